@@ -1,0 +1,39 @@
+/* The job: what one run is asked to do, as the supermaster's command line says it.
+ *
+ * The job travels to the other ranks as that command line's own words, and every rank parses them with this
+ * same code, so that there is one grammar and one set of checks. */
+#pragma once
+
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define JOB_PATH_MAX 1024
+#define JOB_KERNEL_PARAMS_MAX 64
+
+enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
+enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE };
+enum job_ask_ahead { JOB_ASK_AHEAD_AUTO, JOB_ASK_AHEAD_OFF, JOB_ASK_AHEAD_FIXED };
+enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
+
+struct job {
+    struct sched_spec technique;
+    enum sched_weighting weighting;
+    uint64_t min_chunk;
+    enum job_group_by group_by;
+    enum job_ask_ahead ask_ahead;
+    unsigned ask_ahead_chunks; /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
+    uint64_t first, count;     /* --iterations; count is UINT64_MAX where it was not given */
+    enum job_power power;
+    char power_file[JOB_PATH_MAX];
+    char output[JOB_PATH_MAX]; /* empty: no output */
+    char report[JOB_PATH_MAX]; /* empty: no report */
+    enum job_progress progress;
+    const char *kernel;                              /* borrowed from the words */
+    unsigned kernel_params;                          /* how many name=value words follow the kernel */
+    const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words */
+};
+
+#define JOB_ASK_AHEAD_MAX 8

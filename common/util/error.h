@@ -1,0 +1,27 @@
+/* One-line errors for people.
+ *
+ * A function that can fail on what a user gave takes a `struct error *` last, writes one line into it
+ * (what, where, what is accepted) and returns -1. Whoever reports it prints the line once. */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#define ERROR_TEXT_MAX 480
+
+struct error {
+    char text[ERROR_TEXT_MAX]; /* NUL-terminated, no newline; empty when nothing failed */
+};
+
+/* Formats the line into `error` (may be NULL), cut at ERROR_TEXT_MAX, control characters shown as '?'.
+ * Always returns -1, so that a caller can write `return error_set(error, ...)`. */
+int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The meaning of the exit status of every program of the suite. */
+enum exit_status {
+    EXIT_STATUS_DONE = 0,    /* everything done */
+    EXIT_STATUS_FAILED = 1,  /* the run failed */
+    EXIT_STATUS_USAGE = 2,   /* wrong use: nothing was started */
+    EXIT_STATUS_TASKS = 3,   /* finished, with failed tasks */
+    EXIT_STATUS_DRAINED = 4, /* stopped by a signal after a clean drain */
+};

@@ -1,0 +1,32 @@
+/* Random numbers that are the same on every machine.
+ *
+ * splitmix64 (Steele, Lea and Flood 2014, public-domain reference by Vigna) to seed and to hash an index,
+ * xoshiro256** 1.0 (Blackman and Vigna 2018) for streams. Both are tested with their published vectors. */
+#pragma once
+
+#include <stdint.h>
+
+/* Advances `*state` and returns the next splitmix64 value. */
+uint64_t splitmix64(uint64_t *state);
+
+/* One well-mixed value of (seed, index), independent of any order of calls. */
+uint64_t random_at(uint64_t seed, uint64_t index);
+
+struct random {
+    uint64_t s[4];
+};
+
+void random_init(struct random *random, uint64_t seed);
+uint64_t random_next(struct random *random);
+
+/* Uniform in [0, 1), 53 bits. */
+double random_uniform(struct random *random);
+
+/* A uniform double in [0, 1) from 64 random bits. */
+static inline double random_to_uniform(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1.0p-53;
+}
+
+/* Uniform in [low, high], without bias. */
+uint64_t random_between(struct random *random, uint64_t low, uint64_t high);

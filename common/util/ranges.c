@@ -1,0 +1,161 @@
+/* The interval set: see ranges.h. Invariants: items are sorted, none is empty, and between two of them there
+ * is at least one iteration that is not in the set. */
+#include "common/util/ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ranges_init(struct ranges *set)
+{
+    *set = (struct ranges){0};
+}
+
+void ranges_fini(struct ranges *set)
+{
+    free(set->items);
+    ranges_init(set);
+}
+
+static void shift_to_start(struct ranges *set)
+{
+    if (set->head == 0)
+        return;
+    memmove(set->items, set->items + set->head, set->length * sizeof *set->items);
+    set->head = 0;
+}
+
+int ranges_reserve(struct ranges *set, size_t count)
+{
+    if (set->head + count <= set->capacity)
+        return 0;
+    if (count <= set->capacity && set->head >= set->length) {
+        shift_to_start(set); /* at least as much room is won as is moved: O(1) amortised */
+        return 0;
+    }
+    size_t capacity = set->capacity < 8 ? 8 : set->capacity * 2;
+    if (capacity < set->head + count)
+        capacity = set->head + count;
+    struct range *items = realloc(set->items, capacity * sizeof *items);
+    if (items == NULL)
+        return -1;
+    set->items = items;
+    set->capacity = capacity;
+    return 0;
+}
+
+static inline uint64_t end_of(const struct range *range)
+{
+    return range->first + range->count;
+}
+
+/* Index of the first range whose end is at or after `position`. */
+static size_t lower_bound(const struct ranges *set, uint64_t position)
+{
+    const struct range *items = set->items + set->head;
+    size_t low = 0, high = set->length;
+    if (high > 0 && end_of(&items[high - 1]) < position)
+        return high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (end_of(&items[middle]) < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Replaces the `old` ranges from index i on by the `new` ones; room was reserved. */
+static void splice(struct ranges *set, size_t i, size_t old, const struct range *new, size_t count)
+{
+    struct range *items = set->items + set->head;
+    if (old != count)
+        memmove(items + i + count, items + i + old, (set->length - i - old) * sizeof *items);
+    memcpy(items + i, new, count * sizeof *items);
+    set->length = set->length - old + count;
+    if (set->length == 0)
+        set->head = 0;
+}
+
+int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added)
+{
+    if (added != NULL)
+        *added = 0;
+    if (count == 0)
+        return 0;
+    if (ranges_reserve(set, set->length + 1) < 0)
+        return -1;
+    const struct range *items = set->items + set->head;
+    size_t i = lower_bound(set, first), merged = 0;
+    uint64_t low = first, high = first + count, had = 0;
+    while (i + merged < set->length && items[i + merged].first <= high) {
+        const struct range *other = &items[i + merged];
+        low = other->first < low ? other->first : low;
+        high = end_of(other) > high ? end_of(other) : high;
+        had += other->count;
+        merged++;
+    }
+    splice(set, i, merged, &(struct range){low, high - low}, 1);
+    uint64_t grown = high - low - had;
+    set->total += grown;
+    if (added != NULL)
+        *added = grown;
+    return 0;
+}
+
+int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed)
+{
+    if (removed != NULL)
+        *removed = 0;
+    if (count == 0 || set->length == 0)
+        return 0;
+    if (ranges_reserve(set, set->length + 1) < 0)
+        return -1;
+    const struct range *items = set->items + set->head;
+    uint64_t end = first + count, had = 0;
+    size_t i = lower_bound(set, first), touched = 0, kept = 0;
+    struct range left_over[2];
+    while (i + touched < set->length && items[i + touched].first < end) {
+        const struct range *other = &items[i + touched];
+        had += other->count;
+        if (other->first < first) {
+            left_over[kept++] = (struct range){other->first, first - other->first};
+            had -= first - other->first;
+        }
+        if (end_of(other) > end) {
+            left_over[kept++] = (struct range){end, end_of(other) - end};
+            had -= end_of(other) - end;
+        }
+        touched++;
+    }
+    splice(set, i, touched, left_over, kept);
+    set->total -= had;
+    if (removed != NULL)
+        *removed = had;
+    return 0;
+}
+
+bool ranges_take(struct ranges *set, uint64_t want, struct range *taken)
+{
+    if (set->length == 0 || want == 0)
+        return false;
+    struct range *front = &set->items[set->head];
+    taken->first = front->first;
+    taken->count = want < front->count ? want : front->count;
+    front->first += taken->count;
+    front->count -= taken->count;
+    set->total -= taken->count;
+    if (front->count == 0) {
+        set->head++;
+        set->length--;
+        if (set->length == 0)
+            set->head = 0;
+    }
+    return true;
+}
+
+bool ranges_contains(const struct ranges *set, uint64_t iteration)
+{
+    size_t i = lower_bound(set, iteration + 1);
+    return i < set->length && ranges_at(set, i)->first <= iteration;
+}

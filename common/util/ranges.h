@@ -1,0 +1,58 @@
+/* A set of iterations kept as sorted, disjoint, non-adjacent half-open ranges [first, first + count).
+ *
+ * Taking from the front and adding at the end are O(1); anything else is O(log n) to find its place and
+ * O(n) to move what follows, with n the number of ranges (not of iterations). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct range {
+    uint64_t first;
+    uint64_t count;
+};
+
+struct ranges {
+    struct range *items; /* owned; the live ones are items[head] .. items[head + length - 1] */
+    size_t head;
+    size_t length;
+    size_t capacity;
+    uint64_t total; /* iterations in the set */
+};
+
+void ranges_init(struct ranges *set);
+void ranges_fini(struct ranges *set);
+
+/* Makes room for `count` ranges, so that as many additions need no allocation. -1 when memory is out. */
+int ranges_reserve(struct ranges *set, size_t count);
+
+/* Adds [first, first + count). What is already there stays; `*added` (may be NULL) receives the number of
+ * iterations that were not. -1 when memory is out, with the set unchanged. */
+int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);
+
+/* Removes [first, first + count) as far as it is there; `*removed` (may be NULL) receives the number of
+ * iterations that were. -1 when memory is out (a range in the middle splits), with the set unchanged. */
+int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed);
+
+/* Takes at most `want` iterations from the front as one contiguous range. False when the set is empty or
+ * `want` is 0. */
+bool ranges_take(struct ranges *set, uint64_t want, struct range *taken);
+
+bool ranges_contains(const struct ranges *set, uint64_t iteration);
+
+static inline uint64_t ranges_total(const struct ranges *set)
+{
+    return set->total;
+}
+
+static inline size_t ranges_length(const struct ranges *set)
+{
+    return set->length;
+}
+
+/* The i-th range in order, i < ranges_length(). Valid until the set changes. */
+static inline const struct range *ranges_at(const struct ranges *set, size_t i)
+{
+    return &set->items[set->head + i];
+}

@@ -1,0 +1,16 @@
+/* One Check suite per test program, TAP on standard output for Meson (protocol: 'tap'). */
+#pragma once
+
+#include <check.h>
+#include <stdlib.h>
+
+static inline int suite_run(Suite *suite)
+{
+    setenv("CK_TAP_LOG_FILE_NAME", "-", 1);
+    setenv("CK_VERBOSITY", "silent", 0);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

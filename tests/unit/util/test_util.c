@@ -1,0 +1,216 @@
+/* util: the interval set against a bit set, statistics, published random vectors, digests, numbers. */
+#include "common/util/digest.h"
+#include "common/util/error.h"
+#include "common/util/number.h"
+#include "common/util/random.h"
+#include "common/util/ranges.h"
+#include "common/util/stats.h"
+#include "tests/lib/suite.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNIVERSE = 200 };
+
+static void check_against_bits(const struct ranges *set, const bool *bits)
+{
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < UNIVERSE; i++) {
+        ck_assert_int_eq(ranges_contains(set, i), bits[i]);
+        total += bits[i];
+    }
+    ck_assert_uint_eq(ranges_total(set), total);
+    for (size_t i = 0; i < ranges_length(set); i++) {
+        ck_assert_uint_gt(ranges_at(set, i)->count, 0);
+        if (i > 0)
+            ck_assert_uint_gt(ranges_at(set, i)->first, ranges_at(set, i - 1)->first + ranges_at(set, i - 1)->count);
+    }
+}
+
+static uint64_t set_bits(bool *bits, uint64_t first, uint64_t count, bool value)
+{
+    uint64_t changed = 0;
+    for (uint64_t i = first; i < first + count; i++) {
+        changed += bits[i] != value;
+        bits[i] = value;
+    }
+    return changed;
+}
+
+START_TEST(ranges_behave_like_a_bit_set)
+{
+    struct ranges set;
+    struct random random;
+    bool bits[UNIVERSE] = {false};
+    ranges_init(&set);
+    random_init(&random, (uint64_t)_i);
+    for (int step = 0; step < 400; step++) {
+        uint64_t first = random_between(&random, 0, UNIVERSE - 1);
+        uint64_t count = random_between(&random, 0, step % 3 == 0 ? UNIVERSE - first : (UNIVERSE - first < 5 ? UNIVERSE - first : 5));
+        uint64_t changed;
+        struct range taken;
+        switch (random_between(&random, 0, 4)) {
+        case 0:
+        case 1:
+            ck_assert_int_eq(ranges_add(&set, first, count, &changed), 0);
+            ck_assert_uint_eq(changed, set_bits(bits, first, count, true));
+            break;
+        case 2:
+        case 3:
+            ck_assert_int_eq(ranges_remove(&set, first, count, &changed), 0);
+            ck_assert_uint_eq(changed, set_bits(bits, first, count, false));
+            break;
+        default:
+            if (ranges_take(&set, count, &taken)) {
+                for (uint64_t i = 0; i < taken.first; i++)
+                    ck_assert(!bits[i]);
+                ck_assert_uint_eq(set_bits(bits, taken.first, taken.count, false), taken.count);
+            }
+        }
+        check_against_bits(&set, bits);
+    }
+    ranges_fini(&set);
+}
+END_TEST
+
+START_TEST(ranges_reach_the_end_of_64_bits)
+{
+    struct ranges set;
+    uint64_t changed;
+    struct range taken;
+    ranges_init(&set);
+    ck_assert_int_eq(ranges_add(&set, 0, UINT64_MAX, &changed), 0);
+    ck_assert_uint_eq(changed, UINT64_MAX);
+    ck_assert(ranges_take(&set, UINT64_MAX - 5, &taken));
+    ck_assert_uint_eq(taken.count, UINT64_MAX - 5);
+    ck_assert_uint_eq(ranges_total(&set), 5);
+    ranges_fini(&set);
+}
+END_TEST
+
+START_TEST(stats_match_the_two_pass_formulas)
+{
+    const double values[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    struct stats all, left, right;
+    stats_init(&all);
+    stats_init(&left);
+    stats_init(&right);
+    for (int i = 0; i < 8; i++) {
+        stats_add(&all, values[i]);
+        stats_add(i < 3 ? &left : &right, values[i]);
+    }
+    ck_assert_double_eq_tol(all.mean, 5, 1e-12);
+    ck_assert_double_eq_tol(stats_deviation(&all), 2, 1e-12);
+    ck_assert_double_eq_tol(stats_cov(&all), 0.4, 1e-12);
+    ck_assert_double_eq(all.minimum, 2);
+    ck_assert_double_eq(all.maximum, 9);
+    stats_merge(&left, &right);
+    ck_assert_uint_eq(left.count, 8);
+    ck_assert_double_eq_tol(left.mean, 5, 1e-12);
+    ck_assert_double_eq_tol(stats_deviation(&left), 2, 1e-12);
+    stats_init(&right);
+    ck_assert_double_eq(stats_deviation(&right), 0);
+    ck_assert_double_eq(stats_cov(&right), 0);
+}
+END_TEST
+
+START_TEST(random_gives_the_published_vectors)
+{
+    /* splitmix64 from 1234567: the values every published implementation lists. */
+    const uint64_t expected[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u,
+                                 16408922859458223821u};
+    uint64_t state = 1234567;
+    for (int i = 0; i < 5; i++)
+        ck_assert_uint_eq(splitmix64(&state), expected[i]);
+    /* xoshiro256** from the state {1, 2, 3, 4}: the vector of the Rust and NumPy test suites. */
+    const uint64_t xoshiro[] = {11520, 0, 1509978240, 1215971899390074240, 1216172134540287360, 607988272756665600};
+    struct random random = {{1, 2, 3, 4}};
+    for (int i = 0; i < 6; i++)
+        ck_assert_uint_eq(random_next(&random), xoshiro[i]);
+}
+END_TEST
+
+START_TEST(random_stays_in_its_interval)
+{
+    struct random random;
+    bool seen[7] = {false};
+    random_init(&random, 1);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t value = random_between(&random, 3, 9);
+        ck_assert(value >= 3 && value <= 9);
+        seen[value - 3] = true;
+        double u = random_uniform(&random);
+        ck_assert(u >= 0 && u < 1);
+    }
+    for (int i = 0; i < 7; i++)
+        ck_assert(seen[i]);
+    random_between(&random, 0, UINT64_MAX);
+    ck_assert_uint_eq(random_between(&random, 5, 5), 5);
+}
+END_TEST
+
+START_TEST(digest_depends_on_place_but_not_on_the_cut)
+{
+    uint32_t records[100];
+    for (uint32_t i = 0; i < 100; i++)
+        records[i] = i * i;
+    uint64_t whole = digest_records(0, 100, records, sizeof *records);
+    uint64_t parts = digest_records(60, 40, records + 60, 4) + digest_records(0, 60, records, 4);
+    ck_assert_uint_eq(whole, parts);
+    ck_assert_uint_ne(whole, digest_records(0, 99, records, 4));
+    ck_assert_uint_eq(digest_record(3, &records[3], 4), digest_records(3, 1, &records[3], 4));
+    uint32_t swap = records[10];
+    records[10] = records[11];
+    records[11] = swap;
+    ck_assert_uint_ne(whole, digest_records(0, 100, records, 4));
+}
+END_TEST
+
+START_TEST(numbers_are_strict)
+{
+    uint64_t u = 77;
+    int64_t i;
+    double d = 77;
+    ck_assert(number_parse_u64("0", &u) == 0 && u == 0);
+    ck_assert(number_parse_u64("18446744073709551615", &u) == 0 && u == UINT64_MAX);
+    ck_assert(number_parse_u64("1e6", &u) == 0 && u == 1000000);
+    ck_assert(number_parse_u64("2^20", &u) == 0 && u == 1048576);
+    ck_assert(number_parse_u64("1_000", &u) == 0 && u == 1000);
+    u = 77;
+    const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1.5", "0x10", "18446744073709551616", "1e20", "abc", "1_", "_1", "2^", "^2", "nan", "1e-3"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        ck_assert_msg(number_parse_u64(bad[k], &u) == -1 && u == 77, "'%s' was accepted", bad[k]);
+    ck_assert(number_parse_i64("-5", &i) == 0 && i == -5);
+    ck_assert(number_parse_i64("9223372036854775808", &i) == -1);
+    ck_assert(number_parse_i64("--5", &i) == -1);
+    ck_assert(number_parse_real("-2.5e-3", &d) == 0 && d == -2.5e-3);
+    const char *const unreal[] = {"", "nan", "inf", "0x1p3", "1e999", "1.2.3", "1 ", "e"};
+    for (size_t k = 0; k < sizeof unreal / sizeof *unreal; k++)
+        ck_assert_msg(number_parse_real(unreal[k], &d) == -1, "'%s' was accepted", unreal[k]);
+}
+END_TEST
+
+START_TEST(errors_are_one_line)
+{
+    struct error error;
+    ck_assert_int_eq(error_set(&error, "bad %s", "a\nb\x1b[m"), -1);
+    ck_assert_str_eq(error.text, "bad a?b?[m");
+    ck_assert_int_eq(error_set(NULL, "ignored"), -1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("util");
+    TCase *all = tcase_create("util");
+    tcase_add_loop_test(all, ranges_behave_like_a_bit_set, 1, 9);
+    tcase_add_test(all, ranges_reach_the_end_of_64_bits);
+    tcase_add_test(all, stats_match_the_two_pass_formulas);
+    tcase_add_test(all, random_gives_the_published_vectors);
+    tcase_add_test(all, random_stays_in_its_interval);
+    tcase_add_test(all, digest_depends_on_place_but_not_on_the_cut);
+    tcase_add_test(all, numbers_are_strict);
+    tcase_add_test(all, errors_are_one_line);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
