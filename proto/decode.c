@@ -1,0 +1,309 @@
+/* Decoders: any bytes in, a checked message or a named error out. The header is read once; each decoder then
+ * checks length, flags and ranges of its own message before it reads a field. */
+#include "proto/layout.h"
+#include "proto/message.h"
+#include "proto/wire.h"
+
+#include <string.h>
+
+struct header {
+    unsigned flags, number;
+    uint32_t id;
+};
+
+const char *decode_result_text(enum decode_result result)
+{
+    switch (result) {
+    case DECODE_OK: return "ok";
+    case DECODE_TOO_SHORT: return "too short";
+    case DECODE_TOO_LONG: return "too long";
+    case DECODE_UNKNOWN_TYPE: return "unknown type";
+    case DECODE_UNKNOWN_FLAG: return "unknown flag";
+    case DECODE_OUT_OF_RANGE: return "field out of range";
+    case DECODE_NOT_ZERO: return "reserved field not zero";
+    }
+    return "?";
+}
+
+static enum decode_result check_size(size_t size, size_t expected)
+{
+    return size < expected ? DECODE_TOO_SHORT : size > expected ? DECODE_TOO_LONG : DECODE_OK;
+}
+
+/* Size, flags allowed, and number and id where they must be zero. */
+static enum decode_result check_plain(const struct header *header, size_t size, size_t expected, unsigned flags)
+{
+    enum decode_result result = check_size(size, expected);
+    if (result != DECODE_OK)
+        return result;
+    if (header->flags & ~flags)
+        return DECODE_UNKNOWN_FLAG;
+    return header->number != 0 || header->id != 0 ? DECODE_NOT_ZERO : DECODE_OK;
+}
+
+static bool chunk_is_bad(uint64_t first, uint64_t count)
+{
+    return count == 0 || first > UINT64_MAX - count;
+}
+
+/* Sets the payload of a REQUEST or RESULT whose fixed part has `fixed` bytes. */
+static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
+                                         size_t size, size_t fixed)
+{
+    if (size < fixed)
+        return DECODE_TOO_SHORT;
+    if ((flags & FLAG_INLINE) && (flags & FLAG_DATA))
+        return DECODE_OUT_OF_RANGE;
+    if (!(flags & FLAG_INLINE)) {
+        message->payload = flags & FLAG_DATA ? PAYLOAD_DATA : PAYLOAD_NONE;
+        return check_size(size, fixed);
+    }
+    if (size == fixed)
+        return DECODE_TOO_SHORT;
+    if (size - fixed > INLINE_MAX)
+        return DECODE_TOO_LONG;
+    message->payload = PAYLOAD_INLINE;
+    message->payload_data = bytes + fixed;
+    message->payload_bytes = size - fixed;
+    return DECODE_OK;
+}
+
+static enum decode_result decode_speed(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
+{
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->number < 1 || header->number > LEVELS_MAX)
+        return DECODE_OUT_OF_RANGE;
+    message->speed.worker = header->id;
+    message->speed.levels = header->number;
+    enum decode_result result = check_size(size, HEADER_BYTES + 8 * header->number);
+    for (unsigned i = 0; result == DECODE_OK && i < header->number; i++) {
+        message->speed.elapsed_ns[i] = wire_get64(bytes + HEADER_BYTES + 8 * i);
+        if (message->speed.elapsed_ns[i] == 0)
+            return DECODE_OUT_OF_RANGE;
+    }
+    return result;
+}
+
+static enum decode_result decode_request(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size)
+{
+    if (header->flags & ~(FLAG_DONE | FLAG_INLINE | FLAG_DATA))
+        return DECODE_UNKNOWN_FLAG;
+    enum decode_result result = decode_payload(message, header->flags, bytes, size, REQUEST_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    struct request *request = &message->request;
+    *request = (struct request){
+        .chunk = header->id,
+        .asks = header->number,
+        .done = header->flags & FLAG_DONE,
+        .compute_ns = wire_get64(bytes + 8),
+        .digest = wire_get64(bytes + 16),
+        .wait_ns = wire_get64(bytes + 24),
+    };
+    if (request->asks > ASKS_MAX || (request->asks == 0 && !request->done))
+        return DECODE_OUT_OF_RANGE;
+    if (!request->done &&
+        (request->chunk != 0 || request->compute_ns != 0 || request->digest != 0 || message->payload != PAYLOAD_NONE))
+        return DECODE_NOT_ZERO;
+    return DECODE_OK;
+}
+
+static enum decode_result decode_result_message(struct message *message, const struct header *header,
+                                                const unsigned char *bytes, size_t size)
+{
+    if (header->flags & ~(FLAG_INLINE | FLAG_DATA))
+        return DECODE_UNKNOWN_FLAG;
+    enum decode_result result = decode_payload(message, header->flags, bytes, size, RESULT_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    if (header->number != 0)
+        return DECODE_NOT_ZERO;
+    message->result = (struct result){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    return message->result.count == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+static enum decode_result decode_assign(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size)
+{
+    enum decode_result result = check_size(size, ASSIGN_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->number != 0)
+        return DECODE_NOT_ZERO;
+    message->assign = (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    return chunk_is_bad(message->assign.first, message->assign.count) ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+static enum decode_result decode_goodbye(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size)
+{
+    enum decode_result result = check_plain(header, size, GOODBYE_BYTES, 0);
+    if (result == DECODE_OK)
+        message->goodbye = (struct goodbye){wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    return result;
+}
+
+static enum decode_result decode_records(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size, unsigned limit, size_t record_bytes)
+{
+    if (header->number > limit)
+        return DECODE_OUT_OF_RANGE;
+    message->records = bytes + HEADER_BYTES;
+    message->record_count = header->number;
+    return check_size(size, HEADER_BYTES + header->number * record_bytes);
+}
+
+static enum decode_result decode_report(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size)
+{
+    if (header->flags & ~FLAG_REFILL)
+        return DECODE_UNKNOWN_FLAG;
+    message->report = (struct report_head){.refill = header->flags & FLAG_REFILL, .busy = header->id};
+    enum decode_result result = decode_records(message, header, bytes, size, REPORT_MAX, DONE_RECORD_BYTES);
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
+        struct done_record record;
+        done_record_get(message->records, i, &record);
+        if (chunk_is_bad(record.first, record.count))
+            return DECODE_OUT_OF_RANGE;
+    }
+    return result;
+}
+
+static enum decode_result decode_refill(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size)
+{
+    if (header->flags & ~(FLAG_MORE | FLAG_EMPTY))
+        return DECODE_UNKNOWN_FLAG;
+    if (header->id != 0)
+        return DECODE_NOT_ZERO;
+    message->refill = (struct refill_head){.more = header->flags & FLAG_MORE, .empty = header->flags & FLAG_EMPTY};
+    enum decode_result result = decode_records(message, header, bytes, size, REFILL_MAX, CHUNK_RECORD_BYTES);
+    if (result == DECODE_OK && message->refill.empty != (message->record_count == 0))
+        return DECODE_OUT_OF_RANGE;
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
+        struct chunk_record record;
+        chunk_record_get(message->records, i, &record);
+        if (chunk_is_bad(record.first, record.count))
+            return DECODE_OUT_OF_RANGE;
+    }
+    return result;
+}
+
+static enum decode_result decode_stats(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
+{
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->id != 0)
+        return DECODE_NOT_ZERO;
+    return decode_records(message, header, bytes, size, STATS_MAX, STATS_RECORD_BYTES);
+}
+
+static enum decode_result decode_problem(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size)
+{
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->number > TEXT_MAX)
+        return DECODE_OUT_OF_RANGE;
+    enum decode_result result = check_size(size, HEADER_BYTES + header->number);
+    if (result != DECODE_OK)
+        return result;
+    message->problem = (struct problem){header->id, (const char *)bytes + HEADER_BYTES, header->number};
+    return memchr(message->problem.text, '\0', header->number) != NULL ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+static enum decode_result decode_end(struct message *message, const struct header *header, size_t size)
+{
+    message->end.drain = header->flags & FLAG_DRAIN;
+    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN);
+}
+
+enum decode_result message_decode(struct message *message, const unsigned char *bytes, size_t size)
+{
+    if (size < HEADER_BYTES)
+        return DECODE_TOO_SHORT;
+    if (size > MESSAGE_MAX)
+        return DECODE_TOO_LONG;
+    const struct header header = {bytes[1], wire_get16(bytes + 2), wire_get32(bytes + 4)};
+    message->type = bytes[0];
+    message->payload = PAYLOAD_NONE;
+    message->payload_data = NULL;
+    message->payload_bytes = 0;
+    message->records = NULL;
+    message->record_count = 0;
+    switch (message->type) {
+    case MESSAGE_SPEED: return decode_speed(message, &header, bytes, size);
+    case MESSAGE_REQUEST: return decode_request(message, &header, bytes, size);
+    case MESSAGE_RESULT: return decode_result_message(message, &header, bytes, size);
+    case MESSAGE_ASSIGN: return decode_assign(message, &header, bytes, size);
+    case MESSAGE_END: return decode_end(message, &header, size);
+    case MESSAGE_GOODBYE: return decode_goodbye(message, &header, bytes, size);
+    case MESSAGE_REPORT: return decode_report(message, &header, bytes, size);
+    case MESSAGE_REFILL: return decode_refill(message, &header, bytes, size);
+    case MESSAGE_STATS: return decode_stats(message, &header, bytes, size);
+    case MESSAGE_PROBLEM: return decode_problem(message, &header, bytes, size);
+    case MESSAGE_DRAIN: return check_plain(&header, size, HEADER_BYTES, 0);
+    }
+    return DECODE_UNKNOWN_TYPE;
+}
+
+enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes, size_t size)
+{
+    enum decode_result result = check_size(size, HELLO_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    if (memcmp(bytes, HELLO_MAGIC, 4) != 0)
+        return DECODE_UNKNOWN_TYPE;
+    *hello = (struct hello){
+        .protocol = wire_get16(bytes + 4),
+        .major = wire_get16(bytes + 6),
+        .minor = wire_get16(bytes + 8),
+        .patch = wire_get16(bytes + 10),
+        .role = bytes[12],
+        .status = bytes[13],
+        .dca = bytes[14] & HELLO_FLAG_DCA,
+        .node = wire_get32(bytes + 16),
+        .pid = wire_get32(bytes + 20),
+    };
+    if (hello->protocol != PROTOCOL_VERSION)
+        return DECODE_OK; /* the rest may mean something else: only the versions may be looked at */
+    if (bytes[14] & ~HELLO_FLAG_DCA)
+        return DECODE_UNKNOWN_FLAG;
+    if (bytes[15] != 0)
+        return DECODE_NOT_ZERO;
+    return hello->role < ROLE_SUPERMASTER || hello->role > ROLE_WORKER ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+const char *message_name(enum message_type type)
+{
+    switch (type) {
+    case MESSAGE_SPEED: return "SPEED";
+    case MESSAGE_REQUEST: return "REQUEST";
+    case MESSAGE_RESULT: return "RESULT";
+    case MESSAGE_ASSIGN: return "ASSIGN";
+    case MESSAGE_END: return "END";
+    case MESSAGE_GOODBYE: return "GOODBYE";
+    case MESSAGE_REPORT: return "REPORT";
+    case MESSAGE_REFILL: return "REFILL";
+    case MESSAGE_STATS: return "STATS";
+    case MESSAGE_PROBLEM: return "PROBLEM";
+    case MESSAGE_DRAIN: return "DRAIN";
+    }
+    return "?";
+}
+
+const char *role_name(enum role role)
+{
+    switch (role) {
+    case ROLE_SUPERMASTER: return "supermaster";
+    case ROLE_MASTER: return "master";
+    case ROLE_WORKER: return "worker";
+    }
+    return "?";
+}

@@ -1,0 +1,154 @@
+/* Encoders: one per message, after PROTOCOL.md section 3. They trust their caller to keep the limits, which the
+ * machines do by construction and the decoders check on the other side. */
+#include "proto/message.h"
+#include "proto/layout.h"
+#include "proto/wire.h"
+
+#include <string.h>
+
+static unsigned char payload_flags(const struct message *message)
+{
+    switch (message->payload) {
+    case PAYLOAD_INLINE: return FLAG_INLINE;
+    case PAYLOAD_DATA: return FLAG_DATA;
+    case PAYLOAD_NONE: break;
+    }
+    return 0;
+}
+
+static void put_header(unsigned char *out, enum message_type type, unsigned flags, unsigned number, uint32_t id)
+{
+    out[0] = (unsigned char)type;
+    out[1] = (unsigned char)flags;
+    wire_put16(out + 2, (uint16_t)number);
+    wire_put32(out + 4, id);
+}
+
+static size_t encode_speed(const struct speed *speed, unsigned char *out)
+{
+    put_header(out, MESSAGE_SPEED, 0, speed->levels, speed->worker);
+    for (unsigned i = 0; i < speed->levels; i++)
+        wire_put64(out + HEADER_BYTES + 8 * i, speed->elapsed_ns[i]);
+    return HEADER_BYTES + 8 * speed->levels;
+}
+
+static size_t encode_request(const struct message *message, unsigned char *out)
+{
+    const struct request *request = &message->request;
+    put_header(out, MESSAGE_REQUEST, (request->done ? FLAG_DONE : 0u) | payload_flags(message), request->asks,
+               request->chunk);
+    wire_put64(out + 8, request->compute_ns);
+    wire_put64(out + 16, request->digest);
+    wire_put64(out + 24, request->wait_ns);
+    return REQUEST_BYTES;
+}
+
+static size_t encode_result(const struct message *message, unsigned char *out)
+{
+    put_header(out, MESSAGE_RESULT, payload_flags(message), 0, message->result.chunk);
+    wire_put64(out + 8, message->result.count);
+    wire_put64(out + 16, message->result.digest);
+    return RESULT_BYTES;
+}
+
+static size_t encode_assign(const struct assign *assign, unsigned char *out)
+{
+    put_header(out, MESSAGE_ASSIGN, 0, 0, assign->chunk);
+    wire_put64(out + 8, assign->first);
+    wire_put64(out + 16, assign->count);
+    return ASSIGN_BYTES;
+}
+
+static size_t encode_goodbye(const struct goodbye *goodbye, unsigned char *out)
+{
+    put_header(out, MESSAGE_GOODBYE, 0, 0, 0);
+    wire_put64(out + 8, goodbye->messages);
+    wire_put64(out + 16, goodbye->bytes);
+    return GOODBYE_BYTES;
+}
+
+static size_t encode_records(const struct message *message, unsigned flags, uint32_t id, size_t record_bytes,
+                             unsigned char *out)
+{
+    put_header(out, message->type, flags, message->record_count, id);
+    if (message->record_count > 0)
+        memcpy(out + HEADER_BYTES, message->records, message->record_count * record_bytes);
+    return HEADER_BYTES + message->record_count * record_bytes;
+}
+
+static size_t encode_problem(const struct problem *problem, unsigned char *out)
+{
+    put_header(out, MESSAGE_PROBLEM, 0, problem->length, problem->rank);
+    memcpy(out + HEADER_BYTES, problem->text, problem->length);
+    return HEADER_BYTES + problem->length;
+}
+
+size_t message_encode_fixed(const struct message *message, unsigned char *out)
+{
+    switch (message->type) {
+    case MESSAGE_SPEED: return encode_speed(&message->speed, out);
+    case MESSAGE_REQUEST: return encode_request(message, out);
+    case MESSAGE_RESULT: return encode_result(message, out);
+    case MESSAGE_ASSIGN: return encode_assign(&message->assign, out);
+    case MESSAGE_END: put_header(out, MESSAGE_END, message->end.drain ? FLAG_DRAIN : 0, 0, 0); return HEADER_BYTES;
+    case MESSAGE_GOODBYE: return encode_goodbye(&message->goodbye, out);
+    case MESSAGE_REPORT:
+        return encode_records(message, message->report.refill ? FLAG_REFILL : 0, message->report.busy,
+                              DONE_RECORD_BYTES, out);
+    case MESSAGE_REFILL:
+        return encode_records(message,
+                              (message->refill.more ? FLAG_MORE : 0u) | (message->refill.empty ? FLAG_EMPTY : 0u), 0,
+                              CHUNK_RECORD_BYTES, out);
+    case MESSAGE_STATS: return encode_records(message, 0, 0, STATS_RECORD_BYTES, out);
+    case MESSAGE_PROBLEM: return encode_problem(&message->problem, out);
+    case MESSAGE_DRAIN: put_header(out, MESSAGE_DRAIN, 0, 0, 0); return HEADER_BYTES;
+    }
+    return 0;
+}
+
+size_t message_fixed_size(const struct message *message)
+{
+    switch (message->type) {
+    case MESSAGE_SPEED: return HEADER_BYTES + 8 * message->speed.levels;
+    case MESSAGE_REQUEST: return REQUEST_BYTES;
+    case MESSAGE_RESULT: return RESULT_BYTES;
+    case MESSAGE_ASSIGN: return ASSIGN_BYTES;
+    case MESSAGE_END:
+    case MESSAGE_DRAIN: return HEADER_BYTES;
+    case MESSAGE_GOODBYE: return GOODBYE_BYTES;
+    case MESSAGE_REPORT: return HEADER_BYTES + message->record_count * DONE_RECORD_BYTES;
+    case MESSAGE_REFILL: return HEADER_BYTES + message->record_count * CHUNK_RECORD_BYTES;
+    case MESSAGE_STATS: return HEADER_BYTES + message->record_count * STATS_RECORD_BYTES;
+    case MESSAGE_PROBLEM: return HEADER_BYTES + message->problem.length;
+    }
+    return 0;
+}
+
+size_t message_size(const struct message *message)
+{
+    return message_fixed_size(message) + (message->payload == PAYLOAD_INLINE ? message->payload_bytes : 0);
+}
+
+size_t message_encode(const struct message *message, unsigned char *out)
+{
+    size_t size = message_encode_fixed(message, out);
+    if (message->payload != PAYLOAD_INLINE)
+        return size;
+    memcpy(out + size, message->payload_data, message->payload_bytes);
+    return size + message->payload_bytes;
+}
+
+void hello_encode(const struct hello *hello, unsigned char out[HELLO_BYTES])
+{
+    memcpy(out, HELLO_MAGIC, 4);
+    wire_put16(out + 4, hello->protocol);
+    wire_put16(out + 6, hello->major);
+    wire_put16(out + 8, hello->minor);
+    wire_put16(out + 10, hello->patch);
+    out[12] = (unsigned char)hello->role;
+    out[13] = hello->status;
+    out[14] = hello->dca ? HELLO_FLAG_DCA : 0;
+    out[15] = 0;
+    wire_put32(out + 16, hello->node);
+    wire_put32(out + 20, hello->pid);
+}

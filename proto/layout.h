@@ -1,0 +1,15 @@
+/* Flag bits and the magic of PROTOCOL.md, shared by encoders and decoders only. */
+#pragma once
+
+#include "proto/record.h"
+
+#define HELLO_MAGIC    "HDSS"
+#define HELLO_FLAG_DCA 1u
+
+#define FLAG_DONE   1u /* REQUEST */
+#define FLAG_INLINE 2u /* REQUEST, RESULT */
+#define FLAG_DATA   4u /* REQUEST, RESULT */
+#define FLAG_DRAIN  1u /* END */
+#define FLAG_REFILL 1u /* REPORT */
+#define FLAG_MORE   1u /* REFILL */
+#define FLAG_EMPTY  2u /* REFILL */

@@ -1,0 +1,161 @@
+/* The messages of PROTOCOL.md, one struct each. Nothing here knows how they travel. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
+#define PROTOCOL_VERSION 1
+
+#define HEADER_BYTES  8
+#define HELLO_BYTES   24
+#define REQUEST_BYTES 32
+#define RESULT_BYTES  24
+#define ASSIGN_BYTES  24
+#define GOODBYE_BYTES 24
+
+#define MESSAGE_MAX 4096
+#define INLINE_MAX  2048
+#define SLICE_MAX   (4u << 20)
+#define REFILL_MAX  200
+#define REPORT_MAX  160
+#define STATS_MAX   60
+#define ASKS_MAX    8
+#define LEVELS_MAX  12
+#define TEXT_MAX    400
+
+enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
+
+/* A hello's status that wants everybody to leave with 0: the rank was only asked for help. */
+#define HELLO_STATUS_HELP 255
+
+struct hello {
+    uint16_t protocol;
+    uint16_t major, minor, patch;
+    enum role role;
+    uint8_t status;
+    bool dca;
+    uint32_t node;
+    uint32_t pid;
+};
+
+enum message_type {
+    MESSAGE_SPEED = 0x10,
+    MESSAGE_REQUEST = 0x11,
+    MESSAGE_RESULT = 0x12,
+    MESSAGE_ASSIGN = 0x13,
+    MESSAGE_END = 0x14,
+    MESSAGE_GOODBYE = 0x15,
+    MESSAGE_REPORT = 0x20,
+    MESSAGE_REFILL = 0x21,
+    MESSAGE_STATS = 0x22,
+    MESSAGE_PROBLEM = 0x23,
+    MESSAGE_DRAIN = 0x24,
+};
+
+struct speed {
+    uint32_t worker;
+    unsigned levels;
+    uint64_t elapsed_ns[LEVELS_MAX];
+};
+
+struct request {
+    uint32_t chunk; /* the finished one; 0 if none */
+    unsigned asks;
+    bool done;
+    uint64_t compute_ns, digest, wait_ns;
+};
+
+struct result {
+    uint32_t chunk;
+    uint64_t count, digest;
+};
+
+struct assign {
+    uint32_t chunk;
+    uint64_t first, count;
+};
+
+struct end {
+    bool drain;
+};
+
+struct goodbye {
+    uint64_t messages, bytes;
+};
+
+/* REPORT, REFILL and STATS end in `records` records at message.records: see record.h. */
+struct report_head {
+    bool refill;
+    uint32_t busy;
+};
+
+struct refill_head {
+    bool more, empty;
+};
+
+struct problem {
+    uint32_t rank;
+    const char *text; /* borrowed, `length` bytes, not NUL-terminated */
+    unsigned length;  /* at most TEXT_MAX */
+};
+
+/* Where a message's result payload is. */
+enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
+
+struct message {
+    enum message_type type;
+    enum payload payload;         /* REQUEST and RESULT only */
+    const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
+    uint64_t payload_bytes;       /* of DATA it is 0 when received: the receiver knows */
+    const unsigned char *records; /* REPORT, REFILL, STATS: encoded records, borrowed */
+    unsigned record_count;
+    union {
+        struct speed speed;
+        struct request request;
+        struct result result;
+        struct assign assign;
+        struct end end;
+        struct goodbye goodbye;
+        struct report_head report;
+        struct refill_head refill;
+        struct problem problem;
+    };
+};
+
+/* Why bytes are not a message. */
+enum decode_result {
+    DECODE_OK = 0,
+    DECODE_TOO_SHORT,
+    DECODE_TOO_LONG,
+    DECODE_UNKNOWN_TYPE,
+    DECODE_UNKNOWN_FLAG,
+    DECODE_OUT_OF_RANGE,
+    DECODE_NOT_ZERO,
+};
+
+const char *decode_result_text(enum decode_result result);
+
+/* Bytes that message_encode() will write, inline payload included, DATA payload not. */
+size_t message_size(const struct message *message);
+
+/* Bytes of the part before an inline payload. */
+size_t message_fixed_size(const struct message *message);
+
+/* Encodes into `out`, which has room for message_size() bytes (at most MESSAGE_MAX); returns that size. The message
+ * must be within the limits. */
+size_t message_encode(const struct message *message, unsigned char *out);
+
+/* Encodes only what comes before an inline payload, for a sender that has the payload right behind `out`. */
+size_t message_encode_fixed(const struct message *message, unsigned char *out);
+
+/* Decodes `size` bytes. On DECODE_OK `message` borrows records and inline payload from `bytes`. */
+enum decode_result message_decode(struct message *message, const unsigned char *bytes, size_t size);
+
+void hello_encode(const struct hello *hello, unsigned char out[HELLO_BYTES]);
+enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes, size_t size);
+
+/* For traces: "REQUEST", ... */
+const char *message_name(enum message_type type);
+const char *role_name(enum role role);
