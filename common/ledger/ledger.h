@@ -1,0 +1,45 @@
+/* The ledger: every iteration of the loop is in exactly one of free, granted (to whom) or done.
+ *
+ * A technique says how many iterations, the ledger says which. Memory is O(holders + free ranges + chunks out),
+ * never O(iterations): what is done is what is neither free nor granted. */
+#pragma once
+
+#include "common/util/ranges.h"
+
+struct ledger {
+    struct range loop; /* the whole loop */
+    struct ranges free;
+    struct ranges *granted; /* one set per holder, owned */
+    unsigned holders;
+    uint64_t done;       /* iterations committed */
+    uint64_t duplicates; /* results that came for ranges already committed */
+    uint64_t digest;     /* sum over the committed ranges */
+};
+
+/* What became of a result. */
+enum ledger_commit {
+    LEDGER_COMMITTED = 0, /* new: counted, its digest added */
+    LEDGER_DUPLICATE = 1, /* all of it was done before: counted as duplicate, dropped */
+    LEDGER_MISMATCH = 2,  /* partly done, or outside the loop: not a range that was ever granted; nothing changed */
+};
+
+/* A loop of [first, first + count), all free, and `holders` who can be granted ranges. -1 when memory is out. */
+int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders);
+void ledger_fini(struct ledger *ledger);
+
+/* Grants the lowest free range to `holder`, at most `want` iterations; it may be shorter, since a grant is
+ * contiguous. 1 with `*range` set, 0 when nothing is free, -1 when memory is out (nothing changed). */
+int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct range *range);
+
+/* Takes the result of a range from `holder`. Who holds it now does not matter: the first result wins. Returns an
+ * enum ledger_commit, or -1 when memory is out (nothing changed). */
+int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count, uint64_t digest);
+
+/* Puts all that `holder` has not finished back among the free; `*released` receives the number of iterations. -1
+ * when memory is out (some of it may be free already, the rest is still granted). */
+int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
+
+static inline bool ledger_is_complete(const struct ledger *ledger)
+{
+    return ledger->done == ledger->loop.count;
+}

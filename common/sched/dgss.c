@@ -1,0 +1,21 @@
+/* dgss: gss over units of power. Each unit of power gets the V-th part of what remains, and a worker as many units
+ * as it has. */
+#include "common/sched/technique.h"
+
+/* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (A there is V). */
+static uint64_t dgss_next(struct sched *sched, unsigned worker)
+{
+    uint64_t unit = ceil_real((double)sched->remaining / sched->power_sum);
+    return floor_real((double)unit * sched->powers[worker]);
+}
+
+const struct technique technique_dgss = {
+    .name = "dgss",
+    .title = "distributed guided self-scheduling",
+    .rule = "K = floor(ceil(R/V) V_j)",
+    .source = "Han and Chronopoulos, Scalable Loop Self-Scheduling Schemes Implemented on Large-Scale Clusters, "
+              "Algorithm 3",
+    .needs = SCHED_NEEDS_POWER,
+    .powers = SCHED_POWERS_BY_SLOWEST,
+    .next = dgss_next,
+};

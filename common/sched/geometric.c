@@ -1,0 +1,179 @@
+/* Exact geometric chunks: see geometric.h.
+ *
+ * The fast path multiplies binary fractions of 128 bits: powers of (P-1)/P come from a table with one row for
+ * each base-64 digit of the exponent, and every rounding goes down. So the result is never above the true value v
+ * and, as the comment at FRACTION_ERROR shows, less than 2^-58 below it, which gives ceil(v) unless v may be whole.
+ *
+ * Only then the slow path decides. P and P-1 have no common factor, so v = N (P-1)^i / P^(i+1) is whole exactly
+ * where P^(i+1) divides N, which integers tell. Elsewhere ceil(v) = floor(v) + 1, from the same computation with
+ * 512 bits, whose error is below 2^-400. A v that is not whole is at least P^-(i+1) away from every whole number:
+ * that proves the result for P^(i+1) < 2^400; beyond, all values of N, P and i there are are too few (about 2^130)
+ * for one of them to come as close as that. */
+#include "common/sched/geometric.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 uint128;
+
+enum { DIGIT_BITS = 6, RADIX = 1 << DIGIT_BITS, LIMBS = 8 };
+
+/* ((P-1)/P)^(44 P) < e^-44 < 2^-63: from the step 44 P on the value is below 1 for every N up to 2^63. */
+#define STEPS_PER_WORKER 44
+
+/* In units of 2^-64. With u = 2^-128 the error of (P-1)/P is at most u, and that of a product at most the sum of
+ * its factors' errors plus u, thus that of the m-th power at most (2m - 1) u, and each zero digit, where 1 - u
+ * stands for 1, adds 2 u. Times N/P <= 2^63/P, with m < 44 P: under 47 units; the truncation of N/P and of the last
+ * product: 2 more. */
+#define FRACTION_ERROR 64
+
+struct geometric {
+    uint64_t iterations;    /* N */
+    uint64_t workers;       /* P */
+    uint64_t end;           /* first step from which on the value is known to be below 1 */
+    uint128 mean;           /* N/P, 64 bits before the point and 64 behind */
+    uint128 power[][RADIX]; /* power[k][d] = ((P-1)/P)^(d 64^k), 128 bits behind the point */
+};
+
+/* The upper half of the product. */
+static inline uint128 multiply_high(uint128 a, uint128 b)
+{
+    uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
+    uint128 low = (uint128)a0 * b0, left = (uint128)a1 * b0, right = (uint128)a0 * b1;
+    uint128 middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
+    return (uint128)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
+}
+
+static unsigned digits_of(uint64_t value)
+{
+    unsigned digits = 1;
+    while (value >>= DIGIT_BITS)
+        digits++;
+    return digits;
+}
+
+static void fill_powers(struct geometric *geometric, unsigned rows)
+{
+    uint128 base = ~(~(uint128)0 / geometric->workers); /* 2^128 - ceil(2^128/P), rounded down */
+    for (unsigned row = 0; row < rows; row++) {
+        uint128 *power = geometric->power[row];
+        power[0] = ~(uint128)0;
+        power[1] = base;
+        for (unsigned digit = 2; digit < RADIX; digit++)
+            power[digit] = multiply_high(power[digit - 1], base);
+        base = multiply_high(power[RADIX - 1], base);
+    }
+}
+
+struct geometric *geometric_new(uint64_t iterations, unsigned workers)
+{
+    uint64_t end = STEPS_PER_WORKER * (uint64_t)workers;
+    unsigned rows = digits_of(end);
+    struct geometric *geometric = malloc(sizeof *geometric + rows * sizeof geometric->power[0]);
+    if (geometric == NULL)
+        return NULL;
+    geometric->iterations = iterations;
+    geometric->workers = workers;
+    geometric->end = end;
+    geometric->mean = ((uint128)iterations << 64) / workers;
+    fill_powers(geometric, rows);
+    return geometric;
+}
+
+/* True where the value is whole, with the value. */
+static bool whole_value(const struct geometric *geometric, uint64_t step, uint64_t *value)
+{
+    uint64_t rest = geometric->iterations;
+    for (uint64_t i = 0; i <= step && rest > 0; i++) {
+        if (rest % geometric->workers != 0)
+            return false;
+        rest /= geometric->workers;
+    }
+    for (uint64_t i = 0; i < step && rest > 0; i++)
+        rest *= geometric->workers - 1;
+    *value = rest;
+    return true;
+}
+
+/* A binary fraction of 512 bits, lowest limb first. */
+struct wide {
+    uint64_t limb[LIMBS];
+};
+
+/* The upper half of the product. */
+static void wide_multiply(struct wide *product, const struct wide *a, const struct wide *b)
+{
+    uint64_t all[2 * LIMBS] = {0};
+    for (int i = 0; i < LIMBS; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < LIMBS; j++) {
+            uint128 sum = (uint128)a->limb[i] * b->limb[j] + all[i + j] + carry;
+            all[i + j] = (uint64_t)sum;
+            carry = (uint64_t)(sum >> 64);
+        }
+        all[i + LIMBS] = carry;
+    }
+    memcpy(product->limb, all + LIMBS, sizeof product->limb);
+}
+
+/* Divides remainder * 2^512 + value by the divisor; the quotient must fit, that is remainder < divisor. */
+static void wide_divide(struct wide *value, uint64_t remainder, uint64_t divisor)
+{
+    for (int i = LIMBS - 1; i >= 0; i--) {
+        uint128 dividend = (uint128)remainder << 64 | value->limb[i];
+        value->limb[i] = (uint64_t)(dividend / divisor);
+        remainder = (uint64_t)(dividend % divisor);
+    }
+}
+
+/* ((P-1)/P)^exponent, never too large. */
+static struct wide wide_power(uint64_t workers, uint64_t exponent)
+{
+    struct wide power, base;
+    memset(&power, 0xff, sizeof power);
+    memset(&base, 0xff, sizeof base);
+    wide_divide(&base, 0, workers);
+    for (int i = 0; i < LIMBS; i++)
+        base.limb[i] = ~base.limb[i];
+    for (; exponent > 0; exponent >>= 1) {
+        if (exponent & 1)
+            wide_multiply(&power, &power, &base);
+        wide_multiply(&base, &base, &base);
+    }
+    return power;
+}
+
+/* floor of the value, where it is not whole. */
+static uint64_t wide_floor(const struct geometric *geometric, uint64_t step)
+{
+    struct wide power = wide_power(geometric->workers, step);
+    uint64_t carry = 0;
+    for (int i = 0; i < LIMBS; i++) {
+        uint128 product = (uint128)power.limb[i] * geometric->iterations + carry;
+        power.limb[i] = (uint64_t)product;
+        carry = (uint64_t)(product >> 64);
+    }
+    return carry / geometric->workers;
+}
+
+static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
+{
+    uint64_t value;
+    return whole_value(geometric, step, &value) ? value : wide_floor(geometric, step) + 1;
+}
+
+uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step)
+{
+    if (step >= geometric->end)
+        return geometric->iterations > 0 && geometric->workers > 1;
+    uint128 power = geometric->power[0][step % RADIX];
+    uint64_t rest = step / RADIX;
+    for (unsigned row = 1; rest > 0; row++, rest /= RADIX)
+        power = multiply_high(power, geometric->power[row][rest % RADIX]);
+    uint128 value = multiply_high(geometric->mean, power);
+    uint64_t fraction = (uint64_t)value;
+    if (fraction - 1 >= UINT64_MAX - FRACTION_ERROR)
+        return ceil_near_whole(geometric, step);
+    return (uint64_t)(value >> 64) + 1;
+}

@@ -1,0 +1,16 @@
+/* The chunks of guided self-scheduling from the scheduling step alone, exactly: ceil(N/P ((P-1)/P)^i).
+ *
+ * Doubles do not do: ceil(pow(..)) is 17 instead of 16 for N = 125, P = 5, i = 2, and a loop of 2^63 iterations
+ * has more digits than a double. */
+#pragma once
+
+#include <stdint.h>
+
+struct geometric;
+
+/* Prepares for `iterations` (up to 2^63) and `workers` (at least 1): one block, to be released by free(). NULL
+ * when memory is out. */
+struct geometric *geometric_new(uint64_t iterations, unsigned workers);
+
+/* ceil(N/P ((P-1)/P)^step). */
+uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step);

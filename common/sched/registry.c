@@ -1,0 +1,28 @@
+/* All techniques, and finding one by its name. The list itself is in technique.h, where the files of the
+ * techniques see it too. */
+#include "common/sched/technique.h"
+
+#include <string.h>
+
+#define TECHNIQUE_ENTRY(name) &technique_##name,
+static const struct technique *const techniques[] = {TECHNIQUE_LIST(TECHNIQUE_ENTRY)};
+#undef TECHNIQUE_ENTRY
+
+const struct technique *const *sched_techniques(size_t *count)
+{
+    *count = sizeof techniques / sizeof *techniques;
+    return techniques;
+}
+
+static bool is_named(const struct technique *technique, const char *name)
+{
+    return strcmp(technique->name, name) == 0 || (technique->alias != NULL && strcmp(technique->alias, name) == 0);
+}
+
+const struct technique *sched_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof techniques / sizeof *techniques; i++)
+        if (is_named(techniques[i], name))
+            return techniques[i];
+    return NULL;
+}

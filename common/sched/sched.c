@@ -1,0 +1,154 @@
+/* One loop and its chunks: everything that is the same for all techniques. Preparing it, the weighting mechanism,
+ * the clamping, and the powers from measured speeds.
+ *
+ * The invariants are kept here and nowhere else, whatever a technique's formula gives: a chunk is never empty while
+ * work remains, never larger than what remains, and every call takes the work nearer to its end. */
+#include "common/sched/technique.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const weighting_names[] = {
+    [SCHED_WEIGHTING_NONE] = "none",
+    [SCHED_WEIGHTING_POWER] = "power",
+    [SCHED_WEIGHTING_ACP] = "acp",
+};
+
+int sched_weighting_parse(enum sched_weighting *weighting, const char *text, struct error *error)
+{
+    for (size_t i = 0; i < sizeof weighting_names / sizeof *weighting_names; i++) {
+        if (strcmp(text, weighting_names[i]) == 0) {
+            *weighting = (enum sched_weighting)i;
+            return 0;
+        }
+    }
+    return error_set(error, "weighting '%s' is unknown: accepted are none, power, acp", text);
+}
+
+const char *sched_weighting_name(enum sched_weighting weighting)
+{
+    return weighting_names[weighting];
+}
+
+static int check_config(const struct sched_config *config, struct error *error)
+{
+    if (config->iterations > SCHED_ITERATIONS_MAX)
+        return error_set(error, "a loop of %" PRIu64 " iterations is too long: accepted is up to 2^63",
+                         config->iterations);
+    if (config->workers < 1 || config->workers > SCHED_WORKERS_MAX)
+        return error_set(error, "workers=%u is not accepted: an integer from 1 to %u", config->workers,
+                         SCHED_WORKERS_MAX);
+    if (config->weighting == SCHED_WEIGHTING_ACP)
+        return error_set(error, "weighting acp is not available: it needs the load of each worker's core, which is not "
+                                "measured yet; accepted are none, power");
+    for (unsigned j = 0; config->powers != NULL && j < config->workers; j++)
+        if (!(config->powers[j] >= SCHED_POWER_MIN && config->powers[j] <= SCHED_POWER_MAX))
+            return error_set(error, "power %g of worker %u is not accepted: a number from %g to %g", config->powers[j],
+                             j + 1, SCHED_POWER_MIN, SCHED_POWER_MAX);
+    return 0;
+}
+
+static int copy_powers(struct sched *sched, const double *powers, struct error *error)
+{
+    sched->powers = malloc(sched->workers * sizeof *sched->powers);
+    if (sched->powers == NULL)
+        return error_set(error, "out of memory for the powers of %u workers", sched->workers);
+    for (unsigned j = 0; j < sched->workers; j++) {
+        sched->powers[j] = powers != NULL ? powers[j] : 1;
+        sched->power_sum += sched->powers[j];
+    }
+    return 0;
+}
+
+static int init_technique(struct sched *sched, const struct sched_config *config, struct error *error)
+{
+    const struct technique *technique = sched->technique;
+    bool weighted = (technique->needs & SCHED_NEEDS_POWER) != 0 || sched->weighting == SCHED_WEIGHTING_POWER;
+    if (weighted && copy_powers(sched, config->powers, error) < 0)
+        return -1;
+    return technique->init != NULL ? technique->init(sched, error) : 0;
+}
+
+int sched_init(struct sched *sched, const struct sched_spec *spec, const struct sched_config *config,
+               struct error *error)
+{
+    *sched = (struct sched){
+        .technique = spec->technique,
+        .spec = *spec,
+        .iterations = config->iterations,
+        .workers = config->workers,
+        .min_chunk = config->min_chunk > 1 ? config->min_chunk : 1,
+        .weighting = spec->technique->needs & SCHED_NEEDS_POWER ? SCHED_WEIGHTING_NONE : config->weighting,
+        .remaining = config->iterations,
+    };
+    if (check_config(config, error) == 0 && init_technique(sched, config, error) == 0)
+        return 0;
+    sched_fini(sched);
+    return -1;
+}
+
+void sched_fini(struct sched *sched)
+{
+    free(sched->powers);
+    free(sched->own);
+    sched->powers = NULL;
+    sched->own = NULL;
+}
+
+uint64_t sched_next(struct sched *sched, unsigned worker)
+{
+    assert(worker < sched->workers);
+    if (sched->remaining == 0)
+        return 0;
+    uint64_t chunk = sched->technique->next(sched, worker);
+    if (sched->weighting == SCHED_WEIGHTING_POWER) /* K' = floor(K V_j), [SW] eq 2 */
+        chunk = floor_real((double)chunk * sched->powers[worker]);
+    if (chunk < sched->min_chunk)
+        chunk = sched->min_chunk;
+    if (chunk > sched->remaining)
+        chunk = sched->remaining;
+    sched->remaining -= chunk;
+    sched->step++;
+    return chunk;
+}
+
+void sched_give_back(struct sched *sched, uint64_t count)
+{
+    uint64_t cut = sched->iterations - sched->remaining;
+    assert(count <= cut);
+    sched->remaining += count < cut ? count : cut;
+}
+
+uint64_t sched_at(const struct sched *sched, uint64_t step)
+{
+    uint64_t chunk = sched->technique->at(sched, step);
+    return chunk > sched->min_chunk ? chunk : sched->min_chunk;
+}
+
+static double reference_speed(enum sched_powers reference, const double *speeds, unsigned workers)
+{
+    double slowest = speeds[0], fastest = speeds[0], sum = 0;
+    for (unsigned j = 0; j < workers; j++) {
+        slowest = fmin(slowest, speeds[j]);
+        fastest = fmax(fastest, speeds[j]);
+        sum += speeds[j];
+    }
+    switch (reference) {
+    case SCHED_POWERS_BY_SLOWEST: return slowest;
+    case SCHED_POWERS_BY_FASTEST: return fastest;
+    case SCHED_POWERS_BY_MEAN: return sum / workers;
+    }
+    return 1;
+}
+
+/* By nature as the technique's paper has it; by the mechanism V_j = speed_j / fastest speed, [SW]. */
+void sched_powers_from_speeds(const struct technique *technique, enum sched_weighting weighting, const double *speeds,
+                              unsigned workers, double *powers)
+{
+    bool mechanism = weighting != SCHED_WEIGHTING_NONE && (technique->needs & SCHED_NEEDS_POWER) == 0;
+    double reference = reference_speed(mechanism ? SCHED_POWERS_BY_FASTEST : technique->powers, speeds, workers);
+    for (unsigned j = 0; j < workers; j++)
+        powers[j] = fmin(fmax(speeds[j] / reference, SCHED_POWER_MIN), SCHED_POWER_MAX);
+}

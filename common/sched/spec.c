@@ -1,0 +1,218 @@
+/* A technique as users write it, `name` or `name:param=value,param=value`: reading it, with errors that name the
+ * parameter, the value and what is accepted, and writing it in its canonical spelling (parameters in the order of
+ * the technique's table, only those that were given). */
+#include "common/sched/technique.h"
+#include "common/util/number.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text written piece by piece, cut at its end. */
+struct text {
+    char *at;
+    size_t size; /* what is left of it, with the NUL */
+};
+
+static void __attribute__((format(printf, 2, 3))) append(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text->at, text->size, format, arguments);
+    va_end(arguments);
+    size_t written = length < 0 || text->size == 0 ? 0 : (size_t)length < text->size ? (size_t)length : text->size - 1;
+    text->at += written;
+    text->size -= written;
+}
+
+static void append_limit(struct text *text, const struct sched_param *param, double limit)
+{
+    if (param->kind == SCHED_PARAM_REAL)
+        append(text, "%g", limit);
+    else if (limit == (double)SCHED_ITERATIONS_MAX)
+        append(text, "2^63");
+    else
+        append(text, "%.0f", limit);
+}
+
+/* "a|b|c" as "a, b or c". */
+static void append_choices(struct text *text, const char *choices)
+{
+    for (const char *choice = choices; *choice != '\0';) {
+        size_t length = strcspn(choice, "|");
+        append(text, "%.*s", (int)length, choice);
+        choice += length;
+        if (*choice == '|')
+            append(text, "%s", strchr(++choice, '|') != NULL ? ", " : " or ");
+    }
+}
+
+void sched_param_accepts(const struct sched_param *param, char *buffer, size_t size)
+{
+    struct text text = {buffer, size};
+    if (param->kind == SCHED_PARAM_CHOICE) {
+        append_choices(&text, param->choices);
+        return;
+    }
+    append(&text, param->kind == SCHED_PARAM_INTEGER ? "an integer from " : "a number from ");
+    append_limit(&text, param, param->minimum);
+    append(&text, " to ");
+    append_limit(&text, param, param->maximum);
+}
+
+static int unknown_technique(const char *name, struct error *error)
+{
+    char known[SCHED_SPEC_TEXT_MAX];
+    struct text text = {known, sizeof known};
+    size_t count;
+    const struct technique *const *techniques = sched_techniques(&count);
+    for (size_t i = 0; i < count; i++) {
+        append(&text, "%s%s", i == 0 ? "" : ", ", techniques[i]->name);
+        if (techniques[i]->alias != NULL)
+            append(&text, " (or %s)", techniques[i]->alias);
+    }
+    return error_set(error, "technique '%.64s' is unknown: accepted are %s", name, known);
+}
+
+static int unknown_param(const struct technique *technique, const char *word, struct error *error)
+{
+    char known[SCHED_SPEC_TEXT_MAX];
+    struct text text = {known, sizeof known};
+    if (technique->params == NULL)
+        return error_set(error, "technique %s: '%.64s' is not accepted: %s has no parameters", technique->name, word,
+                         technique->name);
+    for (const struct sched_param *param = technique->params; param->name != NULL; param++)
+        append(&text, "%s%s=", param == technique->params ? "" : ", ", param->name);
+    return error_set(error, "technique %s: '%.64s' is not accepted: the parameters are %s", technique->name, word,
+                     known);
+}
+
+static int find_param(const struct technique *technique, const char *name)
+{
+    for (int i = 0; technique->params != NULL && technique->params[i].name != NULL; i++)
+        if (strcmp(technique->params[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int parse_choice(const char *choices, const char *text, uint64_t *index)
+{
+    *index = 0;
+    for (const char *choice = choices; *choice != '\0'; (*index)++) {
+        size_t length = strcspn(choice, "|");
+        if (strlen(text) == length && strncmp(choice, text, length) == 0)
+            return 0;
+        choice += length;
+        choice += *choice == '|';
+    }
+    return -1;
+}
+
+static int parse_value(const struct sched_param *param, const char *text, union sched_value *value)
+{
+    switch (param->kind) {
+    case SCHED_PARAM_INTEGER:
+        if (number_parse_u64(text, &value->integer) < 0)
+            return -1;
+        return value->integer >= (uint64_t)param->minimum && value->integer <= (uint64_t)param->maximum ? 0 : -1;
+    case SCHED_PARAM_REAL:
+        if (number_parse_real(text, &value->real) < 0)
+            return -1;
+        return value->real >= param->minimum && value->real <= param->maximum ? 0 : -1;
+    case SCHED_PARAM_CHOICE: return parse_choice(param->choices, text, &value->integer);
+    }
+    return -1;
+}
+
+static int bad_value(const struct technique *technique, const struct sched_param *param, const char *value,
+                     struct error *error)
+{
+    char accepted[SCHED_SPEC_TEXT_MAX];
+    sched_param_accepts(param, accepted, sizeof accepted);
+    return error_set(error, "technique %s: %s=%.64s is not accepted: %s", technique->name, param->name, value,
+                     accepted);
+}
+
+/* One `param=value`; the word is cut at its '='. */
+static int parse_param(struct sched_spec *spec, char *word, struct error *error)
+{
+    const struct technique *technique = spec->technique;
+    char *value = strchr(word, '=');
+    if (value == NULL)
+        return unknown_param(technique, word, error);
+    *value++ = '\0';
+    int i = find_param(technique, word);
+    if (i < 0)
+        return unknown_param(technique, word, error);
+    if (spec->given[i])
+        return error_set(error, "technique %s: %s is given twice: accepted is once", technique->name, word);
+    if (parse_value(&technique->params[i], value, &spec->values[i]) < 0)
+        return bad_value(technique, &technique->params[i], value, error);
+    spec->given[i] = true;
+    return 0;
+}
+
+int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *error)
+{
+    char words[SCHED_SPEC_TEXT_MAX];
+    struct sched_spec parsed = {0};
+    if (strlen(text) >= sizeof words)
+        return error_set(error, "technique '%.64s...' is too long: accepted are up to %d characters", text,
+                         SCHED_SPEC_TEXT_MAX - 1);
+    strcpy(words, text);
+    char *params = strchr(words, ':');
+    if (params != NULL)
+        *params++ = '\0';
+    parsed.technique = sched_find(words);
+    if (parsed.technique == NULL)
+        return unknown_technique(words, error);
+    while (params != NULL)
+        if (parse_param(&parsed, strsep(&params, ","), error) < 0)
+            return -1;
+    *spec = parsed;
+    return 0;
+}
+
+/* The shortest decimal that reads back as the same number. */
+static void append_real(struct text *text, double value)
+{
+    char digits[40];
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    append(text, "%s", digits);
+}
+
+static void append_choice(struct text *text, const char *choices, uint64_t index)
+{
+    while (index-- > 0)
+        choices += strcspn(choices, "|") + 1;
+    append(text, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+static void append_value(struct text *text, const struct sched_param *param, const union sched_value *value)
+{
+    switch (param->kind) {
+    case SCHED_PARAM_INTEGER: append(text, "%" PRIu64, value->integer); break;
+    case SCHED_PARAM_REAL: append_real(text, value->real); break;
+    case SCHED_PARAM_CHOICE: append_choice(text, param->choices, value->integer); break;
+    }
+}
+
+void sched_spec_format(const struct sched_spec *spec, char *buffer, size_t size)
+{
+    struct text text = {buffer, size};
+    const struct sched_param *params = spec->technique->params;
+    char separator = ':';
+    append(&text, "%s", spec->technique->name);
+    for (int i = 0; params != NULL && params[i].name != NULL; i++) {
+        if (!spec->given[i])
+            continue;
+        append(&text, "%c%s=", separator, params[i].name);
+        append_value(&text, &params[i], &spec->values[i]);
+        separator = ',';
+    }
+}

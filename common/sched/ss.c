@@ -1,0 +1,25 @@
+/* ss: one iteration at a time. The best balance there is, and the most scheduling. */
+#include "common/sched/technique.h"
+
+static uint64_t ss_at(const struct sched *sched, uint64_t step)
+{
+    (void)sched;
+    (void)step;
+    return 1;
+}
+
+static uint64_t ss_next(struct sched *sched, unsigned worker)
+{
+    (void)sched;
+    (void)worker;
+    return 1;
+}
+
+const struct technique technique_ss = {
+    .name = "ss",
+    .title = "pure self-scheduling",
+    .rule = "K = 1",
+    .source = "Tang and Yew, Processor Self-Scheduling for Multiple-Nested Parallel Loops (ICPP 1986)",
+    .next = ss_next,
+    .at = ss_at,
+};

@@ -1,0 +1,34 @@
+/* static: one equal chunk for each worker. Weighted or given back, the same size goes on until nothing remains. */
+#include "common/sched/technique.h"
+
+enum { CHUNK };
+
+static int static_init(struct sched *sched, struct error *error)
+{
+    (void)error;
+    sched->constant.integer[CHUNK] = ceil_div(sched->iterations, sched->workers);
+    return 0;
+}
+
+/* K = ceil(N/P), [RMA] Table 2. */
+static uint64_t static_at(const struct sched *sched, uint64_t step)
+{
+    (void)step;
+    return sched->constant.integer[CHUNK];
+}
+
+static uint64_t static_next(struct sched *sched, unsigned worker)
+{
+    (void)worker;
+    return sched->constant.integer[CHUNK];
+}
+
+const struct technique technique_static = {
+    .name = "static",
+    .title = "static chunking",
+    .rule = "K = ceil(N/P)",
+    .source = "Eleliemy and Ciorba, Dynamic Loop Scheduling Using MPI Passive-Target Remote Memory Access, Table 2",
+    .init = static_init,
+    .next = static_next,
+    .at = static_at,
+};
