@@ -1,0 +1,66 @@
+/* Action lists and state tables: see machine.h. */
+#include "common/machine/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int actions_init(struct actions *actions, size_t capacity)
+{
+    *actions = (struct actions){.capacity = capacity};
+    actions->items = malloc(capacity * sizeof *actions->items);
+    return actions->items == NULL ? -1 : 0;
+}
+
+void actions_fini(struct actions *actions)
+{
+    free(actions->items);
+    *actions = (struct actions){0};
+}
+
+static struct action *append(struct actions *actions)
+{
+    if (actions->length == actions->capacity) {
+        struct action *items = realloc(actions->items, 2 * actions->capacity * sizeof *items);
+        if (items == NULL) {
+            actions->out_of_memory = true;
+            return NULL;
+        }
+        actions->items = items;
+        actions->capacity *= 2;
+    }
+    return &actions->items[actions->length++];
+}
+
+void actions_send(struct actions *actions, unsigned to, const struct message *message)
+{
+    struct action *action = append(actions);
+    if (action == NULL)
+        return;
+    action->type = ACTION_SEND;
+    action->send.to = to;
+    action->send.message = *message;
+    actions->messages++;
+    actions->bytes += message_fixed_size(message) + message->payload_bytes;
+}
+
+void actions_add(struct actions *actions, const struct action *action)
+{
+    struct action *slot = append(actions);
+    if (slot != NULL)
+        *slot = *action;
+}
+
+struct message problem_message(unsigned rank, const char *text)
+{
+    return (struct message){
+        .type = MESSAGE_PROBLEM,
+        .problem = {.rank = rank, .text = text, .length = (unsigned)strnlen(text, TEXT_MAX)},
+    };
+}
+
+void state_move(unsigned *state, unsigned to, const unsigned *legal)
+{
+    if ((legal[*state] >> to & 1) == 0)
+        abort();
+    *state = to;
+}

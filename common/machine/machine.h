@@ -1,0 +1,131 @@
+/* The step interface: what a daemon is.
+ *
+ * A daemon is a pure function: an event goes in (time is a field of it), an ordered list of actions comes out, and a
+ * second pure call tells when it next wants to be woken. It reads no clock, opens nothing, prints nothing. A runtime
+ * owns the effects: it feeds events, applies the actions in order, and reports what came of them as events. */
+#pragma once
+
+#include "common/util/error.h"
+#include "proto/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NEVER UINT64_MAX
+
+/* Some of a chunk's results on their way from the message to the disk. The runtime hands it back unchanged. */
+struct part {
+    unsigned worker; /* index among the workers of this master */
+    uint32_t chunk;
+    uint64_t first, count, digest;
+};
+
+enum event_type {
+    EVENT_START,    /* first event of every machine */
+    EVENT_MESSAGE,  /* `message` came from rank `from` */
+    EVENT_STORED,   /* a STORE or COLLECT is over: `part`; `text` is NULL or says what failed */
+    EVENT_PROBED,   /* a PROBE is over: `speed` */
+    EVENT_MARK,     /* the running chunk has reached its mark: `chunk` says how far it is */
+    EVENT_SLICE,    /* some results of the running chunk, not its last, are ready: `chunk` */
+    EVENT_FINISHED, /* the running chunk is over: `chunk`, or `text` says why the kernel failed */
+    EVENT_TIMER,    /* the deadline has passed */
+    EVENT_DRAIN,    /* a signal asks to stop */
+    EVENT_PROBLEM,  /* the runtime cannot go on: `text` */
+};
+
+/* What the executor says about the running chunk. */
+struct chunk_event {
+    uint64_t done;       /* iterations of the chunk finished so far */
+    uint64_t compute_ns; /* time in the kernel so far */
+    uint64_t count;      /* SLICE and FINISHED: iterations whose results these are */
+    uint64_t digest;     /* of them */
+    const void *data;    /* their records, NULL where results stay here; borrowed until the send is over */
+    uint64_t bytes;
+};
+
+struct event {
+    enum event_type type;
+    uint64_t now_ns; /* monotonic, the same clock for all events of one machine */
+    unsigned from;   /* MESSAGE: rank */
+    const char *text;
+    union {
+        const struct message *message;
+        struct part part;
+        struct speed speed;
+        struct chunk_event chunk;
+    };
+};
+
+enum action_type {
+    ACTION_SEND,    /* send.message to rank send.to */
+    ACTION_PROBE,   /* time the kernel's probe iterations */
+    ACTION_RUN,     /* begin to compute the chunk `run` */
+    ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
+    ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
+    ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place */
+    ACTION_EXIT,    /* leave with exit.status */
+};
+
+struct action {
+    enum action_type type;
+    union {
+        struct {
+            unsigned to;
+            struct message message;
+        } send;
+        struct {
+            uint32_t chunk;
+            uint64_t first, count;
+            uint64_t mark; /* iterations after which to tell; 0: not at all */
+        } run;
+        struct {
+            struct part part;
+            unsigned from;
+            const void *data;
+            uint64_t bytes;
+        } store;
+        struct {
+            int status; /* enum exit_status */
+        } exit;
+    };
+};
+
+/* The actions of one step, and what the machine has sent in its life. */
+struct actions {
+    struct action *items; /* owned */
+    size_t length, capacity;
+    uint64_t messages, bytes; /* sent so far, payloads included */
+    bool out_of_memory;       /* an action could not be noted: the runtime must stop */
+};
+
+/* Room for `capacity` actions; more in one step allocates. -1 when memory is out. */
+int actions_init(struct actions *actions, size_t capacity);
+void actions_fini(struct actions *actions);
+
+/* Empties the list before a step. */
+static inline void actions_clear(struct actions *actions)
+{
+    actions->length = 0;
+}
+
+/* Appends a SEND; records and payloads of the message are borrowed until the next step. */
+void actions_send(struct actions *actions, unsigned to, const struct message *message);
+
+/* Appends any other action. */
+void actions_add(struct actions *actions, const struct action *action);
+
+/* A PROBLEM message about `rank`; the text is borrowed, and cut at TEXT_MAX. */
+struct message problem_message(unsigned rank, const char *text);
+
+/* A daemon as a runtime sees it. */
+struct machine {
+    void *self;
+    void (*step)(void *self, const struct event *event, struct actions *actions);
+    uint64_t (*deadline)(const void *self); /* when it wants EVENT_TIMER, or NEVER */
+    const char *(*state)(const void *self); /* for traces */
+};
+
+/* Moves a state by a table: `legal[from]` is the set of states (bit n for state n) that `from` may go to. A move that
+ * the table does not have is a defect in the machine and stops the program. */
+void state_move(unsigned *state, unsigned to, const unsigned *legal);

@@ -1,0 +1,72 @@
+/* The task pool: see pool.h. Two doubly linked lists through one array of slots: all chunks by age, and each owner's by
+ * age. */
+#include "common/machine/pool.h"
+
+#include <stdlib.h>
+
+#define NO_SLOT UINT32_MAX
+
+int pool_init(struct pool *pool, unsigned workers, unsigned capacity)
+{
+    *pool = (struct pool){.all = {NO_SLOT, NO_SLOT}, .unused = NO_SLOT, .capacity = capacity};
+    pool->slots = calloc(capacity > 0 ? capacity : 1, sizeof *pool->slots);
+    pool->own = calloc(workers > 0 ? workers : 1, sizeof *pool->own);
+    if (pool->slots == NULL || pool->own == NULL) {
+        pool_fini(pool);
+        return -1;
+    }
+    for (unsigned i = 0; i < workers; i++)
+        pool->own[i] = (struct pool_list){NO_SLOT, NO_SLOT};
+    for (unsigned i = capacity; i-- > 0;) {
+        pool->slots[i].owner_newer = pool->unused;
+        pool->unused = i;
+    }
+    return 0;
+}
+
+void pool_fini(struct pool *pool)
+{
+    free(pool->slots);
+    free(pool->own);
+    *pool = (struct pool){0};
+}
+
+bool pool_put(struct pool *pool, unsigned owner, struct range range)
+{
+    unsigned index = pool->unused;
+    if (index == NO_SLOT)
+        return false;
+    struct pool_slot *slot = &pool->slots[index];
+    struct pool_list *own = &pool->own[owner];
+    pool->unused = slot->owner_newer;
+    *slot = (struct pool_slot){range, owner, pool->all.newest, NO_SLOT, own->newest, NO_SLOT};
+    *(slot->older == NO_SLOT ? &pool->all.oldest : &pool->slots[slot->older].newer) = index;
+    *(slot->owner_older == NO_SLOT ? &own->oldest : &pool->slots[slot->owner_older].owner_newer) = index;
+    pool->all.newest = index;
+    own->newest = index;
+    pool->count++;
+    return true;
+}
+
+static void unlink_slot(struct pool *pool, unsigned index)
+{
+    struct pool_slot *slot = &pool->slots[index];
+    struct pool_list *own = &pool->own[slot->owner];
+    *(slot->older == NO_SLOT ? &pool->all.oldest : &pool->slots[slot->older].newer) = slot->newer;
+    *(slot->newer == NO_SLOT ? &pool->all.newest : &pool->slots[slot->newer].older) = slot->older;
+    *(slot->owner_older == NO_SLOT ? &own->oldest : &pool->slots[slot->owner_older].owner_newer) = slot->owner_newer;
+    *(slot->owner_newer == NO_SLOT ? &own->newest : &pool->slots[slot->owner_newer].owner_older) = slot->owner_older;
+    slot->owner_newer = pool->unused;
+    pool->unused = index;
+    pool->count--;
+}
+
+bool pool_take(struct pool *pool, unsigned worker, struct range *range)
+{
+    unsigned index = pool->own[worker].oldest != NO_SLOT ? pool->own[worker].oldest : pool->all.oldest;
+    if (index == NO_SLOT)
+        return false;
+    *range = pool->slots[index].range;
+    unlink_slot(pool, index);
+    return true;
+}

@@ -1,0 +1,38 @@
+/* The task pool: chunks that were cut but not yet handed out, each remembering for which worker it was cut.
+ *
+ * A request is served with the worker's own oldest chunk where there is one, else with the oldest of all: a pool
+ * that holds work never sends anybody away. Every operation is O(1); nothing is allocated after pool_init(). */
+#pragma once
+
+#include "common/util/ranges.h"
+
+#include <stdbool.h>
+
+struct pool_slot {
+    struct range range;
+    unsigned owner;
+    unsigned older, newer;             /* among all chunks */
+    unsigned owner_older, owner_newer; /* among the owner's; owner_newer also links the unused slots */
+};
+
+struct pool_list {
+    unsigned oldest, newest;
+};
+
+struct pool {
+    struct pool_slot *slots; /* owned */
+    struct pool_list *own;   /* [workers], owned */
+    struct pool_list all;
+    unsigned unused;
+    unsigned count, capacity;
+};
+
+/* Room for `capacity` chunks cut for `workers` workers. -1 when memory is out. */
+int pool_init(struct pool *pool, unsigned workers, unsigned capacity);
+void pool_fini(struct pool *pool);
+
+/* False when the pool is full (unchanged). */
+bool pool_put(struct pool *pool, unsigned owner, struct range range);
+
+/* False when the pool is empty. */
+bool pool_take(struct pool *pool, unsigned worker, struct range *range);

@@ -1,0 +1,289 @@
+/* Serving workers: see service.h. */
+#include "common/machine/service.h"
+
+#include <stdlib.h>
+
+int service_init(struct service *service, const struct service_config *config)
+{
+    *service = (struct service){
+        .ops = config->ops,
+        .owner = config->owner,
+        .worker_count = config->workers,
+        .waiting_capacity = config->workers * ASKS_MAX,
+        .record_bytes = config->record_bytes,
+        .first_assign_ns = NEVER,
+    };
+    service->workers = calloc(config->workers + 1, sizeof *service->workers);
+    service->waiting = calloc(service->waiting_capacity + 1, sizeof *service->waiting);
+    if (service->workers == NULL || service->waiting == NULL ||
+        pool_init(&service->pool, config->workers, config->pool_capacity) < 0) {
+        service_fini(service);
+        return -1;
+    }
+    for (unsigned w = 0; w < config->workers; w++)
+        service->workers[w].rank = config->ranks[w];
+    return 0;
+}
+
+void service_fini(struct service *service)
+{
+    free(service->workers);
+    free(service->waiting);
+    pool_fini(&service->pool);
+    *service = (struct service){0};
+}
+
+unsigned service_find(const struct service *service, unsigned rank)
+{
+    unsigned low = 0, high = service->worker_count;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (service->workers[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < service->worker_count && service->workers[low].rank == rank ? low : service->worker_count;
+}
+
+static struct grant *grant_slot(struct served *worker, uint32_t chunk)
+{
+    return &worker->grants[chunk % GRANTS_MAX];
+}
+
+static struct grant *find_grant(struct served *worker, uint32_t chunk)
+{
+    struct grant *grant = grant_slot(worker, chunk);
+    return chunk != 0 && grant->chunk == chunk && !grant->computed ? grant : NULL;
+}
+
+static void release_chunk(struct service *service, struct served *worker)
+{
+    worker->holds--;
+    service->busy -= worker->holds == 0;
+}
+
+static void commit(struct service *service, const struct part *part)
+{
+    struct served *worker = &service->workers[part->worker];
+    struct grant *grant = grant_slot(worker, part->chunk);
+    grant->stored += part->count;
+    if (grant->computed && grant->stored == grant->count)
+        grant->chunk = 0;
+    worker->iterations += part->count;
+    service->ops->committed(service->owner, part);
+}
+
+/* Checks that the message carries exactly the results it must. */
+static int check_payload(const struct service *service, const struct message *message, uint64_t count,
+                         struct error *error)
+{
+    if (service->record_bytes == 0)
+        return message->payload == PAYLOAD_NONE ? 0 : error_set(error, "sent results that the job does not collect");
+    uint64_t expected = count * service->record_bytes;
+    if (message->payload == PAYLOAD_INLINE && message->payload_bytes != expected)
+        return error_set(error, "sent %llu bytes of results instead of %llu",
+                         (unsigned long long)message->payload_bytes, (unsigned long long)expected);
+    if (message->payload == PAYLOAD_NONE)
+        return error_set(error, "sent a completion without its results");
+    if (message->payload == PAYLOAD_DATA && count > 1 && expected > SLICE_MAX)
+        return error_set(error, "announced %llu bytes of results at once, more than %u", (unsigned long long)expected,
+                         SLICE_MAX);
+    return 0;
+}
+
+/* Takes the next `count` results of a grant: to the disk, or straight to the owner where there are none to store. */
+static int take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
+                     const struct message *message, struct actions *actions, struct error *error)
+{
+    if (check_payload(service, message, count, error) < 0)
+        return -1;
+    struct part part = {w, grant->chunk, grant->first + grant->received, count, digest};
+    grant->received += count;
+    if (message->payload == PAYLOAD_NONE) {
+        commit(service, &part);
+        return 0;
+    }
+    service->parts_on_way++;
+    actions_add(actions,
+                &(struct action){
+                    .type = message->payload == PAYLOAD_INLINE ? ACTION_STORE : ACTION_COLLECT,
+                    .store = {part, service->workers[w].rank, message->payload_data, count * service->record_bytes},
+                });
+    return 0;
+}
+
+/* Notes that a chunk is computed; NULL where it was never assigned. */
+static struct grant *complete_chunk(struct service *service, struct served *worker, uint64_t now_ns,
+                                    const struct request *request)
+{
+    struct grant *grant = find_grant(worker, request->chunk);
+    if (grant == NULL)
+        return NULL;
+    worker->chunks++;
+    worker->compute_ns += request->compute_ns;
+    worker->wait_ns += request->wait_ns;
+    worker->last_done_ns = now_ns;
+    grant->computed = true;
+    release_chunk(service, worker);
+    return grant;
+}
+
+static int enqueue(struct service *service, unsigned w, unsigned asks, struct error *error)
+{
+    if (service->waiting_count + asks > service->waiting_capacity)
+        return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
+    for (unsigned i = 0; i < asks; i++) {
+        unsigned last = service->waiting_first + service->waiting_count++;
+        service->waiting[last < service->waiting_capacity ? last : last - service->waiting_capacity] = w;
+    }
+    return 0;
+}
+
+/* The completion is noted first, so that a technique that learns knows it; the answer goes out before the results are
+ * stored, since the worker may be waiting for it. */
+static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                           struct actions *actions, struct error *error)
+{
+    const struct request *request = &message->request;
+    struct grant *grant = NULL;
+    if (request->done) {
+        grant = complete_chunk(service, &service->workers[w], now_ns, request);
+        if (grant == NULL)
+            return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
+    }
+    if (!service->ending && enqueue(service, w, request->asks, error) < 0)
+        return -1;
+    service_serve(service, now_ns, actions);
+    return grant == NULL
+               ? 0
+               : take_part(service, w, grant, grant->count - grant->received, request->digest, message, actions, error);
+}
+
+static int receive_result(struct service *service, unsigned w, const struct message *message, struct actions *actions,
+                          struct error *error)
+{
+    const struct result *result = &message->result;
+    struct grant *grant = find_grant(&service->workers[w], result->chunk);
+    if (grant == NULL || result->count >= grant->count - grant->received)
+        return error_set(error, "sent %llu results of chunk %u, which it was not assigned or which is shorter",
+                         (unsigned long long)result->count, result->chunk);
+    return take_part(service, w, grant, result->count, result->digest, message, actions, error);
+}
+
+static void receive_goodbye(struct service *service, unsigned w, const struct message *message)
+{
+    struct served *worker = &service->workers[w];
+    if (worker->gone)
+        return;
+    for (unsigned i = 0; i < GRANTS_MAX; i++)
+        if (worker->grants[i].chunk != 0 && !worker->grants[i].computed) {
+            worker->grants[i].chunk = 0; /* dropped by a drain, not begun */
+            release_chunk(service, worker);
+        }
+    worker->gone = true;
+    worker->messages = message->goodbye.messages;
+    worker->bytes = message->goodbye.bytes;
+    service->messages += worker->messages;
+    service->bytes += worker->bytes;
+    service->gone++;
+}
+
+int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                    struct actions *actions, struct error *error)
+{
+    switch (message->type) {
+    case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
+    case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
+    case MESSAGE_GOODBYE: receive_goodbye(service, w, message); return 0;
+    default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));
+    }
+}
+
+void service_stored(struct service *service, const struct part *part, bool ok)
+{
+    service->parts_on_way--;
+    if (ok)
+        commit(service, part);
+}
+
+static void assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
+                   struct actions *actions)
+{
+    struct served *worker = &service->workers[w];
+    uint32_t chunk = ++worker->chunks_assigned;
+    if (chunk == 0) /* 0 means none: skip it when the number wraps */
+        chunk = ++worker->chunks_assigned;
+    *grant_slot(worker, chunk) = (struct grant){.first = range->first, .count = range->count, .chunk = chunk};
+    service->busy += worker->holds++ == 0;
+    service->assigned++;
+    if (service->first_assign_ns == NEVER)
+        service->first_assign_ns = now_ns;
+    actions_send(actions, worker->rank,
+                 &(struct message){.type = MESSAGE_ASSIGN, .assign = {chunk, range->first, range->count}});
+}
+
+/* Whether the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. */
+static bool has_slot(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    uint32_t next = worker->chunks_assigned + 1;
+    return grant_slot(worker, next != 0 ? next : 1)->chunk == 0;
+}
+
+static bool next_chunk(struct service *service, unsigned w, struct range *range)
+{
+    if (service->pool.count == 0 && service->ops->dry != NULL)
+        service->ops->dry(service->owner, w);
+    return pool_take(&service->pool, w, range);
+}
+
+void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    struct range range;
+    while (service->waiting_count > 0 && !service->ending) {
+        unsigned w = service->waiting[service->waiting_first];
+        if (!has_slot(service, w) || !next_chunk(service, w, &range))
+            return;
+        service->waiting_count--;
+        if (++service->waiting_first == service->waiting_capacity)
+            service->waiting_first = 0;
+        assign(service, w, &range, now_ns, actions);
+    }
+}
+
+void service_end(struct service *service, bool drain, struct actions *actions)
+{
+    if (service->ending)
+        return;
+    service->ending = true;
+    service->waiting_count = 0;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        actions_send(actions, service->workers[w].rank,
+                     &(struct message){.type = MESSAGE_END, .end = {.drain = drain}});
+}
+
+bool service_is_quiet(const struct service *service)
+{
+    return service->busy == 0 && service->parts_on_way == 0;
+}
+
+bool service_is_over(const struct service *service)
+{
+    return service->ending && service->gone == service->worker_count && service->parts_on_way == 0;
+}
+
+void service_stats(const struct service *service, unsigned w, struct stats_record *record)
+{
+    const struct served *worker = &service->workers[w];
+    bool worked = worker->chunks > 0;
+    *record = (struct stats_record){
+        .worker = worker->rank,
+        .iterations = worker->iterations,
+        .chunks = worker->chunks,
+        .compute_ns = worker->compute_ns,
+        .wait_ns = worker->wait_ns,
+        .finish_ns = worked ? worker->last_done_ns - service->first_assign_ns : 0,
+        .bytes = worker->bytes,
+    };
+}

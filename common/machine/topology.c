@@ -1,0 +1,225 @@
+/* The line-up and its grouping: see topology.h. */
+#include "common/machine/topology.h"
+
+#include <stdlib.h>
+
+struct census {
+    unsigned supermasters, masters, workers;
+    unsigned second_supermaster, first_supermaster;
+    unsigned dca_rank;
+    bool dca;
+};
+
+static bool same_version(const struct hello *a, const struct hello *b)
+{
+    return a->protocol == b->protocol && a->major == b->major && a->minor == b->minor && a->patch == b->patch;
+}
+
+static int check_versions(const struct hello *hellos, unsigned ranks, struct error *error)
+{
+    for (unsigned i = 1; i < ranks; i++) {
+        const struct hello *a = &hellos[0], *b = &hellos[i];
+        if (!same_version(a, b))
+            return error_set(error,
+                             "rank %u is version %u.%u.%u (protocol %u) but rank 0 is %u.%u.%u (protocol %u): "
+                             "all programs of a run must come from one installation",
+                             i, b->major, b->minor, b->patch, b->protocol, a->major, a->minor, a->patch, a->protocol);
+    }
+    return 0;
+}
+
+static struct census count_roles(const struct hello *hellos, unsigned ranks)
+{
+    struct census census = {0};
+    for (unsigned i = 0; i < ranks; i++) {
+        switch (hellos[i].role) {
+        case ROLE_SUPERMASTER:
+            if (census.supermasters++ == 0)
+                census.first_supermaster = i;
+            else if (census.supermasters == 2)
+                census.second_supermaster = i;
+            break;
+        case ROLE_MASTER: census.masters++; break;
+        case ROLE_WORKER: census.workers++; break;
+        }
+        if (hellos[i].dca && !census.dca) {
+            census.dca = true;
+            census.dca_rank = i;
+        }
+    }
+    return census;
+}
+
+static int check_roles(const struct census *census, struct error *error)
+{
+    if (census->supermasters > 1)
+        return error_set(error, "%u supermasters in one launch (ranks %u and %u): accepted is one",
+                         census->supermasters, census->first_supermaster, census->second_supermaster);
+    if (census->dca && census->supermasters + census->masters > 0)
+        return error_set(error, "rank %u has --dca, which is for workers alone, but there is a %s in this launch",
+                         census->dca_rank, census->supermasters > 0 ? "supermaster" : "master");
+    if (census->dca)
+        return error_set(error, "--dca is not available in this version: launch 1 supermaster beside the workers");
+    if (census->supermasters == 0)
+        return error_set(error,
+                         "%u masters and %u workers but no supermaster in this launch: add `-n 1 supermaster KERNEL`",
+                         census->masters, census->workers);
+    if (census->workers == 0)
+        return error_set(error, "no worker in this launch (1 supermaster, %u masters): add `: -n COUNT worker`",
+                         census->masters);
+    return 0;
+}
+
+int topology_check(const struct hello *hellos, unsigned ranks, struct error *error)
+{
+    error->text[0] = '\0';
+    if (check_versions(hellos, ranks, error) < 0)
+        return EXIT_STATUS_USAGE;
+    int status = EXIT_STATUS_DONE;
+    for (unsigned i = 0; i < ranks; i++)
+        if (hellos[i].status != 0 && (status == EXIT_STATUS_DONE || hellos[i].status < status))
+            status = hellos[i].status;
+    if (status != EXIT_STATUS_DONE)
+        return status;
+    struct census census = count_roles(hellos, ranks);
+    return check_roles(&census, error) < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
+}
+
+static int allocate(struct topology *topology)
+{
+    unsigned workers = topology->workers, masters = topology->masters > 0 ? topology->masters : 1;
+    topology->master_rank = calloc(masters, sizeof *topology->master_rank);
+    topology->worker_rank = calloc(workers, sizeof *topology->worker_rank);
+    topology->worker_node = calloc(workers, sizeof *topology->worker_node);
+    topology->master_of = calloc(workers, sizeof *topology->master_of);
+    topology->served = calloc(workers, sizeof *topology->served);
+    topology->served_first = calloc(masters + 1, sizeof *topology->served_first);
+    bool complete = topology->master_rank && topology->worker_rank && topology->worker_node && topology->master_of &&
+                    topology->served && topology->served_first;
+    return complete ? 0 : -1;
+}
+
+static void list_members(struct topology *topology, const struct hello *hellos)
+{
+    unsigned masters = 0, workers = 0;
+    for (unsigned i = 0; i < topology->ranks; i++) {
+        topology->nodes += hellos[i].node == i;
+        switch (hellos[i].role) {
+        case ROLE_SUPERMASTER: topology->supermaster = i; break;
+        case ROLE_MASTER: topology->master_rank[masters++] = i; break;
+        case ROLE_WORKER:
+            topology->worker_node[workers] = hellos[i].node;
+            topology->worker_rank[workers++] = i;
+            break;
+        }
+    }
+}
+
+/* The master with the fewest workers, of those on `node` (of all where node is NEVER_A_NODE); masters if there is none.
+ */
+#define NEVER_A_NODE UINT32_MAX
+
+static unsigned least_loaded(const struct topology *topology, const struct hello *hellos, const unsigned *load,
+                             uint32_t node)
+{
+    unsigned best = topology->masters;
+    for (unsigned m = 0; m < topology->masters; m++) {
+        if (node != NEVER_A_NODE && hellos[topology->master_rank[m]].node != node)
+            continue;
+        if (best == topology->masters || load[m] < load[best])
+            best = m;
+    }
+    return best;
+}
+
+/* Deals each worker to a master. Two passes, so that those who must go to another node even out the counts. */
+static void deal(struct topology *topology, const struct hello *hellos, bool by_node, unsigned *load)
+{
+    for (unsigned w = 0; w < topology->workers; w++) {
+        topology->master_of[w] = topology->masters;
+        if (by_node)
+            topology->master_of[w] = least_loaded(topology, hellos, load, topology->worker_node[w]);
+        if (topology->master_of[w] < topology->masters)
+            load[topology->master_of[w]]++;
+    }
+    for (unsigned w = 0; w < topology->workers; w++) {
+        if (topology->master_of[w] < topology->masters)
+            continue;
+        topology->master_of[w] = least_loaded(topology, hellos, load, NEVER_A_NODE);
+        load[topology->master_of[w]]++;
+    }
+}
+
+static void sort_by_master(struct topology *topology, const unsigned *load)
+{
+    for (unsigned m = 0; m < topology->masters; m++)
+        topology->served_first[m + 1] = topology->served_first[m] + load[m];
+    for (unsigned m = 0; m < topology->masters; m++) {
+        unsigned next = topology->served_first[m];
+        for (unsigned w = 0; w < topology->workers; w++)
+            if (topology->master_of[w] == m)
+                topology->served[next++] = w;
+    }
+}
+
+static void serve_all_by_supermaster(struct topology *topology)
+{
+    for (unsigned w = 0; w < topology->workers; w++)
+        topology->served[w] = w;
+    topology->served_first[1] = topology->workers;
+}
+
+int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, bool by_node)
+{
+    struct census census = count_roles(hellos, ranks);
+    *topology = (struct topology){.ranks = ranks, .masters = census.masters, .workers = census.workers};
+    unsigned *load = calloc(census.masters + 1, sizeof *load);
+    if (load == NULL || allocate(topology) < 0) {
+        free(load);
+        topology_fini(topology);
+        return -1;
+    }
+    list_members(topology, hellos);
+    if (topology->masters == 0) {
+        serve_all_by_supermaster(topology);
+    } else {
+        deal(topology, hellos, by_node, load);
+        sort_by_master(topology, load);
+    }
+    free(load);
+    return 0;
+}
+
+void topology_fini(struct topology *topology)
+{
+    free(topology->master_rank);
+    free(topology->worker_rank);
+    free(topology->worker_node);
+    free(topology->master_of);
+    free(topology->served);
+    free(topology->served_first);
+    *topology = (struct topology){0};
+}
+
+static unsigned find_rank(const unsigned *ranks, unsigned count, unsigned rank)
+{
+    unsigned low = 0, high = count;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (ranks[middle] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && ranks[low] == rank ? low : count;
+}
+
+unsigned topology_master(const struct topology *topology, unsigned rank)
+{
+    return find_rank(topology->master_rank, topology->masters, rank);
+}
+
+unsigned topology_worker(const struct topology *topology, unsigned rank)
+{
+    return find_rank(topology->worker_rank, topology->workers, rank);
+}

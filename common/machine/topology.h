@@ -1,0 +1,47 @@
+/* Who serves whom: the line-up of a launch, checked, and its workers dealt out to its masters. */
+#pragma once
+
+#include "common/util/error.h"
+#include "proto/message.h"
+
+#include <stdbool.h>
+
+/* Ranks are those of the launch. Workers and masters are also numbered among themselves, from 0 in rank order; the
+ * workers of one master follow one another in `served`. */
+struct topology {
+    unsigned ranks;
+    unsigned supermaster; /* rank */
+    unsigned masters, workers, nodes;
+    unsigned *master_rank;  /* [masters] */
+    unsigned *worker_rank;  /* [workers] */
+    unsigned *worker_node;  /* [workers] */
+    unsigned *master_of;    /* [workers] index of the worker's master; 0 in the central topology */
+    unsigned *served;       /* [workers] worker indices, sorted by master */
+    unsigned *served_first; /* [masters + 1] where the workers of a master begin in `served` */
+};
+
+/* Checks the hellos (one per rank, in rank order): versions, roles, counts. Returns an enum exit_status: DONE when the
+ * line-up can run, USAGE with one line in `error` when it cannot, or the status that a rank's hello asks for, with an
+ * empty line (that rank has said why). HELLO_STATUS_HELP is returned as it is. */
+int topology_check(const struct hello *hellos, unsigned ranks, struct error *error);
+
+/* Builds the topology of hellos that topology_check() has accepted. With `by_node` a worker goes to a master of its own
+ * node where there is one, evenly; the others, or all without `by_node`, are dealt out so that the masters' counts
+ * differ as little as they can. -1 when memory is out. */
+int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, bool by_node);
+void topology_fini(struct topology *topology);
+
+/* Worker indices of master `m`: topology->served[first] .. served[first + count - 1]. */
+static inline unsigned topology_first(const struct topology *topology, unsigned m)
+{
+    return topology->served_first[m];
+}
+
+static inline unsigned topology_count(const struct topology *topology, unsigned m)
+{
+    return topology->served_first[m + 1] - topology->served_first[m];
+}
+
+/* Index among the masters or workers of a rank; the count of them where the rank is none. */
+unsigned topology_master(const struct topology *topology, unsigned rank);
+unsigned topology_worker(const struct topology *topology, unsigned rank);
