@@ -1,0 +1,67 @@
+/* The whole cluster in one process under virtual time: the same machines, exchanging the same encoded messages, with a
+ * modelled network and modelled work. Deterministic: the same configuration gives the same trace, byte for byte.
+ *
+ * Model: a message takes `latency_ns` (`remote_latency_ns` between nodes) plus its bytes over `bytes_per_ns`; a rank
+ * handles one event at a time and is busy for `service_ns` with it; a worker computes beside that, iteration i in
+ * cost(i) / speed of the worker. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "supermaster/supermaster.h"
+#include "worker/worker.h"
+
+struct virtual_config {
+    /* the line-up: rank 0 is the supermaster, then masters, then workers */
+    unsigned masters, workers;
+    unsigned nodes; /* workers and masters are spread over them in blocks; 0 is taken as 1 */
+    bool group_even;
+    /* the job */
+    const char *technique; /* as on the command line */
+    enum sched_weighting weighting;
+    uint64_t min_chunk;
+    uint64_t first, count;
+    bool measure_power;
+    bool collect; /* results are sent and stored, else only digested */
+    enum ask_ahead ask_ahead;
+    unsigned ask_ahead_chunks;
+    uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */
+    /* the machine */
+    uint64_t latency_ns, remote_latency_ns, service_ns;
+    double bytes_per_ns;  /* 0: bytes cost nothing */
+    const double *speeds; /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
+    double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
+    void *context;
+    /* what happens */
+    uint64_t drain_at_ns; /* a signal reaches `drain_rank`; NEVER or 0: none */
+    unsigned drain_rank;
+    uint64_t fail_iteration_plus_1;                       /* the kernel fails at this iteration - 1; 0: never */
+    uint64_t fail_store_plus_1;                           /* the n-th store (from 1) fails; 0: never */
+    uint64_t limit_ns;                                    /* a run that is not over by then has hung; 0: one hour */
+    void (*trace)(void *trace_context, const char *line); /* NULL: none */
+    void *trace_context;
+};
+
+struct virtual_result {
+    int status;                            /* of the supermaster, -1 where the run hung */
+    uint64_t end_ns;                       /* when the last rank left */
+    uint64_t events;                       /* handled */
+    uint64_t executed;                     /* iterations computed */
+    uint64_t stored_twice;                 /* iterations whose record was written more than once */
+    uint64_t wrong;                        /* collected records that are not what they should be, of those done */
+    const struct supermaster *supermaster; /* its final state, valid until virtual_free() */
+};
+
+struct virtual_cluster;
+
+/* NULL with one line in `error` when the configuration cannot run. */
+struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error);
+void virtual_free(struct virtual_cluster *cluster);
+
+/* Runs to the end (or to the limit). */
+struct virtual_result virtual_run(struct virtual_cluster *cluster);
+
+/* The record of an iteration in a virtual run, and the checksum of a whole loop of them. */
+uint64_t virtual_record(uint64_t iteration);
+uint64_t virtual_checksum(uint64_t first, uint64_t count);

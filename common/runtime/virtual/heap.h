@@ -1,0 +1,33 @@
+/* The future: what will happen, by time and, at the same time, in the order in which it was scheduled. */
+#pragma once
+
+#include "common/machine/machine.h"
+
+struct future {
+    struct future *next; /* in the queue of a rank that is busy */
+    uint64_t at_ns, sequence;
+    unsigned rank; /* to whom */
+    bool wake;     /* the rank is no longer busy: it takes the next event of its queue */
+    enum event_type type;
+    unsigned from;        /* MESSAGE */
+    unsigned char *bytes; /* MESSAGE: encoded, owned */
+    size_t size;
+    void *data;          /* MESSAGE: data payload, or records of a SLICE or FINISHED; owned */
+    uint64_t generation; /* MARK, SLICE, FINISHED: of the running chunk; TIMER: of the deadline */
+    uint64_t done;       /* MARK, SLICE, FINISHED: iterations of the chunk behind it */
+    struct part part;    /* STORED */
+    const char *text;
+};
+
+struct heap {
+    struct future *items; /* owned */
+    size_t length, capacity;
+    uint64_t sequence;
+};
+
+/* Schedules; takes over what `future` owns. -1 when memory is out. */
+int heap_push(struct heap *heap, const struct future *future);
+
+/* The earliest; false when nothing will happen any more. The caller takes over what it owns. */
+bool heap_pop(struct heap *heap, struct future *future);
+void heap_fini(struct heap *heap);

@@ -1,0 +1,98 @@
+/* Trace text: see trace.h. */
+#include "common/runtime/virtual/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *payload_text(enum payload payload)
+{
+    static const char *const names[] = {"", " +inline", " +data"};
+    return names[payload];
+}
+
+static void trace_request(const struct message *message, char *text, size_t size)
+{
+    const struct request *request = &message->request;
+    if (request->done)
+        snprintf(text, size, "REQUEST asks=%u done=#%" PRIu32 " compute=%" PRIu64 "%s", request->asks, request->chunk,
+                 request->compute_ns, payload_text(message->payload));
+    else
+        snprintf(text, size, "REQUEST asks=%u", request->asks);
+}
+
+static void trace_message(const struct message *message, char *text, size_t size)
+{
+    switch (message->type) {
+    case MESSAGE_REQUEST: trace_request(message, text, size); break;
+    case MESSAGE_RESULT:
+        snprintf(text, size, "RESULT #%" PRIu32 " count=%" PRIu64 "%s", message->result.chunk, message->result.count,
+                 payload_text(message->payload));
+        break;
+    case MESSAGE_ASSIGN:
+        snprintf(text, size, "ASSIGN #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ")", message->assign.chunk,
+                 message->assign.first, message->assign.first + message->assign.count);
+        break;
+    case MESSAGE_END: snprintf(text, size, "END%s", message->end.drain ? " drain" : ""); break;
+    case MESSAGE_REPORT:
+        snprintf(text, size, "REPORT ranges=%u busy=%" PRIu32 "%s", message->record_count, message->report.busy,
+                 message->report.refill ? " refill" : "");
+        break;
+    case MESSAGE_REFILL:
+        snprintf(text, size, "REFILL chunks=%u%s%s", message->record_count, message->refill.more ? " more" : "",
+                 message->refill.empty ? " empty" : "");
+        break;
+    case MESSAGE_SPEED: snprintf(text, size, "SPEED levels=%u", message->speed.levels); break;
+    case MESSAGE_STATS: snprintf(text, size, "STATS workers=%u", message->record_count); break;
+    case MESSAGE_PROBLEM:
+        snprintf(text, size, "PROBLEM rank=%" PRIu32 " \"%.*s\"", message->problem.rank, (int)message->problem.length,
+                 message->problem.text);
+        break;
+    default: snprintf(text, size, "%s", message_name(message->type));
+    }
+}
+
+void trace_event(const struct event *event, char *text, size_t size)
+{
+    char inner[200];
+    switch (event->type) {
+    case EVENT_START: snprintf(text, size, "start"); break;
+    case EVENT_MESSAGE:
+        trace_message(event->message, inner, sizeof inner);
+        snprintf(text, size, "from %u: %s", event->from, inner);
+        break;
+    case EVENT_STORED:
+        snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", event->text == NULL ? "stored" : "store failed",
+                 event->part.first, event->part.first + event->part.count);
+        break;
+    case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed.levels); break;
+    case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
+    case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
+    case EVENT_FINISHED: snprintf(text, size, event->text == NULL ? "finished" : "kernel failed"); break;
+    case EVENT_TIMER: snprintf(text, size, "timer"); break;
+    case EVENT_DRAIN: snprintf(text, size, "drain"); break;
+    case EVENT_PROBLEM: snprintf(text, size, "problem"); break;
+    }
+}
+
+void trace_action(const struct action *action, char *text, size_t size)
+{
+    char inner[200];
+    switch (action->type) {
+    case ACTION_SEND:
+        trace_message(&action->send.message, inner, sizeof inner);
+        snprintf(text, size, "to %u: %s", action->send.to, inner);
+        break;
+    case ACTION_PROBE: snprintf(text, size, "probe"); break;
+    case ACTION_RUN:
+        snprintf(text, size, "run #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ") mark=%" PRIu64, action->run.chunk,
+                 action->run.first, action->run.first + action->run.count, action->run.mark);
+        break;
+    case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
+    case ACTION_STORE:
+    case ACTION_COLLECT:
+        snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", action->type == ACTION_STORE ? "store" : "collect",
+                 action->store.part.first, action->store.part.first + action->store.part.count);
+        break;
+    case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
+    }
+}

@@ -1,0 +1,154 @@
+/* The master's step function: one event in, then the standing rules (ask for a refill, report, leave), in this order.
+ *
+ * Invariants: a range is reported only after the runtime said that it is stored; at most one refill is open. */
+#include "master/core.h"
+
+#include <stdlib.h>
+
+/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported) */
+static const unsigned legal_moves[] = {
+    [MASTER_SERVING] = 1u << MASTER_ENDING,
+    [MASTER_ENDING] = 1u << MASTER_GONE,
+    [MASTER_GONE] = 0,
+};
+
+static void on_committed(void *owner, const struct part *part)
+{
+    master_note_done(owner, part);
+}
+
+static const struct service_ops service_ops = {.committed = on_committed};
+
+int master_init(struct master *master, const struct master_config *config)
+{
+    *master = (struct master){
+        .config = *config,
+        .state = MASTER_SERVING,
+        .refill_round_trip_ns = 50000,
+        .request_gap_ns = NEVER,
+    };
+    const struct service_config service = {
+        .ranks = config->ranks,
+        .workers = config->workers,
+        .pool_capacity = 3 * config->workers + 1,
+        .record_bytes = config->record_bytes,
+        .ops = &service_ops,
+        .owner = master,
+    };
+    master->report_records = malloc(REPORT_MAX * DONE_RECORD_BYTES);
+    master->stats_records = malloc((size_t)(config->workers + 1) * STATS_RECORD_BYTES);
+    if (master->report_records == NULL || master->stats_records == NULL ||
+        service_init(&master->service, &service) < 0) {
+        master_fini(master);
+        return -1;
+    }
+    return 0;
+}
+
+void master_fini(struct master *master)
+{
+    free(master->report_records);
+    free(master->stats_records);
+    service_fini(&master->service);
+    *master = (struct master){0};
+}
+
+void master_problem(struct master *master, unsigned rank, const char *text)
+{
+    struct message message = problem_message(rank, text);
+    actions_send(master->actions, master->config.supermaster, &message);
+}
+
+static void receive_end(struct master *master, const struct message *message)
+{
+    if (master->state != MASTER_SERVING)
+        return;
+    state_move(&master->state, MASTER_ENDING, legal_moves);
+    service_end(&master->service, message->end.drain, master->actions);
+}
+
+static void receive(struct master *master, const struct event *event)
+{
+    if (event->from != master->config.supermaster) {
+        master_receive_from_worker(master, event->from, event->now_ns, event->message);
+        return;
+    }
+    switch (event->message->type) {
+    case MESSAGE_REFILL: master_receive_refill(master, event->now_ns, event->message); break;
+    case MESSAGE_END: receive_end(master, event->message); break;
+    default: master_problem(master, master->config.rank, "received a message that a supermaster does not send");
+    }
+}
+
+static void handle(struct master *master, const struct event *event)
+{
+    switch (event->type) {
+    case EVENT_MESSAGE: receive(master, event); break;
+    case EVENT_STORED:
+        service_stored(&master->service, &event->part, event->text == NULL);
+        if (event->text != NULL)
+            master_problem(master, master->config.rank, event->text);
+        break;
+    case EVENT_PROBLEM: master_problem(master, master->config.rank, event->text); break;
+    case EVENT_DRAIN:
+        actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
+        break;
+    default: break; /* START and TIMER: the standing rules do what is due */
+    }
+}
+
+static void report_if_due(struct master *master, uint64_t now_ns)
+{
+    if (master->done_count == 0)
+        return;
+    bool waited_for = master->refill_parked || master->state != MASTER_SERVING;
+    bool full = master->done_count == REPORT_MAX;
+    if (full || (waited_for && service_is_quiet(&master->service)) || master_deadline(master) <= now_ns)
+        master_report(master, false, now_ns);
+}
+
+void master_step(struct master *master, const struct event *event, struct actions *actions)
+{
+    if (master->state == MASTER_GONE)
+        return;
+    master->actions = actions;
+    handle(master, event);
+    if (master->state == MASTER_SERVING)
+        master_ask_for_refill(master, event->now_ns);
+    report_if_due(master, event->now_ns);
+    if (master->state == MASTER_ENDING && service_is_over(&master->service)) {
+        master_leave(master, event->now_ns);
+        state_move(&master->state, MASTER_GONE, legal_moves);
+    }
+}
+
+uint64_t master_deadline(const struct master *master)
+{
+    return master->done_count > 0 ? master->reported_at_ns + REPORT_INTERVAL_NS : NEVER;
+}
+
+const char *master_state_name(const struct master *master)
+{
+    static const char *const names[] = {"SERVING", "ENDING", "GONE"};
+    return names[master->state];
+}
+
+static void step_any(void *self, const struct event *event, struct actions *actions)
+{
+    master_step(self, event, actions);
+}
+
+static uint64_t deadline_any(const void *self)
+{
+    return master_deadline(self);
+}
+
+static const char *state_any(const void *self)
+{
+    return master_state_name(self);
+}
+
+struct machine master_machine(struct master *master)
+{
+    return (struct machine){master, step_any, deadline_any, state_any};
+}

@@ -1,0 +1,24 @@
+/* The parts of the master, for its own files only. */
+#pragma once
+
+#include "master/master.h"
+
+/* A stored result waits at most this long for a report when nothing else sends one. */
+#define REPORT_INTERVAL_NS 50000000u
+
+/* recv_worker.c */
+void master_receive_from_worker(struct master *master, unsigned from, uint64_t now_ns, const struct message *message);
+
+/* collect.c */
+void master_note_done(struct master *master, const struct part *part);
+void master_report(struct master *master, bool refill, uint64_t now_ns);
+
+/* refill.c */
+void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
+void master_ask_for_refill(struct master *master, uint64_t now_ns);
+
+/* leave.c */
+void master_leave(struct master *master, uint64_t now_ns);
+
+/* core.c: tells the supermaster that the run cannot go on. */
+void master_problem(struct master *master, unsigned rank, const char *text);

@@ -1,0 +1,48 @@
+/* The master: keeps a pool of chunks for the workers of its node, collects their results, and tells the supermaster
+ * what is done. Pure: see common/machine/machine.h. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "common/machine/service.h"
+
+enum master_state { MASTER_SERVING, MASTER_ENDING, MASTER_GONE };
+
+struct master_config {
+    unsigned rank;
+    unsigned supermaster;  /* rank */
+    const unsigned *ranks; /* of its workers, sorted, borrowed */
+    unsigned workers;
+    uint64_t record_bytes; /* 0 where results are only digested */
+};
+
+struct master {
+    struct master_config config;
+    unsigned state; /* enum master_state */
+    struct service service;
+    struct actions *actions; /* of the step that is running */
+    /* what is stored and not yet reported */
+    struct done_record done[REPORT_MAX];
+    unsigned done_count;
+    unsigned char *report_records; /* encoded, borrowed by the message of this step; owned */
+    unsigned char *stats_records;  /* likewise */
+    uint64_t reported_at_ns;
+    /* refills */
+    bool refill_open;   /* asked for and not answered */
+    bool refill_parked; /* answered by EMPTY: the supermaster has nothing free at present */
+    uint64_t refill_asked_at_ns;
+    uint64_t refill_round_trip_ns; /* smoothed */
+    uint64_t request_gap_ns;       /* smoothed time between two chunks handed out */
+    uint64_t gap_started_ns, gap_assigned;
+    char problem[TEXT_MAX + 1]; /* text of a PROBLEM of this step */
+};
+
+/* -1 when memory is out. */
+int master_init(struct master *master, const struct master_config *config);
+void master_fini(struct master *master);
+
+void master_step(struct master *master, const struct event *event, struct actions *actions);
+uint64_t master_deadline(const struct master *master);
+const char *master_state_name(const struct master *master);
+
+/* As a runtime sees it. */
+struct machine master_machine(struct master *master);

@@ -1,0 +1,248 @@
+/* The supermaster's step function: one event in, then the standing rules (the end of the loop, leaving).
+ *
+ * Invariant: the technique's remaining work equals the ledger's free iterations, whatever was granted or cut short. */
+#include "supermaster/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const unsigned legal_moves[] = {
+    [SUPERMASTER_GATHERING] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
+    [SUPERMASTER_SERVING] = 1u << SUPERMASTER_ENDING,
+    [SUPERMASTER_ENDING] = 1u << SUPERMASTER_GONE,
+    [SUPERMASTER_GONE] = 0,
+};
+
+void supermaster_move(struct supermaster *supermaster, enum supermaster_state state)
+{
+    state_move(&supermaster->state, state, legal_moves);
+}
+
+static void on_dry(void *owner, unsigned worker)
+{
+    struct supermaster *supermaster = owner;
+    struct range range;
+    if (supermaster->state == SUPERMASTER_SERVING && supermaster_cut(supermaster, worker, worker, &range))
+        pool_put(&supermaster->service.pool, worker, range);
+}
+
+static void on_committed(void *owner, const struct part *part)
+{
+    supermaster_commit(owner, part->worker, &(struct done_record){part->first, part->count, part->digest});
+}
+
+static const struct service_ops service_ops = {.dry = on_dry, .committed = on_committed};
+
+static int init_service(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct service_config config = {
+        .ranks = topology->worker_rank,
+        .workers = is_central(supermaster) ? topology->workers : 0,
+        .pool_capacity = is_central(supermaster) ? topology->workers : 0,
+        .record_bytes = supermaster->config.record_bytes,
+        .ops = &service_ops,
+        .owner = supermaster,
+    };
+    return service_init(&supermaster->service, &config);
+}
+
+static int allocate(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned workers = topology->workers, masters = topology->masters + 1;
+    supermaster->speeds = calloc(workers, sizeof *supermaster->speeds);
+    supermaster->powers = calloc(workers, sizeof *supermaster->powers);
+    supermaster->figures = calloc(workers, sizeof *supermaster->figures);
+    supermaster->refill_parked = calloc(masters, sizeof *supermaster->refill_parked);
+    supermaster->busy = calloc(masters, sizeof *supermaster->busy);
+    supermaster->refill_records = calloc(masters, sizeof *supermaster->refill_records);
+    if (!supermaster->speeds || !supermaster->powers || !supermaster->figures || !supermaster->refill_parked ||
+        !supermaster->busy || !supermaster->refill_records)
+        return -1;
+    for (unsigned m = 0; m < topology->masters; m++) {
+        supermaster->refill_records[m] = malloc((size_t)(topology_count(topology, m) + 1) * CHUNK_RECORD_BYTES);
+        if (supermaster->refill_records[m] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+/* The technique's parameters are checked at once, with equal powers, so that a bad one ends the run before it begins.
+ */
+static int check_technique(const struct supermaster_config *config, struct error *error)
+{
+    struct sched sched;
+    const struct sched_config trial = {
+        .iterations = config->count,
+        .workers = config->topology->workers,
+        .min_chunk = config->min_chunk,
+        .weighting = config->weighting,
+    };
+    if (sched_init(&sched, &config->technique, &trial, error) < 0)
+        return -1;
+    sched_fini(&sched);
+    return 0;
+}
+
+int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error)
+{
+    *supermaster = (struct supermaster){
+        .config = *config,
+        .speeds_missing = config->speeds == NULL ? config->topology->workers : 0,
+        .first_assign_ns = NEVER,
+        .last_commit_ns = NEVER,
+    };
+    supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters;
+    if (check_technique(config, error) < 0)
+        return -1;
+    if (allocate(supermaster) < 0 || init_service(supermaster) < 0 ||
+        ledger_init(&supermaster->ledger, config->first, config->count, supermaster->holders) < 0) {
+        supermaster_fini(supermaster);
+        return error_set(error, "out of memory for %u workers", config->topology->workers);
+    }
+    for (unsigned w = 0; config->speeds != NULL && w < config->topology->workers; w++)
+        supermaster->figures[w].speed = config->speeds[w];
+    return 0;
+}
+
+void supermaster_fini(struct supermaster *supermaster)
+{
+    for (unsigned m = 0; supermaster->refill_records != NULL && m < supermaster->config.topology->masters; m++)
+        free(supermaster->refill_records[m]);
+    free(supermaster->refill_records);
+    free(supermaster->refill_parked);
+    free(supermaster->busy);
+    free(supermaster->speeds);
+    free(supermaster->powers);
+    free(supermaster->figures);
+    service_fini(&supermaster->service);
+    ledger_fini(&supermaster->ledger);
+    if (supermaster->sched_ready)
+        sched_fini(&supermaster->sched);
+    *supermaster = (struct supermaster){0};
+}
+
+static void receive_problem(struct supermaster *supermaster, const struct problem *problem)
+{
+    char text[TEXT_MAX + 1];
+    memcpy(text, problem->text, problem->length);
+    text[problem->length] = '\0';
+    supermaster_fail(supermaster, problem->rank, text);
+}
+
+void supermaster_receive_common(struct supermaster *supermaster, unsigned from, const struct message *message)
+{
+    switch (message->type) {
+    case MESSAGE_SPEED: supermaster_receive_speed(supermaster, &message->speed); break;
+    case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
+    case MESSAGE_DRAIN:
+        supermaster->drained = true;
+        supermaster_end(supermaster);
+        break;
+    default: supermaster_fail(supermaster, from, "sent a message that is not for it to send");
+    }
+}
+
+static void receive_from_worker(struct supermaster *supermaster, unsigned w, const struct event *event)
+{
+    struct error error;
+    switch (event->message->type) {
+    case MESSAGE_REQUEST:
+    case MESSAGE_RESULT:
+    case MESSAGE_GOODBYE:
+        if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->actions, &error) < 0)
+            supermaster_fail(supermaster, event->from, error.text);
+        break;
+    default: supermaster_receive_common(supermaster, event->from, event->message);
+    }
+}
+
+static void receive(struct supermaster *supermaster, const struct event *event)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned m = topology_master(topology, event->from);
+    unsigned w = is_central(supermaster) ? service_find(&supermaster->service, event->from) : topology->workers;
+    if (m < topology->masters)
+        supermaster_receive_from_master(supermaster, m, event->now_ns, event->message);
+    else if (w < topology->workers)
+        receive_from_worker(supermaster, w, event);
+    else
+        supermaster_fail(supermaster, event->from, "sent a message to the supermaster, which does not serve it");
+}
+
+static void handle(struct supermaster *supermaster, const struct event *event)
+{
+    switch (event->type) {
+    case EVENT_START:
+        if (supermaster->config.count == 0)
+            supermaster_end(supermaster);
+        break;
+    case EVENT_MESSAGE: receive(supermaster, event); break;
+    case EVENT_STORED:
+        service_stored(&supermaster->service, &event->part, event->text == NULL);
+        if (event->text != NULL)
+            supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
+        break;
+    case EVENT_DRAIN:
+        supermaster->drained = true;
+        supermaster_end(supermaster);
+        break;
+    case EVENT_PROBLEM: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
+    default: break;
+    }
+}
+
+void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions)
+{
+    if (supermaster->state == SUPERMASTER_GONE)
+        return;
+    supermaster->actions = actions;
+    uint64_t done = supermaster->ledger.done;
+    handle(supermaster, event);
+    if (supermaster->ledger.done != done)
+        supermaster->last_commit_ns = event->now_ns;
+    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0)
+        supermaster_begin(supermaster, event->now_ns);
+    if (is_central(supermaster) && supermaster->first_assign_ns == NEVER)
+        supermaster->first_assign_ns = supermaster->service.first_assign_ns;
+    if (ledger_is_complete(&supermaster->ledger))
+        supermaster_end(supermaster);
+    if (supermaster->state == SUPERMASTER_ENDING)
+        supermaster_leave(supermaster);
+}
+
+unsigned supermaster_busy(const struct supermaster *supermaster)
+{
+    unsigned busy = supermaster->service.busy;
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+        busy += supermaster->busy[m];
+    return busy;
+}
+
+const char *supermaster_state_name(const struct supermaster *supermaster)
+{
+    static const char *const names[] = {"GATHERING", "SERVING", "ENDING", "GONE"};
+    return names[supermaster->state];
+}
+
+static void step_any(void *self, const struct event *event, struct actions *actions)
+{
+    supermaster_step(self, event, actions);
+}
+
+static uint64_t deadline_any(const void *self)
+{
+    (void)self;
+    return NEVER;
+}
+
+static const char *state_any(const void *self)
+{
+    return supermaster_state_name(self);
+}
+
+struct machine supermaster_machine(struct supermaster *supermaster)
+{
+    return (struct machine){supermaster, step_any, deadline_any, state_any};
+}

@@ -1,0 +1,34 @@
+/* The parts of the supermaster, for its own files only. */
+#pragma once
+
+#include "supermaster/supermaster.h"
+
+static inline bool is_central(const struct supermaster *supermaster)
+{
+    return supermaster->config.topology->masters == 0;
+}
+
+/* grant.c: cutting chunks */
+/* The next chunk for worker `w`, granted to `holder`; false when nothing is free (or the run has failed). */
+bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
+void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
+
+/* gather.c: speeds and powers */
+void supermaster_receive_speed(struct supermaster *supermaster, const struct speed *speed);
+/* All speeds are known: makes the powers and begins to serve. */
+void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
+
+/* recv_master.c */
+void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, uint64_t now_ns,
+                                     const struct message *message);
+void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint64_t now_ns);
+
+/* drain.c: the end of the run, for whatever reason */
+void supermaster_end(struct supermaster *supermaster);
+void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
+void supermaster_leave(struct supermaster *supermaster);
+
+/* core.c */
+/* What masters relay and, in the central topology, workers send themselves. */
+void supermaster_receive_common(struct supermaster *supermaster, unsigned from, const struct message *message);
+void supermaster_move(struct supermaster *supermaster, enum supermaster_state state);

@@ -1,0 +1,30 @@
+/* Cutting chunks: the technique says how many iterations, the ledger says which; and committing their results. */
+#include "supermaster/core.h"
+
+bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
+{
+    uint64_t want = sched_next(&supermaster->sched, w);
+    int granted = ledger_grant(&supermaster->ledger, holder, want, range);
+    if (granted < 0) {
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+        return false;
+    }
+    uint64_t got = granted > 0 ? range->count : 0;
+    if (got < want)
+        sched_give_back(&supermaster->sched, want - got);
+    supermaster->chunks += granted > 0;
+    return granted > 0;
+}
+
+void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done)
+{
+    switch (ledger_commit(&supermaster->ledger, holder, done->first, done->count, done->digest)) {
+    case LEDGER_COMMITTED: break;
+    case LEDGER_DUPLICATE: supermaster->duplicates++; break;
+    case LEDGER_MISMATCH:
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster,
+                         "results came for iterations that were never handed out");
+        break;
+    default: supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+    }
+}

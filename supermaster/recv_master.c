@@ -1,0 +1,88 @@
+/* What a master sends: what is done, its wish for a refill, the figures of its workers, goodbye; and what it relays. */
+#include "supermaster/core.h"
+
+static struct message refill_part(struct supermaster *supermaster, unsigned m, unsigned first, unsigned total)
+{
+    unsigned left = total - first, count = left < REFILL_MAX ? left : REFILL_MAX;
+    return (struct message){
+        .type = MESSAGE_REFILL,
+        .refill = {.more = count < left, .empty = total == 0},
+        .records = supermaster->refill_records[m] + (size_t)first * CHUNK_RECORD_BYTES,
+        .record_count = count,
+    };
+}
+
+/* One chunk for each worker of the master, weighted by that worker's power. */
+void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint64_t now_ns)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned chunks = 0, sent = 0;
+    for (unsigned i = 0; i < topology_count(topology, m); i++) {
+        unsigned w = topology->served[topology_first(topology, m) + i];
+        struct range range;
+        if (!supermaster_cut(supermaster, m, w, &range))
+            break;
+        chunk_record_put(supermaster->refill_records[m], chunks++,
+                         &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
+    }
+    do {
+        struct message message = refill_part(supermaster, m, sent, chunks);
+        actions_send(supermaster->actions, topology->master_rank[m], &message);
+        sent += message.record_count;
+    } while (sent < chunks);
+    supermaster->refill_parked[m] = chunks == 0;
+    supermaster->refills += chunks > 0;
+    if (chunks > 0 && supermaster->first_assign_ns == NEVER)
+        supermaster->first_assign_ns = now_ns;
+}
+
+static void receive_report(struct supermaster *supermaster, unsigned m, uint64_t now_ns, const struct message *message)
+{
+    struct done_record done;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        done_record_get(message->records, i, &done);
+        supermaster_commit(supermaster, m, &done);
+    }
+    supermaster->busy[m] = message->report.busy;
+    if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING)
+        return;
+    supermaster->refill_parked[m] = true;
+    if (supermaster->state == SUPERMASTER_SERVING)
+        supermaster_serve_refill(supermaster, m, now_ns);
+}
+
+static void receive_stats(struct supermaster *supermaster, const struct message *message)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct stats_record record;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        stats_record_get(message->records, i, &record);
+        unsigned w = topology_worker(topology, record.worker);
+        if (w == topology->workers)
+            continue;
+        struct worker_figures *figures = &supermaster->figures[w];
+        figures->iterations = record.iterations;
+        figures->chunks = record.chunks;
+        figures->compute_ns = record.compute_ns;
+        figures->wait_ns = record.wait_ns;
+        figures->finish_ns = record.finish_ns;
+    }
+}
+
+static void receive_goodbye(struct supermaster *supermaster, const struct message *message)
+{
+    supermaster->goodbyes++;
+    supermaster->messages += message->goodbye.messages;
+    supermaster->bytes += message->goodbye.bytes;
+}
+
+void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, uint64_t now_ns,
+                                     const struct message *message)
+{
+    switch (message->type) {
+    case MESSAGE_REPORT: receive_report(supermaster, m, now_ns, message); break;
+    case MESSAGE_STATS: receive_stats(supermaster, message); break;
+    case MESSAGE_GOODBYE: receive_goodbye(supermaster, message); break;
+    default: supermaster_receive_common(supermaster, supermaster->config.topology->master_rank[m], message);
+    }
+}

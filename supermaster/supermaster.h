@@ -1,0 +1,71 @@
+/* The supermaster: turns speeds into virtual powers, cuts chunks with the technique, keeps the ledger, ends the run. In
+ * the central topology (no masters) it serves the workers itself, with the same service as a master. Pure: see
+ * common/machine/machine.h. */
+#pragma once
+
+#include "common/ledger/ledger.h"
+#include "common/machine/machine.h"
+#include "common/machine/service.h"
+#include "common/machine/topology.h"
+#include "common/sched/sched.h"
+
+/* GATHERING: waits for the speeds of the workers. SERVING. ENDING: END is sent. GONE. */
+enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
+
+struct supermaster_config {
+    const struct topology *topology; /* borrowed for the machine's life */
+    struct sched_spec technique;
+    enum sched_weighting weighting;
+    uint64_t min_chunk;
+    uint64_t first, count; /* the loop */
+    uint64_t record_bytes; /* 0 where results are only digested */
+    const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */
+};
+
+/* What the supermaster knows of a worker at the end. */
+struct worker_figures {
+    double speed; /* relative; 0 until known */
+    uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
+};
+
+struct supermaster {
+    struct supermaster_config config;
+    unsigned state;          /* enum supermaster_state */
+    struct actions *actions; /* of the step that is running */
+    struct ledger ledger;    /* holders: the masters, or the workers in the central topology */
+    struct sched sched;
+    bool sched_ready;
+    struct service service; /* central topology only */
+    unsigned holders;
+    /* gathering */
+    struct speed *speeds; /* [workers], levels 0 until it came; owned */
+    unsigned speeds_missing;
+    double *powers; /* [workers] virtual powers; owned */
+    /* refills */
+    unsigned char **refill_records; /* [masters] encoded, borrowed by the messages of a step; owned */
+    bool *refill_parked;            /* [masters] a refill that could not be given yet; owned */
+    unsigned *busy;                 /* [masters] workers that hold a chunk, as last reported; owned */
+    uint64_t chunks, refills;
+    uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
+    /* the end */
+    struct worker_figures *figures; /* [workers], owned */
+    unsigned goodbyes;
+    bool drained;         /* a signal asked to stop */
+    struct error failure; /* empty unless the run failed */
+    unsigned failed_rank;
+    uint64_t messages, bytes; /* of everybody, complete when GONE */
+    uint64_t duplicates;
+};
+
+/* -1 with one line in `error` when the technique refuses its parameters or memory is out. */
+int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error);
+void supermaster_fini(struct supermaster *supermaster);
+
+void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
+const char *supermaster_state_name(const struct supermaster *supermaster);
+
+/* Workers that hold a chunk at present. */
+unsigned supermaster_busy(const struct supermaster *supermaster);
+
+/* As a runtime sees it. */
+struct machine supermaster_machine(struct supermaster *supermaster);

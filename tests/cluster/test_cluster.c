@@ -1,0 +1,310 @@
+/* The three machines together, in one process under virtual time: what must hold in every run (each iteration computed
+ * once, stored once, the same checksum, no hang), and traces of small runs kept as text beside this file.
+ *
+ * After a change of behaviour that is meant, HDSS_UPDATE_TRACES=1 in the environment writes the traces anew: read the
+ * difference before it is committed. */
+#include "common/runtime/virtual/cluster.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const techniques[] = {"static", "ss", "css:chunk=7", "gss", "tss", "fac2", "dtss", "dfss", "dgss"};
+enum { TECHNIQUES = sizeof techniques / sizeof *techniques };
+
+static struct virtual_config plain(unsigned masters, unsigned workers, const char *technique, uint64_t count)
+{
+    return (struct virtual_config){
+        .masters = masters,
+        .workers = workers,
+        .nodes = 1,
+        .technique = technique,
+        .min_chunk = 1,
+        .count = count,
+        .latency_ns = 2000,
+        .service_ns = 500,
+    };
+}
+
+/* Runs, and checks what must hold in any run; returns the result. The cluster is freed. */
+static struct virtual_result run_and_check(const struct virtual_config *config, int status)
+{
+    struct error error;
+    struct virtual_cluster *cluster = virtual_new(config, &error);
+    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+    struct virtual_result result = virtual_run(cluster);
+    const struct supermaster *supermaster = result.supermaster;
+    ck_assert_msg(result.status == status, "%s, %u masters, %u workers, N=%llu: status %d, expected %d (%s)",
+                  config->technique, config->masters, config->workers, (unsigned long long)config->count, result.status,
+                  status, supermaster->failure.text);
+    ck_assert_uint_eq(result.stored_twice, 0);
+    ck_assert_uint_eq(result.wrong, 0);
+    ck_assert_uint_eq(supermaster->duplicates, 0);
+    if (status == EXIT_STATUS_DONE) {
+        ck_assert_uint_eq(result.executed, config->count);
+        ck_assert_uint_eq(supermaster->ledger.done, config->count);
+        ck_assert_uint_eq(supermaster->ledger.digest, virtual_checksum(config->first, config->count));
+    }
+    uint64_t iterations = 0;
+    for (unsigned w = 0; w < config->workers; w++)
+        iterations += supermaster->figures[w].iterations;
+    ck_assert_uint_eq(iterations, supermaster->ledger.done);
+    virtual_free(cluster);
+    return result;
+}
+
+START_TEST(every_technique_on_every_line_up)
+{
+    const unsigned masters[] = {0, 1, 2, 4}, workers[] = {1, 2, 3, 7, 16};
+    const uint64_t counts[] = {0, 1, 5, 1000};
+    for (size_t m = 0; m < 4; m++)
+        for (size_t w = 0; w < 5; w++)
+            for (size_t n = 0; n < 4; n++) {
+                struct virtual_config config = plain(masters[m], workers[w], techniques[_i], counts[n]);
+                run_and_check(&config, EXIT_STATUS_DONE);
+                config.collect = true;
+                config.measure_power = true;
+                run_and_check(&config, EXIT_STATUS_DONE);
+            }
+}
+END_TEST
+
+static double irregular(void *context, uint64_t iteration)
+{
+    return 200 + (double)(random_at(*(uint64_t *)context, iteration) % 5000);
+}
+
+/* A random line-up, job and machine from a seed. */
+static struct virtual_config random_config(uint64_t *seed, double *speeds)
+{
+    struct random random;
+    random_init(&random, *seed);
+    struct virtual_config config =
+        plain((unsigned)random_between(&random, 0, 5), (unsigned)random_between(&random, 1, 20),
+              techniques[random_between(&random, 0, TECHNIQUES - 1)], random_between(&random, 0, 600));
+    for (unsigned w = 0; w < config.workers; w++)
+        speeds[w] = 0.1 + 3 * random_uniform(&random);
+    config.speeds = speeds;
+    config.nodes = (unsigned)random_between(&random, 1, 4);
+    config.group_even = random_between(&random, 0, 1);
+    config.first = random_between(&random, 0, 1) * 1000;
+    config.measure_power = random_between(&random, 0, 1);
+    config.collect = random_between(&random, 0, 1);
+    config.slice_iterations = random_between(&random, 0, 1) * random_between(&random, 1, 300);
+    config.ask_ahead = (enum ask_ahead)random_between(&random, 0, 2);
+    config.ask_ahead_chunks = (unsigned)random_between(&random, 1, ASKS_MAX);
+    config.min_chunk = random_between(&random, 0, 10);
+    config.latency_ns = random_between(&random, 0, 30000);
+    config.remote_latency_ns = random_between(&random, 0, 100000);
+    config.service_ns = random_between(&random, 0, 3000);
+    config.cost_ns = irregular;
+    config.context = seed;
+    return config;
+}
+
+enum { SEEDS = 400 };
+
+START_TEST(random_runs_compute_everything_once)
+{
+    uint64_t seed = (uint64_t)_i;
+    double speeds[20];
+    struct virtual_config config = random_config(&seed, speeds);
+    run_and_check(&config, EXIT_STATUS_DONE);
+}
+END_TEST
+
+START_TEST(random_runs_drain_cleanly)
+{
+    uint64_t seed = (uint64_t)_i;
+    double speeds[20];
+    struct virtual_config config = random_config(&seed, speeds);
+    config.count += 50;
+    struct error error;
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    config.drain_at_ns = 1 + random_at(seed, 1) % (virtual_run(cluster).end_ns + 1);
+    config.drain_rank = (unsigned)(random_at(seed, 2) % (1 + config.masters + config.workers));
+    virtual_free(cluster);
+    cluster = virtual_new(&config, &error);
+    struct virtual_result result = virtual_run(cluster);
+    const struct ledger *ledger = &result.supermaster->ledger;
+    bool complete = ledger->done == config.count;
+    ck_assert_int_eq(result.status, complete ? EXIT_STATUS_DONE : EXIT_STATUS_DRAINED);
+    ck_assert_uint_eq(result.stored_twice, 0);
+    ck_assert_uint_eq(result.wrong, 0);
+    /* What was computed is stored and counted, nothing of it is dropped. */
+    ck_assert_uint_eq(result.executed, ledger->done);
+    virtual_free(cluster);
+}
+END_TEST
+
+START_TEST(a_failing_kernel_ends_the_run)
+{
+    for (unsigned masters = 0; masters < 3; masters++) {
+        struct virtual_config config = plain(masters, 4, "fac2", 500);
+        config.fail_iteration_plus_1 = 322;
+        struct error error;
+        struct virtual_cluster *cluster = virtual_new(&config, &error);
+        struct virtual_result result = virtual_run(cluster);
+        ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+        ck_assert_str_eq(result.supermaster->failure.text, "iteration failed");
+        ck_assert_uint_gt(result.supermaster->failed_rank, masters);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
+START_TEST(a_failing_store_ends_the_run)
+{
+    for (unsigned masters = 0; masters < 3; masters++)
+        for (uint64_t nth = 1; nth < 20; nth += 6) {
+            struct virtual_config config = plain(masters, 4, "gss", 500);
+            config.collect = true;
+            config.fail_store_plus_1 = nth;
+            struct error error;
+            struct virtual_cluster *cluster = virtual_new(&config, &error);
+            struct virtual_result result = virtual_run(cluster);
+            ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+            ck_assert_str_eq(result.supermaster->failure.text, "No space left on device");
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
+START_TEST(faster_workers_get_larger_chunks)
+{
+    const double speeds[] = {1, 2, 4, 1};
+    for (unsigned masters = 0; masters < 3; masters++) {
+        struct virtual_config config = plain(masters, 4, "dfss", 100000);
+        config.speeds = speeds;
+        config.measure_power = true;
+        struct error error;
+        struct virtual_cluster *cluster = virtual_new(&config, &error);
+        struct virtual_result result = virtual_run(cluster);
+        const struct supermaster *supermaster = result.supermaster;
+        for (unsigned w = 0; w < 4; w++)
+            ck_assert_double_eq_tol(supermaster->powers[w], speeds[w], 0.01);
+        /* 100,000 iterations of 1 us over a power of 8: the ideal is 12.5 ms. */
+        ck_assert_double_le((double)(supermaster->last_commit_ns - supermaster->first_assign_ns), 12.5e6 * 1.02);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
+START_TEST(asking_ahead_hides_the_network)
+{
+    /* Chunks of 100 us, a round trip of 21 us: without asking ahead a worker idles for about a sixth of the time. */
+    struct virtual_config config = plain(0, 2, "css:chunk=100", 40000);
+    config.latency_ns = 10000;
+    config.ask_ahead = ASK_AHEAD_OFF;
+    double off = (double)run_and_check(&config, EXIT_STATUS_DONE).end_ns;
+    config.ask_ahead = ASK_AHEAD_AUTO;
+    double automatic = (double)run_and_check(&config, EXIT_STATUS_DONE).end_ns;
+    ck_assert_double_ge(off, 20e6 * 1.15);
+    ck_assert_double_le(automatic, 20e6 * 1.03);
+}
+END_TEST
+
+START_TEST(workers_and_masters_beyond_the_limits_of_one_message)
+{
+    struct virtual_config config = plain(2, 1000, "dfss", 100000);
+    config.ask_ahead = ASK_AHEAD_OFF;
+    run_and_check(&config, EXIT_STATUS_DONE);
+    config = plain(0, 1000, "ss", 20000);
+    run_and_check(&config, EXIT_STATUS_DONE);
+}
+END_TEST
+
+/* --- traces --- */
+
+struct text {
+    char bytes[1 << 16];
+    size_t length;
+};
+
+static void append_line(void *context, const char *line)
+{
+    struct text *text = context;
+    int added = snprintf(text->bytes + text->length, sizeof text->bytes - text->length, "%s\n", line);
+    text->length += (size_t)added;
+    ck_assert_uint_lt(text->length, sizeof text->bytes);
+}
+
+static void check_trace(struct virtual_config *config, const char *name)
+{
+    static struct text actual, expected;
+    char path[512];
+    actual.length = 0;
+    config->trace = append_line;
+    config->trace_context = &actual;
+    run_and_check(config, EXIT_STATUS_DONE);
+    snprintf(path, sizeof path, "%s/%s.trace", TRACE_DIR, name);
+    bool update = getenv("HDSS_UPDATE_TRACES") != NULL;
+    FILE *file = fopen(path, update ? "w" : "r");
+    ck_assert_msg(file != NULL, "cannot open %s", path);
+    if (update) {
+        fwrite(actual.bytes, 1, actual.length, file);
+    } else {
+        expected.length = fread(expected.bytes, 1, sizeof expected.bytes - 1, file);
+        expected.bytes[expected.length] = '\0';
+        ck_assert_str_eq(actual.bytes, expected.bytes);
+    }
+    fclose(file);
+}
+
+START_TEST(trace_central)
+{
+    struct virtual_config config = plain(0, 2, "gss", 20);
+    config.ask_ahead = ASK_AHEAD_OFF;
+    check_trace(&config, "central-gss");
+}
+END_TEST
+
+START_TEST(trace_hierarchical)
+{
+    const double speeds[] = {1, 2};
+    struct virtual_config config = plain(1, 2, "dfss", 24);
+    config.speeds = speeds;
+    config.measure_power = true;
+    config.collect = true;
+    config.ask_ahead = ASK_AHEAD_FIXED;
+    config.ask_ahead_chunks = 1;
+    check_trace(&config, "hierarchical-dfss");
+}
+END_TEST
+
+START_TEST(the_same_run_gives_the_same_trace)
+{
+    static struct text first, second;
+    uint64_t seed = 7;
+    double speeds[20];
+    struct virtual_config config = random_config(&seed, speeds);
+    config.count = 40;
+    config.trace = append_line;
+    config.trace_context = &first;
+    run_and_check(&config, EXIT_STATUS_DONE);
+    config.trace_context = &second;
+    run_and_check(&config, EXIT_STATUS_DONE);
+    ck_assert_str_eq(first.bytes, second.bytes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cluster");
+    TCase *all = tcase_create("cluster");
+    tcase_set_timeout(all, 60);
+    tcase_add_loop_test(all, every_technique_on_every_line_up, 0, TECHNIQUES);
+    tcase_add_loop_test(all, random_runs_compute_everything_once, 0, SEEDS);
+    tcase_add_loop_test(all, random_runs_drain_cleanly, 0, SEEDS);
+    tcase_add_test(all, a_failing_kernel_ends_the_run);
+    tcase_add_test(all, a_failing_store_ends_the_run);
+    tcase_add_test(all, faster_workers_get_larger_chunks);
+    tcase_add_test(all, asking_ahead_hides_the_network);
+    tcase_add_test(all, workers_and_masters_beyond_the_limits_of_one_message);
+    tcase_add_test(all, trace_central);
+    tcase_add_test(all, trace_hierarchical);
+    tcase_add_test(all, the_same_run_gives_the_same_trace);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

@@ -1,0 +1,103 @@
+/* Asking ahead: how many chunks a worker should have beside the running one, and when to ask for them.
+ *
+ * The next chunk must be here when the running one ends, so it is asked for one lead before that, with the lead twice
+ * the measured round trip; not earlier, because a chunk that waits here is out of reach for others. Chunks shorter than
+ * the lead are asked for in numbers, as many as last for one lead. Where the worker cannot ask within the lead because
+ * one iteration is longer, it asks at the end: a round trip is then little against an iteration. */
+#include "worker/core.h"
+
+/* A round trip that was kept waiting (for work, for a core) must not make the worker hoard. */
+#define LEAD_MAX_NS 10000000u
+/* Below this the estimate does not shrink: a round trip through shared memory takes a microsecond or two. */
+#define ROUND_TRIP_MIN_NS 4000u
+/* Against an iteration this many times as long, the lead is not worth asking early for. */
+#define ITERATION_OVER_LEAD 16
+
+static double lead_ns(const struct worker *worker)
+{
+    uint64_t lead = 2 * worker->round_trip_ns;
+    return (double)(lead < LEAD_MAX_NS ? lead : LEAD_MAX_NS);
+}
+
+/* Time of the work that is here: the rest of the running chunk and what waits behind it. */
+static double work_ns(const struct worker *worker, uint64_t done)
+{
+    uint64_t iterations = worker->running.count - done;
+    for (unsigned i = 0; i < worker->queue_count; i++)
+        iterations += worker->queue[(worker->queue_first + i) % WORKER_QUEUE_MAX].count;
+    return (double)iterations * worker->iteration_ns;
+}
+
+static unsigned wants_auto(const struct worker *worker, uint64_t done)
+{
+    unsigned have = worker->queue_count + worker->asked;
+    uint64_t left = worker->running.count - done;
+    if (worker->iteration_ns <= 0)
+        return left == 0 && have == 0;
+    double lead = lead_ns(worker), rest = (double)left * worker->iteration_ns;
+    bool last = left == 1 && rest <= ITERATION_OVER_LEAD * lead;
+    if ((rest > lead && !last) || (have > 0 && work_ns(worker, done) > lead))
+        return 0;
+    double chunk = (double)worker->running.count * worker->iteration_ns;
+    unsigned wanted = lead / chunk < ASKS_MAX - 1 ? (unsigned)(lead / chunk) + 1 : ASKS_MAX;
+    return wanted > have ? wanted - have : 0;
+}
+
+unsigned worker_wants(const struct worker *worker, uint64_t done)
+{
+    unsigned have = worker->queue_count + worker->asked, idle = done == worker->running.count, target = 0;
+    if (worker->drain)
+        return 0;
+    switch (worker->config.ask_ahead) {
+    case ASK_AHEAD_OFF: target = idle; break;
+    case ASK_AHEAD_FIXED: target = worker->config.ask_ahead_chunks + idle; break;
+    case ASK_AHEAD_AUTO: target = have + wants_auto(worker, done); break;
+    }
+    unsigned wants = target > have ? target - have : 0;
+    return wants > ASKS_MAX - worker->asked ? ASKS_MAX - worker->asked : wants;
+}
+
+uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
+{
+    uint64_t rest = worker->running.count - done;
+    if (worker->config.ask_ahead != ASK_AHEAD_AUTO || worker->drain || worker->queue_count + worker->asked > 0)
+        return 0;
+    if (worker->iteration_ns <= 0) /* the first chunk: time one iteration, then decide */
+        return rest > 1 ? done + 1 : 0;
+    double before_end = lead_ns(worker) / worker->iteration_ns;
+    if (before_end < 1.0 / ITERATION_OVER_LEAD || before_end >= (double)rest)
+        return 0;
+    uint64_t ahead = before_end < 1 ? 1 : (uint64_t)before_end;
+    return ahead < rest ? worker->running.count - ahead : 0;
+}
+
+void worker_came_in_time(struct worker *worker)
+{
+    if (worker->round_trip_ns > ROUND_TRIP_MIN_NS)
+        worker->round_trip_ns -= worker->round_trip_ns / 64;
+}
+
+void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
+{
+    if (asks > 0 && worker->asked == 0)
+        worker->asked_at_ns = now_ns;
+    worker->asked += asks;
+}
+
+void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
+{
+    /* Only an idle worker sees when the answer came; the first answer waits for the speeds of the others. */
+    if (worker->asked_at_ns == NEVER)
+        return;
+    if (worker->state == WORKER_ASKING && worker->ever_assigned)
+        worker->round_trip_ns = (7 * worker->round_trip_ns + (now_ns - worker->asked_at_ns)) / 8;
+    worker->asked_at_ns = NEVER;
+}
+
+void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done)
+{
+    double time = (double)compute_ns / (double)done;
+    worker->iteration_ns = worker->iteration_ns > 0 ? (worker->iteration_ns + time) / 2 : time;
+    if (worker->iteration_ns <= 0)
+        worker->iteration_ns = 1; /* faster than the clock can tell */
+}

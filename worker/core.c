@@ -1,0 +1,272 @@
+/* The worker's step function.
+ *
+ * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for and none waiting; its
+ * completion leaves with its next request, in one message. */
+#include "worker/core.h"
+
+#include <string.h>
+
+static const unsigned legal_moves[] = {
+    [WORKER_PROBING] = 1u << WORKER_ASKING | 1u << WORKER_LEAVING,
+    [WORKER_ASKING] = 1u << WORKER_COMPUTING | 1u << WORKER_GONE,
+    [WORKER_COMPUTING] = 1u << WORKER_ASKING | 1u << WORKER_COMPUTING | 1u << WORKER_LEAVING,
+    [WORKER_LEAVING] = 1u << WORKER_GONE,
+    [WORKER_GONE] = 0,
+};
+
+void worker_init(struct worker *worker, const struct worker_config *config)
+{
+    *worker = (struct worker){
+        .config = *config,
+        .state = WORKER_PROBING,
+        .asked_at_ns = NEVER,
+        .round_trip_ns = 20000,
+    };
+}
+
+void worker_send(struct worker *worker, struct actions *actions, const struct message *message)
+{
+    actions_send(actions, worker->config.master, message);
+}
+
+static void ask(struct worker *worker, unsigned asks, uint64_t now_ns, struct actions *actions)
+{
+    worker_send(worker, actions, &(struct message){.type = MESSAGE_REQUEST, .request = {.asks = asks}});
+    worker_note_asks(worker, asks, now_ns);
+}
+
+static void leave(struct worker *worker, struct actions *actions)
+{
+    worker_send(worker, actions,
+                &(struct message){
+                    .type = MESSAGE_GOODBYE,
+                    .goodbye = {.messages = actions->messages + 1, .bytes = actions->bytes + GOODBYE_BYTES},
+                });
+    actions_add(actions, &(struct action){.type = ACTION_EXIT, .exit = {EXIT_STATUS_DONE}});
+    state_move(&worker->state, WORKER_GONE, legal_moves);
+}
+
+/* Asks for the first chunk. */
+static void begin(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    if (worker->drain) {
+        state_move(&worker->state, WORKER_LEAVING, legal_moves);
+        leave(worker, actions);
+        return;
+    }
+    state_move(&worker->state, WORKER_ASKING, legal_moves);
+    worker->idle_since_ns = now_ns;
+    ask(worker, 1, now_ns, actions);
+}
+
+/* Asks in good time for what follows the running chunk, of which `done` iterations are behind it. */
+static void look_ahead(struct worker *worker, uint64_t done, uint64_t now_ns, struct actions *actions)
+{
+    unsigned wants = worker_wants(worker, done);
+    if (wants > 0)
+        ask(worker, wants, now_ns, actions);
+}
+
+/* Takes the oldest chunk that waits as the running one. */
+static void take_next(struct worker *worker, uint64_t now_ns)
+{
+    worker->running = worker->queue[worker->queue_first];
+    worker->queue_first = (worker->queue_first + 1) % WORKER_QUEUE_MAX;
+    worker->queue_count--;
+    worker->waited_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
+    state_move(&worker->state, WORKER_COMPUTING, legal_moves);
+}
+
+static void run(const struct worker *worker, struct actions *actions)
+{
+    actions_add(actions, &(struct action){
+                             .type = ACTION_RUN,
+                             .run = {worker->running.chunk, worker->running.first, worker->running.count,
+                                     worker_next_mark(worker, 0)},
+                         });
+}
+
+static void receive_assign(struct worker *worker, uint64_t now_ns, const struct assign *assign, struct actions *actions)
+{
+    if (worker->asked == 0 || worker->queue_count == WORKER_QUEUE_MAX)
+        return; /* cannot be: the master counts what was asked for */
+    worker_learn_round_trip(worker, now_ns);
+    worker->ever_assigned = true;
+    worker->asked--;
+    unsigned last = (worker->queue_first + worker->queue_count++) % WORKER_QUEUE_MAX;
+    worker->queue[last] = (struct assigned){assign->chunk, assign->first, assign->count};
+    if (worker->state == WORKER_ASKING) {
+        take_next(worker, now_ns);
+        look_ahead(worker, 0, now_ns, actions);
+        run(worker, actions);
+    }
+}
+
+static void receive_end(struct worker *worker, struct actions *actions)
+{
+    worker->drain = true;
+    worker->queue_count = 0;
+    if (worker->state == WORKER_COMPUTING)
+        state_move(&worker->state, WORKER_LEAVING, legal_moves);
+    else if (worker->state == WORKER_ASKING)
+        leave(worker, actions);
+}
+
+static enum payload payload_kind(const struct chunk_event *chunk)
+{
+    if (chunk->data == NULL)
+        return PAYLOAD_NONE;
+    return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
+}
+
+static void send_slice(struct worker *worker, const struct chunk_event *chunk, struct actions *actions)
+{
+    worker_send(worker, actions,
+                &(struct message){
+                    .type = MESSAGE_RESULT,
+                    .payload = payload_kind(chunk),
+                    .payload_data = chunk->data,
+                    .payload_bytes = chunk->bytes,
+                    .result = {worker->running.chunk, chunk->count, chunk->digest},
+                });
+}
+
+/* The completion of the running chunk, with the next request. */
+static struct message completion(const struct worker *worker, const struct chunk_event *chunk)
+{
+    return (struct message){
+        .type = MESSAGE_REQUEST,
+        .payload = payload_kind(chunk),
+        .payload_data = chunk->data,
+        .payload_bytes = chunk->bytes,
+        .request = {worker->running.chunk, 0, true, chunk->compute_ns, chunk->digest, worker->waited_ns},
+    };
+}
+
+static void problem(struct worker *worker, const char *text, struct actions *actions)
+{
+    size_t length = strnlen(text, TEXT_MAX);
+    memcpy(worker->problem, text, length);
+    worker->problem[length] = '\0';
+    struct message message = problem_message(worker->config.rank, worker->problem);
+    worker_send(worker, actions, &message);
+}
+
+/* A chunk that failed: the supermaster ends the run, the worker waits for its END. */
+static void chunk_failed(struct worker *worker, const char *text, struct actions *actions)
+{
+    problem(worker, text, actions);
+    if (worker->state == WORKER_LEAVING)
+        leave(worker, actions);
+    else
+        state_move(&worker->state, WORKER_ASKING, legal_moves);
+}
+
+static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk,
+                           struct actions *actions)
+{
+    struct message message = completion(worker, chunk);
+    worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
+    if (worker->state == WORKER_LEAVING) {
+        worker_send(worker, actions, &message);
+        leave(worker, actions);
+        return;
+    }
+    bool next = worker->queue_count > 0;
+    if (next) {
+        take_next(worker, now_ns);
+        worker_came_in_time(worker);
+    } else {
+        state_move(&worker->state, WORKER_ASKING, legal_moves);
+        worker->idle_since_ns = now_ns;
+    }
+    message.request.asks = worker_wants(worker, next ? 0 : worker->running.count);
+    worker_send(worker, actions, &message);
+    worker_note_asks(worker, message.request.asks, now_ns);
+    if (next)
+        run(worker, actions);
+}
+
+static void reach_mark(struct worker *worker, const struct event *event, struct actions *actions)
+{
+    worker_learn_iteration_time(worker, event->chunk.compute_ns, event->chunk.done);
+    if (worker->state != WORKER_COMPUTING)
+        return;
+    look_ahead(worker, event->chunk.done, event->now_ns, actions);
+    uint64_t mark = worker_next_mark(worker, event->chunk.done);
+    if (mark > event->chunk.done)
+        actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
+}
+
+static void receive(struct worker *worker, const struct event *event, struct actions *actions)
+{
+    switch (event->message->type) {
+    case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, &event->message->assign, actions); break;
+    case MESSAGE_END: receive_end(worker, actions); break;
+    default: problem(worker, "received a message that a master does not send", actions);
+    }
+}
+
+void worker_step(struct worker *worker, const struct event *event, struct actions *actions)
+{
+    if (worker->state == WORKER_GONE)
+        return;
+    switch (event->type) {
+    case EVENT_START:
+        if (worker->config.probe)
+            actions_add(actions, &(struct action){.type = ACTION_PROBE});
+        else
+            begin(worker, event->now_ns, actions);
+        break;
+    case EVENT_PROBED: {
+        struct message message = {.type = MESSAGE_SPEED, .speed = event->speed};
+        message.speed.worker = worker->config.rank;
+        worker_send(worker, actions, &message);
+        begin(worker, event->now_ns, actions);
+        break;
+    }
+    case EVENT_MESSAGE: receive(worker, event, actions); break;
+    case EVENT_MARK: reach_mark(worker, event, actions); break;
+    case EVENT_SLICE: send_slice(worker, &event->chunk, actions); break;
+    case EVENT_FINISHED:
+        if (event->text != NULL)
+            chunk_failed(worker, event->text, actions);
+        else
+            chunk_finished(worker, event->now_ns, &event->chunk, actions);
+        break;
+    case EVENT_DRAIN: worker_send(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
+    case EVENT_PROBLEM:
+        problem(worker, event->text, actions);
+        if (worker->state == WORKER_PROBING) /* it cannot compute: waits for the END */
+            state_move(&worker->state, WORKER_ASKING, legal_moves);
+        break;
+    default: break;
+    }
+}
+
+const char *worker_state_name(const struct worker *worker)
+{
+    static const char *const names[] = {"PROBING", "ASKING", "COMPUTING", "LEAVING", "GONE"};
+    return names[worker->state];
+}
+
+static void step_any(void *self, const struct event *event, struct actions *actions)
+{
+    worker_step(self, event, actions);
+}
+
+static uint64_t deadline_any(const void *self)
+{
+    (void)self;
+    return NEVER;
+}
+
+static const char *state_any(const void *self)
+{
+    return worker_state_name(self);
+}
+
+struct machine worker_machine(struct worker *worker)
+{
+    return (struct machine){worker, step_any, deadline_any, state_any};
+}

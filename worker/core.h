@@ -1,0 +1,20 @@
+/* The parts of the worker, for its own files only. */
+#pragma once
+
+#include "worker/worker.h"
+
+/* ahead.c */
+/* How many chunks to ask for now, with `done` iterations of the running chunk behind it; all of them: it is about to be
+ * idle. */
+unsigned worker_wants(const struct worker *worker, uint64_t done);
+/* Iterations of the running chunk after which to look again; 0: not before its end. */
+uint64_t worker_next_mark(const struct worker *worker, uint64_t done);
+void worker_learn_round_trip(struct worker *worker, uint64_t now_ns);
+/* The next chunk was here when it was needed: the lead may be shorter. */
+void worker_came_in_time(struct worker *worker);
+void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done);
+/* Notes that `asks` chunks are asked for. */
+void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns);
+
+/* core.c */
+void worker_send(struct worker *worker, struct actions *actions, const struct message *message);

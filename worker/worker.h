@@ -1,0 +1,51 @@
+/* The worker: asks for work, computes, sends the result with the next request, and asks ahead so that it never waits on
+ * the network. Pure: see common/machine/machine.h. */
+#pragma once
+
+#include "common/machine/machine.h"
+
+/* PROBING: times the probe iterations. ASKING: has nothing to compute. COMPUTING. LEAVING: END came while it computes.
+ * GONE. */
+enum worker_state { WORKER_PROBING, WORKER_ASKING, WORKER_COMPUTING, WORKER_LEAVING, WORKER_GONE };
+
+enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
+
+struct worker_config {
+    unsigned rank;
+    unsigned master; /* rank of the master, or of the supermaster in the central topology */
+    bool probe;      /* the virtual powers are to be measured */
+    enum ask_ahead ask_ahead;
+    unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
+};
+
+struct assigned {
+    uint32_t chunk;
+    uint64_t first, count;
+};
+
+/* Chunks that can be waiting here: those asked for, and those asked for while they wait. */
+#define WORKER_QUEUE_MAX (2 * ASKS_MAX)
+
+struct worker {
+    struct worker_config config;
+    unsigned state; /* enum worker_state */
+    struct assigned queue[WORKER_QUEUE_MAX];
+    unsigned queue_first, queue_count;
+    struct assigned running;
+    unsigned asked;       /* chunks asked for and not received */
+    uint64_t asked_at_ns; /* the oldest ask that is being timed; NEVER if none */
+    bool ever_assigned;
+    uint64_t round_trip_ns; /* smoothed */
+    double iteration_ns;    /* smoothed time of one iteration; 0: not known yet */
+    uint64_t idle_since_ns; /* while ASKING */
+    uint64_t waited_ns;     /* before the running chunk */
+    bool drain;
+    char problem[TEXT_MAX + 1];
+};
+
+void worker_init(struct worker *worker, const struct worker_config *config);
+void worker_step(struct worker *worker, const struct event *event, struct actions *actions);
+const char *worker_state_name(const struct worker *worker);
+
+/* As a runtime sees it. */
+struct machine worker_machine(struct worker *worker);
