@@ -103,7 +103,7 @@ static enum decode_result decode_request(struct message *message, const struct h
         .digest = wire_get64(bytes + 16),
         .wait_ns = wire_get64(bytes + 24),
     };
-    if (request->asks > ASKS_MAX || (request->asks == 0 && !request->done))
+    if (request->asks > ASKS_MAX || (request->asks == 0 && !request->done) || (request->done && request->chunk == 0))
         return DECODE_OUT_OF_RANGE;
     if (!request->done &&
         (request->chunk != 0 || request->compute_ns != 0 || request->digest != 0 || message->payload != PAYLOAD_NONE))
@@ -122,7 +122,7 @@ static enum decode_result decode_result_message(struct message *message, const s
     if (header->number != 0)
         return DECODE_NOT_ZERO;
     message->result = (struct result){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16)};
-    return message->result.count == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
+    return message->result.chunk == 0 || message->result.count == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
 static enum decode_result decode_assign(struct message *message, const struct header *header,
@@ -136,7 +136,9 @@ static enum decode_result decode_assign(struct message *message, const struct he
     if (header->number != 0)
         return DECODE_NOT_ZERO;
     message->assign = (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16)};
-    return chunk_is_bad(message->assign.first, message->assign.count) ? DECODE_OUT_OF_RANGE : DECODE_OK;
+    if (message->assign.chunk == 0 || chunk_is_bad(message->assign.first, message->assign.count))
+        return DECODE_OUT_OF_RANGE;
+    return DECODE_OK;
 }
 
 static enum decode_result decode_goodbye(struct message *message, const struct header *header,
@@ -185,6 +187,8 @@ static enum decode_result decode_refill(struct message *message, const struct he
     enum decode_result result = decode_records(message, header, bytes, size, REFILL_MAX, CHUNK_RECORD_BYTES);
     if (result == DECODE_OK && message->refill.empty != (message->record_count == 0))
         return DECODE_OUT_OF_RANGE;
+    if (result == DECODE_OK && message->refill.empty && message->refill.more)
+        return DECODE_OUT_OF_RANGE;
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
         struct chunk_record record;
         chunk_record_get(message->records, i, &record);
@@ -215,7 +219,11 @@ static enum decode_result decode_problem(struct message *message, const struct h
     if (result != DECODE_OK)
         return result;
     message->problem = (struct problem){header->id, (const char *)bytes + HEADER_BYTES, header->number};
-    return memchr(message->problem.text, '\0', header->number) != NULL ? DECODE_OUT_OF_RANGE : DECODE_OK;
+    for (unsigned i = 0; i < header->number; i++) {
+        if (bytes[HEADER_BYTES + i] < 0x20 || bytes[HEADER_BYTES + i] == 0x7f)
+            return DECODE_OUT_OF_RANGE; /* it is printed as one line */
+    }
+    return DECODE_OK;
 }
 
 static enum decode_result decode_end(struct message *message, const struct header *header, size_t size)

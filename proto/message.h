@@ -17,7 +17,7 @@
 
 #define MESSAGE_MAX 4096
 #define INLINE_MAX  2048
-#define SLICE_MAX   (4u << 20)
+#define SLICE_MAX   (1u << 20)
 #define REFILL_MAX  200
 #define REPORT_MAX  160
 #define STATS_MAX   60

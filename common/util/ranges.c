@@ -156,6 +156,14 @@ bool ranges_take(struct ranges *set, uint64_t want, struct range *taken)
 
 bool ranges_contains(const struct ranges *set, uint64_t iteration)
 {
-    size_t i = lower_bound(set, iteration + 1);
-    return i < set->length && ranges_at(set, i)->first <= iteration;
+    return ranges_covers(set, iteration, 1);
+}
+
+bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count)
+{
+    size_t i = lower_bound(set, first + 1);
+    if (i == set->length)
+        return false;
+    const struct range *found = ranges_at(set, i);
+    return found->first <= first && first + count <= end_of(found);
 }

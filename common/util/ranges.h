@@ -41,6 +41,9 @@ bool ranges_take(struct ranges *set, uint64_t want, struct range *taken);
 
 bool ranges_contains(const struct ranges *set, uint64_t iteration);
 
+/* Whether all of [first, first + count), count at least 1, is in the set. */
+bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
+
 static inline uint64_t ranges_total(const struct ranges *set)
 {
     return set->total;

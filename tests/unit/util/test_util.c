@@ -46,7 +46,8 @@ START_TEST(ranges_behave_like_a_bit_set)
     random_init(&random, (uint64_t)_i);
     for (int step = 0; step < 400; step++) {
         uint64_t first = random_between(&random, 0, UNIVERSE - 1);
-        uint64_t count = random_between(&random, 0, step % 3 == 0 ? UNIVERSE - first : (UNIVERSE - first < 5 ? UNIVERSE - first : 5));
+        uint64_t count = random_between(
+            &random, 0, step % 3 == 0 ? UNIVERSE - first : (UNIVERSE - first < 5 ? UNIVERSE - first : 5));
         uint64_t changed;
         struct range taken;
         switch (random_between(&random, 0, 4)) {
@@ -177,7 +178,8 @@ START_TEST(numbers_are_strict)
     ck_assert(number_parse_u64("2^20", &u) == 0 && u == 1048576);
     ck_assert(number_parse_u64("1_000", &u) == 0 && u == 1000);
     u = 77;
-    const char *const bad[] = {"", "-1", "+1", " 1", "1 ", "1.5", "0x10", "18446744073709551616", "1e20", "abc", "1_", "_1", "2^", "^2", "nan", "1e-3"};
+    const char *const bad[] = {"",     "-1",  "+1", " 1", "1 ", "1.5", "0x10", "18446744073709551616",
+                               "1e20", "abc", "1_", "_1", "2^", "^2",  "nan",  "1e-3"};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         ck_assert_msg(number_parse_u64(bad[k], &u) == -1 && u == 77, "'%s' was accepted", bad[k]);
     ck_assert(number_parse_i64("-5", &i) == 0 && i == -5);
