@@ -33,7 +33,7 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     double *state = sched->state.real;
     if (state[SERVED] >= sched->constant.real[STAGE_END]) {
         state[SERVED] = 0;
-        state[SHARE] = (double)ceil_real((double)sched->remaining / sched->constant.real[PARTS]);
+        state[SHARE] = ceil_real((double)sched->remaining / sched->constant.real[PARTS]);
     }
     state[SERVED] += sched->powers[worker];
     return floor_real(state[SHARE] * sched->powers[worker]);

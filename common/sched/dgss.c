@@ -5,8 +5,8 @@
 /* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (A there is V). */
 static uint64_t dgss_next(struct sched *sched, unsigned worker)
 {
-    uint64_t unit = ceil_real((double)sched->remaining / sched->power_sum);
-    return floor_real((double)unit * sched->powers[worker]);
+    double share = ceil_real((double)sched->remaining / sched->power_sum);
+    return floor_real(share * sched->powers[worker]);
 }
 
 const struct technique technique_dgss = {

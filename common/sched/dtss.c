@@ -112,8 +112,9 @@ static uint64_t dtss_next(struct sched *sched, unsigned worker)
 const struct technique technique_dtss = {
     .name = "dtss",
     .title = "distributed trapezoid self-scheduling",
-    .rule = "K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j, with cur = F at first, F = first, L = last, "
-            "S = max(2, ceil(2N/(F+L))), D = floor((F-L)/(S-1))",
+    .rule = "K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j; cur = F at first, F = first, L = last, "
+            "S = max(2, ceil(2N/(F+L))), D = floor((F-L)/(S-1)); "
+            "carry=chunk: K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2))",
     .source = "Han and Chronopoulos, Scalable Loop Self-Scheduling Schemes Implemented on Large-Scale Clusters, "
               "Algorithm 1; carry=chunk: Ciorba et al., Enhancing self-scheduling algorithms via synchronization and "
               "weighting, Table 2",

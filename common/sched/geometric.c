@@ -1,17 +1,16 @@
 /* Exact geometric chunks: see geometric.h.
  *
  * The fast path multiplies binary fractions of 128 bits: powers of (P-1)/P come from a table with one row for
- * each base-64 digit of the exponent, and every rounding goes down. So the result is never above the true value v
- * and, as the comment at FRACTION_ERROR shows, less than 2^-58 below it, which gives ceil(v) unless v may be whole.
+ * each base-64 digit of the exponent, and every rounding goes down. So the result is never above the true value
+ * v = N (P-1)^i / P^(i+1) and, as the comment at FRACTION_ERROR shows, less than 2^-58 below it. That gives ceil(v)
+ * unless a whole number lies within that error or the result is whole itself.
  *
- * Only then the slow path decides. P and P-1 have no common factor, so v = N (P-1)^i / P^(i+1) is whole exactly
- * where P^(i+1) divides N, which integers tell. Elsewhere ceil(v) = floor(v) + 1, from the same computation with
- * 512 bits, whose error is below 2^-400. A v that is not whole is at least P^-(i+1) away from every whole number:
- * that proves the result for P^(i+1) < 2^400; beyond, all values of N, P and i there are are too few (about 2^130)
- * for one of them to come as close as that. */
+ * Only then the slow path decides, the same computation with 512 bits, whose result is strictly below v, and by less
+ * than 2^-400. So floor(result) + 1 is ceil(v) where v is whole, and elsewhere unless v is less than 2^-400 above a
+ * whole number. A v that is not whole is at least 1/P^(i+1) from every whole number, which rules that out for
+ * P^(i+1) < 2^400; beyond, all the N, P and i there are are too few (about 2^130) for one to come as close. */
 #include "common/sched/geometric.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,21 +80,6 @@ struct geometric *geometric_new(uint64_t iterations, unsigned workers)
     return geometric;
 }
 
-/* True where the value is whole, with the value. */
-static bool whole_value(const struct geometric *geometric, uint64_t step, uint64_t *value)
-{
-    uint64_t rest = geometric->iterations;
-    for (uint64_t i = 0; i <= step && rest > 0; i++) {
-        if (rest % geometric->workers != 0)
-            return false;
-        rest /= geometric->workers;
-    }
-    for (uint64_t i = 0; i < step && rest > 0; i++)
-        rest *= geometric->workers - 1;
-    *value = rest;
-    return true;
-}
-
 /* A binary fraction of 512 bits, lowest limb first. */
 struct wide {
     uint64_t limb[LIMBS];
@@ -117,9 +101,9 @@ static void wide_multiply(struct wide *product, const struct wide *a, const stru
     memcpy(product->limb, all + LIMBS, sizeof product->limb);
 }
 
-/* Divides remainder * 2^512 + value by the divisor; the quotient must fit, that is remainder < divisor. */
-static void wide_divide(struct wide *value, uint64_t remainder, uint64_t divisor)
+static void wide_divide(struct wide *value, uint64_t divisor)
 {
+    uint64_t remainder = 0;
     for (int i = LIMBS - 1; i >= 0; i--) {
         uint128 dividend = (uint128)remainder << 64 | value->limb[i];
         value->limb[i] = (uint64_t)(dividend / divisor);
@@ -127,13 +111,13 @@ static void wide_divide(struct wide *value, uint64_t remainder, uint64_t divisor
     }
 }
 
-/* ((P-1)/P)^exponent, never too large. */
+/* A fraction strictly below ((P-1)/P)^exponent: it starts with 1 - 2^-512 for 1. */
 static struct wide wide_power(uint64_t workers, uint64_t exponent)
 {
     struct wide power, base;
     memset(&power, 0xff, sizeof power);
     memset(&base, 0xff, sizeof base);
-    wide_divide(&base, 0, workers);
+    wide_divide(&base, workers);
     for (int i = 0; i < LIMBS; i++)
         base.limb[i] = ~base.limb[i];
     for (; exponent > 0; exponent >>= 1) {
@@ -144,8 +128,7 @@ static struct wide wide_power(uint64_t workers, uint64_t exponent)
     return power;
 }
 
-/* floor of the value, where it is not whole. */
-static uint64_t wide_floor(const struct geometric *geometric, uint64_t step)
+static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
 {
     struct wide power = wide_power(geometric->workers, step);
     uint64_t carry = 0;
@@ -154,19 +137,13 @@ static uint64_t wide_floor(const struct geometric *geometric, uint64_t step)
         power.limb[i] = (uint64_t)product;
         carry = (uint64_t)(product >> 64);
     }
-    return carry / geometric->workers;
-}
-
-static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
-{
-    uint64_t value;
-    return whole_value(geometric, step, &value) ? value : wide_floor(geometric, step) + 1;
+    return carry / geometric->workers + 1;
 }
 
 uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step)
 {
     if (step >= geometric->end)
-        return geometric->iterations > 0 && geometric->workers > 1;
+        return 1;
     uint128 power = geometric->power[0][step % RADIX];
     uint64_t rest = step / RADIX;
     for (unsigned row = 1; rest > 0; row++, rest /= RADIX)

@@ -12,5 +12,5 @@ struct geometric;
  * when memory is out. */
 struct geometric *geometric_new(uint64_t iterations, unsigned workers);
 
-/* ceil(N/P ((P-1)/P)^step). */
+/* ceil(N/P ((P-1)/P)^step), at least 1. */
 uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step);

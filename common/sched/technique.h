@@ -44,15 +44,15 @@ static inline uint64_t floor_real(double value)
 }
 
 /* Rounds up, to [0, SCHED_ITERATIONS_MAX]; what is not a number becomes 0. */
-static inline uint64_t ceil_real(double value)
+static inline double ceil_real(double value)
 {
     value -= ROUNDING_GUARD;
     if (!(value > 0))
         return 0;
     if (value >= (double)SCHED_ITERATIONS_MAX)
-        return SCHED_ITERATIONS_MAX;
-    uint64_t whole = (uint64_t)(int64_t)value;
-    return whole + ((double)(int64_t)whole < value);
+        return (double)SCHED_ITERATIONS_MAX;
+    double whole = (double)(int64_t)value;
+    return whole + (whole < value);
 }
 
 /* The integer or the index of the choice as given, or `fallback`. */

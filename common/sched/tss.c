@@ -52,7 +52,7 @@ static int tss_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K_i = F - i D, [DCA] eq 17; floor(F - i D) for the real decrement. */
+/* K_i = F - i D, [DCA] eq 17; for the real decrement rounded up, so that S chunks are enough for N. */
 static uint64_t tss_at(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
@@ -61,7 +61,7 @@ static uint64_t tss_at(const struct sched *sched, uint64_t step)
     if (step > constant[LAST_STEP])
         return constant[LAST];
     uint64_t fall = step * constant[RISE];
-    return constant[FIRST] - (constant[RUN] == 1 ? fall : ceil_div(fall, constant[RUN]));
+    return constant[FIRST] - (constant[RUN] == 1 ? fall : fall / constant[RUN]);
 }
 
 static uint64_t step_to_start_again(const struct sched *sched)
@@ -85,7 +85,8 @@ static uint64_t tss_next(struct sched *sched, unsigned worker)
 const struct technique technique_tss = {
     .name = "tss",
     .title = "trapezoid self-scheduling",
-    .rule = "K_i = F - i D with F = first, L = last, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1))",
+    .rule = "K_i = F - i D; F = first, L = last, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); "
+            "decrement=real: K_i = ceil(F - i (F-L)/(S-1))",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 6 and 17",
     .params = tss_params,
     .init = tss_init,

@@ -1,0 +1,335 @@
+/* The closed forms against exact arithmetic: whole numbers of any length for gss, of 128 bits for the others. */
+#include "common/util/random.h"
+#include "tests/unit/sched/loops.h"
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* A whole number of any length, lowest limb first. */
+enum { LIMBS = 256 };
+
+struct whole {
+    uint64_t limb[LIMBS];
+    unsigned length;
+};
+
+static void whole_multiply(struct whole *number, uint64_t factor)
+{
+    uint64_t carry = 0;
+    for (unsigned i = 0; i < number->length; i++) {
+        uint128 product = (uint128)number->limb[i] * factor + carry;
+        number->limb[i] = (uint64_t)product;
+        carry = (uint64_t)(product >> 64);
+    }
+    if (carry > 0) {
+        ck_assert_uint_lt(number->length, LIMBS);
+        number->limb[number->length++] = carry;
+    }
+    while (number->length > 0 && number->limb[number->length - 1] == 0)
+        number->length--;
+}
+
+static int whole_compare(const struct whole *a, const struct whole *b)
+{
+    if (a->length != b->length)
+        return a->length < b->length ? -1 : 1;
+    for (unsigned i = a->length; i-- > 0;)
+        if (a->limb[i] != b->limb[i])
+            return a->limb[i] < b->limb[i] ? -1 : 1;
+    return 0;
+}
+
+/* K is ceil(top/bottom): (K-1) bottom < top <= K bottom. */
+static bool is_ceiling(uint64_t chunk, const struct whole *top, const struct whole *bottom)
+{
+    struct whole upper = *bottom, lower = *bottom;
+    whole_multiply(&upper, chunk);
+    whole_multiply(&lower, chunk - 1);
+    return whole_compare(&lower, top) < 0 && whole_compare(top, &upper) <= 0;
+}
+
+/* K_i = ceil(N (P-1)^i / P^(i+1)) for the first steps. */
+static void check_gss(uint64_t iterations, unsigned workers, unsigned steps)
+{
+    struct sched sched = loop_of("gss", iterations, workers);
+    struct whole top = {.limb = {iterations}, .length = 1}, bottom = {.limb = {workers}, .length = 1};
+    for (unsigned i = 0; i < steps; i++) {
+        uint64_t chunk = sched_at(&sched, i);
+        if (!is_ceiling(chunk, &top, &bottom))
+            ck_abort_msg("N=%" PRIu64 " P=%u i=%u: not %" PRIu64, iterations, workers, i, chunk);
+        whole_multiply(&top, workers - 1);
+        whole_multiply(&bottom, workers);
+    }
+    sched_fini(&sched);
+}
+
+static void check_gss_step(uint64_t iterations, unsigned workers, unsigned step)
+{
+    struct sched sched = loop_of("gss", iterations, workers);
+    struct whole top = {.limb = {iterations}, .length = 1}, bottom = {.limb = {workers}, .length = 1};
+    for (unsigned i = 0; i < step; i++) {
+        whole_multiply(&top, workers - 1);
+        whole_multiply(&bottom, workers);
+    }
+    uint64_t chunk = sched_at(&sched, step);
+    if (!is_ceiling(chunk, &top, &bottom))
+        ck_abort_msg("N=%" PRIu64 " P=%u i=%u: not %" PRIu64, iterations, workers, step, chunk);
+    sched_fini(&sched);
+}
+
+START_TEST(gss_is_exact_where_doubles_are_not)
+{
+    struct sched sched = loop_of("gss", 125, 5);
+    ck_assert_uint_eq(sched_at(&sched, 0), 25);
+    ck_assert_uint_eq(sched_at(&sched, 1), 20);
+    ck_assert_uint_eq(sched_at(&sched, 2), 16);
+    ck_assert_uint_eq(sched_at(&sched, 3), 13); /* 12.8 */
+    sched_fini(&sched);
+}
+END_TEST
+
+START_TEST(gss_is_exact_for_any_loop)
+{
+    const unsigned workers[] = {2, 3, 4, 5, 7, 10, 16, 63, 64, 100, 1000, 4096, 65537, 1u << 24};
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
+        check_gss(random_next(&random) >> random_between(&random, 1, 63) | 1, workers[w], 300);
+        check_gss(random_next(&random) >> 1 | 1, workers[w], 300);
+    }
+    check_gss(SCHED_ITERATIONS_MAX, workers[_i], 400);
+    check_gss(SCHED_ITERATIONS_MAX - 1, workers[_i], 400);
+}
+END_TEST
+
+START_TEST(gss_is_exact_where_powers_of_the_workers_divide_the_loop)
+{
+    const unsigned workers[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 60, 64, 1000, 4096, 1u << 20};
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++)
+        for (uint64_t power = workers[w]; power <= SCHED_ITERATIONS_MAX / workers[w]; power *= workers[w]) {
+            check_gss(power, workers[w], 70);
+            check_gss(power - 1, workers[w], 70);
+            check_gss(power + 1, workers[w], 70);
+            check_gss(power * (SCHED_ITERATIONS_MAX / power), workers[w], 70);
+        }
+}
+END_TEST
+
+static uint64_t multiply_modulo(uint64_t a, uint64_t b, uint64_t modulus)
+{
+    return (uint64_t)((uint128)a * b % modulus);
+}
+
+/* The inverse of P-1 modulo P^(i+1) is -(1 + P + P^2 + .. + P^i), as (P-1)(1 + .. + P^i) = P^(i+1) - 1. */
+static uint64_t inverse_power(uint64_t workers, unsigned step, uint64_t modulus)
+{
+    uint64_t sum = 0, result = 1;
+    for (unsigned i = 0; i <= step; i++)
+        sum = (uint64_t)(((uint128)sum * workers + 1) % modulus);
+    for (unsigned i = 0; i < step; i++)
+        result = multiply_modulo(result, modulus - sum, modulus);
+    return result;
+}
+
+START_TEST(gss_is_exact_next_to_whole_values)
+{
+    /* N (P-1)^i = d modulo P^(i+1): the value is d/P^(i+1) from a whole number, down to 2^-63. */
+    const unsigned workers[] = {3, 5, 6, 7, 9, 10, 11, 64, 100, 1000, 4096, 100003, 2097143};
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
+        uint64_t modulus = workers[w];
+        for (unsigned step = 0; modulus <= SCHED_ITERATIONS_MAX / workers[w]; step++, modulus *= workers[w]) {
+            uint64_t near = inverse_power(workers[w], step, modulus);
+            ck_assert_uint_gt(near, 0);
+            for (uint64_t d = 1; d < 4; d++) {
+                uint64_t iterations = multiply_modulo(near, d, modulus);
+                if (iterations == 0) /* d is a multiple of P */
+                    continue;
+                check_gss(iterations, workers[w], step + 3);
+                check_gss(modulus - iterations, workers[w], step + 3);
+            }
+        }
+    }
+}
+END_TEST
+
+/* The denominators q of the convergents of top/bottom: q top/bottom is less than 1/q from a whole number, which is
+ * as near as it gets for its size, from below and from above in turn. */
+static void check_convergents(uint128 top, uint128 bottom, unsigned workers, unsigned step)
+{
+    uint128 denominator = 1, previous = 0;
+    while (top > 0) {
+        uint128 quotient = bottom / top, rest = bottom % top;
+        if (quotient > SCHED_ITERATIONS_MAX / denominator)
+            break;
+        uint128 next = quotient * denominator + previous;
+        bottom = top;
+        top = rest;
+        previous = denominator;
+        denominator = next;
+        if (next <= SCHED_ITERATIONS_MAX)
+            check_gss_step((uint64_t)next, workers, step);
+    }
+}
+
+START_TEST(gss_is_exact_as_near_to_whole_values_as_it_gets)
+{
+    for (unsigned workers = 3; workers < 400; workers++) {
+        uint128 top = 1, bottom = workers;
+        for (unsigned step = 0; bottom < ((uint128)1 << 127) / workers; step++) {
+            check_convergents(top, bottom, workers, step);
+            top *= workers - 1;
+            bottom *= workers;
+        }
+    }
+}
+END_TEST
+
+START_TEST(gss_ends_in_ones)
+{
+    struct sched sched = loop_of("gss", SCHED_ITERATIONS_MAX, 64);
+    for (uint64_t step = 64 * 44 - 100; step < 64 * 44 + 100; step++)
+        ck_assert_uint_eq(sched_at(&sched, step), 1);
+    ck_assert_uint_eq(sched_at(&sched, UINT64_MAX), 1);
+    sched_fini(&sched);
+    sched = loop_of("gss", 1000, 1);
+    ck_assert_uint_eq(sched_at(&sched, 0), 1000);
+    ck_assert_uint_eq(sched_at(&sched, 1), 1);
+    ck_assert_uint_eq(sched_at(&sched, UINT64_MAX), 1);
+    sched_fini(&sched);
+}
+END_TEST
+
+START_TEST(gss_goes_far_along_a_long_series)
+{
+    /* 4096 workers: steps of three base-64 digits, against the recurrence of the value in 128 + 64 bits. */
+    const uint64_t iterations = SCHED_ITERATIONS_MAX - 12345;
+    const unsigned workers = 4096;
+    struct sched sched = loop_of("gss", iterations, workers);
+    uint128 value = ((uint128)iterations << 64) / workers; /* rounded down, and so is each step: less than i/2^64 off */
+    for (uint64_t i = 0; i < 180000; i++) {
+        uint64_t fraction = (uint64_t)value, chunk = sched_at(&sched, i);
+        if (fraction > 0 && fraction < UINT64_MAX - 2 * i)
+            ck_assert_msg(chunk == (uint64_t)(value >> 64) + 1, "i=%" PRIu64, i);
+        value -= value / workers + (value % workers != 0);
+    }
+    sched_fini(&sched);
+}
+END_TEST
+
+START_TEST(fac2_is_exact)
+{
+    const unsigned workers[] = {1, 2, 3, 5, 64, 4096, SCHED_WORKERS_MAX};
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
+        uint64_t iterations = (random_next(&random) >> random_between(&random, 1, 60)) + 1;
+        iterations = _i == 0 ? SCHED_ITERATIONS_MAX : _i == 1 ? SCHED_ITERATIONS_MAX - 1 : iterations;
+        struct sched sched = loop_of("fac2", iterations, workers[w]);
+        for (unsigned batch = 0; batch < 70; batch++) {
+            uint128 parts = (uint128)workers[w] << (batch + 1);
+            uint64_t expected = (uint64_t)((iterations + parts - 1) / parts), step = (uint64_t)batch * workers[w];
+            ck_assert_uint_eq(sched_at(&sched, step), expected);
+            ck_assert_uint_eq(sched_at(&sched, step + workers[w] - 1), expected);
+        }
+        ck_assert_uint_eq(sched_at(&sched, UINT64_MAX), 1);
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
+/* F - i D with D = floor((F-L)/(S-1)), or ceil(F - i (F-L)/(S-1)), and not below L. */
+static uint64_t trapezoid(uint128 iterations, uint128 first, uint128 last, bool real, uint128 step)
+{
+    uint128 steps = (2 * iterations + first + last - 1) / (first + last);
+    if (steps < 2)
+        return (uint64_t)(step == 0 ? first : last);
+    uint128 run = steps - 1, fall = real ? step * (first - last) / run : step * ((first - last) / run);
+    return (uint64_t)(first >= last + fall ? first - fall : last);
+}
+
+static void check_tss(const char *spec, uint64_t iterations, unsigned workers, uint64_t first, uint64_t last, bool real)
+{
+    struct sched sched = loop_of(spec, iterations, workers);
+    for (uint64_t i = 0; i < 2000; i++) { /* beyond the end of the trapezoid, too */
+        uint64_t chunk = sched_at(&sched, i);
+        ck_assert_msg(chunk == trapezoid(iterations, first, last, real, i), "%s N=%" PRIu64 " P=%u i=%" PRIu64, spec,
+                      iterations, workers, i);
+    }
+    sched_fini(&sched);
+}
+
+START_TEST(tss_is_exact)
+{
+    const uint64_t loops[] = {1, 2, 7, 1000, 262144, (1u << 31) + 7, 1000000000000, SCHED_ITERATIONS_MAX};
+    const unsigned workers[] = {1, 2, 3, 5, 64, 256, 4096};
+    for (size_t n = 0; n < sizeof loops / sizeof *loops; n++)
+        for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
+            uint64_t first = loops[n] / (2 * workers[w]) + (loops[n] % (2 * workers[w]) != 0);
+            check_tss("tss", loops[n], workers[w], first, 1, false);
+            check_tss("tss:decrement=real", loops[n], workers[w], first, 1, true);
+            check_tss("tss:first=1250,last=80", loops[n], workers[w], 1250, 80, false);
+            check_tss("tss:first=2^63,last=2^62,decrement=real", loops[n], workers[w], SCHED_ITERATIONS_MAX,
+                      SCHED_ITERATIONS_MAX / 2, true);
+        }
+}
+END_TEST
+
+START_TEST(constant_chunks_have_their_default_size)
+{
+    struct sched sched = loop_of("static", 1001, 4);
+    ck_assert_uint_eq(sched_at(&sched, 3), 251);
+    sched_fini(&sched);
+    sched = loop_of("css", 1001, 4);
+    ck_assert_uint_eq(sched_at(&sched, 7), 126);
+    sched_fini(&sched);
+    sched = loop_of("static", SCHED_ITERATIONS_MAX, SCHED_WORKERS_MAX);
+    ck_assert_uint_eq(sched_at(&sched, 0), SCHED_ITERATIONS_MAX / SCHED_WORKERS_MAX);
+    sched_fini(&sched);
+}
+END_TEST
+
+START_TEST(tss_with_a_real_decrement_falls_where_the_whole_one_does_not)
+{
+    struct sched whole = loop_of("tss", 262144, 256), real = loop_of("tss:decrement=real", 262144, 256);
+    ck_assert_uint_eq(sched_at(&whole, 500), 512);
+    ck_assert_uint_eq(sched_at(&real, 0), 512);
+    ck_assert_uint_eq(sched_at(&real, 511), 257); /* 512 - floor(511 * 511 / 1022) */
+    ck_assert_uint_eq(sched_at(&real, 1022), 1);
+    sched_fini(&whole);
+    sched_fini(&real);
+}
+END_TEST
+
+START_TEST(recursive_and_closed_agree_where_the_rule_is_the_same)
+{
+    const char *const specs[] = {"static", "ss", "css", "css:chunk=7", "tss", "tss:first=90,last=3,decrement=real"};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
+        struct sched sched = loop_of(specs[s], 12345, 7);
+        for (uint64_t i = 0; sched.remaining > 0; i++) {
+            uint64_t expected = sched_at(&sched, i), remaining = sched.remaining;
+            ck_assert_uint_eq(sched_next(&sched, (unsigned)(i % 7)), (expected < remaining ? expected : remaining));
+        }
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sched-closed");
+    TCase *all = tcase_create("closed");
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, gss_is_exact_where_doubles_are_not);
+    tcase_add_loop_test(all, gss_is_exact_for_any_loop, 0, 14);
+    tcase_add_test(all, gss_is_exact_where_powers_of_the_workers_divide_the_loop);
+    tcase_add_test(all, gss_is_exact_next_to_whole_values);
+    tcase_add_test(all, gss_is_exact_as_near_to_whole_values_as_it_gets);
+    tcase_add_test(all, gss_ends_in_ones);
+    tcase_add_test(all, gss_goes_far_along_a_long_series);
+    tcase_add_loop_test(all, fac2_is_exact, 0, 10);
+    tcase_add_test(all, constant_chunks_have_their_default_size);
+    tcase_add_test(all, tss_is_exact);
+    tcase_add_test(all, tss_with_a_real_decrement_falls_where_the_whole_one_does_not);
+    tcase_add_test(all, recursive_and_closed_agree_where_the_rule_is_the_same);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
