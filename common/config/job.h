@@ -4,14 +4,17 @@
  * same code, so that there is one grammar and one set of checks. */
 #pragma once
 
+#include "common/config/options.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define JOB_PATH_MAX 1024
+#define JOB_PATH_MAX          1024
 #define JOB_KERNEL_PARAMS_MAX 64
+#define JOB_ASK_AHEAD_MAX     8
+#define JOB_TECHNIQUE         "dfss" /* unless --technique says another */
 
 enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
 enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE };
@@ -36,4 +39,16 @@ struct job {
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words */
 };
 
-#define JOB_ASK_AHEAD_MAX 8
+/* Everything at its default, no kernel. */
+void job_init(struct job *job);
+
+/* Parses a command line (argv[0] is the program's name and is not looked at). 0 when `job` is complete; OPTIONS_HELP or
+ * OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job borrows from argv. Whether
+ * the kernel exists and its parameters are right is for the caller to see, and so is --iterations against its loop. */
+int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
+
+/* The table, for other programs that take a job, and for completions. */
+const struct options *job_options(void);
+
+/* The page for --help. The caller frees it; NULL when memory is out. */
+char *job_help_text(void);

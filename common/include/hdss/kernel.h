@@ -17,7 +17,8 @@ extern "C" {
 /* To be raised when a structure or the meaning of a call in this header changes. */
 #define HDSS_KERNEL_ABI 1
 
-#define HDSS_DIMS_MAX 4
+#define HDSS_DIMS_MAX   4
+#define HDSS_PARAMS_MAX 64
 
 enum hdss_param_kind {
     HDSS_PARAM_INTEGER, /* value.integer */
@@ -26,11 +27,12 @@ enum hdss_param_kind {
     HDSS_PARAM_TEXT,    /* value.text: a file name or free text, borrowed from the job for its whole life */
 };
 
-/* One parameter, given as name=value on the command line. The table ends with a NULL name. */
+/* One parameter, given as name=value on the command line. The table ends with a NULL name and has at most
+ * HDSS_PARAMS_MAX parameters. */
 struct hdss_param {
     const char *name;
     enum hdss_param_kind kind;
-    const char *fallback; /* the default, as a user would write it; never NULL */
+    const char *fallback;    /* the default, as a user would write it; never NULL */
     double minimum, maximum; /* inclusive; for integers and reals */
     const char *choices;     /* "row|column|pixel", for choices */
     const char *unit;        /* "pixels", "us", ...; "" for a pure number */
@@ -44,7 +46,16 @@ union hdss_value {
 };
 
 /* Element type of a record. */
-enum hdss_type { HDSS_UINT8, HDSS_UINT16, HDSS_UINT32, HDSS_UINT64, HDSS_INT32, HDSS_INT64, HDSS_FLOAT32, HDSS_FLOAT64 };
+enum hdss_type {
+    HDSS_UINT8,
+    HDSS_UINT16,
+    HDSS_UINT32,
+    HDSS_UINT64,
+    HDSS_INT32,
+    HDSS_INT64,
+    HDSS_FLOAT32,
+    HDSS_FLOAT64
+};
 
 /* How the records of the iterations make up the output array. */
 enum hdss_layout {
@@ -63,30 +74,33 @@ struct hdss_loop {
     uint64_t shape[HDSS_DIMS_MAX];
     enum hdss_layout layout;
     uint64_t tile_height, tile_width;
-    bool waits;           /* an iteration sleeps rather than computes: time it by the wall clock */
-    uint64_t full_value;  /* for pictures of integers: the value drawn black (the inside); 0 if there is none */
+    bool waits;          /* an iteration sleeps rather than computes: time it by the wall clock */
+    uint64_t full_value; /* for pictures of integers: the value drawn black (the inside); 0 if there is none. Where there
+                            is one, no iteration yields 0, and 0 is drawn as "not computed" */
 };
 
 #define HDSS_ERROR_MAX 400
 
 struct hdss_kernel {
-    uint32_t abi;        /* HDSS_KERNEL_ABI */
-    const char *name;    /* as on the command line */
-    const char *version; /* raised when the same parameters give other results */
-    const char *summary; /* one line */
+    uint32_t abi;                    /* HDSS_KERNEL_ABI */
+    const char *name;                /* as on the command line */
+    const char *version;             /* raised when the same parameters give other results */
+    const char *summary;             /* one line */
     const struct hdss_param *params; /* ends with a NULL name */
 
-    /* Fills `loop` (zeroed before) from the values, one per parameter in table order, each already of its kind and within its
-     * range. Returns 0, or -1 with one line in `error` (what, where, what is accepted) for values that do not go
-     * together or a file that cannot be read. Must be deterministic: every rank calls it. */
+    /* Fills `loop` (zeroed before) from the values, one per parameter in table order, each already of its kind and
+     * within its range. Returns 0, or -1 with one line in `error` (what, what is accepted; the caller puts the kernel's
+     * name before it) for values that do not go together. Must be deterministic: every rank calls it. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
     /* Prepares to run: allocates, generates or reads inputs. `*instance` is what run and close are given.
      * Returns 0, or -1 with one line in `error` and nothing left allocated. */
-    int (*open)(const union hdss_value *values, const struct hdss_loop *loop, void **instance, char error[HDSS_ERROR_MAX]);
+    int (*open)(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
+                char error[HDSS_ERROR_MAX]);
 
     /* Runs iterations first .. first + count - 1 and writes their records one after another at `records`
-     * (count * record_length elements, aligned to 64 bytes, contents undefined). Returns 0, or -1 with one line in `error`. */
+     * (count * record_length elements, aligned to 64 bytes, contents undefined). Returns 0, or -1 with one line in
+     * `error`. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
 
     /* Releases everything. May be NULL where open() allocates nothing. */

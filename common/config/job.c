@@ -1,0 +1,216 @@
+/* The job's options and their checks: see job.h. */
+#include "common/config/job.h"
+#include "common/util/number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int take_technique(void *target, const char *value, struct error *error)
+{
+    return sched_spec_parse(&((struct job *)target)->technique, value, error);
+}
+
+static int take_weighting(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    int index = option_choice("none|power", value);
+    if (index >= 0)
+        ((struct job *)target)->weighting = index == 0 ? SCHED_WEIGHTING_NONE : SCHED_WEIGHTING_POWER;
+    return index < 0 ? -1 : 0;
+}
+
+static int take_min_chunk(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    uint64_t number;
+    if (number_parse_u64(value, &number) < 0 || number < 1 || number > SCHED_ITERATIONS_MAX)
+        return -1;
+    ((struct job *)target)->min_chunk = number;
+    return 0;
+}
+
+static int take_iterations(void *target, const char *value, struct error *error)
+{
+    struct job *job = target;
+    char first_text[40];
+    uint64_t first, count;
+    size_t length = strcspn(value, ":");
+    if (value[length] == '\0' || length >= sizeof first_text)
+        return -1;
+    snprintf(first_text, sizeof first_text, "%.*s", (int)length, value);
+    if (number_parse_u64(first_text, &first) < 0 || number_parse_u64(value + length + 1, &count) < 0)
+        return -1;
+    if (first > SCHED_ITERATIONS_MAX || count > SCHED_ITERATIONS_MAX - first)
+        return error_set(error, "'%.100s' reaches beyond iteration 2^63", value);
+    job->first = first;
+    job->count = count;
+    return 0;
+}
+
+static int take_path(char path[JOB_PATH_MAX], const char *value, struct error *error)
+{
+    if (*value == '\0')
+        return error_set(error, "the file name is empty");
+    if (strlen(value) >= JOB_PATH_MAX)
+        return error_set(error, "the file name is longer than %d characters", JOB_PATH_MAX - 1);
+    strcpy(path, value);
+    return 0;
+}
+
+static int take_power(void *target, const char *value, struct error *error)
+{
+    struct job *job = target;
+    int index = option_choice("measure|equal", value);
+    if (index < 0 && take_path(job->power_file, value, error) < 0)
+        return -1;
+    job->power = index == 0 ? JOB_POWER_MEASURE : index == 1 ? JOB_POWER_EQUAL : JOB_POWER_FILE;
+    return 0;
+}
+
+static int take_group_by(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    int index = option_choice("node|even", value);
+    if (index >= 0)
+        ((struct job *)target)->group_by = (enum job_group_by)index;
+    return index < 0 ? -1 : 0;
+}
+
+static int take_ask_ahead(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct job *job = target;
+    uint64_t chunks = 0;
+    int index = option_choice("auto|off", value);
+    if (index < 0 && (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > JOB_ASK_AHEAD_MAX))
+        return -1;
+    job->ask_ahead = index == 0 ? JOB_ASK_AHEAD_AUTO : index == 1 ? JOB_ASK_AHEAD_OFF : JOB_ASK_AHEAD_FIXED;
+    job->ask_ahead_chunks = (unsigned)chunks;
+    return 0;
+}
+
+static int take_output(void *target, const char *value, struct error *error)
+{
+    return take_path(((struct job *)target)->output, value, error);
+}
+
+/* Another ending is most often a slip (the report and the output mixed up); devices are for piping it on. */
+static int take_report(void *target, const char *value, struct error *error)
+{
+    size_t length = strlen(value);
+    bool json = length > 5 && strcmp(value + length - 5, ".json") == 0;
+    if (!json && strncmp(value, "/dev/", 5) != 0)
+        return -1;
+    return take_path(((struct job *)target)->report, value, error);
+}
+
+static int take_progress(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    int index = option_choice("auto|always|never", value);
+    if (index >= 0)
+        ((struct job *)target)->progress = (enum job_progress)index;
+    return index < 0 ? -1 : 0;
+}
+
+static const struct option_row scheduling[] = {
+    {"technique", 0, "SPEC", "NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
+     "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,... (default " JOB_TECHNIQUE
+     "); `hdss techniques` lists them",
+     take_technique},
+    {"weighting", 0, "none|power", "none, power",
+     "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
+     "they are (default none)",
+     take_weighting},
+    {"min-chunk", 0, "K", "an integer from 1 to 2^63", "no chunk but the last has fewer iterations (default 1)",
+     take_min_chunk},
+    {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0", "run only this part of the loop (default all)",
+     take_iterations},
+    {"power", 0, "measure|equal|FILE", "measure, equal, the name of a file",
+     "where the workers' powers come from: a short probe of the kernel itself, all equal, or a file of lines "
+     "\"RANK POWER\" (default measure)",
+     take_power},
+    {NULL},
+};
+
+static const struct option_row workers[] = {
+    {"group-by", 0, "node|even", "node, even",
+     "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
+     take_group_by},
+    {"ask-ahead", 0, "auto|off|N", "auto, off, an integer from 1 to 8",
+     "how early a worker asks for its next chunk: auto: as early as the measured round trip needs; off: when the "
+     "running one is done; N: always N chunks ahead, 1 to 8 (default auto)",
+     take_ask_ahead},
+    {NULL},
+};
+
+static const struct option_row results[] = {
+    {"output", 0, "FILE", "the name of a file",
+     "where the results go; the ending says the format (default: only their checksum is kept)", take_output},
+    {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
+     take_report},
+    {"progress", 0, "auto|always|never", "auto, always, never",
+     "show a progress line; auto: when standard error is a terminal (default auto)", take_progress},
+    {NULL},
+};
+
+static const struct options options = {
+    .usage = "supermaster [OPTION]... KERNEL [KEY=VALUE]...",
+    .about =
+        "Runs the loop of KERNEL over the masters and workers that were launched beside it and balances it, so that "
+        "all of them finish together.",
+    .sections = {{"Scheduling", scheduling}, {"Workers", workers}, {"Results", results}, {"Help", options_common}},
+    .notes = "An option that is given twice counts as given the last time. `hdss kernels` lists the kernels and their "
+             "parameters, and `hdss run` composes the launch:\n"
+             "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
+             "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
+             "clean drain.",
+};
+
+const struct options *job_options(void)
+{
+    return &options;
+}
+
+char *job_help_text(void)
+{
+    return options_help(&options);
+}
+
+void job_init(struct job *job)
+{
+    *job = (struct job){.min_chunk = 1, .count = UINT64_MAX};
+    sched_spec_parse(&job->technique, JOB_TECHNIQUE, NULL);
+}
+
+/* The first operand is the kernel, the others are its parameters. */
+static int take_operand(void *target, const char *word, struct error *error)
+{
+    struct job *job = target;
+    bool assignment = strchr(word, '=') != NULL;
+    if (job->kernel == NULL && assignment)
+        return error_set(error, "'%.100s' stands before the kernel; accepted: KERNEL [KEY=VALUE]...", word);
+    if (job->kernel == NULL) {
+        job->kernel = word;
+        return 0;
+    }
+    if (!assignment)
+        return error_set(error, "'%.100s' after kernel %.60s: accepted: KEY=VALUE", word, job->kernel);
+    if (job->kernel_params == JOB_KERNEL_PARAMS_MAX)
+        return error_set(error, "kernel %.60s has more than %d parameters", job->kernel, JOB_KERNEL_PARAMS_MAX);
+    job->kernel_param[job->kernel_params++] = word;
+    return 0;
+}
+
+int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
+{
+    job_init(job);
+    int result = options_parse(&options, argc, argv, job, take_operand, error);
+    if (result != 0)
+        return result;
+    if (job->kernel == NULL)
+        return error_set(error, "no kernel is given; `hdss kernels` lists them");
+    if (job->output[0] != '\0' && strcmp(job->output, job->report) == 0)
+        return error_set(error, "--output and --report name the same file, %.200s", job->output);
+    return 0;
+}

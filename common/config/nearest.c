@@ -1,0 +1,52 @@
+/* Nearest names by the number of letters to change, insert, drop or swap: see nearest.h. */
+#include "common/config/nearest.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define WORD_MAX 40 /* longer words are not compared */
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+    unsigned ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Optimal string alignment distance (Levenshtein with swaps of neighbours). Both at most WORD_MAX long. */
+static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    unsigned cost[WORD_MAX + 1][WORD_MAX + 1];
+    for (size_t i = 0; i <= a_length; i++)
+        cost[i][0] = (unsigned)i;
+    for (size_t j = 0; j <= b_length; j++)
+        cost[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        for (size_t j = 1; j <= b_length; j++) {
+            unsigned change = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            cost[i][j] = least(cost[i - 1][j] + 1, cost[i][j - 1] + 1, change);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                cost[i][j] = least(cost[i][j], cost[i][j], cost[i - 2][j - 2] + 1);
+        }
+    }
+    return cost[a_length][b_length];
+}
+
+void nearest_init(struct nearest *nearest, const char *word)
+{
+    /* What is further away than a third of the word (and one letter) is a guess, not a slip. */
+    *nearest = (struct nearest){.word = word, .distance = (unsigned)(strlen(word) / 3) + 2};
+}
+
+void nearest_offer(struct nearest *nearest, const char *name)
+{
+    size_t length = strlen(nearest->word), name_length = strlen(name);
+    if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
+        return;
+    bool begins = length >= 3 && strncmp(nearest->word, name, length) == 0;
+    unsigned d = begins ? 1 : distance(nearest->word, length, name, name_length);
+    if (d < nearest->distance) {
+        nearest->distance = d;
+        nearest->name = name;
+    }
+}

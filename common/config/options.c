@@ -1,0 +1,155 @@
+/* The option parser: see options.h. */
+#include "common/config/options.h"
+#include "common/config/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int ask_help(void *target, const char *value, struct error *error)
+{
+    (void)target, (void)value, (void)error;
+    return OPTIONS_HELP;
+}
+
+static int ask_version(void *target, const char *value, struct error *error)
+{
+    (void)target, (void)value, (void)error;
+    return OPTIONS_VERSION;
+}
+
+const struct option_row options_common[] = {
+    {"help", 'h', NULL, NULL, "show this page", ask_help},
+    {"version", 0, NULL, NULL, "show the version", ask_version},
+    {NULL},
+};
+
+void options_reader_init(struct options_reader *reader, const struct options *options, int argc, char *const *argv)
+{
+    *reader = (struct options_reader){.options = options, .argc = argc, .argv = argv, .at = 1};
+}
+
+/* A row by its name (of `length`) or, with length 0, by its letter. */
+static const struct option_row *find(const struct options *options, const char *name, size_t length, char letter)
+{
+    for (const struct option_section *section = options->sections; section->title != NULL; section++)
+        for (const struct option_row *row = section->rows; row->name != NULL; row++)
+            if (length > 0 ? strlen(row->name) == length && strncmp(row->name, name, length) == 0
+                           : row->letter != 0 && row->letter == letter)
+                return row;
+    return NULL;
+}
+
+const struct option_row *options_find(const struct options *options, const char *name)
+{
+    return find(options, name, strlen(name), 0);
+}
+
+static int unknown_option(const struct options *options, const char *word, size_t length, struct error *error)
+{
+    char name[64];
+    struct nearest nearest;
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    nearest_init(&nearest, name + strspn(name, "-"));
+    for (const struct option_section *section = options->sections; section->title != NULL; section++)
+        for (const struct option_row *row = section->rows; row->name != NULL; row++)
+            nearest_offer(&nearest, row->name);
+    if (nearest.name != NULL)
+        return error_set(error, "unknown option %s; did you mean --%s?", name, nearest.name);
+    return error_set(error, "unknown option %s; --help shows what there is", name);
+}
+
+/* One of ours, which cannot be meant as a value. */
+static bool is_option(const struct options *options, const char *word)
+{
+    return strncmp(word, "--", 2) == 0 && find(options, word + 2, strcspn(word + 2, "="), 0) != NULL;
+}
+
+/* The value of the option just read: after '=', or the next word. */
+static int take_value(struct options_reader *reader, const char *after, struct options_word *word, struct error *error)
+{
+    const struct option_row *row = word->row;
+    if (row->value == NULL)
+        return *after == '=' ? error_set(error, "--%s takes no value", row->name) : 0;
+    if (*after == '=') {
+        word->value = after + 1;
+        return 0;
+    }
+    if (reader->at >= reader->argc || is_option(reader->options, reader->argv[reader->at]))
+        return error_set(error, "--%s needs a value: accepted: %s", row->name, row->accepted);
+    word->value = reader->argv[reader->at++];
+    return 0;
+}
+
+static int take_option(struct options_reader *reader, const char *text, struct options_word *word, struct error *error)
+{
+    bool is_long = text[1] == '-';
+    size_t length = strcspn(text, "=");
+    if (is_long)
+        word->row = length > 2 ? find(reader->options, text + 2, length - 2, 0) : NULL;
+    else
+        word->row = text[2] == '\0' ? find(reader->options, NULL, 0, text[1]) : NULL;
+    if (word->row == NULL)
+        return unknown_option(reader->options, text, length, error);
+    return take_value(reader, is_long ? text + length : "", word, error);
+}
+
+int options_next(struct options_reader *reader, struct options_word *word, struct error *error)
+{
+    *word = (struct options_word){0};
+    if (!reader->operands_only && reader->at < reader->argc && strcmp(reader->argv[reader->at], "--") == 0) {
+        reader->operands_only = true;
+        reader->at++;
+    }
+    if (reader->at >= reader->argc)
+        return 0;
+    const char *text = reader->argv[reader->at++];
+    if (!reader->operands_only && text[0] == '-' && text[1] != '\0')
+        return take_option(reader, text, word, error) < 0 ? -1 : 1;
+    word->value = text;
+    return 1;
+}
+
+int option_apply(const struct options_word *word, void *target, struct error *error)
+{
+    const struct option_row *row = word->row;
+    struct error reason = {0};
+    int result = row->apply(target, word->value, &reason);
+    if (result >= 0)
+        return result;
+    if (reason.text[0] == '\0')
+        return error_set(error, "--%s '%.100s': accepted: %s", row->name, word->value, row->accepted);
+    return error_set(error, "--%s: %s", row->name, reason.text);
+}
+
+int options_parse(const struct options *options, int argc, char *const *argv, void *target,
+                  int (*operand)(void *target, const char *word, struct error *error), struct error *error)
+{
+    struct options_reader reader;
+    struct options_word word;
+    int more, result = 0;
+    options_reader_init(&reader, options, argc, argv);
+    while ((more = options_next(&reader, &word, error)) > 0) {
+        if (word.row != NULL)
+            result = option_apply(&word, target, error);
+        else if (operand != NULL)
+            result = operand(target, word.value, error);
+        else
+            result = error_set(error, "unexpected word '%.100s'; --help shows what is accepted", word.value);
+        if (result != 0)
+            return result;
+    }
+    return more;
+}
+
+int option_choice(const char *choices, const char *value)
+{
+    size_t value_length = strlen(value);
+    for (int index = 0;; index++) {
+        size_t length = strcspn(choices, "|");
+        if (length == value_length && strncmp(choices, value, length) == 0)
+            return index;
+        if (choices[length] == '\0')
+            return -1;
+        choices += length + 1;
+    }
+}

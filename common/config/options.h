@@ -1,0 +1,81 @@
+/* The options of a command line, from one table for each program.
+ *
+ * The table says what there is, what each option accepts and what it is for; parsing, the errors and --help are made
+ * from it, and completions and the manual are checked against it. The conventions:
+ *   --name VALUE, --name=VALUE, -x for those that have a letter; `--` ends the options.
+ *   Options may stand before and after the operands (an operand of ours never begins with a dash).
+ *   An option given twice: the last one counts, so that a wrapper's options can be overridden.
+ *   A value may begin with dashes; one that is spelt like an option of the table must be written --name=VALUE. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+
+#define OPTIONS_SECTIONS_MAX 8
+
+/* What parsing returns beside 0 (go on) and -1 (one line in `error`): the user asks for a page, nothing else counts. */
+enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
+
+struct option_row {
+    const char *name;     /* without the dashes; a NULL name ends the table */
+    char letter;          /* the short form, 0 if none */
+    const char *value;    /* what the help calls the value: "SPEC", "none|power"; NULL for a flag */
+    const char *accepted; /* the values, for errors and completion: "none, power"; NULL for a flag */
+    const char *summary;  /* for the help, with the default; no newline */
+    /* Takes the value into `target`. Returns 0, one of OPTIONS_*, or -1; then with one line in `error`, or with an
+     * empty one where `accepted` says it all. */
+    int (*apply)(void *target, const char *value, struct error *error);
+};
+
+struct option_section {
+    const char *title; /* NULL ends the sections */
+    const struct option_row *rows;
+};
+
+struct options {
+    const char *usage; /* what follows "Usage: "; more lines are separated by newlines */
+    const char *about; /* one paragraph */
+    struct option_section sections[OPTIONS_SECTIONS_MAX];
+    const char
+        *notes; /* paragraphs after the options, separated by newlines, blanks before a first word stay; NULL if none */
+};
+
+/* --help and --version, for every program; their apply() returns OPTIONS_HELP and OPTIONS_VERSION. */
+extern const struct option_row options_common[];
+
+/* Walks over a command line. argv[0] is the program's name. */
+struct options_reader {
+    const struct options *options; /* borrowed */
+    int argc;
+    char *const *argv; /* borrowed */
+    int at;
+    bool operands_only; /* `--` was seen */
+};
+
+/* One word (or option with its value) of it. */
+struct options_word {
+    const struct option_row *row; /* NULL: an operand */
+    const char *value;            /* of the option, NULL for a flag; or the operand; borrowed from argv */
+};
+
+void options_reader_init(struct options_reader *reader, const struct options *options, int argc, char *const *argv);
+
+/* 1: `word` is the next one; 0: there is none; -1 with one line: an unknown option, a missing or needless value. */
+int options_next(struct options_reader *reader, struct options_word *word, struct error *error);
+
+/* Calls the row's apply() and completes its error with the option, the value and what is accepted. */
+int option_apply(const struct options_word *word, void *target, struct error *error);
+
+/* Reads the whole line. Operands go to `operand` (same returns as apply); NULL refuses them. */
+int options_parse(const struct options *options, int argc, char *const *argv, void *target,
+                  int (*operand)(void *target, const char *word, struct error *error), struct error *error);
+
+/* The row of that name, or NULL. */
+const struct option_row *options_find(const struct options *options, const char *name);
+
+/* Index of `value` in "none|power", or -1. */
+int option_choice(const char *choices, const char *value);
+
+/* The page for --help, at most 80 columns wide. The caller frees it; NULL when memory is out. */
+char *options_help(const struct options *options);

@@ -1,0 +1,80 @@
+/* The page that --help shows, made from the option table. */
+#include "common/config/options.h"
+#include "common/config/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 79, SUMMARY_COLUMN = 25 };
+
+/* One paragraph (up to a newline or the end), broken between words; the first line begins at `column`, the others at
+ * `indent`. Blanks before the first word stay. Returns where the next paragraph begins. */
+static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
+{
+    size_t lead = strspn(words, " ");
+    bool first = true;
+    text_repeat(text, " ", lead);
+    words += lead;
+    column += lead;
+    while (*words != '\0' && *words != '\n') {
+        size_t length = strcspn(words, " \n");
+        if (!first && column + 1 + length > WIDTH) {
+            text_add(text, "\n");
+            text_repeat(text, " ", indent);
+            column = indent;
+            first = true;
+        }
+        text_add(text, "%s%.*s", first ? "" : " ", (int)length, words);
+        column += length + !first;
+        first = false;
+        words += length;
+        words += strspn(words, " ");
+    }
+    text_add(text, "\n");
+    return *words == '\n' ? words + 1 : words;
+}
+
+static void add_row(struct text *text, const struct option_row *row)
+{
+    char letter[8] = "", head[64];
+    if (row->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    int length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, row->name, row->value != NULL ? " " : "",
+                          row->value != NULL ? row->value : "");
+    text_add(text, "%s", head);
+    if (length > SUMMARY_COLUMN - 2) {
+        text_add(text, "\n");
+        length = 0;
+    }
+    text_repeat(text, " ", SUMMARY_COLUMN - (size_t)length);
+    add_paragraph(text, row->summary, SUMMARY_COLUMN, SUMMARY_COLUMN);
+}
+
+static void add_usage(struct text *text, const char *usage)
+{
+    for (const char *head = "Usage: "; *usage != '\0'; head = "       ") {
+        size_t length = strcspn(usage, "\n");
+        text_add(text, "%s%.*s\n", head, (int)length, usage);
+        usage += length;
+        usage += *usage == '\n';
+    }
+}
+
+char *options_help(const struct options *options)
+{
+    struct text text;
+    text_init(&text);
+    add_usage(&text, options->usage);
+    text_add(&text, "\n");
+    add_paragraph(&text, options->about, 0, 0);
+    for (const struct option_section *section = options->sections; section->title != NULL; section++) {
+        text_add(&text, "\n%s:\n", section->title);
+        for (const struct option_row *row = section->rows; row->name != NULL; row++)
+            add_row(&text, row);
+    }
+    for (const char *notes = options->notes; notes != NULL && *notes != '\0';) {
+        text_add(&text, "\n");
+        notes = add_paragraph(&text, notes, 0, 0);
+    }
+    return text_take(&text);
+}

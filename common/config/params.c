@@ -1,0 +1,253 @@
+/* A kernel's parameters: see params.h. Every error is one line that begins with the kernel's name, shows what was
+ * given, cut to a readable length, and says what is accepted. */
+#include "common/config/params.h"
+
+#include "common/config/nearest.h"
+#include "common/util/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned kernel_params_count(const struct hdss_kernel *kernel)
+{
+    unsigned count = 0;
+    while (count < HDSS_PARAMS_MAX && kernel->params[count].name != NULL)
+        count++;
+    return count;
+}
+
+/* Appends to a NUL-terminated text as far as there is room. */
+static void append(char *text, size_t size, const char *part, size_t length)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%.*s", (int)length, part);
+}
+
+/* "row|column" as "row, column". */
+static void append_choices(char *text, size_t size, const char *choices)
+{
+    while (*choices != '\0') {
+        size_t length = strcspn(choices, "|");
+        append(text, size, choices, length);
+        choices += length;
+        if (*choices == '|') {
+            append(text, size, ", ", 2);
+            choices++;
+        }
+    }
+}
+
+/* Index of the word in "a|b|c", or -1. */
+static int64_t choice_index(const char *choices, const char *word)
+{
+    size_t wanted = strlen(word);
+    for (int64_t i = 0;; i++) {
+        size_t length = strcspn(choices, "|");
+        if (length == wanted && memcmp(choices, word, length) == 0)
+            return i;
+        if (choices[length] == '\0')
+            return -1;
+        choices += length + 1;
+    }
+}
+
+/* A bound as people write it, and as the parser reads it: large powers of two and ten as such. */
+static void append_bound(char *text, size_t size, double bound)
+{
+    char number[40];
+    int exponent;
+    double power = 1e6;
+    snprintf(number, sizeof number, fabs(bound) < 0x1p63 && bound == rint(bound) ? "%.0f" : "%g", bound);
+    if (bound >= 0x1p20 && frexp(bound, &exponent) == 0.5)
+        snprintf(number, sizeof number, "2^%d", exponent - 1);
+    for (int digits = 6; power <= bound && digits <= 18; digits++, power *= 10)
+        if (power == bound)
+            snprintf(number, sizeof number, "1e%d", digits);
+    append(text, size, number, strlen(number));
+}
+
+static void bounds_text(const struct hdss_param *param, const char *kind, char *text, size_t size)
+{
+    snprintf(text, size, "%s from ", kind);
+    append_bound(text, size, param->minimum);
+    append(text, size, " to ", 4);
+    append_bound(text, size, param->maximum);
+}
+
+const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size)
+{
+    text[0] = '\0';
+    switch (param->kind) {
+    case HDSS_PARAM_INTEGER: bounds_text(param, "an integer", text, size); break;
+    case HDSS_PARAM_REAL: bounds_text(param, "a number", text, size); break;
+    case HDSS_PARAM_CHOICE:
+        snprintf(text, size, "one of ");
+        append_choices(text, size, param->choices);
+        break;
+    case HDSS_PARAM_TEXT: snprintf(text, size, "text"); break;
+    }
+    return text;
+}
+
+static int parse_value(const struct hdss_param *param, const char *text, union hdss_value *value)
+{
+    switch (param->kind) {
+    case HDSS_PARAM_INTEGER:
+        if (number_parse_i64(text, &value->integer) < 0)
+            return -1;
+        return (double)value->integer >= param->minimum && (double)value->integer <= param->maximum ? 0 : -1;
+    case HDSS_PARAM_REAL:
+        if (number_parse_real(text, &value->real) < 0)
+            return -1;
+        return value->real >= param->minimum && value->real <= param->maximum ? 0 : -1;
+    case HDSS_PARAM_CHOICE: value->integer = choice_index(param->choices, text); return value->integer < 0 ? -1 : 0;
+    case HDSS_PARAM_TEXT: value->text = text; return 0;
+    }
+    return -1;
+}
+
+static int refuse_value(const struct hdss_kernel *kernel, const struct hdss_param *param, const char *text,
+                        struct error *error)
+{
+    char accepts[200];
+    kernel_param_accepts(param, accepts, sizeof accepts);
+    bool unit = param->unit[0] != '\0';
+    return error_set(error, "%s: %s=%.60s: accepted: %s%s%s%s", kernel->name, param->name, text, accepts,
+                     unit ? " (" : "", param->unit, unit ? ")" : "");
+}
+
+static int refuse_name(const struct hdss_kernel *kernel, const char *word, size_t length, struct error *error)
+{
+    char name[41], known[300] = "", meant[60] = "";
+    struct nearest nearest;
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), word);
+    nearest_init(&nearest, name);
+    for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
+        nearest_offer(&nearest, kernel->params[i].name);
+        if (i > 0)
+            append(known, sizeof known, ", ", 2);
+        append(known, sizeof known, kernel->params[i].name, strlen(kernel->params[i].name));
+    }
+    if (nearest.name != NULL)
+        snprintf(meant, sizeof meant, "; did you mean %.40s?", nearest.name);
+    return error_set(error, "%s: unknown parameter '%s'%s accepted: %s", kernel->name, name,
+                     nearest.name != NULL ? meant : ";", known[0] != '\0' ? known : "none");
+}
+
+static const struct hdss_param *find(const struct hdss_kernel *kernel, const char *name, size_t length)
+{
+    for (unsigned i = 0; i < kernel_params_count(kernel); i++)
+        if (strlen(kernel->params[i].name) == length && memcmp(kernel->params[i].name, name, length) == 0)
+            return &kernel->params[i];
+    return NULL;
+}
+
+static int parse_word(const struct hdss_kernel *kernel, const char *word, union hdss_value *values, bool *given,
+                      struct error *error)
+{
+    const char *equals = strchr(word, '=');
+    if (equals == NULL)
+        return error_set(error, "%s: '%.60s': accepted: name=value", kernel->name, word);
+    const struct hdss_param *param = find(kernel, word, (size_t)(equals - word));
+    if (param == NULL)
+        return refuse_name(kernel, word, (size_t)(equals - word), error);
+    size_t i = (size_t)(param - kernel->params);
+    if (given[i])
+        return error_set(error, "%s: %.60s: %s is given twice", kernel->name, word, param->name);
+    given[i] = true;
+    return parse_value(param, equals + 1, &values[i]) < 0 ? refuse_value(kernel, param, equals + 1, error) : 0;
+}
+
+int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const char *const *words,
+                        union hdss_value *values, struct error *error)
+{
+    bool given[HDSS_PARAMS_MAX] = {false};
+    for (unsigned i = 0; i < count; i++)
+        if (parse_word(kernel, words[i], values, given, error) < 0)
+            return -1;
+    for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
+        const struct hdss_param *param = &kernel->params[i];
+        if (!given[i] && parse_value(param, param->fallback, &values[i]) < 0)
+            return refuse_value(kernel, param, param->fallback, error);
+    }
+    return 0;
+}
+
+static const char *real_text(double value, char text[KERNEL_PARAM_TEXT_MAX])
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, KERNEL_PARAM_TEXT_MAX, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}
+
+static const char *choice_text(const char *choices, int64_t index, char text[KERNEL_PARAM_TEXT_MAX])
+{
+    for (; index > 0; index--)
+        choices += strcspn(choices, "|") + 1;
+    snprintf(text, KERNEL_PARAM_TEXT_MAX, "%.*s", (int)strcspn(choices, "|"), choices);
+    return text;
+}
+
+const char *kernel_param_text(const struct hdss_param *param, union hdss_value value, char text[KERNEL_PARAM_TEXT_MAX])
+{
+    switch (param->kind) {
+    case HDSS_PARAM_INTEGER: snprintf(text, KERNEL_PARAM_TEXT_MAX, "%lld", (long long)value.integer); return text;
+    case HDSS_PARAM_REAL: return real_text(value.real, text);
+    case HDSS_PARAM_CHOICE: return choice_text(param->choices, value.integer, text);
+    case HDSS_PARAM_TEXT: return value.text;
+    }
+    return "";
+}
+
+/* Whether a * b fits 64 bits; the product goes to `*product`. */
+static bool multiply(uint64_t a, uint64_t b, uint64_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+static bool array_matches(const struct hdss_loop *loop)
+{
+    uint64_t records, elements = 1;
+    if (!multiply(loop->iterations, loop->record_length, &records))
+        return false;
+    for (unsigned i = 0; i < loop->dims; i++)
+        if (!multiply(elements, loop->shape[i], &elements))
+            return false;
+    return elements == records;
+}
+
+static bool tiles_match(const struct hdss_loop *loop)
+{
+    uint64_t tiles, elements;
+    if (loop->dims != 2 || loop->tile_height == 0 || loop->tile_width == 0)
+        return false;
+    uint64_t down = loop->shape[0] / loop->tile_height + (loop->shape[0] % loop->tile_height != 0);
+    uint64_t across = loop->shape[1] / loop->tile_width + (loop->shape[1] % loop->tile_width != 0);
+    return multiply(down, across, &tiles) && tiles == loop->iterations &&
+           multiply(loop->tile_height, loop->tile_width, &elements) && elements == loop->record_length;
+}
+
+int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
+                    struct error *error)
+{
+    char line[HDSS_ERROR_MAX] = "";
+    *loop = (struct hdss_loop){0};
+    if (kernel->describe(values, loop, line) < 0)
+        return error_set(error, "%s: %s", kernel->name, line);
+    size_t element = hdss_type_size(loop->type);
+    uint64_t elements, bytes;
+    if (element == 0 || loop->record_length == 0 || loop->dims == 0 || loop->dims > HDSS_DIMS_MAX)
+        return error_set(error, "%s: the kernel describes no result it could have", kernel->name);
+    if (!multiply(loop->iterations, loop->record_length, &elements) || !multiply(elements, element, &bytes) ||
+        bytes > INT64_MAX / 2)
+        return error_set(error, "%s: the results do not fit a file: %llu iterations of %llu x %zu bytes", kernel->name,
+                         (unsigned long long)loop->iterations, (unsigned long long)loop->record_length, element);
+    if (!(loop->layout == HDSS_LAYOUT_TILES ? tiles_match(loop) : array_matches(loop)))
+        return error_set(error, "%s: the kernel's records do not make up the array it describes", kernel->name);
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* A kernel's parameters: from the words of a command line to checked values, and back to text.
+ *
+ * The kernel's own table says what exists, what is accepted and what the default is; this is the one place
+ * that reads it, so that every rank and every program refuses the same things with the same words. */
+#pragma once
+
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+
+#include <stddef.h>
+
+#define KERNEL_PARAM_TEXT_MAX 64
+
+/* Parameters in the kernel's table, at most HDSS_PARAMS_MAX. */
+unsigned kernel_params_count(const struct hdss_kernel *kernel);
+
+/* Parses `count` words "name=value" into values[0 .. kernel_params_count()), in table order; what no word names
+ * gets its default. Values of text point into the words. -1 with one line in `error` for a word without '=', an
+ * unknown or repeated name, and a value that is not of its kind or not within its range. */
+int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const char *const *words,
+                        union hdss_value *values, struct error *error);
+
+/* What one parameter accepts, for people: "an integer from 1 to 1048576", "one of row, column". Returns `text`. */
+const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size);
+
+/* The effective value as a user would write it. Reals are as short as reading them back exactly allows. Returns a
+ * pointer to `text`, to the table, or to the text value itself. */
+const char *kernel_param_text(const struct hdss_param *param, union hdss_value value, char text[KERNEL_PARAM_TEXT_MAX]);
+
+/* kernel->describe() with a zeroed loop, and a check that what it says about the output array fits together. */
+int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
+                    struct error *error);

@@ -1,0 +1,22 @@
+/* Text that grows as it is written, for what is too long for a fixed buffer: help pages, summaries. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    char *data; /* owned, NUL-terminated once something was added */
+    size_t length, capacity;
+    bool failed; /* memory was out; further additions do nothing */
+};
+
+void text_init(struct text *text);
+void text_fini(struct text *text);
+
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* `count` times the string `piece`. */
+void text_repeat(struct text *text, const char *piece, size_t count);
+
+/* The text, which the caller frees; `text` is empty afterwards. NULL when memory was out. */
+char *text_take(struct text *text);
