@@ -1,0 +1,23 @@
+/* Figures as people read them: three significant digits, a unit, no exponents. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HUMAN_MAX     32
+#define HUMAN_BAR_MAX 60 /* columns */
+
+/* "850 us", "12.3 ms", "4.56 s", "3 min 05 s", "2 h 05 min", "3 d 04 h"; "?" for what is no duration. Returns `text`.
+ */
+const char *human_duration(char text[HUMAN_MAX], double seconds);
+
+/* "1,234,567". Returns `text`. */
+const char *human_count(char text[HUMAN_MAX], uint64_t count);
+
+/* "319", "45.6 k", "1.23 M" and so on, the prefix by powers of 1000; "?" for what is not finite. Returns `text`. */
+const char *human_si(char text[HUMAN_MAX], double value);
+
+/* `share` (cut to 0 .. 1) of `columns` (at most HUMAN_BAR_MAX) as a bar, blanks behind it: blocks by the eighth of a
+ * column, or '#' without UTF-8. Returns `text`. */
+const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned columns, bool utf8);

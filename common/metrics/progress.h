@@ -1,0 +1,21 @@
+/* The progress line: how much is done, how fast, how long it will take, who is busy. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROGRESS_LINE_MAX 512 /* bytes, with the NUL */
+
+struct progress {
+    const char *name; /* of the kernel */
+    uint64_t done, total;
+    uint64_t resumed; /* those of `done` that another run did: they tell nothing about the rate */
+    double elapsed_s; /* since the first assignment; 0 before it */
+    unsigned busy, workers;
+    bool draining;
+};
+
+/* Writes the line, without a newline, into `line`: at most `width` columns; what does not fit is left out, the least
+ * important first. Returns `line`. */
+const char *progress_line(const struct progress *progress, unsigned width, bool utf8, char line[PROGRESS_LINE_MAX]);

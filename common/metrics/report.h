@@ -1,0 +1,77 @@
+/* The report of a run: its figures in one place, from which come the JSON of --report and the summary for people.
+ *
+ * A program fills in what it has measured, report_compute() makes the figures that follow from it. Pure: the time of
+ * day comes in as a number, the JSON goes out as text. */
+#pragma once
+
+#include "common/sched/sched.h"
+#include "hdss/kernel.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum report_topology {
+    REPORT_HIERARCHICAL,
+    REPORT_CENTRAL,
+    REPORT_DCA_TWO_SIDED,
+    REPORT_DCA_RMA,
+    REPORT_DCA_NODE,
+};
+
+/* How the run ended; only the summary says it. */
+enum report_outcome { REPORT_DONE, REPORT_DRAINED, REPORT_FAILED };
+
+struct report_worker {
+    unsigned rank;
+    unsigned node;   /* number of its node */
+    unsigned master; /* rank of who served it: the supermaster's in the central topology */
+    double power;    /* virtual power */
+    uint64_t iterations, chunks;
+    double compute_s; /* inside the kernel */
+    double wait_s;    /* without work */
+    double finish_s;  /* from the first assignment of the run to its own last completion; 0 if it had no chunk */
+};
+
+struct report_faults {
+    uint64_t lost_workers, lost_masters, reissued_chunks, duplicate_results, resumed_iterations;
+};
+
+struct report {
+    const char *version; /* of HDSS */
+    enum report_topology topology;
+    const struct hdss_kernel *kernel; /* borrowed, as all pointers here */
+    const union hdss_value *values;   /* of its parameters, in table order */
+    const struct sched_spec *technique;
+    enum sched_weighting weighting;
+    uint64_t min_chunk;
+    uint64_t iterations; /* of the loop, or of the part that --iterations asks for */
+    unsigned masters, workers, nodes;
+    int64_t started_at; /* seconds since 1970-01-01 UTC */
+    double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
+    double startup_s;   /* program start to first assignment */
+    uint64_t chunks, refills, messages, bytes_on_wire, checksum;
+    struct report_faults faults;
+    const struct report_worker *worker_stats; /* [workers] */
+
+    /* what only the summary says */
+    enum report_outcome outcome;
+    uint64_t done;       /* iterations that are done */
+    const char *failure; /* for REPORT_FAILED: one line */
+    const char *output;  /* name of the output file; NULL or empty if there is none */
+
+    /* filled in by report_compute() */
+    double compute_s;  /* sum over the workers */
+    double overhead_s; /* mean over the workers of elapsed_s - own compute_s */
+    double efficiency; /* compute_s / (elapsed_s * workers); 0 where nothing was assigned */
+    struct {
+        double max_over_mean, cov; /* of the workers' finish_s; 1 and 0 where nobody had a chunk */
+    } imbalance;
+};
+
+/* Computes the derived figures from the others. */
+void report_compute(struct report *report);
+
+/* The JSON text, with a newline at its end. The caller frees it; NULL when memory is out. */
+char *report_json(const struct report *report);
+
+const char *report_topology_name(enum report_topology topology);

@@ -1,0 +1,208 @@
+/* The report as JSON: field names and their order are a promise to whoever reads the file, see the manual.
+ *
+ * The head is one indented object; the workers follow with one line each, so that thousands of them stay readable. */
+#include "common/metrics/report.h"
+#include "common/config/text.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIME_TEXT_MAX 72
+
+static json_t *integer(uint64_t value)
+{
+    return value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
+}
+
+static json_t *real(double value)
+{
+    return json_real(isfinite(value) ? value : 0);
+}
+
+/* A file name may be no UTF-8, which JSON cannot hold. */
+static json_t *string(const char *text)
+{
+    json_t *value = json_string(text);
+    char *copy = value == NULL ? strdup(text) : NULL;
+    if (copy == NULL)
+        return value;
+    for (char *c = copy; *c != '\0'; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    value = json_string(copy);
+    free(copy);
+    return value;
+}
+
+/* The word number `index` of "a|b|c". */
+static json_t *choice(const char *choices, uint64_t index)
+{
+    while (index-- > 0)
+        choices += strcspn(choices, "|") + 1;
+    return json_stringn(choices, strcspn(choices, "|"));
+}
+
+static json_t *kernel_value(const struct hdss_param *param, union hdss_value value)
+{
+    switch (param->kind) {
+    case HDSS_PARAM_INTEGER: return json_integer(value.integer);
+    case HDSS_PARAM_REAL: return real(value.real);
+    case HDSS_PARAM_CHOICE: return choice(param->choices, (uint64_t)value.integer);
+    case HDSS_PARAM_TEXT: return string(value.text);
+    }
+    return NULL;
+}
+
+static json_t *kernel_params(const struct report *report)
+{
+    json_t *object = json_object();
+    const struct hdss_param *params = report->kernel->params;
+    for (size_t i = 0; params != NULL && params[i].name != NULL; i++)
+        json_object_set_new(object, params[i].name, kernel_value(&params[i], report->values[i]));
+    return object;
+}
+
+static json_t *technique_value(const struct sched_param *param, union sched_value value)
+{
+    switch (param->kind) {
+    case SCHED_PARAM_INTEGER: return integer(value.integer);
+    case SCHED_PARAM_REAL: return real(value.real);
+    case SCHED_PARAM_CHOICE: return choice(param->choices, value.integer);
+    }
+    return NULL;
+}
+
+/* Those that were given; the others follow from the loop. */
+static json_t *technique_params(const struct sched_spec *spec)
+{
+    json_t *object = json_object();
+    const struct sched_param *params = spec->technique->params;
+    for (size_t i = 0; params != NULL && params[i].name != NULL; i++)
+        if (spec->given[i])
+            json_object_set_new(object, params[i].name, technique_value(&params[i], spec->values[i]));
+    return object;
+}
+
+/* ISO 8601. The years are counted from March here, so that a leap day is the last of its year. */
+static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
+{
+    const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
+    unsigned long time = seconds < 0 ? 0 : (unsigned long)(seconds < last ? seconds : last);
+    unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* since 0000-03-01 */
+    unsigned era = days / 146097, of_era = days % 146097;                     /* of 400 years */
+    unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
+    unsigned month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
+    month += month < 10 ? 3 : -9u;
+    snprintf(text, TIME_TEXT_MAX, "%04u-%02u-%02uT%02u:%02u:%02uZ", era * 400 + year + (month <= 2), month, day,
+             of_day / 3600, of_day / 60 % 60, of_day % 60);
+}
+
+static void set_figures(json_t *object, const struct report *report)
+{
+    json_object_set_new(object, "elapsed_s", real(report->elapsed_s));
+    json_object_set_new(object, "startup_s", real(report->startup_s));
+    json_object_set_new(object, "compute_s", real(report->compute_s));
+    json_object_set_new(object, "overhead_s", real(report->overhead_s));
+    json_object_set_new(object, "efficiency", real(report->efficiency));
+    json_object_set_new(object, "imbalance",
+                        json_pack("{s:o, s:o}", "max_over_mean", real(report->imbalance.max_over_mean), "cov",
+                                  real(report->imbalance.cov)));
+}
+
+static void set_counters(json_t *object, const struct report *report)
+{
+    const struct report_faults *faults = &report->faults;
+    char checksum[20];
+    snprintf(checksum, sizeof checksum, "%016" PRIx64, report->checksum);
+    json_object_set_new(object, "chunks", integer(report->chunks));
+    json_object_set_new(object, "refills", integer(report->refills));
+    json_object_set_new(object, "messages", integer(report->messages));
+    json_object_set_new(object, "bytes_on_wire", integer(report->bytes_on_wire));
+    json_object_set_new(object, "checksum", json_string(checksum));
+    json_object_set_new(object, "faults",
+                        json_pack("{s:o, s:o, s:o, s:o, s:o}", "lost_workers", integer(faults->lost_workers),
+                                  "lost_masters", integer(faults->lost_masters), "reissued_chunks",
+                                  integer(faults->reissued_chunks), "duplicate_results",
+                                  integer(faults->duplicate_results), "resumed_iterations",
+                                  integer(faults->resumed_iterations)));
+}
+
+static json_t *make_head(const struct report *report)
+{
+    json_t *object = json_object();
+    char started_at[TIME_TEXT_MAX];
+    format_time(started_at, report->started_at);
+    json_object_set_new(object, "hdss", json_string(report->version));
+    json_object_set_new(object, "topology", json_string(report_topology_name(report->topology)));
+    json_object_set_new(object, "kernel",
+                        json_pack("{s:s, s:o}", "name", report->kernel->name, "params", kernel_params(report)));
+    json_object_set_new(object, "technique",
+                        json_pack("{s:s, s:o, s:s, s:o}", "name", report->technique->technique->name, "params",
+                                  technique_params(report->technique), "weighting",
+                                  sched_weighting_name(report->weighting), "min_chunk", integer(report->min_chunk)));
+    json_object_set_new(object, "iterations", integer(report->iterations));
+    json_object_set_new(object, "masters", integer(report->masters));
+    json_object_set_new(object, "workers", integer(report->workers));
+    json_object_set_new(object, "nodes", integer(report->nodes));
+    json_object_set_new(object, "started_at", json_string(started_at));
+    set_figures(object, report);
+    set_counters(object, report);
+    return object;
+}
+
+static json_t *make_worker(const struct report_worker *worker)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", integer(worker->rank), "node",
+                     integer(worker->node), "master", integer(worker->master), "power", real(worker->power),
+                     "iterations", integer(worker->iterations), "chunks", integer(worker->chunks), "compute_s",
+                     real(worker->compute_s), "wait_s", real(worker->wait_s));
+}
+
+/* 15 digits read well (0.1 stays 0.1) and are enough for a time; a kernel's parameter must come back as it was. */
+static int digits_needed(const struct report *report)
+{
+    const struct hdss_param *params = report->kernel->params;
+    for (size_t i = 0; params != NULL && params[i].name != NULL; i++) {
+        char text[40];
+        if (params[i].kind != HDSS_PARAM_REAL)
+            continue;
+        snprintf(text, sizeof text, "%.15g", report->values[i].real);
+        if (strtod(text, NULL) != report->values[i].real)
+            return 17;
+    }
+    return 15;
+}
+
+/* Adds the object's text and releases it; false when memory is out. */
+static bool add_json(struct text *text, json_t *object, size_t flags, size_t cut)
+{
+    char *dump = object != NULL ? json_dumps(object, flags) : NULL;
+    json_decref(object);
+    if (dump != NULL)
+        text_add(text, "%.*s", (int)(strlen(dump) - cut), dump);
+    free(dump);
+    return dump != NULL;
+}
+
+char *report_json(const struct report *report)
+{
+    struct text text;
+    int digits = digits_needed(report);
+    text_init(&text);
+    bool ok = add_json(&text, make_head(report), JSON_INDENT(2) | JSON_REAL_PRECISION(digits), strlen("\n}"));
+    text_add(&text, ",\n  \"worker_stats\": [");
+    for (unsigned i = 0; ok && i < report->workers; i++) {
+        text_add(&text, "%s\n    ", i > 0 ? "," : "");
+        ok = add_json(&text, make_worker(&report->worker_stats[i]), JSON_REAL_PRECISION(15), 0);
+    }
+    text_add(&text, report->workers > 0 ? "\n  ]\n}\n" : "]\n}\n");
+    if (ok)
+        return text_take(&text);
+    text_fini(&text);
+    return NULL;
+}

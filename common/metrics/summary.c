@@ -1,0 +1,212 @@
+/* The summary for people: see summary.h. */
+#include "common/metrics/summary.h"
+#include "common/config/text.h"
+#include "common/metrics/human.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { LABEL_COLUMNS = 22 };
+#define COUNT_MAX 100000000 /* that fits its column when written out */
+
+struct bar {
+    unsigned rank;
+    unsigned workers;
+    uint64_t iterations;
+    double compute_s;
+};
+
+/* "1 worker", "1,234 workers". */
+static void add_plural(struct text *text, uint64_t count, const char *one)
+{
+    char number[HUMAN_MAX];
+    text_add(text, "%s %s%s", human_count(number, count), one, count == 1 ? "" : "s");
+}
+
+static void add_rate(struct text *text, const struct report *report)
+{
+    char elapsed[HUMAN_MAX], rate[HUMAN_MAX];
+    if (report->elapsed_s <= 0)
+        return;
+    human_si(rate, (double)report->done / report->elapsed_s);
+    text_add(text, " in %s (%s/s)", human_duration(elapsed, report->elapsed_s), rate);
+}
+
+/* Rounded down, so that 100 % is said of everything only. */
+static double percent_done(const struct report *report)
+{
+    return report->iterations > 0 ? floor(1000.0 * (double)report->done / (double)report->iterations) / 10 : 100;
+}
+
+static void add_part_done(struct text *text, const struct report *report)
+{
+    char done[HUMAN_MAX];
+    text_add(text, "\n  done         %s of ", human_count(done, report->done));
+    add_plural(text, report->iterations, "iteration");
+    text_add(text, " (%.1f %%)", percent_done(report));
+}
+
+static void add_headline(struct text *text, const struct report *report)
+{
+    text_add(text, "%s: ", report->kernel->name);
+    switch (report->outcome) {
+    case REPORT_DONE:
+        add_plural(text, report->iterations, "iteration");
+        text_add(text, " done");
+        break;
+    case REPORT_DRAINED:
+        text_add(text, "stopped by a signal after a clean drain");
+        add_part_done(text, report);
+        break;
+    case REPORT_FAILED:
+        text_add(text, "failed: %s", report->failure != NULL ? report->failure : "?");
+        add_part_done(text, report);
+        break;
+    }
+    add_rate(text, report);
+    text_add(text, "\n");
+}
+
+static void add_technique(struct text *text, const struct report *report)
+{
+    char spec[SCHED_SPEC_TEXT_MAX], number[HUMAN_MAX];
+    sched_spec_format(report->technique, spec, sizeof spec);
+    text_add(text, "  technique    %s", spec);
+    if (report->weighting != SCHED_WEIGHTING_NONE)
+        text_add(text, ", weighted by %s", sched_weighting_name(report->weighting));
+    text_add(text, "\n  chunks       %s", human_count(number, report->chunks));
+    if (report->refills > 0) {
+        text_add(text, " in ");
+        add_plural(text, report->refills, "refill");
+    }
+    if (report->min_chunk > 1)
+        text_add(text, ", at least %s iterations each", human_count(number, report->min_chunk));
+    text_add(text, "\n");
+}
+
+static void add_topology(struct text *text, const struct report *report)
+{
+    text_add(text, "  topology     %s: ", report_topology_name(report->topology));
+    if (report->masters > 0) {
+        add_plural(text, report->masters, "master");
+        text_add(text, ", ");
+    }
+    add_plural(text, report->workers, "worker");
+    text_add(text, " on ");
+    add_plural(text, report->nodes, "node");
+    text_add(text, "\n");
+}
+
+static void add_figures(struct text *text, const struct report *report)
+{
+    char overhead[HUMAN_MAX], startup[HUMAN_MAX];
+    if (report->elapsed_s <= 0)
+        return;
+    text_add(text, "  efficiency   %.1f %%; overhead %s per worker, start-up %s\n", 100 * report->efficiency,
+             human_duration(overhead, report->overhead_s), human_duration(startup, report->startup_s));
+    text_add(text, "  imbalance    %.3f max/mean of the workers' finishing times, cov %.3f\n",
+             report->imbalance.max_over_mean, report->imbalance.cov);
+}
+
+static void add_fault(struct text *text, const char **separator, uint64_t count, const char *one)
+{
+    if (count == 0)
+        return;
+    text_add(text, "%s", *separator);
+    add_plural(text, count, one);
+    *separator = ", ";
+}
+
+static void add_faults(struct text *text, const struct report_faults *faults)
+{
+    const char *separator = "  faults       ";
+    add_fault(text, &separator, faults->lost_workers, "lost worker");
+    add_fault(text, &separator, faults->lost_masters, "lost master");
+    add_fault(text, &separator, faults->reissued_chunks, "reissued chunk");
+    add_fault(text, &separator, faults->duplicate_results, "duplicate result");
+    add_fault(text, &separator, faults->resumed_iterations, "resumed iteration");
+    if (separator[0] == ',')
+        text_add(text, "\n");
+}
+
+static void add_results(struct text *text, const struct report *report)
+{
+    char bytes[HUMAN_MAX];
+    text_add(text, "  traffic      ");
+    add_plural(text, report->messages, "message");
+    human_si(bytes, (double)report->bytes_on_wire);
+    text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
+    add_faults(text, &report->faults);
+    text_add(text, "  checksum     %016" PRIx64 "\n", report->checksum);
+    if (report->output != NULL && report->output[0] != '\0')
+        text_add(text, "  output       %s\n", report->output);
+}
+
+/* The bar that `worker` belongs to: a new one where its master has none yet; NULL when there is no room for it. */
+static struct bar *find_bar(struct bar bars[SUMMARY_BARS_MAX], unsigned *count, unsigned rank)
+{
+    for (unsigned i = *count; i-- > 0;)
+        if (bars[i].rank == rank)
+            return &bars[i];
+    if (*count == SUMMARY_BARS_MAX)
+        return NULL;
+    bars[*count] = (struct bar){.rank = rank};
+    return &bars[(*count)++];
+}
+
+static unsigned collect_bars(const struct report *report, struct bar bars[SUMMARY_BARS_MAX])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < report->workers; i++) {
+        const struct report_worker *worker = &report->worker_stats[i];
+        struct bar *bar = find_bar(bars, &count, report->masters > 0 ? worker->master : worker->rank);
+        if (bar == NULL)
+            continue;
+        bar->workers++;
+        bar->iterations += worker->iterations;
+        bar->compute_s += worker->compute_s;
+    }
+    return count;
+}
+
+static void add_bar(struct text *text, const struct report *report, const struct bar *bar, unsigned width, bool utf8)
+{
+    char blocks[3 * HUMAN_BAR_MAX + 1], number[HUMAN_MAX];
+    double share = bar->compute_s / (report->elapsed_s * bar->workers);
+    uint64_t count = report->masters > 0 ? bar->workers : bar->iterations;
+    if (count < COUNT_MAX)
+        human_count(number, count);
+    else
+        human_si(number, (double)count);
+    human_bar(blocks, share, width - LABEL_COLUMNS - 9, utf8);
+    text_add(text, "  %6u  %10s  %s %5.1f %%\n", bar->rank, number, blocks, 100 * share);
+}
+
+static void add_bars(struct text *text, const struct report *report, unsigned width, bool utf8)
+{
+    struct bar bars[SUMMARY_BARS_MAX];
+    unsigned total = report->masters > 0 ? report->masters : report->workers;
+    if (report->elapsed_s <= 0 || report->chunks == 0)
+        return;
+    unsigned count = collect_bars(report, bars);
+    text_add(text, report->masters > 0 ? "  master     workers" : "  worker  iterations");
+    text_add(text, "  share of the time spent computing\n");
+    for (unsigned i = 0; i < count; i++)
+        add_bar(text, report, &bars[i], width, utf8);
+    if (count == SUMMARY_BARS_MAX && total > count)
+        text_add(text, "  and %u more\n", total - count);
+}
+
+char *summary_text(const struct report *report, unsigned width, bool utf8)
+{
+    struct text text;
+    text_init(&text);
+    add_headline(&text, report);
+    add_technique(&text, report);
+    add_topology(&text, report);
+    add_figures(&text, report);
+    add_results(&text, report);
+    add_bars(&text, report, width < 60 ? 60 : width > 100 ? 100 : width, utf8);
+    return text_take(&text);
+}
