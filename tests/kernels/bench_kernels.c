@@ -1,0 +1,138 @@
+/* How fast the kernels' inner loops are on one core: the plain code and each vector variant side by side, the best of a
+ * few rounds by the thread's CPU clock. A header with the machine, then one JSON object per line. */
+#include "common/util/random.h"
+#include "worker/kernels/adjoint.h"
+#include "worker/kernels/escape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SIDE = 512, MAX_ITER = 2000, ROUNDS = 5, TERMS = 16384 };
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void print_machine(void)
+{
+    char line[256], model[200] = "unknown";
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "model name : %199[^\n]", model) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    printf("# %s, compiler %s\n", model, __VERSION__);
+}
+
+static double real_at(size_t p)
+{
+    return -2.1 + ((double)(p % SIDE) + 0.5) * (2.9 / SIDE);
+}
+
+static double imaginary_at(size_t p)
+{
+    return 1.45 - ((double)(p / SIDE) + 0.5) * (2.9 / SIDE);
+}
+
+/* Steps of the whole picture. */
+static uint64_t escape_plain(unsigned exponent)
+{
+    uint64_t steps = 0;
+    for (size_t p = 0; p < SIDE * SIDE; p++)
+        steps += escape_scalar(real_at(p), imaginary_at(p), exponent, MAX_ITER);
+    return steps;
+}
+
+static uint64_t escape_vector(const struct escape_variant *variant, struct escape_batch *batch, unsigned exponent)
+{
+    static uint32_t counts[ESCAPE_BATCH];
+    uint64_t steps = 0;
+    for (size_t first = 0; first < SIDE * SIDE; first += ESCAPE_BATCH) {
+        batch->fresh.length = ESCAPE_BATCH;
+        for (size_t i = 0; i < ESCAPE_BATCH; i++) {
+            batch->fresh.cx[i] = real_at(first + i);
+            batch->fresh.cy[i] = imaginary_at(first + i);
+        }
+        variant->run(batch, exponent, MAX_ITER, counts);
+        for (size_t i = 0; i < ESCAPE_BATCH; i++)
+            steps += counts[i];
+    }
+    return steps;
+}
+
+static void report(const char *kernel, const char *variant, const char *unit, double amount, double seconds,
+                   double plain_seconds)
+{
+    printf("{\"kernel\":\"%s\",\"variant\":\"%s\",\"%s_per_s\":%.4g,\"times_plain\":%.2f}\n", kernel, variant, unit,
+           amount / seconds, plain_seconds / seconds);
+}
+
+static void bench_escape(unsigned exponent)
+{
+    char name[40];
+    size_t variants;
+    const struct escape_variant *variant = escape_variants(&variants);
+    struct escape_batch *batch = aligned_alloc(64, sizeof *batch);
+    if (batch == NULL)
+        return;
+    snprintf(name, sizeof name, "mandelbrot exponent=%u", exponent);
+    double start = now_s(), plain = 0;
+    uint64_t steps = escape_plain(exponent);
+    plain = now_s() - start;
+    report(name, "plain", "steps", (double)steps, plain, plain);
+    for (size_t v = 0; v < variants; v++) {
+        double best = 1e9;
+        for (int round = 0; round < ROUNDS && variant[v].usable(); round++) {
+            start = now_s();
+            if (escape_vector(&variant[v], batch, exponent) != steps)
+                printf("# %s: wrong counts\n", variant[v].name);
+            double seconds = now_s() - start;
+            best = seconds < best ? seconds : best;
+        }
+        if (variant[v].usable())
+            report(name, variant[v].name, "steps", (double)steps, best, plain);
+    }
+    free(batch);
+}
+
+static void bench_adjoint(void)
+{
+    static double b[TERMS + ADJOINT_PAD], c[TERMS + ADJOINT_PAD], sums[TERMS];
+    size_t variants;
+    const struct adjoint_variant *variant = adjoint_variants(&variants);
+    double products = 0.5 * TERMS * (TERMS + 1.0), start, plain;
+    for (uint64_t i = 0; i < TERMS; i++) {
+        b[i] = random_to_uniform(random_at(1, i));
+        c[i] = random_to_uniform(random_at(2, i));
+    }
+    start = now_s();
+    for (uint64_t i = 0; i < TERMS; i++)
+        sums[i] = adjoint_scalar(b, c, TERMS, i);
+    plain = now_s() - start;
+    report("adjoint", "plain", "products", products, plain, plain);
+    for (size_t v = 0; v < variants; v++) {
+        double best = 1e9;
+        for (int round = 0; round < ROUNDS && variant[v].usable(); round++) {
+            start = now_s();
+            variant[v].run(b, c, TERMS, 0, TERMS, sums);
+            double seconds = now_s() - start;
+            best = seconds < best ? seconds : best;
+        }
+        if (variant[v].usable())
+            report("adjoint", variant[v].name, "products", products, best, plain);
+    }
+}
+
+int main(void)
+{
+    print_machine();
+    bench_escape(2);
+    bench_escape(4);
+    bench_adjoint();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,69 @@
+/* Runs a built-in kernel as a worker would, from the words of a command line. */
+#pragma once
+
+#include "common/config/params.h"
+#include "tests/lib/suite.h"
+#include "worker/kernels/kernels.h"
+
+#include <stdlib.h>
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+struct kernel_run {
+    const struct hdss_kernel *kernel;
+    union hdss_value values[HDSS_PARAMS_MAX];
+    struct hdss_loop loop;
+    void *instance;
+};
+
+/* The parameters and the loop; 0, or -1 with one line. `words` ends with NULL. */
+static inline int kernel_run_describe(struct kernel_run *run, const char *name, const char *const *words,
+                                      struct error *error)
+{
+    unsigned count = 0;
+    while (words[count] != NULL)
+        count++;
+    *run = (struct kernel_run){.kernel = kernel_find(name)};
+    ck_assert_ptr_nonnull(run->kernel);
+    if (kernel_params_parse(run->kernel, count, words, run->values, error) < 0)
+        return -1;
+    return kernel_describe(run->kernel, run->values, &run->loop, error);
+}
+
+static inline void kernel_run_open(struct kernel_run *run, const char *name, const char *const *words)
+{
+    char line[HDSS_ERROR_MAX] = "";
+    struct error error = {""};
+    ck_assert_msg(kernel_run_describe(run, name, words, &error) == 0, "%s", error.text);
+    ck_assert_msg(run->kernel->open(run->values, &run->loop, &run->instance, line) == 0, "%s", line);
+}
+
+static inline void kernel_run_close(struct kernel_run *run)
+{
+    run->kernel->close(run->instance);
+}
+
+/* Room for `count` records, as a worker gives it to run(). The caller frees it. */
+static inline void *kernel_run_room(const struct kernel_run *run, uint64_t count)
+{
+    void *records = aligned_alloc(64, (count * hdss_record_size(&run->loop) + 64) / 64 * 64);
+    ck_assert_ptr_nonnull(records);
+    return records;
+}
+
+static inline void kernel_run_range(struct kernel_run *run, uint64_t first, uint64_t count, void *records)
+{
+    char line[HDSS_ERROR_MAX] = "";
+    ck_assert_msg(run->kernel->run(run->instance, first, count, records, line) == 0, "%s", line);
+}
+
+/* The records of the whole loop, in chunks of `chunk`. The caller frees them. */
+static inline void *kernel_run_all(struct kernel_run *run, uint64_t chunk)
+{
+    char *records = kernel_run_room(run, run->loop.iterations);
+    for (uint64_t first = 0; first < run->loop.iterations; first += chunk) {
+        uint64_t left = run->loop.iterations - first;
+        kernel_run_range(run, first, left < chunk ? left : chunk, records + first * hdss_record_size(&run->loop));
+    }
+    return records;
+}

@@ -1,0 +1,71 @@
+/* The registry, and what holds for every kernel in it. */
+#include "tests/kernels/run.h"
+
+#include <string.h>
+
+START_TEST(names_are_sorted_and_found)
+{
+    size_t count;
+    const struct hdss_kernel *const *all = kernels(&count);
+    ck_assert_uint_ge(count, 3);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_ptr_eq(kernel_find(all[i]->name), all[i]);
+        ck_assert(i == 0 || strcmp(all[i - 1]->name, all[i]->name) < 0);
+    }
+    ck_assert_ptr_null(kernel_find("mandel"));
+    ck_assert_ptr_null(kernel_find(""));
+}
+END_TEST
+
+START_TEST(an_unknown_name_lists_the_known_ones)
+{
+    struct error error;
+    ck_assert_int_eq(kernel_unknown("foo", &error), -1);
+    ck_assert_str_eq(error.text, "unknown kernel 'foo'; accepted: adjoint, mandelbrot, synthetic");
+    kernel_unknown("mandlebrot", &error);
+    ck_assert_str_eq(error.text, "unknown kernel 'mandlebrot'; did you mean mandelbrot? accepted: adjoint, mandelbrot, "
+                                 "synthetic");
+}
+END_TEST
+
+static void check_table(const struct hdss_kernel *kernel)
+{
+    char text[KERNEL_PARAM_TEXT_MAX];
+    union hdss_value values[HDSS_PARAMS_MAX];
+    struct error error = {""};
+    ck_assert_msg(kernel_params_parse(kernel, 0, NULL, values, &error) == 0, "%s", error.text);
+    for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
+        const struct hdss_param *param = &kernel->params[i];
+        ck_assert_str_eq(kernel_param_text(param, values[i], text), param->fallback);
+        ck_assert_uint_gt(strlen(param->summary), 0);
+        ck_assert_ptr_nonnull(param->unit);
+        ck_assert_int_eq(param->kind == HDSS_PARAM_CHOICE, param->choices != NULL);
+    }
+}
+
+START_TEST(every_kernel_describes_a_loop_by_default)
+{
+    size_t count;
+    const struct hdss_kernel *const *all = kernels(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct kernel_run run;
+        struct error error = {""};
+        ck_assert_uint_eq(all[i]->abi, HDSS_KERNEL_ABI);
+        check_table(all[i]);
+        ck_assert_msg(kernel_run_describe(&run, all[i]->name, (const char *const[]){NULL}, &error) == 0, "%s",
+                      error.text);
+        ck_assert_uint_gt(run.loop.iterations, 0);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("registry");
+    TCase *tcase = tcase_create("registry");
+    tcase_add_test(tcase, names_are_sorted_and_found);
+    tcase_add_test(tcase, an_unknown_name_lists_the_known_ones);
+    tcase_add_test(tcase, every_kernel_describes_a_loop_by_default);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,67 @@
+/* The template of the vector variants of adjoint.h: no include guard, LANES and VECTOR_TARGET are set by the file that
+ * includes it and unset here.
+ *
+ * TOGETHER sums are made at once, so that each vector of C is loaded once for all of them and eight accumulators are in
+ * flight. k goes in blocks that fit the first cache, with the partial sums of a span of iterations kept from block to
+ * block; the order within each partial sum stays that of the definition. */
+
+#define vec         VECTOR_NAME(adjoint_vec)
+#define PER_PARTIAL (ADJOINT_PARTIALS / LANES) /* vectors that hold the partial sums of one iteration */
+#define TOGETHER    (8 / PER_PARTIAL)
+
+typedef double vec __attribute__((vector_size(LANES * 8)));
+
+/* Adds the products of k = from .. to-1 (a multiple of 16 of them) to the partial sums of `together` iterations.
+ * Vectors are copied one by one: gcc keeps an array of them in registers only then. */
+VECTOR_INLINE void VECTOR_NAME(adjoint_block)(const double *b, const double *c, uint64_t from, uint64_t to,
+                                              int together, double (*partials)[ADJOINT_PARTIALS])
+{
+    vec sum[TOGETHER * PER_PARTIAL], bs, cs[PER_PARTIAL];
+    VECTOR_UNROLL
+    for (int s = 0; s < together * PER_PARTIAL; s++)
+        __builtin_memcpy(&sum[s], &partials[0][0] + s * LANES, sizeof sum[s]);
+    for (uint64_t k = from; k < to; k += ADJOINT_PARTIALS) {
+        VECTOR_UNROLL
+        for (int v = 0; v < PER_PARTIAL; v++)
+            __builtin_memcpy(&cs[v], c + k + v * LANES, sizeof cs[v]);
+        VECTOR_UNROLL
+        for (int s = 0; s < together * PER_PARTIAL; s++) {
+            __builtin_memcpy(&bs, b + k + s / PER_PARTIAL + s % PER_PARTIAL * LANES, sizeof bs);
+            sum[s] += bs * cs[s % PER_PARTIAL];
+        }
+    }
+    VECTOR_UNROLL
+    for (int s = 0; s < together * PER_PARTIAL; s++)
+        __builtin_memcpy(&partials[0][0] + s * LANES, &sum[s], sizeof sum[s]);
+}
+
+/* At most ADJOINT_SPAN sums from `first` on. */
+VECTOR_INLINE void VECTOR_NAME(adjoint_span)(const double *b, const double *c, uint64_t m, uint64_t first,
+                                             uint64_t count, double *sums)
+{
+    _Alignas(64) double partials[ADJOINT_SPAN][ADJOINT_PARTIALS] = {{0}};
+    for (uint64_t from = 0; from < m - first; from += ADJOINT_BLOCK) {
+        uint64_t n = 0;
+        for (; n + TOGETHER <= count; n += TOGETHER)
+            VECTOR_NAME(adjoint_block)
+        (b + first + n, c, from, adjoint_block_end(from, m - first - n), TOGETHER, partials + n);
+        for (; n < count; n++)
+            VECTOR_NAME(adjoint_block)
+        (b + first + n, c, from, adjoint_block_end(from, m - first - n), 1, partials + n);
+    }
+    for (uint64_t n = 0; n < count; n++)
+        sums[n] = adjoint_tree(partials[n]);
+}
+
+VECTOR_TARGET static void VECTOR_NAME(adjoint_run)(const double *b, const double *c, uint64_t m, uint64_t first,
+                                                   uint64_t count, double *sums)
+{
+    for (uint64_t n = 0; n < count; n += ADJOINT_SPAN)
+        VECTOR_NAME(adjoint_span)(b, c, m, first + n, count - n < ADJOINT_SPAN ? count - n : ADJOINT_SPAN, sums + n);
+}
+
+#undef vec
+#undef PER_PARTIAL
+#undef TOGETHER
+#undef LANES
+#undef VECTOR_TARGET

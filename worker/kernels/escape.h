@@ -1,0 +1,50 @@
+/* Escape times: how many steps of z = z^2 + c or z = z^4 + c it takes from z = 0 until |z| > 2.
+ *
+ * escape_scalar() is the definition, in plain C. The variants are vector code for the machines at hand and give the
+ * same counts to the last one: they do the same additions and multiplications in the same order, and the build
+ * forbids contracting them (-ffp-contract=off). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ESCAPE_BATCH 8192 /* points of one call */
+#define ESCAPE_PAD   64   /* at least the lanes of one group */
+
+/* Points on their way: the value z = x + iy after `count` steps, the c they belong to, and where their count goes. */
+struct escape_points {
+    double x[ESCAPE_BATCH + ESCAPE_PAD], y[ESCAPE_BATCH + ESCAPE_PAD];
+    double cx[ESCAPE_BATCH + ESCAPE_PAD], cy[ESCAPE_BATCH + ESCAPE_PAD];
+    uint32_t count[ESCAPE_BATCH + ESCAPE_PAD];
+    uint32_t index[ESCAPE_BATCH + ESCAPE_PAD];
+    size_t length;
+};
+
+/* One call's points. The caller fills fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Align to 64. */
+struct escape_batch {
+    _Alignas(64) struct escape_points fresh;
+    struct escape_points deep;  /* not escaped in the first steps */
+    struct escape_points found; /* escaped within a block of steps, the exact step not known yet */
+};
+
+struct escape_variant {
+    const char *name;
+    bool (*usable)(void); /* whether this machine can run it */
+
+    /* Writes one count for each of batch->fresh's points, at most max_iter >= 1. `exponent` is 2 or 4. */
+    void (*run)(struct escape_batch *batch, unsigned exponent, uint32_t max_iter, uint32_t *counts);
+};
+
+/* All variants of this build, the widest first; the last one runs everywhere. */
+const struct escape_variant *escape_variants(size_t *count);
+
+/* The widest that this machine can run. */
+const struct escape_variant *escape_best(void);
+
+/* The definition. */
+uint32_t escape_scalar(double cx, double cy, unsigned exponent, uint32_t max_iter);
+
+/* The same from z = x + iy on, with `count` steps done. */
+uint32_t escape_scalar_from(double x, double y, double cx, double cy, unsigned exponent, uint32_t count,
+                            uint32_t max_iter);

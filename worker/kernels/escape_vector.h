@@ -1,0 +1,216 @@
+/* The template of the vector variants of escape.h: no include guard, LANES, VECTORS and VECTOR_TARGET are set by the
+ * file that includes it and unset here. VECTORS independent vectors are in flight, to hide the latency of one step.
+ *
+ * A batch goes through three stages, each over a list of points:
+ *   1. the first steps with a test before each, in the order of the points: what escapes early costs little;
+ *   2. the rest in blocks of ESCAPE_BLOCK steps without a test, z of the block's start kept; a lane whose point is
+ *      through is given the next one, so that no lane idles while there are points;
+ *   3. what escaped within a block runs that block again, with a test before each step, for the exact count.
+ * Stage 1 leaves a multiple of ESCAPE_BLOCK steps to do, so that stage 2 never passes max_iter.
+ *
+ * Stage 2 is right only if a point that has escaped is still outside at the end of the block. For exponent 2 and
+ * |z| > 2, |z^2 + c| >= |z|^2 - |c|, which is beyond |z| with room to spare for rounding unless |c| is all but 2; those
+ * points (stays_out() is false) are left to the scalar code. For exponent 4 the room is always there. What grows
+ * ends as infinity or NaN, and neither passes the test `<= 4`. */
+
+#define POINTS_AT_ONCE (VECTORS * LANES)
+#define vec            VECTOR_NAME(escape_vec)
+#define mask           VECTOR_NAME(escape_mask)
+
+_Static_assert(POINTS_AT_ONCE <= ESCAPE_PAD, "a group reads at most the padding beyond the last point");
+
+typedef double vec __attribute__((vector_size(LANES * 8)));
+typedef int64_t mask __attribute__((vector_size(LANES * 8)));
+
+/* z = z^exponent + c, in the order of the scalar code. */
+VECTOR_INLINE void VECTOR_NAME(escape_step)(vec *x, vec *y, const vec *cx, const vec *cy, unsigned exponent)
+{
+    for (unsigned power = exponent; power > 1; power /= 2) {
+        vec real = *x * *x - *y * *y, product = *x * *y;
+        *x = real;
+        *y = product + product;
+    }
+    *x += *cx;
+    *y += *cy;
+}
+
+VECTOR_INLINE bool VECTOR_NAME(escape_any)(const mask *m)
+{
+    int64_t any = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        any |= (*m)[lane];
+    return any != 0;
+}
+
+/* At most `steps` tested steps of the points from `at` on; taken[] receives how many each did before it escaped, and
+ * x[], y[] the values of those that did all of them. */
+VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points, size_t at, unsigned exponent,
+                                             uint32_t steps, double *x_out, double *y_out, int64_t *taken)
+{
+    vec x[VECTORS], y[VECTORS], cx[VECTORS], cy[VECTORS];
+    mask inside[VECTORS], count[VECTORS];
+    __builtin_memcpy(x, points->x + at, sizeof x);
+    __builtin_memcpy(y, points->y + at, sizeof y);
+    __builtin_memcpy(cx, points->cx + at, sizeof cx);
+    __builtin_memcpy(cy, points->cy + at, sizeof cy);
+    VECTOR_UNROLL
+    for (int v = 0; v < VECTORS; v++) {
+        inside[v] = (mask){0} - 1;
+        count[v] = (mask){0};
+    }
+    for (uint32_t step = 0; step < steps; step++) {
+        mask any = {0};
+        VECTOR_UNROLL
+        for (int v = 0; v < VECTORS; v++) {
+            inside[v] &= x[v] * x[v] + y[v] * y[v] <= 4.0;
+            count[v] -= inside[v];
+            any |= inside[v];
+            VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
+        }
+        if (step % 4 == 3 && !VECTOR_NAME(escape_any)(&any))
+            break;
+    }
+    __builtin_memcpy(x_out, x, sizeof x);
+    __builtin_memcpy(y_out, y, sizeof y);
+    __builtin_memcpy(taken, count, sizeof count);
+}
+
+/* Stages 1 and 3: `steps` tested steps of every point. Those that did them all go to `deep` where it is not NULL. */
+VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, struct escape_points *deep,
+                                              unsigned exponent, uint32_t steps, uint32_t *counts)
+{
+    escape_pad(points);
+    for (size_t at = 0; at < points->length; at += POINTS_AT_ONCE) {
+        _Alignas(64) double x[POINTS_AT_ONCE], y[POINTS_AT_ONCE];
+        _Alignas(64) int64_t taken[POINTS_AT_ONCE];
+        VECTOR_NAME(escape_group)(points, at, exponent, steps, x, y, taken);
+        for (size_t i = 0; i < POINTS_AT_ONCE && at + i < points->length; i++) {
+            uint32_t count = points->count[at + i] + (uint32_t)taken[i];
+            if (deep != NULL && taken[i] == steps)
+                escape_append(deep, x[i], y[i], points->cx[at + i], points->cy[at + i], count, points->index[at + i]);
+            else
+                counts[points->index[at + i]] = count;
+        }
+    }
+}
+
+/* The lanes of stage 2. */
+struct VECTOR_NAME(escape_lanes) {
+    _Alignas(64) double x[POINTS_AT_ONCE], y[POINTS_AT_ONCE];               /* z now */
+    _Alignas(64) double x_before[POINTS_AT_ONCE], y_before[POINTS_AT_ONCE]; /* z at the start of the block */
+    _Alignas(64) double cx[POINTS_AT_ONCE], cy[POINTS_AT_ONCE];
+    _Alignas(64) int64_t blocks[POINTS_AT_ONCE]; /* blocks that are left to do */
+    _Alignas(64) int64_t through[POINTS_AT_ONCE];
+    uint32_t index[POINTS_AT_ONCE];
+    size_t live;
+};
+
+/* Gives the lane the next point, or one that stays inside for ever. */
+VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) * lanes, size_t lane,
+                                              const struct escape_points *deep, size_t *next, int64_t blocks)
+{
+    bool some = *next < deep->length;
+    size_t i = *next;
+    *next += some;
+    lanes->live += some;
+    lanes->x[lane] = some ? deep->x[i] : 0;
+    lanes->y[lane] = some ? deep->y[i] : 0;
+    lanes->cx[lane] = some ? deep->cx[i] : 0;
+    lanes->cy[lane] = some ? deep->cy[i] : 0;
+    lanes->index[lane] = some ? deep->index[i] : UINT32_MAX;
+    lanes->blocks[lane] = some ? blocks : INT64_MAX;
+}
+
+/* One block of every lane. Returns whether a lane is through: escaped, or no block left. */
+VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * lanes, unsigned exponent)
+{
+    vec x[VECTORS], y[VECTORS], cx[VECTORS], cy[VECTORS];
+    mask blocks[VECTORS], through[VECTORS], any = {0};
+    __builtin_memcpy(x, lanes->x, sizeof x);
+    __builtin_memcpy(y, lanes->y, sizeof y);
+    __builtin_memcpy(cx, lanes->cx, sizeof cx);
+    __builtin_memcpy(cy, lanes->cy, sizeof cy);
+    __builtin_memcpy(blocks, lanes->blocks, sizeof blocks);
+    __builtin_memcpy(lanes->x_before, x, sizeof x);
+    __builtin_memcpy(lanes->y_before, y, sizeof y);
+    for (int step = 0; step < ESCAPE_BLOCK; step++) {
+        VECTOR_UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            VECTOR_NAME(escape_step)(&x[v], &y[v], &cx[v], &cy[v], exponent);
+    }
+    VECTOR_UNROLL
+    for (int v = 0; v < VECTORS; v++) {
+        blocks[v] -= 1;
+        through[v] = ~(x[v] * x[v] + y[v] * y[v] <= 4.0) | (blocks[v] == 0);
+        any |= through[v];
+    }
+    __builtin_memcpy(lanes->x, x, sizeof x);
+    __builtin_memcpy(lanes->y, y, sizeof y);
+    __builtin_memcpy(lanes->blocks, blocks, sizeof blocks);
+    __builtin_memcpy(lanes->through, through, sizeof through);
+    return VECTOR_NAME(escape_any)(&any);
+}
+
+/* Takes the lanes that are through and refills them. */
+VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * lanes, struct escape_batch *batch,
+                                            size_t *next, int64_t blocks, uint32_t max_iter, uint32_t *counts)
+{
+    for (size_t lane = 0; lane < POINTS_AT_ONCE; lane++) {
+        if (!lanes->through[lane])
+            continue;
+        double x = lanes->x[lane], y = lanes->y[lane];
+        if (x * x + y * y <= 4.0) {
+            counts[lanes->index[lane]] = max_iter;
+        } else {
+            uint32_t before = max_iter - (uint32_t)(lanes->blocks[lane] + 1) * ESCAPE_BLOCK;
+            escape_append(&batch->found, lanes->x_before[lane], lanes->y_before[lane], lanes->cx[lane], lanes->cy[lane],
+                          before, lanes->index[lane]);
+        }
+        lanes->live--;
+        VECTOR_NAME(escape_refill)(lanes, lane, &batch->deep, next, blocks);
+    }
+}
+
+/* Stage 2: `blocks` untested blocks of every point of batch->deep; what escapes goes to batch->found. */
+VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned exponent, int64_t blocks,
+                                            uint32_t max_iter, uint32_t *counts)
+{
+    struct VECTOR_NAME(escape_lanes) lanes = {.live = 0};
+    size_t next = 0;
+    for (size_t lane = 0; lane < POINTS_AT_ONCE; lane++)
+        VECTOR_NAME(escape_refill)(&lanes, lane, &batch->deep, &next, blocks);
+    while (lanes.live > 0)
+        if (VECTOR_NAME(escape_block)(&lanes, exponent))
+            VECTOR_NAME(escape_turn)(&lanes, batch, &next, blocks, max_iter, counts);
+}
+
+VECTOR_INLINE void VECTOR_NAME(escape_stages)(struct escape_batch *batch, unsigned exponent, uint32_t max_iter,
+                                              uint32_t *counts)
+{
+    uint32_t first_steps = escape_first_steps(max_iter);
+    bool deeper = first_steps < max_iter;
+    batch->deep.length = batch->found.length = 0;
+    VECTOR_NAME(escape_tested)(&batch->fresh, deeper ? &batch->deep : NULL, exponent, first_steps, counts);
+    if (!deeper)
+        return;
+    escape_take_out(&batch->deep, exponent, max_iter, counts);
+    VECTOR_NAME(escape_deep)(batch, exponent, (max_iter - first_steps) / ESCAPE_BLOCK, max_iter, counts);
+    VECTOR_NAME(escape_tested)(&batch->found, NULL, exponent, ESCAPE_BLOCK, counts);
+}
+
+VECTOR_TARGET static void VECTOR_NAME(escape_run)(struct escape_batch *batch, unsigned exponent, uint32_t max_iter,
+                                                  uint32_t *counts)
+{
+    escape_begin(&batch->fresh);
+    if (exponent == 2)
+        VECTOR_NAME(escape_stages)(batch, 2, max_iter, counts);
+    else
+        VECTOR_NAME(escape_stages)(batch, 4, max_iter, counts);
+}
+
+#undef POINTS_AT_ONCE
+#undef vec
+#undef mask
+#undef LANES
+#undef VECTORS
+#undef VECTOR_TARGET

@@ -1,0 +1,20 @@
+/* The kernels that are built in: one file and one constant each, and this registry. */
+#pragma once
+
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+
+#include <stddef.h>
+
+/* All of them, sorted by name. */
+const struct hdss_kernel *const *kernels(size_t *count);
+
+/* The kernel of that name, or NULL. */
+const struct hdss_kernel *kernel_find(const char *name);
+
+/* The line for a name that kernel_find() does not know, with the names it does. Always returns -1. */
+int kernel_unknown(const char *name, struct error *error);
+
+extern const struct hdss_kernel adjoint_kernel;
+extern const struct hdss_kernel mandelbrot_kernel;
+extern const struct hdss_kernel synthetic_kernel;

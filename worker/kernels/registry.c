@@ -1,0 +1,44 @@
+/* The built-in kernels by name: see kernels.h. */
+#include "worker/kernels/kernels.h"
+
+#include "common/config/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct hdss_kernel *const all[] = {
+    &adjoint_kernel,
+    &mandelbrot_kernel,
+    &synthetic_kernel,
+};
+
+enum { KERNELS = sizeof all / sizeof all[0] };
+
+const struct hdss_kernel *const *kernels(size_t *count)
+{
+    *count = KERNELS;
+    return all;
+}
+
+const struct hdss_kernel *kernel_find(const char *name)
+{
+    for (size_t i = 0; i < KERNELS; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+int kernel_unknown(const char *name, struct error *error)
+{
+    char known[200] = "", meant[60] = ";";
+    size_t used = 0;
+    struct nearest nearest;
+    nearest_init(&nearest, name);
+    for (size_t i = 0; i < KERNELS && used < sizeof known; i++) {
+        nearest_offer(&nearest, all[i]->name);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", all[i]->name);
+    }
+    if (nearest.name != NULL)
+        snprintf(meant, sizeof meant, "; did you mean %.40s?", nearest.name);
+    return error_set(error, "unknown kernel '%.60s'%s accepted: %s", name, meant, known);
+}

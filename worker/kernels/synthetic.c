@@ -1,0 +1,192 @@
+/* Iterations that take a given distribution of work, for tests and studies.
+ *
+ * busy: the cost is real work, a count of work units; how many of them make a microsecond of this core's time is
+ * measured once at open(), by the thread's CPU clock, or given by rate=, which makes unequal cores take unequal time
+ * for equal work. A loop bound by a clock would do less work on a core that is shared. sleep: the cost is waited for,
+ * once for each call of run(); what a sleep lasts too long is taken off the next one. Either way costs add up exactly
+ * over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
+#include "worker/kernels/kernels.h"
+
+#include "worker/kernels/synthetic.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum param { ITERATIONS, DISTRIBUTION, MEAN, SPREAD, FILE_NAME, MODE, RATE, SEED };
+enum mode { MODE_BUSY, MODE_SLEEP };
+
+static const struct hdss_param params[] = {
+    [ITERATIONS] = {"iterations", HDSS_PARAM_INTEGER, "10000", 0, 1e15, NULL, "", "length of the loop"},
+    [DISTRIBUTION] = {"distribution", HDSS_PARAM_CHOICE, "constant", 0, 0,
+                      "constant|increasing|decreasing|gaussian|exponential|bimodal|file", "",
+                      "how the costs of the iterations are distributed"},
+    [MEAN] = {"mean", HDSS_PARAM_REAL, "100", 0, 1e9, NULL, "us", "mean cost of an iteration, 0 for none"},
+    [SPREAD] = {"spread", HDSS_PARAM_REAL, "0.5", 0, 1, NULL, "",
+                "half range, deviation (gaussian, cut off at 0) or distance of the modes, in parts of the mean"},
+    [FILE_NAME] = {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "costs in us, one line per iteration"},
+    [MODE] = {"mode", HDSS_PARAM_CHOICE, "busy", 0, 0, "busy|sleep", "", "take CPU time, or only time"},
+    [RATE] = {"rate", HDSS_PARAM_REAL, "0", 0, 1e6, NULL, "units/us",
+              "busy: work units per us; 0 measures each worker's own core"},
+    [SEED] = {"seed", HDSS_PARAM_INTEGER, "1", 0, 0x1p53, NULL, "", "seed of the costs and of the results"},
+    {NULL},
+};
+
+/* A sleep that lasted longer than this too long (the process was stopped) is not made up for. */
+#define OVERSLEPT_MAX_NS 100e6
+
+struct synthetic {
+    struct synthetic_costs costs;
+    double *file_us; /* owned */
+    enum mode mode;
+    double units_per_us;
+    double rest;    /* carried to the next call: units, or nanoseconds (negative after a long sleep) */
+    uint64_t state; /* of the work, so that no compiler drops it */
+};
+
+/* One unit of work takes some tens of nanoseconds: a chain of dependent multiplications and shifts. */
+static uint64_t work(uint64_t state, uint64_t units)
+{
+    for (; units > 0; units--)
+        for (int i = 0; i < 16; i++) {
+            state ^= state >> 29;
+            state *= 0xbf58476d1ce4e5b9u;
+        }
+    return state;
+}
+
+static double clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* Work units per microsecond of CPU time: the best of a few short rounds, as what disturbs a round slows it. */
+static double calibrate(uint64_t *state)
+{
+    enum { ROUNDS = 8, UNITS = 10000 };
+    double best = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        *state = work(*state, UNITS);
+        double rate = UNITS / fmax(1, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) * 1e3;
+        best = fmax(best, rate);
+    }
+    return best;
+}
+
+static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    bool from_file = values[DISTRIBUTION].integer == SYNTHETIC_FILE, file_given = values[FILE_NAME].text[0] != '\0';
+    if (from_file != file_given) {
+        snprintf(error, HDSS_ERROR_MAX, "distribution=file and file=PATH go together: %s is missing",
+                 from_file ? "file=PATH" : "distribution=file");
+        return -1;
+    }
+    uint64_t n = (uint64_t)values[ITERATIONS].integer;
+    *loop = (struct hdss_loop){.iterations = n, .type = HDSS_UINT64, .record_length = 1, .dims = 1, .shape = {n}};
+    loop->waits = values[MODE].integer == MODE_SLEEP;
+    return 0;
+}
+
+static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
+                         char error[HDSS_ERROR_MAX])
+{
+    struct synthetic *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        snprintf(error, HDSS_ERROR_MAX, "out of memory");
+        return -1;
+    }
+    s->costs = (struct synthetic_costs){(enum synthetic_distribution)values[DISTRIBUTION].integer,
+                                        loop->iterations,
+                                        values[MEAN].real,
+                                        values[SPREAD].real,
+                                        (uint64_t)values[SEED].integer,
+                                        NULL};
+    s->mode = (enum mode)values[MODE].integer;
+    s->state = s->costs.seed | 1;
+    if (s->costs.distribution == SYNTHETIC_FILE) {
+        s->file_us = synthetic_read_costs(values[FILE_NAME].text, loop->iterations, error, HDSS_ERROR_MAX);
+        s->costs.file_us = s->file_us;
+        if (s->file_us == NULL) {
+            free(s);
+            return -1;
+        }
+    }
+    s->units_per_us = values[RATE].real;
+    if (s->mode == MODE_BUSY && s->units_per_us == 0)
+        s->units_per_us = calibrate(&s->state);
+    *instance = s;
+    return 0;
+}
+
+static void close_instance(void *instance)
+{
+    struct synthetic *s = instance;
+    free(s->file_us);
+    free(s);
+}
+
+static void be_busy(struct synthetic *s, double cost_us)
+{
+    double units = cost_us * s->units_per_us + s->rest, whole = floor(units);
+    s->rest = units - whole;
+    s->state = work(s->state, (uint64_t)whole);
+}
+
+/* Sleeps until the deadline, whatever signals arrive; a run that drains finishes its chunk. */
+static void sleep_until(double deadline_ns)
+{
+    double seconds = floor(deadline_ns / 1e9);
+    struct timespec deadline = {(time_t)seconds, (long)(deadline_ns - seconds * 1e9)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) == EINTR)
+        continue;
+}
+
+static void be_asleep(struct synthetic *s, double cost_us)
+{
+    double start = clock_ns(CLOCK_MONOTONIC), deadline = start + cost_us * 1e3 + s->rest;
+    if (deadline > start)
+        sleep_until(deadline);
+    double late = clock_ns(CLOCK_MONOTONIC) - deadline;
+    s->rest = late > OVERSLEPT_MAX_NS ? 0 : -late;
+}
+
+static bool costs_nothing(const struct synthetic *s)
+{
+    return s->costs.mean_us == 0 && s->costs.distribution != SYNTHETIC_FILE;
+}
+
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    (void)error;
+    struct synthetic *s = instance;
+    uint64_t *results = records;
+    for (uint64_t i = 0; i < count; i++)
+        results[i] = synthetic_record(s->costs.seed, first + i);
+    if (costs_nothing(s))
+        return 0;
+    double cost_us = 0;
+    for (uint64_t i = 0; i < count; i++)
+        cost_us += synthetic_cost_us(&s->costs, first + i);
+    if (s->mode == MODE_SLEEP)
+        be_asleep(s, cost_us);
+    else
+        be_busy(s, cost_us);
+    return 0;
+}
+
+const struct hdss_kernel synthetic_kernel = {
+    .abi = HDSS_KERNEL_ABI,
+    .name = "synthetic",
+    .version = "1",
+    .summary = "iterations with a given distribution of cost, busy or sleeping: for tests and studies",
+    .params = params,
+    .describe = describe,
+    .open = open_instance,
+    .run = run,
+    .close = close_instance,
+};

@@ -1,0 +1,116 @@
+/* The costs of synthetic iterations: see synthetic.h. Each is a function of the index alone, so that 10^12 iterations
+ * need no table, and no order of calls matters. */
+#include "worker/kernels/synthetic.h"
+
+#include "common/util/number.h"
+#include "common/util/random.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TWO_PI 6.283185307179586
+
+uint64_t synthetic_record(uint64_t seed, uint64_t i)
+{
+    return random_at(seed, i);
+}
+
+/* Two independent uniform numbers of iteration i, of another stream than the record. */
+static double uniform(const struct synthetic_costs *costs, uint64_t i, uint64_t stream)
+{
+    return random_to_uniform(random_at(costs->seed + 0x636f7374 + stream, i));
+}
+
+/* From -1 at the first iteration to 1 at the last. */
+static double ramp(const struct synthetic_costs *costs, uint64_t i)
+{
+    return costs->iterations < 2 ? 0 : 2 * (double)i / (double)(costs->iterations - 1) - 1;
+}
+
+/* Standard normal by Box and Muller; 1 - u is in (0, 1]. */
+static double normal(const struct synthetic_costs *costs, uint64_t i)
+{
+    return sqrt(-2 * log(1 - uniform(costs, i, 0))) * cos(TWO_PI * uniform(costs, i, 1));
+}
+
+double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i)
+{
+    double mean = costs->mean_us, spread = costs->spread;
+    switch (costs->distribution) {
+    case SYNTHETIC_CONSTANT: return mean;
+    case SYNTHETIC_INCREASING: return mean * (1 + spread * ramp(costs, i));
+    case SYNTHETIC_DECREASING: return mean * (1 - spread * ramp(costs, i));
+    case SYNTHETIC_GAUSSIAN: return fmax(0, mean * (1 + spread * normal(costs, i)));
+    case SYNTHETIC_EXPONENTIAL: return -mean * log(1 - uniform(costs, i, 0));
+    case SYNTHETIC_BIMODAL: return mean * (uniform(costs, i, 0) < 0.5 ? 1 - spread : 1 + spread);
+    case SYNTHETIC_FILE: return costs->file_us[i];
+    }
+    return 0;
+}
+
+/* The line without the white space around it. */
+static char *trim(char *line)
+{
+    line += strspn(line, " \t");
+    size_t length = strlen(line);
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+        length--;
+    line[length] = '\0';
+    return line;
+}
+
+/* The next cost of the file: 1, 0 at its end, -1 for a line that is none. */
+static int next_cost(FILE *file, uint64_t *number, double *cost)
+{
+    char line[256];
+    while (fgets(line, sizeof line, file) != NULL) {
+        ++*number;
+        char *text = trim(line);
+        if (text[0] == '\0' || text[0] == '#')
+            continue;
+        return number_parse_real(text, cost) < 0 || *cost < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+static bool read_all(FILE *file, const char *path, double *costs, uint64_t count, char *error, unsigned size)
+{
+    uint64_t number = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        int status = next_cost(file, &number, &costs[i]);
+        if (status > 0)
+            continue;
+        if (status < 0)
+            snprintf(error, size, "%.200s, line %llu: accepted: a cost in us, a number not below 0", path,
+                     (unsigned long long)number);
+        else if (ferror(file))
+            snprintf(error, size, "%.200s: %s", path, strerror(errno));
+        else
+            snprintf(error, size, "%.200s has %llu costs, iterations is %llu; accepted: one line per iteration", path,
+                     (unsigned long long)i, (unsigned long long)count);
+        return false;
+    }
+    return true;
+}
+
+double *synthetic_read_costs(const char *path, uint64_t count, char *error, unsigned size)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        snprintf(error, size, "file=%.200s: %s", path, strerror(errno));
+        return NULL;
+    }
+    double *costs = count < SIZE_MAX / sizeof *costs ? malloc((count + 1) * sizeof *costs) : NULL;
+    if (costs == NULL) {
+        snprintf(error, size, "out of memory for %llu costs", (unsigned long long)count);
+    } else if (!read_all(file, path, costs, count, error, size)) {
+        free(costs);
+        costs = NULL;
+    }
+    fclose(file);
+    return costs;
+}

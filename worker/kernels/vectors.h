@@ -1,0 +1,45 @@
+/* What the vector templates need: which widths to build, and what one width is made of.
+ *
+ * A template (escape_vector.h, adjoint_vector.h) is included once for each width by its .c file, with LANES (doubles in
+ * a vector) and VECTOR_TARGET (a function attribute) set. The functions are chosen at run time by the table in the
+ * .c file, not by ifunc, which sanitizers and some static linkers do not like. */
+#pragma once
+
+#include <stdbool.h>
+
+#define VECTORS_CAT_(a, b) a##_##b
+#define VECTORS_CAT(a, b)  VECTORS_CAT_(a, b)
+#define VECTOR_NAME(name)  VECTORS_CAT(name, LANES)
+
+/* A function of a template: all of them are inlined into the entry point, so that none is compiled for another
+ * target. */
+#define VECTOR_INLINE VECTOR_TARGET __attribute__((always_inline)) static inline
+
+#if defined(__clang__)
+#define VECTOR_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define VECTOR_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#if defined(__x86_64__)
+#define VECTORS_X86 1
+#else
+#define VECTORS_X86 0
+#endif
+
+static inline bool vectors_anywhere(void)
+{
+    return true;
+}
+
+#if VECTORS_X86
+static inline bool vectors_have_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+
+static inline bool vectors_have_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+}
+#endif
