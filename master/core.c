@@ -85,7 +85,7 @@ static void handle(struct master *master, const struct event *event)
     switch (event->type) {
     case EVENT_MESSAGE: receive(master, event); break;
     case EVENT_STORED:
-        service_stored(&master->service, &event->part, event->text == NULL);
+        service_stored(&master->service, &event->part, event->text == NULL, event->now_ns, master->actions);
         if (event->text != NULL)
             master_problem(master, master->config.rank, event->text);
         break;

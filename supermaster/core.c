@@ -180,7 +180,7 @@ static void handle(struct supermaster *supermaster, const struct event *event)
         break;
     case EVENT_MESSAGE: receive(supermaster, event); break;
     case EVENT_STORED:
-        service_stored(&supermaster->service, &event->part, event->text == NULL);
+        service_stored(&supermaster->service, &event->part, event->text == NULL, event->now_ns, supermaster->actions);
         if (event->text != NULL)
             supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
         break;

@@ -57,6 +57,13 @@ struct event {
     };
 };
 
+/* What a turn of computing came to. */
+enum turn {
+    TURN_BLOCKED, /* nothing can be computed now: no chunk, or its results have nowhere to go yet */
+    TURN_WORKED,  /* computed, no event */
+    TURN_EVENT,   /* there is an event for the machine */
+};
+
 enum action_type {
     ACTION_SEND,    /* send.message to rank send.to */
     ACTION_PROBE,   /* time the kernel's probe iterations */

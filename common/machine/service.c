@@ -200,13 +200,6 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     }
 }
 
-void service_stored(struct service *service, const struct part *part, bool ok)
-{
-    service->parts_on_way--;
-    if (ok)
-        commit(service, part);
-}
-
 static void assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
                    struct actions *actions)
 {
@@ -238,18 +231,37 @@ static bool next_chunk(struct service *service, unsigned w, struct range *range)
     return pool_take(&service->pool, w, range);
 }
 
+static unsigned dequeue(struct service *service)
+{
+    unsigned w = service->waiting[service->waiting_first];
+    service->waiting_count--;
+    if (++service->waiting_first == service->waiting_capacity)
+        service->waiting_first = 0;
+    return w;
+}
+
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
-    while (service->waiting_count > 0 && !service->ending) {
+    for (unsigned tries = service->waiting_count; tries > 0 && !service->ending; tries--) {
         unsigned w = service->waiting[service->waiting_first];
-        if (!has_slot(service, w) || !next_chunk(service, w, &range))
+        if (!has_slot(service, w)) {
+            enqueue(service, dequeue(service), 1, NULL); /* its turn comes when its results are stored */
+            continue;
+        }
+        if (!next_chunk(service, w, &range))
             return;
-        service->waiting_count--;
-        if (++service->waiting_first == service->waiting_capacity)
-            service->waiting_first = 0;
+        dequeue(service);
         assign(service, w, &range, now_ns, actions);
     }
+}
+
+void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns, struct actions *actions)
+{
+    service->parts_on_way--;
+    if (ok)
+        commit(service, part);
+    service_serve(service, now_ns, actions);
 }
 
 void service_end(struct service *service, bool drain, struct actions *actions)

@@ -77,7 +77,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
                     struct actions *actions, struct error *error);
 
 /* The runtime is through with a part: it is stored, or (`ok` false) lost, and then never committed. */
-void service_stored(struct service *service, const struct part *part, bool ok);
+void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns, struct actions *actions);
 
 /* Hands chunks to those who wait, as long as there are any. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);

@@ -1,0 +1,134 @@
+/* The ledger: every iteration is in one place, whatever the order of grants, results, losses and repeats. */
+#include "common/ledger/ledger.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
+
+#include <string.h>
+
+static uint64_t accounted(const struct ledger *ledger)
+{
+    uint64_t sum = ledger->done + ranges_total(&ledger->free);
+    for (unsigned i = 0; i < ledger->holders; i++)
+        sum += ranges_total(&ledger->granted[i]);
+    return sum;
+}
+
+START_TEST(grants_are_the_lowest_free_range)
+{
+    struct ledger ledger;
+    struct range range;
+    ck_assert_int_eq(ledger_init(&ledger, 100, 50, 2), 0);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 20, &range), 1);
+    ck_assert_uint_eq(range.first, 100);
+    ck_assert_uint_eq(range.count, 20);
+    ck_assert_int_eq(ledger_grant(&ledger, 1, 100, &range), 1);
+    ck_assert_uint_eq(range.first, 120);
+    ck_assert_uint_eq(range.count, 30);
+    ck_assert_int_eq(ledger_grant(&ledger, 1, 1, &range), 0);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 100, 20, 5), LEDGER_COMMITTED);
+    ck_assert(!ledger_is_complete(&ledger));
+    ck_assert_int_eq(ledger_commit(&ledger, 1, 130, 20, 7), LEDGER_COMMITTED); /* a part of a grant */
+    ck_assert_int_eq(ledger_commit(&ledger, 1, 120, 10, 8), LEDGER_COMMITTED);
+    ck_assert(ledger_is_complete(&ledger));
+    ck_assert_uint_eq(ledger.digest, 20);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(the_first_result_wins)
+{
+    struct ledger ledger;
+    struct range range;
+    uint64_t released;
+    ck_assert_int_eq(ledger_init(&ledger, 0, 30, 2), 0);
+    ledger_grant(&ledger, 0, 10, &range);
+    ck_assert_int_eq(ledger_release(&ledger, 0, &released), 0);
+    ck_assert_uint_eq(released, 10);
+    ck_assert_int_eq(ledger_grant(&ledger, 1, 10, &range), 1);
+    ck_assert_uint_eq(range.first, 0);
+    /* The one who was given up comes back with its result after all. */
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 0, 10, 3), LEDGER_COMMITTED);
+    ck_assert_int_eq(ledger_commit(&ledger, 1, 0, 10, 3), LEDGER_DUPLICATE);
+    ck_assert_uint_eq(ledger.duplicates, 1);
+    ck_assert_uint_eq(ledger.done, 10);
+    ck_assert_uint_eq(ledger.digest, 3);
+    ck_assert_uint_eq(accounted(&ledger), 30);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(what_was_never_granted_is_refused)
+{
+    struct ledger ledger;
+    struct range range;
+    ck_assert_int_eq(ledger_init(&ledger, 10, 30, 1), 0);
+    ledger_grant(&ledger, 0, 10, &range);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 0, 10, 0), LEDGER_MISMATCH);  /* before the loop */
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 35, 10, 0), LEDGER_MISMATCH); /* over its end */
+    ck_assert_int_eq(ledger_commit(&ledger, 0, UINT64_MAX - 1, 10, 0), LEDGER_MISMATCH);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 10, 0, 0), LEDGER_MISMATCH);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 10, 5, 0), LEDGER_COMMITTED);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 12, 5, 0), LEDGER_MISMATCH); /* half done, half open */
+    ck_assert_uint_eq(ledger.done, 5);
+    ck_assert_uint_eq(accounted(&ledger), 30);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(an_empty_loop_is_complete)
+{
+    struct ledger ledger;
+    struct range range;
+    ck_assert_int_eq(ledger_init(&ledger, 7, 0, 3), 0);
+    ck_assert(ledger_is_complete(&ledger));
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 5, &range), 0);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+/* Holders take ranges, finish them whole, lose them, and sometimes report them twice: it must add up, and end. */
+START_TEST(random_histories_end_with_each_iteration_done_once)
+{
+    enum { HOLDERS = 5, LOOP = 500 };
+    struct ledger ledger;
+    struct random random;
+    struct range held[HOLDERS], old = {0, 0};
+    bool holds[HOLDERS] = {false};
+    random_init(&random, (uint64_t)_i);
+    ck_assert_int_eq(ledger_init(&ledger, 0, LOOP, HOLDERS), 0);
+    for (int step = 0; step < 100000 && !ledger_is_complete(&ledger); step++) {
+        unsigned h = (unsigned)random_between(&random, 0, HOLDERS - 1);
+        uint64_t released;
+        if (!holds[h]) {
+            holds[h] = ledger_grant(&ledger, h, random_between(&random, 1, 20), &held[h]) == 1;
+        } else if (random_between(&random, 0, 3) == 0) {
+            ledger_release(&ledger, h, &released);
+            ck_assert_uint_eq(released, held[h].count);
+            holds[h] = false;
+        } else {
+            ck_assert_int_eq(ledger_commit(&ledger, h, held[h].first, held[h].count, held[h].count), LEDGER_COMMITTED);
+            old = held[h];
+            holds[h] = false;
+        }
+        if (old.count > 0 && random_between(&random, 0, 9) == 0)
+            ck_assert_int_eq(ledger_commit(&ledger, h, old.first, old.count, 99), LEDGER_DUPLICATE);
+        ck_assert_uint_eq(accounted(&ledger), LOOP);
+    }
+    ck_assert(ledger_is_complete(&ledger));
+    ck_assert_uint_eq(ledger.digest, LOOP);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ledger");
+    TCase *all = tcase_create("ledger");
+    tcase_add_test(all, grants_are_the_lowest_free_range);
+    tcase_add_test(all, the_first_result_wins);
+    tcase_add_test(all, what_was_never_granted_is_refused);
+    tcase_add_test(all, an_empty_loop_is_complete);
+    tcase_add_loop_test(all, random_histories_end_with_each_iteration_done_once, 0, 20);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

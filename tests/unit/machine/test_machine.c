@@ -1,0 +1,402 @@
+/* The shared parts of the machines: the line-up and its grouping, the pool, the service of workers, state tables. */
+#include "common/machine/pool.h"
+#include "common/machine/service.h"
+#include "common/machine/topology.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* --- the line-up --- */
+
+enum { RANKS_MAX = 64 };
+
+/* Hellos from text, one letter a rank (S, M, W), and its nodes, one digit a rank. */
+static unsigned make_hellos(struct hello *hellos, const char *roles, const char *nodes)
+{
+    unsigned ranks = (unsigned)strlen(roles);
+    for (unsigned i = 0; i < ranks; i++)
+        hellos[i] = (struct hello){
+            .protocol = PROTOCOL_VERSION,
+            .role = roles[i] == 'S'   ? ROLE_SUPERMASTER
+                    : roles[i] == 'M' ? ROLE_MASTER
+                                      : ROLE_WORKER,
+            .node = nodes == NULL ? 0 : (uint32_t)(strchr(nodes, nodes[i]) - nodes),
+        };
+    return ranks;
+}
+
+static int check_line_up(const char *roles, struct error *error)
+{
+    struct hello hellos[RANKS_MAX];
+    return topology_check(hellos, make_hellos(hellos, roles, NULL), error);
+}
+
+START_TEST(impossible_line_ups_are_refused)
+{
+    struct error error;
+    ck_assert_int_eq(check_line_up("SW", &error), EXIT_STATUS_DONE);
+    ck_assert_int_eq(check_line_up("WMWS", &error), EXIT_STATUS_DONE);
+    const struct {
+        const char *roles, *says;
+    } bad[] = {{"SSW", "2 supermasters"}, {"S", "no worker"},      {"SMM", "no worker"},
+               {"MW", "no supermaster"},  {"W", "no supermaster"}, {"M", "no supermaster"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_int_eq(check_line_up(bad[i].roles, &error), EXIT_STATUS_USAGE);
+        ck_assert_msg(strstr(error.text, bad[i].says) != NULL, "%s: %s", bad[i].roles, error.text);
+    }
+}
+END_TEST
+
+START_TEST(versions_must_be_the_same)
+{
+    struct hello hellos[RANKS_MAX];
+    struct error error;
+    unsigned ranks = make_hellos(hellos, "SWW", NULL);
+    hellos[2].minor = 1;
+    ck_assert_int_eq(topology_check(hellos, ranks, &error), EXIT_STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(error.text, "rank 2 is version 0.1.0"));
+    make_hellos(hellos, "SWW", NULL);
+    hellos[1].protocol = PROTOCOL_VERSION + 1;
+    ck_assert_int_eq(topology_check(hellos, ranks, &error), EXIT_STATUS_USAGE);
+}
+END_TEST
+
+START_TEST(a_rank_that_cannot_start_stops_all)
+{
+    struct hello hellos[RANKS_MAX];
+    struct error error;
+    unsigned ranks = make_hellos(hellos, "SWWW", NULL);
+    hellos[3].status = HELLO_STATUS_HELP;
+    ck_assert_int_eq(topology_check(hellos, ranks, &error), HELLO_STATUS_HELP);
+    hellos[2].status = EXIT_STATUS_USAGE;
+    ck_assert_int_eq(topology_check(hellos, ranks, &error), EXIT_STATUS_USAGE);
+    ck_assert_str_eq(error.text, "");
+    make_hellos(hellos, "SWWW", NULL);
+    hellos[1].dca = true;
+    ck_assert_int_eq(topology_check(hellos, ranks, &error), EXIT_STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(error.text, "rank 1 has --dca"));
+}
+END_TEST
+
+/* The master's index of each worker, as text. */
+static void group(const char *roles, const char *nodes, bool by_node, const char *expected)
+{
+    struct hello hellos[RANKS_MAX];
+    struct topology topology;
+    char actual[RANKS_MAX + 1] = "";
+    unsigned ranks = make_hellos(hellos, roles, nodes), listed = 0;
+    ck_assert_int_eq(topology_init(&topology, hellos, ranks, by_node), 0);
+    for (unsigned w = 0; w < topology.workers; w++)
+        actual[w] = (char)('0' + topology.master_of[w]);
+    ck_assert_str_eq(actual, expected);
+    for (unsigned m = 0; m < topology.masters; m++)
+        for (unsigned i = 0; i < topology_count(&topology, m); i++, listed++)
+            ck_assert_uint_eq(topology.master_of[topology.served[topology_first(&topology, m) + i]], m);
+    ck_assert_uint_eq(listed, topology.workers);
+    topology_fini(&topology);
+}
+
+START_TEST(workers_go_to_the_master_of_their_node)
+{
+    group("SMMWWWW", "0010011", true, "0011"); /* workers 3, 4 with master 1, workers 5, 6 with master 2 */
+    group("SMMWWWW", "0010101", true, "0101");
+    group("SMMWWWW", "0010011", false, "0101"); /* dealt evenly, whatever the node */
+    group("SMMWWWWWW", "000000000", true, "010101");
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_dealt_evenly)
+{
+    group("SMMWWWW", "0002233", true, "0101");    /* masters where no worker is */
+    group("SMMWWWWW", "00100222", true, "00110"); /* two on a master's node, three to even out: 0 0 | 1 1 0 */
+    group("SMWWW", "00123", true, "000");
+    group("SMMMMW", "012340", true, "0");
+}
+END_TEST
+
+START_TEST(without_masters_the_supermaster_serves_all)
+{
+    struct hello hellos[RANKS_MAX];
+    struct topology topology;
+    unsigned ranks = make_hellos(hellos, "WSWW", NULL);
+    ck_assert_int_eq(topology_init(&topology, hellos, ranks, true), 0);
+    ck_assert_uint_eq(topology.supermaster, 1);
+    ck_assert_uint_eq(topology.masters, 0);
+    ck_assert_uint_eq(topology_count(&topology, 0), 3);
+    ck_assert_uint_eq(topology_worker(&topology, 2), 1);
+    ck_assert_uint_eq(topology_worker(&topology, 1), 3);
+    topology_fini(&topology);
+}
+END_TEST
+
+/* --- the pool --- */
+
+START_TEST(a_worker_gets_its_own_chunk_first)
+{
+    struct pool pool;
+    struct range range;
+    ck_assert_int_eq(pool_init(&pool, 3, 4), 0);
+    ck_assert(pool_put(&pool, 0, (struct range){0, 10}));
+    ck_assert(pool_put(&pool, 1, (struct range){10, 20}));
+    ck_assert(pool_put(&pool, 1, (struct range){30, 5}));
+    ck_assert(pool_put(&pool, 0, (struct range){35, 5}));
+    ck_assert(!pool_put(&pool, 0, (struct range){40, 1}));
+    ck_assert(pool_take(&pool, 1, &range) && range.first == 10);
+    ck_assert(pool_take(&pool, 2, &range) && range.first == 0); /* none of its own: the oldest */
+    ck_assert(pool_take(&pool, 2, &range) && range.first == 30);
+    ck_assert(pool_put(&pool, 2, (struct range){41, 1}));
+    ck_assert(pool_take(&pool, 2, &range) && range.first == 41);
+    ck_assert(pool_take(&pool, 1, &range) && range.first == 35);
+    ck_assert(!pool_take(&pool, 1, &range));
+    pool_fini(&pool);
+}
+END_TEST
+
+START_TEST(a_pool_loses_and_doubles_nothing)
+{
+    enum { WORKERS = 4, CAPACITY = 9 };
+    struct pool pool;
+    struct random random;
+    struct range range;
+    uint64_t put = 0, put_sum = 0, taken_sum = 0;
+    random_init(&random, (uint64_t)_i);
+    ck_assert_int_eq(pool_init(&pool, WORKERS, CAPACITY), 0);
+    for (int step = 0; step < 5000; step++) {
+        unsigned w = (unsigned)random_between(&random, 0, WORKERS - 1);
+        unsigned before = pool.count;
+        if (random_between(&random, 0, 1)) {
+            bool fits = pool_put(&pool, w, (struct range){++put, 1});
+            ck_assert_int_eq(fits, before < CAPACITY);
+            put_sum += fits ? put : 0;
+        } else {
+            bool any = pool_take(&pool, w, &range);
+            ck_assert_int_eq(any, before > 0);
+            taken_sum += any ? range.first : 0;
+        }
+    }
+    while (pool_take(&pool, 0, &range))
+        taken_sum += range.first;
+    ck_assert_uint_eq(put_sum, taken_sum);
+    ck_assert_uint_eq(pool.count, 0);
+    pool_fini(&pool);
+}
+END_TEST
+
+/* --- the service --- */
+
+struct owner {
+    struct service service;
+    struct actions actions;
+    uint64_t committed, digest;
+};
+
+static void on_committed(void *context, const struct part *part)
+{
+    struct owner *owner = context;
+    owner->committed += part->count;
+    owner->digest += part->digest;
+}
+
+static const struct service_ops ops = {.committed = on_committed};
+static const unsigned ranks[] = {3, 5, 9};
+
+static void open_service(struct owner *owner, uint64_t record_bytes)
+{
+    *owner = (struct owner){0};
+    const struct service_config config = {
+        .ranks = ranks, .workers = 3, .pool_capacity = 40, .record_bytes = record_bytes, .ops = &ops, .owner = owner};
+    ck_assert_int_eq(service_init(&owner->service, &config), 0);
+    ck_assert_int_eq(actions_init(&owner->actions, 4), 0);
+}
+
+static void close_service(struct owner *owner)
+{
+    service_fini(&owner->service);
+    actions_fini(&owner->actions);
+}
+
+static int give(struct owner *owner, unsigned w, const struct message *message, struct error *error)
+{
+    actions_clear(&owner->actions);
+    return service_message(&owner->service, w, 1000, message, &owner->actions, error);
+}
+
+static struct message request(unsigned asks, uint32_t done, uint64_t digest)
+{
+    return (struct message){
+        .type = MESSAGE_REQUEST,
+        .request = {.asks = asks, .chunk = done, .done = done != 0, .digest = digest, .compute_ns = done != 0}};
+}
+
+START_TEST(requests_wait_until_there_is_work)
+{
+    struct owner owner;
+    struct error error;
+    struct message ask = request(2, 0, 0);
+    open_service(&owner, 0);
+    ck_assert_int_eq(give(&owner, 1, &ask, &error), 0);
+    ck_assert_uint_eq(owner.actions.length, 0);
+    pool_put(&owner.service.pool, 0, (struct range){0, 7});
+    pool_put(&owner.service.pool, 1, (struct range){7, 3});
+    service_serve(&owner.service, 2000, &owner.actions);
+    ck_assert_uint_eq(owner.actions.length, 2);
+    ck_assert_uint_eq(owner.actions.items[0].send.to, 5);
+    ck_assert_uint_eq(owner.actions.items[0].send.message.assign.first, 7); /* its own before the other's */
+    ck_assert_uint_eq(owner.actions.items[0].send.message.assign.chunk, 1);
+    ck_assert_uint_eq(owner.actions.items[1].send.message.assign.chunk, 2);
+    ck_assert_uint_eq(owner.service.busy, 1);
+    struct message done = request(0, 2, 42);
+    ck_assert_int_eq(give(&owner, 1, &done, &error), 0);
+    ck_assert_uint_eq(owner.committed, 7);
+    ck_assert_uint_eq(owner.digest, 42);
+    ck_assert_int_eq(give(&owner, 1, &done, &error), -1); /* twice */
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(the_answer_goes_out_before_the_results_are_stored)
+{
+    struct owner owner;
+    struct error error;
+    const char data[24] = "";
+    struct message message = request(1, 0, 0);
+    open_service(&owner, 8);
+    pool_put(&owner.service.pool, 0, (struct range){0, 3});
+    pool_put(&owner.service.pool, 0, (struct range){3, 3});
+    ck_assert_int_eq(give(&owner, 0, &message, &error), 0);
+    message = request(1, 1, 5);
+    message.payload = PAYLOAD_INLINE;
+    message.payload_data = data;
+    message.payload_bytes = 16;
+    ck_assert_int_eq(give(&owner, 0, &message, &error), -1); /* two records too few: refused */
+    close_service(&owner);
+
+    open_service(&owner, 8);
+    pool_put(&owner.service.pool, 0, (struct range){0, 3});
+    pool_put(&owner.service.pool, 0, (struct range){3, 3});
+    struct message ask = request(1, 0, 0);
+    ck_assert_int_eq(give(&owner, 0, &ask, &error), 0);
+    message.payload_bytes = 24;
+    ck_assert_int_eq(give(&owner, 0, &message, &error), 0);
+    ck_assert_uint_eq(owner.actions.length, 2);
+    ck_assert_int_eq(owner.actions.items[0].type, ACTION_SEND);
+    ck_assert_int_eq(owner.actions.items[1].type, ACTION_STORE);
+    ck_assert_uint_eq(owner.committed, 0); /* not before it is on disk */
+    service_stored(&owner.service, &owner.actions.items[1].store.part, true, 2000, &owner.actions);
+    ck_assert_uint_eq(owner.committed, 3);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(what_a_worker_must_not_send_is_refused)
+{
+    struct owner owner;
+    struct error error;
+    open_service(&owner, 0);
+    struct message message = request(0, 1, 0);
+    ck_assert_int_eq(give(&owner, 0, &message, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "chunk 1"));
+    message = (struct message){.type = MESSAGE_REFILL};
+    ck_assert_int_eq(give(&owner, 0, &message, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "REFILL"));
+    message = (struct message){.type = MESSAGE_RESULT, .result = {.chunk = 1, .count = 1}};
+    ck_assert_int_eq(give(&owner, 0, &message, &error), -1);
+    for (unsigned i = 0; i < 3; i++) {
+        message = request(ASKS_MAX, 0, 0);
+        ck_assert_int_eq(give(&owner, 0, &message, &error), 0);
+    }
+    message = request(1, 0, 0);
+    ck_assert_int_eq(give(&owner, 0, &message, &error), -1); /* the queue is full: more than anybody may ask for */
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(a_worker_whose_results_lag_is_not_served)
+{
+    struct owner owner;
+    struct error error;
+    const char data[8] = "";
+    open_service(&owner, 8);
+    for (uint64_t i = 0; i < 40; i++)
+        pool_put(&owner.service.pool, 0, (struct range){i, 1});
+    struct message message = request(1, 0, 0);
+    unsigned assigned = 0;
+    for (uint32_t chunk = 0; chunk < 30; chunk++) {
+        if (chunk > 0) {
+            message = request(1, chunk, 0);
+            message.payload = PAYLOAD_INLINE;
+            message.payload_data = data;
+            message.payload_bytes = 8;
+        }
+        ck_assert_int_eq(give(&owner, 0, &message, &error), 0);
+        if (owner.actions.length == 0 || owner.actions.items[0].type != ACTION_SEND)
+            break;
+        assigned++;
+    }
+    ck_assert_uint_eq(assigned, GRANTS_MAX); /* none of them stored */
+    actions_clear(&owner.actions);
+    service_stored(&owner.service, &(struct part){.worker = 0, .chunk = 1, .count = 1}, true, 3000, &owner.actions);
+    ck_assert_uint_eq(owner.actions.length, 1); /* served as soon as there is a slot */
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(goodbyes_end_the_service)
+{
+    struct owner owner;
+    struct error error;
+    struct message ask = request(1, 0, 0), goodbye = {.type = MESSAGE_GOODBYE, .goodbye = {5, 100}};
+    open_service(&owner, 0);
+    pool_put(&owner.service.pool, 0, (struct range){0, 3});
+    give(&owner, 0, &ask, &error);
+    actions_clear(&owner.actions);
+    service_end(&owner.service, true, &owner.actions);
+    ck_assert_uint_eq(owner.actions.length, 3);
+    ck_assert(owner.actions.items[2].send.message.end.drain);
+    for (unsigned w = 0; w < 3; w++) {
+        ck_assert(!service_is_over(&owner.service));
+        ck_assert_int_eq(give(&owner, w, &goodbye, &error), 0);
+        give(&owner, w, &goodbye, &error); /* a second one counts for nothing */
+    }
+    ck_assert(service_is_over(&owner.service));
+    ck_assert_uint_eq(owner.service.messages, 15);
+    ck_assert_uint_eq(owner.service.busy, 0); /* the chunk that was dropped is no longer held */
+    close_service(&owner);
+}
+END_TEST
+
+/* --- states --- */
+
+START_TEST(a_move_that_the_table_does_not_have_stops_the_program)
+{
+    const unsigned legal[] = {1u << 1, 0};
+    unsigned state = 0;
+    state_move(&state, 1, legal);
+    ck_assert_uint_eq(state, 1);
+    state_move(&state, 0, legal);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("machine");
+    TCase *all = tcase_create("machine");
+    tcase_add_test(all, impossible_line_ups_are_refused);
+    tcase_add_test(all, versions_must_be_the_same);
+    tcase_add_test(all, a_rank_that_cannot_start_stops_all);
+    tcase_add_test(all, workers_go_to_the_master_of_their_node);
+    tcase_add_test(all, what_does_not_fit_is_dealt_evenly);
+    tcase_add_test(all, without_masters_the_supermaster_serves_all);
+    tcase_add_test(all, a_worker_gets_its_own_chunk_first);
+    tcase_add_loop_test(all, a_pool_loses_and_doubles_nothing, 0, 5);
+    tcase_add_test(all, requests_wait_until_there_is_work);
+    tcase_add_test(all, the_answer_goes_out_before_the_results_are_stored);
+    tcase_add_test(all, what_a_worker_must_not_send_is_refused);
+    tcase_add_test(all, a_worker_whose_results_lag_is_not_served);
+    tcase_add_test(all, goodbyes_end_the_service);
+    tcase_add_test_raise_signal(all, a_move_that_the_table_does_not_have_stops_the_program, SIGABRT);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
