@@ -1,0 +1,96 @@
+/* Small files: see files.h. */
+#include "common/runtime/files.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *read_stream(FILE *file, const char *path, struct error *error)
+{
+    size_t length = 0, capacity = 4096;
+    char *text = malloc(capacity + 1);
+    while (text != NULL) {
+        length += fread(text + length, 1, capacity - length, file);
+        if (length < capacity)
+            break;
+        if (capacity >= FILE_READ_MAX) {
+            free(text);
+            error_set(error, "%s: larger than %u bytes", path, FILE_READ_MAX);
+            return NULL;
+        }
+        char *grown = realloc(text, 2 * capacity + 1);
+        if (grown == NULL)
+            free(text);
+        text = grown;
+        capacity *= 2;
+    }
+    if (text == NULL || ferror(file)) {
+        error_set(error, "%s: %s", path, strerror(text == NULL ? ENOMEM : errno));
+        free(text);
+        return NULL;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+char *file_read(const char *path, struct error *error)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        error_set(error, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = read_stream(file, path, error);
+    fclose(file);
+    return text;
+}
+
+/* A device or a pipe is written as it is; a file by way of a temporary name. */
+static char *temporary_name(const char *path)
+{
+    struct stat status;
+    char *name = NULL;
+    bool special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    return asprintf(&name, special ? "%s" : "%s.tmp", path) < 0 ? NULL : name;
+}
+
+int file_write(const char *path, const char *text, size_t length, struct error *error)
+{
+    char *name = temporary_name(path);
+    FILE *file = name == NULL ? NULL : fopen(name, "we");
+    int reason = 0;
+    if (file == NULL) {
+        reason = name == NULL ? ENOMEM : errno;
+    } else {
+        bool written = fwrite(text, 1, length, file) == length && fflush(file) == 0;
+        reason = written ? 0 : errno;
+        if (fclose(file) != 0 && reason == 0)
+            reason = errno;
+        if (reason == 0 && strcmp(name, path) != 0 && rename(name, path) != 0)
+            reason = errno;
+        if (reason != 0 && strcmp(name, path) != 0)
+            unlink(name);
+    }
+    free(name);
+    return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
+}
+
+int file_check_writable(const char *path, struct error *error)
+{
+    char *name = temporary_name(path);
+    FILE *file = name == NULL ? NULL : fopen(name, "ae");
+    int reason = file != NULL ? 0 : name == NULL ? ENOMEM : errno;
+    struct stat status;
+    if (reason == 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        reason = EISDIR;
+    if (file != NULL)
+        fclose(file);
+    if (file != NULL && strcmp(name, path) != 0)
+        unlink(name);
+    free(name);
+    return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
+}

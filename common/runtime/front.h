@@ -1,0 +1,20 @@
+/* What every daemon's program does with its command line before MPI: the pages of --help and --version, and errors, of
+ * which one rank speaks for all. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+
+struct front {
+    const char *program, *version;
+    int status; /* for the hello: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
+    char *text; /* what to say; owned, NULL if nothing */
+};
+
+/* Takes what parsing returned (0, OPTIONS_HELP, OPTIONS_VERSION or -1 with `error`). */
+void front_take(struct front *front, int parsed, const struct error *error, char *(*help)(void));
+
+/* Outside of a launcher a page or an error is printed at once: then true, with the exit status. */
+bool front_ends_here(const struct front *front, int *status);
+void front_fini(struct front *front);

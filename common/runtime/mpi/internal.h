@@ -1,0 +1,158 @@
+/* The parts of the MPI runtime, for its own files only. */
+#pragma once
+
+#include "common/runtime/mpi/runtime.h"
+
+#include <event2/event.h>
+#include <mpi.h>
+#include <stdatomic.h>
+
+#define TAG_CONTROL 1
+#define TAG_DATA    2
+
+/* Control messages that can lie unread before MPI keeps them itself. */
+#define RECEIVES_MAX 16
+/* Control messages on their way out; more must wait for the oldest. */
+#define SENDS_MAX 64
+/* Data messages being received at once; further ones wait their turn. */
+#define COLLECTS_MAX 4
+/* Messages handled in one turn, so that timers and signals get theirs. */
+#define MESSAGES_PER_TURN 16
+
+/* --- doorbell.c: waking a sleeping rank of the same node --- */
+
+struct bell {
+    _Atomic uint32_t sleeping;
+    char pad[60]; /* a cache line each */
+};
+
+struct doorbell {
+    MPI_Comm node;
+    MPI_Win window;
+    struct bell *bells; /* [ranks of the node], shared */
+    int *node_index;    /* [ranks] index on this node, -1 elsewhere; owned */
+    int own;            /* own index */
+    int node_ranks;
+    uint64_t token; /* names the sockets of this run */
+    int socket;
+};
+
+int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node);
+void doorbell_fini(struct doorbell *doorbell);
+
+/* Wakes `rank` if it sleeps and is on this node. No system call while it is awake. */
+void doorbell_ring(struct doorbell *doorbell, unsigned rank);
+void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
+bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
+
+/* --- net.c: messages --- */
+
+struct send_slot {
+    unsigned char bytes[512]; /* a control message that brings no long records */
+    unsigned char *large;     /* one that does; owned, kept for the next */
+    MPI_Request control, data;
+    const void *payload; /* to be released when both are gone */
+    unsigned to;
+    bool waits_for_payload;
+};
+
+struct collect {
+    struct part part;
+    unsigned from;
+    uint64_t bytes;
+    unsigned char *buffer; /* owned */
+    uint64_t capacity;
+    MPI_Request request;
+    bool active;
+};
+
+struct net {
+    MPI_Comm comm;
+    unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
+    MPI_Request receives[RECEIVES_MAX];
+    unsigned receive_count, receive_head;
+    struct send_slot sends[SENDS_MAX];
+    unsigned send_first, send_count; /* a ring, in the order of sending */
+    struct collect collects[COLLECTS_MAX];
+    unsigned collects_active;
+    struct collect *waiting; /* ring of those that have no buffer yet; owned */
+    unsigned waiting_first, waiting_count, waiting_capacity;
+};
+
+/* -1 when memory is out. */
+int net_init(struct net *net, MPI_Comm comm, unsigned receives);
+void net_fini(struct net *net);
+
+/* A received control message, or false. The bytes stay until net_release(). */
+bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
+void net_release(struct net *net);
+
+/* Room for one more message; false: progress the sends first. */
+bool net_can_send(const struct net *net);
+int net_send(struct net *net, unsigned to, const struct message *message);
+
+/* Takes one finished send from the ring: its receiver and its payload (NULL if none). False when the oldest is not
+ * through. */
+bool net_sent(struct net *net, unsigned *to, const void **payload);
+
+/* Receives a data message. -1 when memory is out. */
+int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes);
+
+/* A data message that has arrived, or NULL; to be given back by net_collected(). */
+struct collect *net_poll_collect(struct net *net);
+int net_collected(struct net *net, struct collect *collect);
+
+static inline bool net_is_pending(const struct net *net)
+{
+    return net->send_count > 0 || net->collects_active > 0;
+}
+
+/* --- wait.c: libevent, and how to wait --- */
+
+struct wait {
+    struct event_base *base; /* owned */
+    struct event *signals[3];
+    struct event *bell;
+    struct event *timer;
+    bool cores_are_free;    /* each rank of this node can have a core */
+    bool far_peers;         /* some messages come from where no doorbell reaches */
+    bool drain;             /* a signal asked for it; cleared by the loop */
+    uint64_t idle_since_ns; /* NEVER while busy */
+    uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
+    uint64_t looked_at_ns;  /* last time at libevent */
+};
+
+int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free);
+void wait_fini(struct wait *wait);
+
+/* Something happened: the next wait begins with polling again. */
+static inline void wait_reset(struct wait *wait)
+{
+    wait->idle_since_ns = NEVER;
+}
+
+/* Signals and timers without waiting, about once in a millisecond. */
+void wait_look(struct wait *wait, uint64_t now_ns);
+
+/* Nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` is called once more after this rank
+ * has said that it sleeps; it returns whether there is something after all. */
+void wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+               bool (*poll)(void *context), void *context);
+
+/* --- runtime --- */
+
+struct runtime {
+    unsigned rank, ranks;
+    enum role role;
+    MPI_Comm world, node;
+    struct hello *hellos; /* [ranks], owned */
+    char *words;          /* the job, owned */
+    char **word;          /* [count + 1], owned */
+    struct topology topology;
+    bool grouped, prepared;
+    struct doorbell doorbell;
+    bool cores_are_free;
+};
+
+/* start.c: what all ranks do together before they run. */
+int runtime_prepare(struct runtime *runtime);

@@ -1,0 +1,300 @@
+/* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
+#include "common/runtime/mpi/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct driver {
+    struct runtime *runtime;
+    const struct machine *machine;
+    const struct effects *effects;
+    struct net net;
+    struct wait wait;
+    struct actions actions;
+    struct event *stored; /* ring of EVENT_STORED to be delivered; owned */
+    struct error *stored_error;
+    unsigned stored_first, stored_count;
+    uint64_t now_ns;
+    uint64_t next_tick_ns;
+    bool exiting, broken;
+    int status;
+};
+
+/* Stores are answered in the turn in which they are asked for: a step asks for one at most, a turn makes few steps. */
+#define STORED_MAX (2 * MESSAGES_PER_TURN + COLLECTS_MAX)
+
+static void give_up(struct driver *driver, const char *text)
+{
+    fprintf(stderr, "%s: rank %u: %s\n", role_name(driver->runtime->role), driver->runtime->rank, text);
+    driver->broken = true;
+    MPI_Abort(driver->runtime->world, EXIT_STATUS_FAILED);
+}
+
+/* Finished sends: their payloads go back, and their receivers are rung again, should they have gone to sleep in
+ * between. */
+static bool progress_sends(struct driver *driver)
+{
+    unsigned to;
+    const void *payload;
+    bool any = false;
+    while (net_sent(&driver->net, &to, &payload)) {
+        if (payload != NULL)
+            driver->effects->sent(driver->effects->context, payload);
+        doorbell_ring(&driver->runtime->doorbell, to);
+        any = true;
+    }
+    return any;
+}
+
+static void send_message(struct driver *driver, unsigned to, const struct message *message)
+{
+    while (!net_can_send(&driver->net))
+        progress_sends(driver);
+    if (net_send(&driver->net, to, message) < 0) {
+        give_up(driver, "out of memory for a message");
+        return;
+    }
+    doorbell_ring(&driver->runtime->doorbell, to);
+    progress_sends(driver);
+}
+
+static void note_stored(struct driver *driver, const struct part *part, int result, const struct error *error)
+{
+    unsigned i = (driver->stored_first + driver->stored_count++) % STORED_MAX;
+    driver->stored[i] = (struct event){.type = EVENT_STORED, .part = *part};
+    if (result < 0) {
+        driver->stored_error[i] = *error;
+        driver->stored[i].text = driver->stored_error[i].text;
+    }
+}
+
+static void store(struct driver *driver, const struct part *part, const void *data)
+{
+    struct error error;
+    int result = driver->effects->store(driver->effects->context, part, data, &error);
+    note_stored(driver, part, result, &error);
+}
+
+static void step(struct driver *driver, struct event *event);
+
+static void probe(struct driver *driver)
+{
+    struct event event = {.type = EVENT_PROBED};
+    driver->effects->probe(driver->effects->context, &event.speed);
+    driver->now_ns = runtime_now();
+    step(driver, &event);
+}
+
+static bool apply(struct driver *driver, const struct action *action)
+{
+    void *context = driver->effects->context;
+    switch (action->type) {
+    case ACTION_SEND: send_message(driver, action->send.to, &action->send.message); break;
+    case ACTION_PROBE: return true;
+    case ACTION_RUN:
+        driver->effects->run(context, action->run.chunk, action->run.first, action->run.count, action->run.mark);
+        break;
+    case ACTION_MARK: driver->effects->mark(context, action->run.mark); break;
+    case ACTION_STORE: store(driver, &action->store.part, action->store.data); break;
+    case ACTION_COLLECT:
+        if (net_collect(&driver->net, &action->store.part, action->store.from, action->store.bytes) < 0)
+            give_up(driver, "out of memory for results");
+        break;
+    case ACTION_EXIT:
+        driver->exiting = true;
+        driver->status = action->exit.status;
+        break;
+    }
+    return false;
+}
+
+static void step(struct driver *driver, struct event *event)
+{
+    bool probe_after = false;
+    event->now_ns = driver->now_ns;
+    actions_clear(&driver->actions);
+    driver->machine->step(driver->machine->self, event, &driver->actions);
+    if (driver->actions.out_of_memory)
+        give_up(driver, "out of memory for its actions");
+    for (size_t i = 0; i < driver->actions.length; i++)
+        probe_after |= apply(driver, &driver->actions.items[i]);
+    if (probe_after)
+        probe(driver);
+}
+
+static void step_simple(struct driver *driver, enum event_type type, const char *text)
+{
+    struct event event = {.type = type, .text = text};
+    step(driver, &event);
+}
+
+static void deliver_stored(struct driver *driver)
+{
+    while (driver->stored_count > 0) {
+        struct event event = driver->stored[driver->stored_first];
+        step(driver, &event);
+        driver->stored_first = (driver->stored_first + 1) % STORED_MAX;
+        driver->stored_count--;
+    }
+}
+
+static void deliver_bad_message(struct driver *driver, unsigned from, enum decode_result reason)
+{
+    char text[120];
+    snprintf(text, sizeof text, "received a message from rank %u that is not of the protocol: %s", from,
+             decode_result_text(reason));
+    step_simple(driver, EVENT_PROBLEM, text);
+}
+
+/* Handles the next message, if there is one. */
+static bool receive_one(struct driver *driver)
+{
+    const unsigned char *bytes;
+    size_t size;
+    unsigned from;
+    struct message message;
+    if (!net_poll(&driver->net, &from, &bytes, &size))
+        return false;
+    enum decode_result reason = message_decode(&message, bytes, size);
+    struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
+    if (reason == DECODE_OK)
+        step(driver, &event);
+    else
+        deliver_bad_message(driver, from, reason);
+    deliver_stored(driver); /* before the bytes go: a STORE has read them, its answer may report */
+    net_release(&driver->net);
+    return true;
+}
+
+static bool receive_messages(struct driver *driver)
+{
+    unsigned count = 0;
+    while (count < MESSAGES_PER_TURN && receive_one(driver))
+        count++;
+    return count > 0;
+}
+
+static bool receive_data(struct driver *driver)
+{
+    struct collect *collect = net_poll_collect(&driver->net);
+    if (collect == NULL)
+        return false;
+    store(driver, &collect->part, collect->buffer);
+    if (net_collected(&driver->net, collect) < 0)
+        give_up(driver, "out of memory for results");
+    deliver_stored(driver);
+    return true;
+}
+
+static bool compute(struct driver *driver)
+{
+    struct event event = {0};
+    if (driver->effects->advance == NULL)
+        return false;
+    enum turn turn = driver->effects->advance(driver->effects->context, &event);
+    if (turn == TURN_BLOCKED)
+        return false;
+    driver->now_ns = runtime_now();
+    if (turn == TURN_EVENT)
+        step(driver, &event);
+    return true;
+}
+
+static uint64_t next_deadline(const struct driver *driver)
+{
+    uint64_t deadline = driver->machine->deadline(driver->machine->self);
+    return driver->next_tick_ns < deadline ? driver->next_tick_ns : deadline;
+}
+
+static void look_at_time(struct driver *driver)
+{
+    wait_look(&driver->wait, driver->now_ns);
+    if (driver->wait.drain) {
+        driver->wait.drain = false;
+        step_simple(driver, EVENT_DRAIN, NULL);
+    }
+    if (driver->machine->deadline(driver->machine->self) <= driver->now_ns)
+        step_simple(driver, EVENT_TIMER, NULL);
+    if (driver->next_tick_ns <= driver->now_ns) {
+        driver->effects->tick(driver->effects->context, driver->now_ns);
+        driver->next_tick_ns = driver->now_ns + driver->effects->tick_ns;
+    }
+}
+
+/* The last look before sleeping. What it finds is handled at once: MPI has told us, and will not tell again. */
+static bool has_mail(void *context)
+{
+    struct driver *driver = context;
+    driver->now_ns = runtime_now();
+    if (!receive_one(driver))
+        return false;
+    wait_reset(&driver->wait);
+    return true;
+}
+
+static void turn(struct driver *driver)
+{
+    driver->now_ns = runtime_now();
+    bool happened = receive_messages(driver);
+    happened |= progress_sends(driver);
+    happened |= receive_data(driver);
+    if (!driver->exiting)
+        happened |= compute(driver);
+    look_at_time(driver);
+    if (happened)
+        wait_reset(&driver->wait);
+    else if (!driver->exiting)
+        wait_idle(&driver->wait, &driver->runtime->doorbell, driver->now_ns, next_deadline(driver),
+                  net_is_pending(&driver->net), has_mail, driver);
+}
+
+/* Whether messages can come from where no doorbell reaches. */
+static bool has_far_peers(const struct runtime *runtime)
+{
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        if (!doorbell_reaches(&runtime->doorbell, i))
+            return runtime->role != ROLE_WORKER ||
+                   !doorbell_reaches(&runtime->doorbell, runtime_master_of(runtime, runtime->rank));
+    return false;
+}
+
+static int driver_init(struct driver *driver)
+{
+    bool worker = driver->runtime->role == ROLE_WORKER;
+    size_t actions = worker ? 8 : 2 * (size_t)driver->runtime->ranks + 16;
+    driver->stored = calloc(STORED_MAX, sizeof *driver->stored);
+    driver->stored_error = calloc(STORED_MAX, sizeof *driver->stored_error);
+    if (driver->stored == NULL || driver->stored_error == NULL || actions_init(&driver->actions, actions) < 0 ||
+        wait_init(&driver->wait, &driver->runtime->doorbell, driver->runtime->cores_are_free) < 0 ||
+        net_init(&driver->net, driver->runtime->world, worker ? 4 : RECEIVES_MAX) < 0)
+        return -1;
+    driver->wait.far_peers = has_far_peers(driver->runtime);
+    driver->next_tick_ns = driver->effects->tick != NULL && driver->effects->tick_ns > 0 ? 0 : NEVER;
+    return 0;
+}
+
+static void driver_fini(struct driver *driver)
+{
+    net_fini(&driver->net);
+    wait_fini(&driver->wait);
+    actions_fini(&driver->actions);
+    free(driver->stored);
+    free(driver->stored_error);
+}
+
+int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
+                  const char *failure)
+{
+    struct driver driver = {.runtime = runtime, .machine = machine, .effects = effects};
+    if (runtime_prepare(runtime) < 0 || driver_init(&driver) < 0) {
+        give_up(&driver, "cannot prepare: out of memory, or no socket for its doorbell");
+        return EXIT_STATUS_FAILED;
+    }
+    driver.now_ns = runtime_now();
+    step_simple(&driver, failure == NULL ? EVENT_START : EVENT_PROBLEM, failure);
+    while (!driver.broken && (!driver.exiting || driver.net.send_count > 0))
+        turn(&driver);
+    driver_fini(&driver);
+    return driver.status;
+}

@@ -1,0 +1,196 @@
+/* Messages over MPI: pre-posted persistent receives in a ring, non-blocking sends in a ring, data messages received
+ * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there. */
+#include "common/runtime/mpi/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int net_init(struct net *net, MPI_Comm comm, unsigned receives)
+{
+    *net = (struct net){.comm = comm, .receive_count = receives};
+    net->receive_bytes = malloc(receives * sizeof *net->receive_bytes);
+    net->waiting_capacity = 64;
+    net->waiting = malloc(net->waiting_capacity * sizeof *net->waiting);
+    if (net->receive_bytes == NULL || net->waiting == NULL) {
+        free(net->receive_bytes);
+        free(net->waiting);
+        return -1;
+    }
+    for (unsigned i = 0; i < receives; i++) {
+        MPI_Recv_init(net->receive_bytes[i], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, comm,
+                      &net->receives[i]);
+        MPI_Start(&net->receives[i]);
+    }
+    return 0;
+}
+
+void net_fini(struct net *net)
+{
+    for (unsigned i = 0; i < net->receive_count; i++) {
+        MPI_Cancel(&net->receives[i]);
+        MPI_Wait(&net->receives[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&net->receives[i]);
+    }
+    for (unsigned i = 0; i < SENDS_MAX; i++)
+        free(net->sends[i].large);
+    for (unsigned i = 0; i < COLLECTS_MAX; i++)
+        free(net->collects[i].buffer);
+    free(net->receive_bytes);
+    free(net->waiting);
+}
+
+/* The receives were started one after another, and MPI matches in that order: only the oldest needs to be looked at. */
+bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size)
+{
+    MPI_Status status;
+    int arrived, length;
+    MPI_Test(&net->receives[net->receive_head], &arrived, &status);
+    if (!arrived)
+        return false;
+    MPI_Get_count(&status, MPI_BYTE, &length);
+    *from = (unsigned)status.MPI_SOURCE;
+    *bytes = net->receive_bytes[net->receive_head];
+    *size = (size_t)length;
+    return true;
+}
+
+void net_release(struct net *net)
+{
+    MPI_Start(&net->receives[net->receive_head]);
+    net->receive_head = (net->receive_head + 1) % net->receive_count;
+}
+
+bool net_can_send(const struct net *net)
+{
+    return net->send_count < SENDS_MAX;
+}
+
+static unsigned char *encode(struct send_slot *slot, const struct message *message, size_t *size)
+{
+    if (message->payload == PAYLOAD_INLINE) {
+        /* The payload has room for the fixed part in front of it: one message, no copy. */
+        unsigned char *start = (unsigned char *)message->payload_data - message_fixed_size(message);
+        *size = message_encode_fixed(message, start) + message->payload_bytes;
+        return start;
+    }
+    unsigned char *bytes = slot->bytes;
+    if (message_fixed_size(message) > sizeof slot->bytes) {
+        if (slot->large == NULL)
+            slot->large = malloc(MESSAGE_MAX);
+        bytes = slot->large;
+    }
+    if (bytes != NULL)
+        *size = message_encode_fixed(message, bytes);
+    return bytes;
+}
+
+int net_send(struct net *net, unsigned to, const struct message *message)
+{
+    struct send_slot *slot = &net->sends[(net->send_first + net->send_count) % SENDS_MAX];
+    size_t size;
+    unsigned char *bytes = encode(slot, message, &size);
+    if (bytes == NULL)
+        return -1;
+    slot->to = to;
+    slot->payload = message->payload == PAYLOAD_NONE ? NULL : message->payload_data;
+    slot->data = MPI_REQUEST_NULL;
+    MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG_CONTROL, net->comm, &slot->control);
+    if (message->payload == PAYLOAD_DATA)
+        MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, (int)to, TAG_DATA, net->comm,
+                  &slot->data);
+    net->send_count++;
+    return 0;
+}
+
+bool net_sent(struct net *net, unsigned *to, const void **payload)
+{
+    struct send_slot *slot = &net->sends[net->send_first];
+    int control, data;
+    if (net->send_count == 0)
+        return false;
+    MPI_Test(&slot->control, &control, MPI_STATUS_IGNORE);
+    MPI_Test(&slot->data, &data, MPI_STATUS_IGNORE);
+    if (!control || !data)
+        return false;
+    *to = slot->to;
+    *payload = slot->payload;
+    net->send_first = (net->send_first + 1) % SENDS_MAX;
+    net->send_count--;
+    return true;
+}
+
+static struct collect *free_collect(struct net *net)
+{
+    for (unsigned i = 0; i < COLLECTS_MAX; i++)
+        if (!net->collects[i].active)
+            return &net->collects[i];
+    return NULL;
+}
+
+static int start_collect(struct net *net, struct collect *slot, const struct collect *wanted)
+{
+    if (slot->capacity < wanted->bytes) {
+        free(slot->buffer);
+        slot->capacity = 0;
+        slot->buffer = malloc(wanted->bytes);
+        if (slot->buffer == NULL)
+            return -1;
+        slot->capacity = wanted->bytes;
+    }
+    slot->part = wanted->part;
+    slot->from = wanted->from;
+    slot->bytes = wanted->bytes;
+    slot->active = true;
+    MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, (int)slot->from, TAG_DATA, net->comm, &slot->request);
+    return 0;
+}
+
+static int queue_collect(struct net *net, const struct collect *wanted)
+{
+    if (net->waiting_count == net->waiting_capacity) {
+        struct collect *grown = malloc(2 * net->waiting_capacity * sizeof *grown);
+        if (grown == NULL)
+            return -1;
+        for (unsigned i = 0; i < net->waiting_count; i++)
+            grown[i] = net->waiting[(net->waiting_first + i) % net->waiting_capacity];
+        free(net->waiting);
+        net->waiting = grown;
+        net->waiting_first = 0;
+        net->waiting_capacity *= 2;
+    }
+    net->waiting[(net->waiting_first + net->waiting_count++) % net->waiting_capacity] = *wanted;
+    return 0;
+}
+
+int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes)
+{
+    const struct collect wanted = {.part = *part, .from = from, .bytes = bytes};
+    net->collects_active++;
+    struct collect *slot = net->waiting_count == 0 ? free_collect(net) : NULL;
+    return slot != NULL ? start_collect(net, slot, &wanted) : queue_collect(net, &wanted);
+}
+
+struct collect *net_poll_collect(struct net *net)
+{
+    for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++) {
+        struct collect *collect = &net->collects[i];
+        int arrived = 0;
+        if (collect->active)
+            MPI_Test(&collect->request, &arrived, MPI_STATUS_IGNORE);
+        if (arrived)
+            return collect;
+    }
+    return NULL;
+}
+
+int net_collected(struct net *net, struct collect *collect)
+{
+    collect->active = false;
+    net->collects_active--;
+    if (net->waiting_count == 0)
+        return 0;
+    struct collect wanted = net->waiting[net->waiting_first];
+    net->waiting_first = (net->waiting_first + 1) % net->waiting_capacity;
+    net->waiting_count--;
+    return start_collect(net, collect, &wanted);
+}

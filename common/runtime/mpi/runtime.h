@@ -1,0 +1,74 @@
+/* A machine over MPI and libevent: start-up, messages, waiting, signals. One of these drives any of the three daemons.
+ *
+ * MPI is polled; libevent brings signals, timers and the doorbell. A rank that has nothing to do first polls for a
+ * moment (yielding its core where ranks outnumber cores), then sleeps in epoll until a peer on its node rings. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/util/error.h"
+#include "proto/message.h"
+
+/* What the daemon's program does for its machine. Calls that a role never needs may be NULL. */
+struct effects {
+    void *context;
+    /* worker */
+    void (*probe)(void *context, struct speed *speed);
+    void (*run)(void *context, uint32_t chunk, uint64_t first, uint64_t count, uint64_t mark);
+    void (*mark)(void *context, uint64_t mark);
+    /* Computes for a turn of a few milliseconds at most (one iteration at least). The data of an event stay untouched
+     * until `sent` is called with them. NULL for daemons that never compute. */
+    enum turn (*advance)(void *context, struct event *event);
+    void (*sent)(void *context, const void *data);
+    /* whoever collects: writes to the output. -1 with one line. */
+    int (*store)(void *context, const struct part *part, const void *data, struct error *error);
+    /* about every tick_ns, for a progress line; NULL or 0: never */
+    void (*tick)(void *context, uint64_t now_ns);
+    uint64_t tick_ns;
+};
+
+/* What a rank brings to the start. */
+struct introduction {
+    enum role role;
+    const char *version; /* "major.minor.patch" */
+    int status;          /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP */
+    const char *text;    /* what to print on behalf of all if it is the lowest rank with that status; may be NULL */
+    bool dca;
+};
+
+struct runtime;
+
+/* Whether this process was started by an MPI launcher (without touching MPI). */
+bool runtime_is_launched(void);
+
+/* Initialises MPI, exchanges hellos and checks the line-up. NULL where this rank must leave with `*status`: everything
+ * is said (once, by one rank) and MPI is finalised. */
+struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status);
+
+/* The job, from the supermaster to all. The supermaster gives its words, or a status other than 0 with which all are to
+ * leave (then this returns NULL on every rank, MPI is finalised, and `*status` says how to exit). The others receive
+ * the words: NUL-closed, one after another; `*count` of them. Borrowed from the runtime for its life. */
+char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count);
+
+/* Groups the ranks, each for itself; valid until runtime_leave(). NULL when memory is out. */
+const struct topology *runtime_group(struct runtime *runtime, bool by_node);
+
+unsigned runtime_rank(const struct runtime *runtime);
+unsigned runtime_ranks(const struct runtime *runtime);
+
+/* Rank of the master (the supermaster in the central topology) that serves worker `rank`; after runtime_group(). */
+unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
+
+/* Nanoseconds of the clock that events carry. */
+uint64_t runtime_now(void);
+
+/* When this process was started, on that clock. */
+uint64_t runtime_process_start(void);
+
+/* Drives the machine (all ranks do, after runtime_group()) until it exits; returns its status. `failure` (NULL or a
+ * line) is delivered first, as EVENT_PROBLEM instead of EVENT_START. */
+int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
+                  const char *failure);
+
+/* Finalises MPI and frees everything. */
+void runtime_leave(struct runtime *runtime);

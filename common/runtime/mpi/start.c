@@ -1,0 +1,254 @@
+/* Start and end of a run: MPI, the exchange of hellos, the check of the line-up, the job. Whatever is wrong is said by
+ * one rank, and all leave with the same status. */
+#include "common/runtime/mpi/internal.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t runtime_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t runtime_process_start(void)
+{
+    /* Field 22 of /proc/self/stat: ticks since boot at which the process began. */
+    char line[1024] = "";
+    FILE *file = fopen("/proc/self/stat", "r");
+    if (file != NULL) {
+        if (fgets(line, sizeof line, file) == NULL)
+            line[0] = '\0';
+        fclose(file);
+    }
+    const char *field = strrchr(line, ')');
+    unsigned long long ticks = 0;
+    if (field == NULL ||
+        sscanf(field + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &ticks) != 1)
+        return runtime_now();
+    struct timespec boot;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    uint64_t now = runtime_now(), since_boot = (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec;
+    uint64_t started = (uint64_t)ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+    return started < since_boot && since_boot - started < now ? now - (since_boot - started) : now;
+}
+
+bool runtime_is_launched(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) != NULL)
+            return true;
+    return false;
+}
+
+unsigned runtime_rank(const struct runtime *runtime)
+{
+    return runtime->rank;
+}
+
+unsigned runtime_ranks(const struct runtime *runtime)
+{
+    return runtime->ranks;
+}
+
+unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)
+{
+    const struct topology *topology = &runtime->topology;
+    unsigned w = topology_worker(topology, rank);
+    return topology->masters == 0 ? topology->supermaster : topology->master_rank[topology->master_of[w]];
+}
+
+/* The lowest world rank on this node names it. */
+static uint32_t node_of(const struct runtime *runtime)
+{
+    unsigned lowest = runtime->rank, result = 0;
+    MPI_Allreduce(&lowest, &result, 1, MPI_UNSIGNED, MPI_MIN, runtime->node);
+    return result;
+}
+
+/* Whether the ranks of this node have a core each, by the union of what they may run on. */
+static bool has_free_cores(const struct runtime *runtime)
+{
+    cpu_set_t own, all;
+    int ranks;
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, runtime->node);
+    MPI_Comm_size(runtime->node, &ranks);
+    return ranks <= CPU_COUNT(&all);
+}
+
+static int exchange_hellos(struct runtime *runtime, const struct introduction *introduction)
+{
+    unsigned char own[HELLO_BYTES], *all = malloc((size_t)runtime->ranks * HELLO_BYTES);
+    unsigned major = 0, minor = 0, patch = 0;
+    sscanf(introduction->version, "%u.%u.%u", &major, &minor, &patch);
+    const struct hello hello = {
+        .protocol = PROTOCOL_VERSION,
+        .major = (uint16_t)major,
+        .minor = (uint16_t)minor,
+        .patch = (uint16_t)patch,
+        .role = introduction->role,
+        .status = (uint8_t)introduction->status,
+        .dca = introduction->dca,
+        .node = node_of(runtime),
+        .pid = (uint32_t)getpid(),
+    };
+    runtime->hellos = calloc(runtime->ranks, sizeof *runtime->hellos);
+    if (all == NULL || runtime->hellos == NULL)
+        return -1;
+    hello_encode(&hello, own);
+    MPI_Allgather(own, HELLO_BYTES, MPI_BYTE, all, HELLO_BYTES, MPI_BYTE, runtime->world);
+    int result = 0;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        if (hello_decode(&runtime->hellos[i], all + (size_t)i * HELLO_BYTES, HELLO_BYTES) != DECODE_OK)
+            result = -1;
+    free(all);
+    return result;
+}
+
+static void say(FILE *stream, const char *text)
+{
+    fputs(text, stream);
+    fflush(stream);
+}
+
+/* Says on behalf of all why they leave. */
+static void say_why(const struct runtime *runtime, const struct introduction *introduction, int status,
+                    const struct error *error)
+{
+    if (error->text[0] != '\0') {
+        if (runtime->rank == 0)
+            fprintf(stderr, "hdss: %s\n", error->text);
+        return;
+    }
+    for (unsigned i = 0; i < runtime->rank; i++)
+        if (runtime->hellos[i].status == status)
+            return; /* a lower rank says it */
+    if (introduction->status == status && introduction->text != NULL)
+        say(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
+}
+
+struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status)
+{
+    struct runtime *runtime = calloc(1, sizeof *runtime);
+    struct error error;
+    int rank, ranks;
+    signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
+    signal(SIGXFSZ, SIG_IGN);
+    MPI_Init(argc, argv);
+    if (runtime == NULL)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    *runtime = (struct runtime){.rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
+    MPI_Comm_dup(MPI_COMM_WORLD, &runtime->world);
+    MPI_Comm_split_type(runtime->world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &runtime->node);
+    if (exchange_hellos(runtime, introduction) < 0) {
+        fprintf(stderr, "hdss: rank %d: the ranks of this launch are not all of HDSS, or memory is out\n", rank);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
+    }
+    *status = topology_check(runtime->hellos, runtime->ranks, &error);
+    if (*status == EXIT_STATUS_DONE)
+        return runtime;
+    say_why(runtime, introduction, *status, &error);
+    if (*status == HELLO_STATUS_HELP)
+        *status = EXIT_STATUS_DONE;
+    runtime_leave(runtime);
+    return NULL;
+}
+
+static int pack_words(struct runtime *runtime, int argc, char *const *argv, unsigned *bytes)
+{
+    size_t total = 0;
+    for (int i = 0; i < argc; i++)
+        total += strlen(argv[i]) + 1;
+    runtime->words = malloc(total + 1);
+    if (runtime->words == NULL)
+        return -1;
+    char *out = runtime->words;
+    for (int i = 0; i < argc; i++)
+        out = stpcpy(out, argv[i]) + 1;
+    *bytes = (unsigned)total;
+    return 0;
+}
+
+/* Makes the list of words; the last byte of the words is a NUL. */
+static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
+{
+    *count = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        *count += runtime->words[i] == '\0';
+    runtime->word = calloc(*count + 1, sizeof *runtime->word);
+    if (runtime->word == NULL)
+        return -1;
+    char *word = runtime->words;
+    for (unsigned i = 0; i < *count; i++, word += strlen(word) + 1)
+        runtime->word[i] = word;
+    return 0;
+}
+
+char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count)
+{
+    bool giver = runtime->role == ROLE_SUPERMASTER;
+    unsigned supermaster = 0, head[2] = {0, 0};
+    while (runtime->hellos[supermaster].role != ROLE_SUPERMASTER)
+        supermaster++;
+    if (giver) {
+        head[0] = (unsigned)*status;
+        if (pack_words(runtime, argc, argv, &head[1]) < 0)
+            MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    }
+    MPI_Bcast(head, 2, MPI_UNSIGNED, (int)supermaster, runtime->world);
+    *status = (int)head[0];
+    if (*status != EXIT_STATUS_DONE) {
+        runtime_leave(runtime);
+        return NULL;
+    }
+    if (!giver)
+        runtime->words = malloc((size_t)head[1] + 1);
+    if (runtime->words == NULL)
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    MPI_Bcast(runtime->words, (int)head[1], MPI_CHAR, (int)supermaster, runtime->world);
+    if (list_words(runtime, head[1], count) < 0)
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    return runtime->word;
+}
+
+const struct topology *runtime_group(struct runtime *runtime, bool by_node)
+{
+    if (topology_init(&runtime->topology, runtime->hellos, runtime->ranks, by_node) < 0)
+        return NULL;
+    runtime->grouped = true;
+    return &runtime->topology;
+}
+
+int runtime_prepare(struct runtime *runtime)
+{
+    runtime->cores_are_free = has_free_cores(runtime);
+    runtime->prepared = true;
+    return doorbell_init(&runtime->doorbell, runtime->world, runtime->node);
+}
+
+void runtime_leave(struct runtime *runtime)
+{
+    if (runtime->prepared)
+        doorbell_fini(&runtime->doorbell);
+    if (runtime->grouped)
+        topology_fini(&runtime->topology);
+    MPI_Comm_free(&runtime->node);
+    MPI_Comm_free(&runtime->world);
+    MPI_Finalize();
+    free(runtime->hellos);
+    free(runtime->words);
+    free(runtime->word);
+    free(runtime);
+}

@@ -1,0 +1,131 @@
+/* Waiting without burning the core of a busy rank.
+ *
+ * First a rank polls on for a moment: SPIN_NS where every rank of the node can have a core, less and with sched_yield()
+ * where they share. Then it sets its doorbell flag, looks once more and sleeps in epoll. Where something is pending (a
+ * send that needs this rank's progress) or peers are on other nodes, where no bell reaches, it naps in growing steps
+ * instead, up to NAP_MAX_NS. */
+#include "common/runtime/mpi/internal.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#define SPIN_NS        200000u
+#define SHARED_SPIN_NS 20000u
+#define NAP_MIN_NS     50000u
+#define NAP_MAX_NS     1000000u
+/* A sleeper looks up now and then all the same, should a message have been held back in the sender's transport. */
+#define SLEEP_MAX_NS 20000000u
+#define LOOK_NS      1000000u
+
+static const int drain_signals[] = {SIGINT, SIGTERM, SIGUSR1};
+
+static void on_signal(evutil_socket_t signal, short what, void *context)
+{
+    (void)signal, (void)what;
+    ((struct wait *)context)->drain = true;
+}
+
+static void on_bell(evutil_socket_t socket, short what, void *context)
+{
+    char bytes[16];
+    (void)what, (void)context;
+    while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+}
+
+static void on_timer(evutil_socket_t unused, short what, void *context)
+{
+    (void)unused, (void)what, (void)context;
+}
+
+static struct event_base *new_base(void)
+{
+    struct event_config *config = event_config_new();
+    if (config == NULL)
+        return NULL;
+    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* else a timer of 1 ms takes 4 */
+    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+    struct event_base *base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base;
+}
+
+int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
+{
+    *wait = (struct wait){.cores_are_free = cores_are_free, .idle_since_ns = NEVER, .nap_ns = NAP_MIN_NS};
+    wait->base = new_base();
+    if (wait->base == NULL)
+        return -1;
+    wait->bell = event_new(wait->base, doorbell->socket, EV_READ | EV_PERSIST, on_bell, wait);
+    wait->timer = event_new(wait->base, -1, 0, on_timer, wait);
+    if (wait->bell == NULL || wait->timer == NULL || event_add(wait->bell, NULL) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        wait->signals[i] = evsignal_new(wait->base, drain_signals[i], on_signal, wait);
+        if (wait->signals[i] == NULL || event_add(wait->signals[i], NULL) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void wait_fini(struct wait *wait)
+{
+    for (int i = 0; i < 3; i++)
+        if (wait->signals[i] != NULL)
+            event_free(wait->signals[i]);
+    if (wait->bell != NULL)
+        event_free(wait->bell);
+    if (wait->timer != NULL)
+        event_free(wait->timer);
+    if (wait->base != NULL)
+        event_base_free(wait->base);
+}
+
+void wait_look(struct wait *wait, uint64_t now_ns)
+{
+    if (now_ns - wait->looked_at_ns < LOOK_NS)
+        return;
+    wait->looked_at_ns = now_ns;
+    event_base_loop(wait->base, EVLOOP_NONBLOCK);
+}
+
+static void sleep_until(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
+{
+    if (until_ns <= now_ns)
+        return;
+    uint64_t span_us = (until_ns - now_ns + 999) / 1000;
+    const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
+    event_add(wait->timer, &span);
+    event_base_loop(wait->base, EVLOOP_ONCE);
+    event_del(wait->timer);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+               bool (*poll)(void *context), void *context)
+{
+    if (wait->idle_since_ns == NEVER) {
+        wait->idle_since_ns = now_ns;
+        wait->nap_ns = NAP_MIN_NS;
+    }
+    if (now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS)) {
+        if (!wait->cores_are_free)
+            sched_yield();
+        return;
+    }
+    uint64_t longest = SLEEP_MAX_NS;
+    if (pending || wait->far_peers) {
+        longest = wait->nap_ns;
+        wait->nap_ns = earlier(2 * wait->nap_ns, NAP_MAX_NS);
+    }
+    doorbell_set_sleeping(doorbell, true);
+    if (!poll(context))
+        sleep_until(wait, now_ns, earlier(until_ns, now_ns + longest));
+    doorbell_set_sleeping(doorbell, false);
+    wait->looked_at_ns = now_ns;
+}

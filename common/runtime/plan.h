@@ -1,0 +1,21 @@
+/* A job made ready: its command line parsed, its kernel found, the kernel's parameters checked, the loop known. Every
+ * rank makes the same plan from the same words. */
+#pragma once
+
+#include "common/config/job.h"
+#include "common/util/error.h"
+#include "hdss/kernel.h"
+
+struct plan {
+    struct job job;
+    const struct hdss_kernel *kernel;
+    union hdss_value values[HDSS_PARAMS_MAX];
+    struct hdss_loop loop;
+    uint64_t first, count; /* the part of the loop that this job runs */
+    uint64_t record_bytes; /* of one iteration's result */
+    bool collect;          /* results go to an output; else they are digested where they are made */
+};
+
+/* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
+ * `error`. The plan borrows from argv. */
+int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error);

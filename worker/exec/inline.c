@@ -1,0 +1,263 @@
+/* The executor: see inline.h. */
+#include "worker/exec/inline.h"
+
+#include "common/util/digest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Between two looks at the messages. */
+#define TURN_NS 2000000.0
+/* Digested-only results are made in a buffer that stays in the cache. */
+#define SCRATCH_BYTES (256u << 10)
+/* A probe ends when a level has taken this long. */
+#define PROBE_NS 4000000u
+/* Sleeps shorter than this are put off: the timer is not that precise. */
+#define WAIT_MIN_NS 200000.0
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int allocate(struct exec *exec)
+{
+    uint64_t limit = exec->config.collect ? SLICE_MAX : SCRATCH_BYTES;
+    exec->capacity = exec->record_bytes < limit ? limit / exec->record_bytes : 1;
+    size_t bytes = EXEC_HEADROOM + exec->capacity * exec->record_bytes;
+    for (unsigned i = 0; i < (exec->config.collect ? EXEC_BUFFERS : 1); i++) {
+        exec->buffers[i].bytes = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        if (exec->buffers[i].bytes == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+int exec_init(struct exec *exec, const struct exec_config *config)
+{
+    *exec = (struct exec){.config = *config, .record_bytes = hdss_record_size(config->loop)};
+    if (allocate(exec) < 0) {
+        exec_fini(exec);
+        snprintf(exec->error, sizeof exec->error, "%s: no memory for a record of %llu bytes", config->kernel->name,
+                 (unsigned long long)exec->record_bytes);
+        return -1;
+    }
+    if (config->kernel->open(config->values, config->loop, &exec->instance, exec->error) < 0) {
+        exec_fini(exec);
+        return -1;
+    }
+    exec->open = true;
+    return 0;
+}
+
+void exec_fini(struct exec *exec)
+{
+    if (exec->open && exec->config.kernel->close != NULL)
+        exec->config.kernel->close(exec->instance);
+    exec->open = false;
+    for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
+        free(exec->buffers[i].bytes);
+        exec->buffers[i].bytes = NULL;
+    }
+}
+
+/* --- being slower than the core can --- */
+
+/* The clock of the real work: a sleeping kernel is timed by the wall, a computing one by the core, which others may
+ * share. */
+static clockid_t work_clock(const struct exec *exec)
+{
+    return exec->config.loop->waits ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+}
+
+static void sleep_for(double ns)
+{
+    const uint64_t until = read_clock(CLOCK_MONOTONIC) + (uint64_t)ns;
+    const struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
+}
+
+/* Pays what is owed, by real waiting; a short rest is carried over unless the chunk is at its end. */
+static void pay_waiting(struct exec *exec, bool at_end)
+{
+    if (exec->waiting_ns < (at_end ? WAIT_MIN_NS / 4 : WAIT_MIN_NS))
+        return;
+    uint64_t before = read_clock(CLOCK_MONOTONIC);
+    sleep_for(exec->waiting_ns);
+    exec->waiting_ns -= (double)(read_clock(CLOCK_MONOTONIC) - before); /* the oversleep counts for the next time */
+}
+
+/* Runs the kernel; its time, waiting included, is added to compute_ns. */
+static int run_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records, bool at_end)
+{
+    bool slow = exec->config.slowdown > 1;
+    uint64_t worked = slow ? read_clock(work_clock(exec)) : 0, began = read_clock(CLOCK_MONOTONIC);
+    int result = exec->config.kernel->run(exec->instance, first, count, records, exec->error);
+    if (slow) {
+        exec->waiting_ns += (double)(read_clock(work_clock(exec)) - worked) * (exec->config.slowdown - 1);
+        pay_waiting(exec, at_end);
+    }
+    exec->compute_ns += read_clock(CLOCK_MONOTONIC) - began;
+    return result;
+}
+
+/* --- probing --- */
+
+/* The k-th probe iteration: the van der Corput sequence spreads them over the loop, whatever their number. */
+static uint64_t probe_iteration(const struct exec *exec, uint64_t k)
+{
+    uint64_t reversed = 0;
+    for (uint64_t bits = k, half = UINT64_C(1) << 63; bits != 0; bits >>= 1, half >>= 1)
+        reversed += bits & 1 ? half : 0;
+    uint64_t place = (uint64_t)((unsigned __int128)reversed * exec->config.probe_count >> 64);
+    return exec->config.probe_first + place;
+}
+
+void exec_probe(struct exec *exec, struct speed *speed)
+{
+    const clockid_t clock = work_clock(exec);
+    unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
+    uint64_t elapsed = 0, next = 0;
+    /* Once untimed, so that caches, pages and the core's clock rate are what they will be. */
+    exec->config.kernel->run(exec->instance, probe_iteration(exec, 0), 1, records, exec->error);
+    for (speed->levels = 0; speed->levels < LEVELS_MAX; speed->levels++) {
+        uint64_t count = UINT64_C(1) << speed->levels, began = read_clock(clock);
+        if (speed->levels > 0 && (elapsed >= PROBE_NS || count > exec->config.probe_count))
+            break;
+        for (; next < count; next++)
+            exec->config.kernel->run(exec->instance, probe_iteration(exec, next), 1, records, exec->error);
+        elapsed += read_clock(clock) - began;
+        speed->elapsed_ns[speed->levels] = (uint64_t)((double)(elapsed > 0 ? elapsed : 1) * exec->config.slowdown);
+    }
+}
+
+/* --- chunks --- */
+
+void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
+{
+    exec->running = true;
+    exec->first = first;
+    exec->count = count;
+    exec->mark = mark;
+    exec->done = exec->sliced = 0;
+    exec->compute_ns = exec->digest = 0;
+}
+
+void exec_mark(struct exec *exec, uint64_t mark)
+{
+    exec->mark = mark;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Iterations for this turn: no further than the mark, the buffer and TURN_NS allow. */
+static uint64_t turn_size(const struct exec *exec)
+{
+    uint64_t size = least(exec->count - exec->done, exec->capacity);
+    if (exec->config.collect)
+        size = least(size, exec->capacity - (exec->done - exec->sliced));
+    if (exec->mark > exec->done)
+        size = least(size, exec->mark - exec->done);
+    double in_time = exec->iteration_ns > 0 ? TURN_NS / exec->iteration_ns : 1;
+    return in_time < 1 ? 1 : in_time < (double)size ? (uint64_t)in_time : size;
+}
+
+static void learn(struct exec *exec, uint64_t iterations, uint64_t elapsed_ns)
+{
+    double time = (double)elapsed_ns / (double)iterations, before = exec->iteration_ns;
+    time = time < 0.5 ? 0.5 : time;
+    /* Slower is believed at once, faster by a factor at a time, so that one cheap iteration does not make a long turn.
+     */
+    exec->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
+}
+
+static struct exec_buffer *buffer_in_use(struct exec *exec)
+{
+    return &exec->buffers[exec->filling];
+}
+
+/* Computes one turn's iterations. -1 when the kernel failed. */
+static int compute(struct exec *exec)
+{
+    uint64_t size = turn_size(exec), before = exec->compute_ns, first = exec->first + exec->done;
+    uint64_t place = exec->config.collect ? exec->done - exec->sliced : 0;
+    unsigned char *records = buffer_in_use(exec)->bytes + EXEC_HEADROOM + place * exec->record_bytes;
+    if (run_kernel(exec, first, size, records, exec->done + size == exec->count) < 0)
+        return -1;
+    exec->digest += digest_records(first, size, records, exec->record_bytes);
+    exec->done += size;
+    learn(exec, size, exec->compute_ns - before);
+    return 0;
+}
+
+/* Puts the results that have gathered into the event, and goes on with the other buffer. */
+static void hand_over(struct exec *exec, struct event *event)
+{
+    event->chunk.count = exec->done - exec->sliced;
+    event->chunk.digest = exec->digest;
+    if (exec->config.collect) {
+        struct exec_buffer *buffer = buffer_in_use(exec);
+        event->chunk.data = buffer->bytes + EXEC_HEADROOM;
+        event->chunk.bytes = event->chunk.count * exec->record_bytes;
+        buffer->sent = true;
+        exec->filling = (exec->filling + 1) % EXEC_BUFFERS;
+    }
+    exec->sliced = exec->done;
+    exec->digest = 0;
+}
+
+static bool event_is_due(struct exec *exec, struct event *event)
+{
+    event->chunk.done = exec->done;
+    event->chunk.compute_ns = exec->compute_ns;
+    if (exec->done == exec->count) {
+        event->type = EVENT_FINISHED;
+        exec->running = false;
+        hand_over(exec, event);
+        return true;
+    }
+    if (exec->config.collect && exec->done - exec->sliced == exec->capacity) {
+        event->type = EVENT_SLICE;
+        hand_over(exec, event);
+        return true;
+    }
+    return false;
+}
+
+static bool mark_is_due(struct exec *exec, struct event *event)
+{
+    if (!exec->running || exec->mark == 0 || exec->mark != exec->done)
+        return false;
+    exec->mark = 0;
+    *event = (struct event){.type = EVENT_MARK, .chunk = {.done = exec->done, .compute_ns = exec->compute_ns}};
+    return true;
+}
+
+enum turn exec_advance(struct exec *exec, struct event *event)
+{
+    if (mark_is_due(exec, event)) /* reached together with a slice, which went first */
+        return TURN_EVENT;
+    if (!exec->running || buffer_in_use(exec)->sent)
+        return TURN_BLOCKED;
+    if (compute(exec) < 0) {
+        exec->running = false;
+        *event = (struct event){.type = EVENT_FINISHED, .text = exec->error};
+        return TURN_EVENT;
+    }
+    return event_is_due(exec, event) || mark_is_due(exec, event) ? TURN_EVENT : TURN_WORKED;
+}
+
+void exec_sent(struct exec *exec, const void *data)
+{
+    for (unsigned i = 0; i < EXEC_BUFFERS; i++)
+        if (exec->buffers[i].bytes != NULL && exec->buffers[i].bytes + EXEC_HEADROOM == data)
+            exec->buffers[i].sent = false;
+}

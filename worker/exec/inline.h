@@ -1,0 +1,65 @@
+/* Running chunks in the worker's own thread, a turn at a time.
+ *
+ * The chunk is computed in pieces of about TURN_NS, so that between two of them the runtime can look after its
+ * messages. Results that are to be collected gather in one of two buffers; a full one leaves as a slice while the
+ * other fills. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "hdss/kernel.h"
+
+/* The wire format of a message may be written into so many bytes before the records. */
+#define EXEC_HEADROOM 64
+#define EXEC_BUFFERS  2
+
+struct exec_config {
+    const struct hdss_kernel *kernel;
+    const union hdss_value *values;
+    const struct hdss_loop *loop;      /* borrowed for the executor's life */
+    bool collect;                      /* results leave with the events, else only their digest does */
+    double slowdown;                   /* 1: as fast as the core can */
+    uint64_t probe_first, probe_count; /* the loop, from which the probe iterations are taken */
+};
+
+struct exec_buffer {
+    unsigned char *bytes; /* owned, EXEC_HEADROOM + capacity records */
+    bool sent;            /* on its way: not to be touched */
+};
+
+struct exec {
+    struct exec_config config;
+    void *instance;
+    bool open;
+    uint64_t record_bytes, capacity; /* bytes of a record; records that fit a buffer */
+    struct exec_buffer buffers[EXEC_BUFFERS];
+    unsigned filling;
+    /* the running chunk */
+    bool running;
+    uint64_t first, count, mark;
+    uint64_t done;   /* iterations computed */
+    uint64_t sliced; /* of them left with a slice */
+    uint64_t compute_ns;
+    uint64_t digest;     /* of those not sliced */
+    double iteration_ns; /* estimate, for the size of a turn; 0: unknown */
+    double waiting_ns;   /* owed to the slowdown */
+    char error[HDSS_ERROR_MAX];
+};
+
+/* Opens the kernel and allocates the buffers. -1 with one line in exec->error, nothing owned. */
+int exec_init(struct exec *exec, const struct exec_config *config);
+void exec_fini(struct exec *exec);
+
+/* Times the first 1, 2, 4, ... probe iterations, which are spread over the loop and the same for every worker. */
+void exec_probe(struct exec *exec, struct speed *speed);
+
+/* Begins a chunk; the one before is over. */
+void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark);
+
+/* Sets the mark of the running chunk. */
+void exec_mark(struct exec *exec, uint64_t mark);
+
+/* Computes for a turn; the event is MARK, SLICE or FINISHED. */
+enum turn exec_advance(struct exec *exec, struct event *event);
+
+/* The records at `data`, from an event, are through: their buffer may be used again. */
+void exec_sent(struct exec *exec, const void *data);
