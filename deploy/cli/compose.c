@@ -1,0 +1,187 @@
+/* Composing the mpirun line: see compose.h. */
+#include "deploy/cli/compose.h"
+#include "deploy/cli/cores.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum program { SUPERMASTER, MASTER, WORKER, PROGRAMS };
+
+static const char *const names[PROGRAMS] = {"supermaster", "master", "worker"};
+
+void lineup_fini(struct lineup *lineup)
+{
+    hosts_fini(&lineup->hosts);
+    words_fini(&lineup->slowdowns);
+    words_fini(&lineup->mpi_args);
+    words_fini(&lineup->job);
+}
+
+static int own_folder(char folder[PATH_MAX], struct error *error)
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    if (length <= 0)
+        return error_set(error, "/proc/self/exe: %s", strerror(errno));
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    return 0;
+}
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The daemons stand beside this program where they are installed, and in their own folders where they are built. */
+static int find_program(const char *folder, const char *name, char path[PATH_MAX], struct error *error)
+{
+    static const char *const places[] = {"", "../libexec/hdss", "../../"};
+    for (int i = 0; i < 3; i++) {
+        char *candidate;
+        if (asprintf(&candidate, "%s/%s%s/%s", folder, places[i], i == 2 ? name : "", name) < 0)
+            return error_set(error, "out of memory for a path");
+        bool found = realpath(candidate, path) != NULL && is_program(path);
+        free(candidate);
+        if (found)
+            return 0;
+    }
+    return error_set(error, "the program %s is neither in %.200s nor in ../libexec/hdss beside it", name, folder);
+}
+
+static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
+{
+    char folder[PATH_MAX];
+    if (own_folder(folder, error) < 0)
+        return -1;
+    for (int i = 0; i < PROGRAMS; i++)
+        if (find_program(folder, names[i], paths[i], error) < 0)
+            return -1;
+    return 0;
+}
+
+static int count_workers(struct lineup *lineup, struct error *error)
+{
+    unsigned slowdowns = lineup->slowdowns.count;
+    if (lineup->workers == 0 && slowdowns > 1)
+        lineup->workers = slowdowns;
+    if (lineup->workers == 0 && lineup->hosts.count > 0)
+        lineup->workers = hosts_slots(&lineup->hosts);
+    else if (lineup->workers == 0)
+        lineup->workers = cores_usable();
+    if (lineup->workers == 0)
+        return error_set(error, "--workers is needed where the cores of a host are not given: --hosts NAME:CORES,...");
+    if (slowdowns > 1 && slowdowns != lineup->workers)
+        return error_set(error, "--slowdown has %u numbers; accepted: one, or one for each of the %u workers",
+                         slowdowns, lineup->workers);
+    return 0;
+}
+
+static int complete(struct lineup *lineup, struct error *error)
+{
+    if (count_workers(lineup, error) < 0)
+        return -1;
+    if (!lineup->masters_given && lineup->hosts.count > 1)
+        lineup->masters = lineup->hosts.count < lineup->workers ? lineup->hosts.count : lineup->workers;
+    if (lineup->masters > lineup->workers)
+        return error_set(error, "--masters %u: accepted: an integer from 0 to the number of workers, %u",
+                         lineup->masters, lineup->workers);
+    return 0;
+}
+
+/* Slots are made to fit exactly: mapped by node, each context then goes around the hosts until they are full. */
+static void add_hosts(struct lineup *lineup, struct words *line)
+{
+    hosts_deal(&lineup->hosts, lineup->masters, lineup->workers);
+    size_t size = 1, used = 0;
+    for (unsigned i = 0; i < lineup->hosts.count; i++)
+        size += strlen(lineup->hosts.items[i].name) + 16;
+    char *list = calloc(1, size);
+    for (unsigned i = 0; list != NULL && i < lineup->hosts.count; i++) {
+        const struct host *host = &lineup->hosts.items[i];
+        unsigned ranks = host->workers + host->masters + (i == 0);
+        if (ranks > 0)
+            used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, ranks);
+    }
+    words_add(line, "--host");
+    words_add(line, list != NULL ? list : "");
+    words_add(line, "--map-by");
+    words_add(line, "node");
+    line->failed = line->failed || list == NULL;
+    free(list);
+}
+
+static void add_placement(struct lineup *lineup, struct words *line)
+{
+    unsigned ranks = 1 + lineup->masters + lineup->workers;
+    bool shared = lineup->hosts.count > 0 || ranks > cores_usable();
+    if (lineup->hosts.count > 0)
+        add_hosts(lineup, line);
+    else if (shared)
+        words_add(line, "--oversubscribe");
+    if (shared && !words_contain(&lineup->mpi_args, "--bind-to")) {
+        words_add(line, "--bind-to");
+        words_add(line, "none");
+    }
+}
+
+static void add_context(struct words *line, unsigned count, const char *program)
+{
+    words_add(line, "-n");
+    words_add_format(line, "%u", count);
+    words_add(line, program);
+}
+
+/* A context for each group of neighbours with the same slowdown. */
+static void add_workers(const struct lineup *lineup, struct words *line, const char *program)
+{
+    const struct words *slowdowns = &lineup->slowdowns;
+    unsigned count;
+    for (unsigned first = 0; first < lineup->workers; first += count) {
+        const char *slowdown = slowdowns->count == 0 ? "1" : slowdowns->items[slowdowns->count == 1 ? 0 : first];
+        for (count = 1; first + count < lineup->workers; count++)
+            if (slowdowns->count > 1 && strcmp(slowdown, slowdowns->items[first + count]) != 0)
+                break;
+        words_add(line, ":");
+        add_context(line, count, program);
+        if (strcmp(slowdown, "1") != 0) {
+            words_add(line, "--slowdown");
+            words_add(line, slowdown);
+        }
+    }
+}
+
+/* A supermaster on another machine cannot see that there is a terminal here. What the user says stands behind and wins.
+ */
+static void add_job(const struct lineup *lineup, struct words *line)
+{
+    if (lineup->hosts.count > 0 && isatty(STDERR_FILENO)) {
+        words_add(line, "--progress");
+        words_add(line, "always");
+    }
+    for (unsigned i = 1; i < lineup->job.count; i++)
+        words_add(line, lineup->job.items[i]);
+}
+
+int compose(struct lineup *lineup, struct words *line, struct error *error)
+{
+    char paths[PROGRAMS][PATH_MAX];
+    if (complete(lineup, error) < 0 || find_programs(paths, error) < 0)
+        return -1;
+    words_add(line, lineup->mpirun);
+    add_placement(lineup, line);
+    words_add_all(line, &lineup->mpi_args);
+    add_context(line, 1, paths[SUPERMASTER]);
+    add_job(lineup, line);
+    if (lineup->masters > 0) {
+        words_add(line, ":");
+        add_context(line, lineup->masters, paths[MASTER]);
+    }
+    add_workers(lineup, line, paths[WORKER]);
+    bool failed = line->failed || lineup->job.failed || lineup->slowdowns.failed || lineup->mpi_args.failed;
+    return failed ? error_set(error, "out of memory for the mpirun line") : 0;
+}

@@ -1,0 +1,25 @@
+/* The mpirun line for a line-up. */
+#pragma once
+
+#include "common/util/error.h"
+#include "deploy/cli/hosts.h"
+#include "deploy/cli/words.h"
+
+#include <stdbool.h>
+
+struct lineup {
+    unsigned masters, workers; /* workers 0: not given */
+    bool masters_given;
+    struct hosts hosts;     /* none: this machine */
+    struct words slowdowns; /* one for all, one for each worker, or none */
+    const char *mpirun;     /* borrowed */
+    struct words mpi_args;
+    struct words job; /* the supermaster's command line, its name first */
+    bool dry_run;
+};
+
+void lineup_fini(struct lineup *lineup);
+
+/* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
+ * line. */
+int compose(struct lineup *lineup, struct words *line, struct error *error);

@@ -1,0 +1,37 @@
+/* Usable cores, from the process's affinity and the machine's description in /sys: see cores.h. */
+#include "deploy/cli/cores.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+enum { CPU_SETS = 16 }; /* of 1,024 each */
+
+/* The lowest hardware thread of the core that `cpu` belongs to; itself where that is not known. */
+static int first_sibling(int cpu)
+{
+    char path[96];
+    int first = cpu;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return cpu;
+    if (fscanf(file, "%d", &first) != 1)
+        first = cpu;
+    fclose(file);
+    return first;
+}
+
+unsigned cores_usable(void)
+{
+    cpu_set_t cpus[CPU_SETS];
+    unsigned cores = 0;
+    if (sched_getaffinity(0, sizeof cpus, cpus) < 0)
+        return 1;
+    for (int cpu = 0; cpu < CPU_SETS * CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET_S(cpu, sizeof cpus, cpus))
+            continue;
+        int first = first_sibling(cpu);
+        cores += first == cpu || !CPU_ISSET_S(first, sizeof cpus, cpus);
+    }
+    return cores > 0 ? cores : 1;
+}

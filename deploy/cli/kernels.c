@@ -1,0 +1,170 @@
+/* hdss kernels: what kernels there are, and with a name its parameters and what it yields, straight from its table. */
+#include "deploy/cli/commands.h"
+
+#include "common/config/params.h"
+#include "worker/kernels/kernels.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: hdss kernels [NAME [KEY=VALUE]...]\n"
+    "\n"
+    "Lists the kernels; with NAME: its parameters, what they accept and their defaults, and the\n"
+    "loop and the result that the given values make.\n"
+    "\n"
+    "  --help  this text\n";
+
+#define TEXT_MAX 200
+
+static int widest(int width, const char *text)
+{
+    int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+static void list_kernels(void)
+{
+    size_t count;
+    const struct hdss_kernel *const *all = kernels(&count);
+    int width = 0;
+    for (size_t i = 0; i < count; i++)
+        width = widest(width, all[i]->name);
+    for (size_t i = 0; i < count; i++)
+        printf("%-*s  %s\n", width, all[i]->name, all[i]->summary);
+}
+
+/* "width=2048". */
+static const char *setting_of(const struct hdss_param *param, union hdss_value value, char text[TEXT_MAX])
+{
+    char value_text[KERNEL_PARAM_TEXT_MAX];
+    snprintf(text, TEXT_MAX, "%s=%.100s", param->name, kernel_param_text(param, value, value_text));
+    return text;
+}
+
+/* "an integer from 1 to 2^20 (pixels)". */
+static const char *range_of(const struct hdss_param *param, char text[TEXT_MAX])
+{
+    char accepts[TEXT_MAX - 40];
+    bool unit = param->unit[0] != '\0';
+    snprintf(text, TEXT_MAX, "%s%s%.30s%s", kernel_param_accepts(param, accepts, sizeof accepts), unit ? " (" : "",
+             param->unit, unit ? ")" : "");
+    return text;
+}
+
+static void print_params(const struct hdss_kernel *kernel, const union hdss_value *values)
+{
+    char text[TEXT_MAX];
+    int width = 0;
+    unsigned count = kernel_params_count(kernel);
+    for (unsigned i = 0; i < count; i++)
+        width = widest(width, setting_of(&kernel->params[i], values[i], text));
+    for (unsigned i = 0; i < count; i++) {
+        printf("  %-*s  %s\n", width, setting_of(&kernel->params[i], values[i], text), kernel->params[i].summary);
+        printf("  %-*s  accepted: %s\n", width, "", range_of(&kernel->params[i], text));
+    }
+}
+
+static const char *type_name(enum hdss_type type)
+{
+    switch (type) {
+    case HDSS_UINT8: return "uint8";
+    case HDSS_UINT16: return "uint16";
+    case HDSS_UINT32: return "uint32";
+    case HDSS_UINT64: return "uint64";
+    case HDSS_INT32: return "int32";
+    case HDSS_INT64: return "int64";
+    case HDSS_FLOAT32: return "float32";
+    case HDSS_FLOAT64: return "float64";
+    }
+    return "";
+}
+
+static const char *layout_name(const struct hdss_loop *loop, char text[TEXT_MAX])
+{
+    if (loop->layout == HDSS_LAYOUT_TILES)
+        snprintf(text, TEXT_MAX, "tiles of %" PRIu64 " x %" PRIu64, loop->tile_height, loop->tile_width);
+    else
+        snprintf(text, TEXT_MAX, "%s", loop->layout == HDSS_LAYOUT_COLUMNS ? "columns" : "rows");
+    return text;
+}
+
+static void print_loop(const struct hdss_loop *loop)
+{
+    char layout[TEXT_MAX];
+    printf("\nloop    %" PRIu64 " iterations%s\n", loop->iterations, loop->waits ? ", which wait" : "");
+    printf("record  %" PRIu64 " x %s, %zu bytes per iteration\n", loop->record_length, type_name(loop->type),
+           hdss_record_size(loop));
+    printf("result  ");
+    for (unsigned i = 0; i < loop->dims; i++)
+        printf("%s%" PRIu64, i > 0 ? " x " : "", loop->shape[i]);
+    printf(" %s", type_name(loop->type));
+    if (loop->dims > 1)
+        printf(", in %s", layout_name(loop, layout));
+    putchar('\n');
+}
+
+static int finish(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_STATUS_DONE;
+    fprintf(stderr, "hdss kernels: cannot write: %s\n", strerror(errno));
+    return EXIT_STATUS_FAILED;
+}
+
+static int wrong_use(const char *text)
+{
+    fprintf(stderr, "hdss kernels: %s\n", text);
+    return EXIT_STATUS_USAGE;
+}
+
+static int describe_named(const char *name, unsigned count, const char *const *words)
+{
+    union hdss_value values[HDSS_PARAMS_MAX];
+    struct hdss_loop loop;
+    struct error error;
+    const struct hdss_kernel *kernel = kernel_find(name);
+    if (kernel == NULL)
+        kernel_unknown(name, &error);
+    if (kernel == NULL || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
+        kernel_describe(kernel, values, &loop, &error) < 0)
+        return wrong_use(error.text);
+    printf("%s: %s\n\n%s\n", kernel->name, kernel->summary,
+           kernel_params_count(kernel) > 0 ? "parameters" : "no parameters");
+    print_params(kernel, values);
+    print_loop(&loop);
+    return finish();
+}
+
+enum { OPTION_HELP = 256 }; /* above every letter */
+
+static int bad_option(const char *word)
+{
+    struct error error;
+    if (optopt > 0 && optopt < OPTION_HELP)
+        error_set(&error, "-%c is not an option: see hdss kernels --help", optopt);
+    else
+        error_set(&error, "%s is not an option: see hdss kernels --help", word);
+    return wrong_use(error.text);
+}
+
+int command_kernels(int argc, char **argv)
+{
+    static const struct option options[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
+    optind = 0; /* glibc: start anew, the caller has parsed its own options */
+    opterr = 0;
+    int option = getopt_long(argc, argv, ":h", options, NULL);
+    if (option == 'h' || option == OPTION_HELP) {
+        fputs(help, stdout);
+        return finish();
+    }
+    if (option != -1)
+        return bad_option(argv[optind - 1]);
+    if (optind < argc)
+        return describe_named(argv[optind], (unsigned)(argc - optind - 1), (const char *const *)&argv[optind + 1]);
+    list_kernels();
+    return finish();
+}

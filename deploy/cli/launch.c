@@ -1,0 +1,230 @@
+/* mpirun as a child: see launch.h. */
+#include "deploy/cli/launch.h"
+#include "deploy/cli/banner.h"
+#include "deploy/cli/ready.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READY_LOOK_MS = 10, READY_WAIT_MS = 60000, REMOTE_WAIT_MS = 5000 };
+
+struct child {
+    pid_t pid;
+    int signals;      /* signalfd */
+    int errors;       /* our end of its standard error */
+    unsigned asked;   /* how often the user asked to stop */
+    bool drain_waits; /* SIGUSR1 is due as soon as it can be taken */
+    int wait_ms;      /* that it may still wait */
+    bool ended;
+    int status; /* as waitpid() gives it */
+    struct banner banner;
+};
+
+static void write_error(void *context, const char *bytes, size_t count)
+{
+    (void)context;
+    fwrite(bytes, 1, count, stderr);
+}
+
+/* A line of our own, which a progress line may stand in front of. */
+static void say(const char *text)
+{
+    fprintf(stderr, "%shdss: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
+}
+
+/* The signals we take, without those that whoever started us wants ignored (nohup, a shell's background jobs). */
+static void block_signals(sigset_t *before, sigset_t *taken)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGCHLD};
+    sigemptyset(taken);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction action;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(taken, numbers[i]);
+    }
+    signal(SIGCHLD, SIG_DFL);
+    sigaddset(taken, SIGCHLD);
+    sigprocmask(SIG_BLOCK, taken, before);
+}
+
+/* Where our standard error is a terminal, the ranks' is to be one like it: they look at mpirun's to see whether a
+ * progress line makes sense, and how wide it may be. */
+static int open_terminal(int ends[2])
+{
+    char name[64];
+    struct termios settings;
+    struct winsize size;
+    if (!isatty(STDERR_FILENO))
+        return -1;
+    ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (ends[0] < 0)
+        return -1;
+    ends[1] = -1;
+    if (grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0 && ptsname_r(ends[0], name, sizeof name) == 0)
+        ends[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (ends[1] < 0 || tcgetattr(ends[1], &settings) < 0) {
+        close(ends[0]);
+        return -1;
+    }
+    cfmakeraw(&settings);
+    tcsetattr(ends[1], TCSANOW, &settings);
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
+        ioctl(ends[1], TIOCSWINSZ, &size);
+    return 0;
+}
+
+static int open_errors(int ends[2])
+{
+    return open_terminal(ends) == 0 || pipe2(ends, O_CLOEXEC) == 0 ? 0 : -1;
+}
+
+static _Noreturn void become(char *const *argv, int errors, const sigset_t *mask, pid_t parent)
+{
+    int null = open("/dev/null", O_RDONLY);
+    int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) /* it died before we asked to be told */
+        _exit(EXIT_STATUS_FAILED);
+    dup2(null, STDIN_FILENO); /* it is not in the terminal's foreground */
+    dup2(errors, STDERR_FILENO);
+    signal(SIGTTOU, SIG_IGN);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(argv[0], argv);
+    dprintf(own, "hdss: cannot run %s: %s%s\n", argv[0], strerror(errno),
+            errno == ENOENT ? "; it comes with Open MPI, --mpirun says where it is" : "");
+    _exit(EXIT_STATUS_USAGE);
+}
+
+static int start(struct child *child, char *const *argv)
+{
+    sigset_t before, taken;
+    int ends[2];
+    pid_t self = getpid();
+    block_signals(&before, &taken);
+    child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (child->signals < 0 || open_errors(ends) < 0)
+        return -1;
+    child->pid = fork();
+    if (child->pid == 0)
+        become(argv, ends[1], &before, self);
+    close(ends[1]);
+    child->errors = ends[0];
+    fcntl(child->errors, F_SETFL, O_NONBLOCK);
+    banner_init(&child->banner, write_error, NULL);
+    return child->pid < 0 ? -1 : 0;
+}
+
+/* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. */
+static void look_ready(struct child *child)
+{
+    if (!ready_for(child->pid, SIGUSR1) && (child->wait_ms -= READY_LOOK_MS) > 0)
+        return;
+    kill(child->pid, SIGUSR1);
+    child->drain_waits = false;
+}
+
+static void ask_to_stop(struct child *child)
+{
+    switch (++child->asked) {
+    case 1:
+        say("draining: running chunks finish and their results are kept; once more to give them up");
+        child->drain_waits = true;
+        look_ready(child);
+        break;
+    case 2:
+        say("giving up: the ranks are ended");
+        child->drain_waits = false;
+        kill(child->pid, SIGTERM);
+        break;
+    default: kill(child->pid, SIGKILL);
+    }
+}
+
+static void take_signal(struct child *child, int number)
+{
+    switch (number) {
+    case SIGCHLD: child->ended = waitpid(child->pid, &child->status, WNOHANG) == child->pid; break;
+    case SIGTSTP:
+        kill(child->pid, SIGTSTP);
+        raise(SIGSTOP);
+        break;
+    case SIGCONT: kill(child->pid, SIGCONT); break;
+    default: ask_to_stop(child);
+    }
+}
+
+static void take_signals(struct child *child)
+{
+    struct signalfd_siginfo info;
+    while (!child->ended && read(child->signals, &info, sizeof info) == sizeof info)
+        take_signal(child, (int)info.ssi_signo);
+}
+
+static void pass_errors(struct child *child)
+{
+    char bytes[4096];
+    ssize_t count;
+    while ((count = read(child->errors, bytes, sizeof bytes)) > 0)
+        banner_take(&child->banner, bytes, (size_t)count);
+    fflush(stderr);
+    if (count == 0 || errno != EAGAIN) { /* its other end is closed; EIO of a terminal */
+        close(child->errors);
+        child->errors = -1;
+    }
+}
+
+static void attend(struct child *child)
+{
+    while (!child->ended) {
+        struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN}, {.fd = child->errors, .events = POLLIN}};
+        poll(polled, 2, child->drain_waits ? READY_LOOK_MS : -1);
+        take_signals(child);
+        if (child->errors >= 0 && polled[1].revents != 0)
+            pass_errors(child);
+        if (child->drain_waits && !child->ended)
+            look_ready(child);
+    }
+    if (child->errors >= 0)
+        pass_errors(child); /* what is there; somebody may still hold the other end open */
+    banner_flush(&child->banner);
+    fflush(stderr);
+}
+
+static int explain(const struct child *child)
+{
+    int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
+    if (status <= EXIT_STATUS_DRAINED)
+        return status;
+    char text[100];
+    int number = status - 128;
+    if (number > 0 && number < NSIG && sigabbrev_np(number) != NULL)
+        snprintf(text, sizeof text, "a process of the run was ended by SIG%s", sigabbrev_np(number));
+    else
+        snprintf(text, sizeof text, "mpirun ended with status %d", status);
+    say(text);
+    return EXIT_STATUS_FAILED;
+}
+
+int launch(char *const *argv, bool remote)
+{
+    struct child child = {.errors = -1, .wait_ms = remote ? REMOTE_WAIT_MS : READY_WAIT_MS};
+    if (start(&child, argv) < 0) {
+        fprintf(stderr, "hdss: cannot start %s: %s\n", argv[0], strerror(errno));
+        return EXIT_STATUS_FAILED;
+    }
+    attend(&child);
+    return explain(&child);
+}

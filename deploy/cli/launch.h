@@ -1,0 +1,20 @@
+/* Runs mpirun and stands between it and the user's signals.
+ *
+ * Open MPI's mpirun answers SIGINT and SIGTERM by killing its ranks within two seconds; SIGUSR1 it passes on to them
+ * (measured with 4.1.4; raising odls_base_sigkill_timeout only makes it sleep that long before each step). So
+ * mpirun gets a process group of its own, where no Ctrl-C reaches it, and signals go one by one:
+ *   the first SIGINT, SIGTERM or SIGHUP   SIGUSR1 to mpirun, for the ranks to drain;
+ *   the second                            SIGTERM to mpirun: the ranks are ended;
+ *   the third                             SIGKILL to mpirun.
+ * A stop (Ctrl-Z) and its end are passed on as well.
+ * SIGUSR1 waits until mpirun and the ranks catch it: before that it would kill them or be lost. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+
+/* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks
+ * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error. Of `remote`
+ * ranks nobody can see here what they catch: they get a fixed time to come up. */
+int launch(char *const *argv, bool remote);

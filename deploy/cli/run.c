@@ -1,0 +1,244 @@
+/* hdss run: from a job and the machines at hand to an mpirun line, which is shown and run.
+ *
+ * The options are those of the launch, which stay here, and those of the job, which go on to the supermaster; both are
+ * checked before anything starts. */
+#include "common/config/job.h"
+#include "common/config/params.h"
+#include "common/config/rank_options.h"
+#include "common/util/number.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/compose.h"
+#include "deploy/cli/launch.h"
+#include "worker/kernels/kernels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RANKS_MAX = 1 << 20, HOST_FILE_MAX = 1 << 20 };
+
+static int take_number(const char *value, unsigned minimum, unsigned *number)
+{
+    uint64_t parsed;
+    if (number_parse_u64(value, &parsed) < 0 || parsed < minimum || parsed > RANKS_MAX)
+        return -1;
+    *number = (unsigned)parsed;
+    return 0;
+}
+
+static int take_masters(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct lineup *lineup = target;
+    lineup->masters_given = true;
+    return take_number(value, 0, &lineup->masters);
+}
+
+static int take_workers(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    return take_number(value, 1, &((struct lineup *)target)->workers);
+}
+
+static int take_hosts(void *target, const char *value, struct error *error)
+{
+    struct lineup *lineup = target;
+    hosts_fini(&lineup->hosts);
+    return hosts_parse_list(&lineup->hosts, value, error);
+}
+
+static int take_host_file(void *target, const char *value, struct error *error)
+{
+    struct lineup *lineup = target;
+    FILE *file = fopen(value, "r");
+    char *text = file != NULL ? calloc(1, HOST_FILE_MAX + 1) : NULL;
+    hosts_fini(&lineup->hosts);
+    int result = -1;
+    if (text == NULL)
+        error_set(error, "%.200s: %s", value, strerror(errno));
+    else if (fread(text, 1, HOST_FILE_MAX + 1, file) > HOST_FILE_MAX)
+        error_set(error, "%.200s: longer than %d bytes", value, HOST_FILE_MAX);
+    else if (ferror(file))
+        error_set(error, "%.200s: %s", value, strerror(errno));
+    else
+        result = hosts_parse_file(&lineup->hosts, text, error);
+    if (file != NULL)
+        fclose(file);
+    free(text);
+    return result;
+}
+
+static int take_slowdown(void *target, const char *value, struct error *error)
+{
+    struct lineup *lineup = target;
+    char word[32];
+    double slowdown;
+    words_fini(&lineup->slowdowns);
+    for (;;) {
+        size_t length = strcspn(value, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), value);
+        if (slowdown_parse(word, &slowdown) < 0)
+            return error_set(error, "'%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
+        words_add(&lineup->slowdowns, slowdown == 1 ? "1" : word);
+        if (value[length] == '\0')
+            return 0;
+        value += length + 1;
+    }
+}
+
+static int take_mpirun(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct lineup *)target)->mpirun = value;
+    return *value != '\0' ? 0 : -1;
+}
+
+static int take_mpi_args(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct lineup *lineup = target;
+    words_fini(&lineup->mpi_args);
+    words_add_split(&lineup->mpi_args, value);
+    return 0;
+}
+
+static int take_dry_run(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct lineup *)target)->dry_run = true;
+    return 0;
+}
+
+static const struct option_row launch_rows[] = {
+    {"workers", 0, "W", "an integer from 1 to 1048576",
+     "workers in all (default: one for each usable core of this machine, or of the hosts)", take_workers},
+    {"masters", 0, "M", "an integer from 0 to the number of workers",
+     "masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, one for each of several "
+     "hosts)",
+     take_masters},
+    {"hosts", 0, "NAME[:CORES],...", "host names, each with :CORES where they are known",
+     "run on these machines instead of this one", take_hosts},
+    {"hostfile", 0, "FILE", "a file of lines \"NAME slots=CORES\"",
+     "the same from a file of lines \"NAME slots=CORES\"", take_host_file},
+    {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
+     "make the workers that many times slower, for studies: one number for all, or one for each worker", take_slowdown},
+    {"mpirun", 0, "PROGRAM", "Open MPI's mpirun", "the launcher to use (default mpirun)", take_mpirun},
+    {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
+     take_mpi_args},
+    {"dry-run", 0, NULL, NULL, "print the line, do not run it", take_dry_run},
+    {NULL},
+};
+
+static const struct options launch_options = {
+    .usage = "hdss run [OPTION]... KERNEL [KEY=VALUE]...",
+    .about =
+        "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, prints it and runs it.",
+    .sections = {{"Launch", launch_rows}, {"Help", options_common}},
+    .notes = "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
+             "Ctrl-C (or SIGTERM) drains the run: running chunks finish, results are kept. Once more ends it at once.\n"
+             "Example:\n"
+             "    hdss run --masters 2 --workers 4 --output m.npy mandelbrot width=2048\n"
+             "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
+             "clean drain.",
+};
+
+/* Both tables in one, for parsing: what is not ours is the job's. */
+static struct options all_options(void)
+{
+    struct options all = launch_options;
+    const struct option_section *section = job_options()->sections;
+    for (unsigned i = 2; i + 1 < OPTIONS_SECTIONS_MAX && section->title != NULL; section++)
+        if (section->rows != options_common)
+            all.sections[i++] = *section;
+    return all;
+}
+
+static int check_job(const struct words *job_words, struct error *error)
+{
+    struct job job;
+    union hdss_value values[HDSS_PARAMS_MAX];
+    if (job_parse(&job, (int)job_words->count, job_words->items, error) < 0)
+        return -1;
+    const struct hdss_kernel *kernel = kernel_find(job.kernel);
+    if (kernel == NULL)
+        return kernel_unknown(job.kernel, error);
+    for (unsigned i = 0; i < job_words->count; i++)
+        if (strcmp(job_words->items[i], ":") == 0)
+            return error_set(error, "the word ':' cannot be passed on by mpirun");
+    return kernel_params_parse(kernel, job.kernel_params, job.kernel_param, values, error);
+}
+
+/* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
+static int read_arguments(struct lineup *lineup, int argc, char **argv, struct error *error)
+{
+    const struct options all = all_options();
+    struct options_reader reader;
+    struct options_word word;
+    int more, first;
+    options_reader_init(&reader, &all, argc, argv);
+    words_add(&lineup->job, "supermaster");
+    while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
+        if (word.row != NULL && options_find(&launch_options, word.row->name) != NULL) {
+            int result = option_apply(&word, lineup, error);
+            if (result != 0)
+                return result;
+            continue;
+        }
+        for (int i = first; i < reader.at; i++)
+            words_add(&lineup->job, argv[i]);
+    }
+    return more < 0 ? -1 : check_job(&lineup->job, error);
+}
+
+/* Open MPI runs for root only where these two say so. */
+static void allow_root(FILE *shown)
+{
+    static const char *const variables[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && geteuid() == 0; i++) {
+        setenv(variables[i], "1", 1);
+        fprintf(shown, "%s=1 ", variables[i]);
+    }
+}
+
+static int run(struct lineup *lineup, struct error *error)
+{
+    struct words line = {0};
+    FILE *shown = lineup->dry_run ? stdout : stderr;
+    int status = EXIT_STATUS_USAGE;
+    if (compose(lineup, &line, error) == 0) {
+        allow_root(shown);
+        words_print(&line, shown);
+        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, lineup->hosts.count > 0);
+    }
+    words_fini(&line);
+    return status;
+}
+
+static int show_help(void)
+{
+    char *text = options_help(&launch_options);
+    fputs(text != NULL ? text : "out of memory\n", stdout);
+    free(text);
+    return EXIT_STATUS_DONE;
+}
+
+int command_run(int argc, char **argv)
+{
+    struct lineup lineup = {.mpirun = "mpirun"};
+    struct error error = {0};
+    int status = EXIT_STATUS_USAGE;
+    switch (read_arguments(&lineup, argc, argv, &error)) {
+    case 0: status = run(&lineup, &error); break;
+    case OPTIONS_HELP: status = show_help(); break;
+    case OPTIONS_VERSION:
+        puts("hdss (HDSS) " HDSS_VERSION);
+        status = EXIT_STATUS_DONE;
+        break;
+    default: break;
+    }
+    if (error.text[0] != '\0')
+        fprintf(stderr, "hdss run: %s\n", error.text);
+    lineup_fini(&lineup);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* hdss techniques: what techniques there are, and with a name what one does, straight from the registry. */
+#include "deploy/cli/commands.h"
+
+#include "common/sched/sched.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] = "Usage: hdss techniques [NAME]\n"
+                           "\n"
+                           "Lists the scheduling techniques; with NAME: its rule, source and parameters.\n"
+                           "\n"
+                           "  --help  this text\n";
+
+static const char *forms_of(const struct technique *technique)
+{
+    return technique->at != NULL ? "recursive, closed" : "recursive";
+}
+
+static const char *weighted_of(const struct technique *technique)
+{
+    return technique->needs & SCHED_NEEDS_POWER ? "by nature" : "by --weighting";
+}
+
+/* "fac2 (fss)". */
+static const char *name_of(const struct technique *technique, char *text, size_t size)
+{
+    snprintf(text, size, technique->alias != NULL ? "%s (%s)" : "%s", technique->name, technique->alias);
+    return text;
+}
+
+static int widest(int width, const char *text)
+{
+    int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+static void list_techniques(void)
+{
+    char name[64];
+    size_t count;
+    const struct technique *const *techniques = sched_techniques(&count);
+    int name_width = widest(0, "name"), title_width = widest(0, "title");
+    for (size_t i = 0; i < count; i++) {
+        name_width = widest(name_width, name_of(techniques[i], name, sizeof name));
+        title_width = widest(title_width, techniques[i]->title);
+    }
+    printf("%-*s  %-*s  %-17s  %s\n", name_width, "name", title_width, "title", "forms", "weighted");
+    for (size_t i = 0; i < count; i++)
+        printf("%-*s  %-*s  %-17s  %s\n", name_width, name_of(techniques[i], name, sizeof name), title_width,
+               techniques[i]->title, forms_of(techniques[i]), weighted_of(techniques[i]));
+}
+
+static void describe_needs(const struct technique *technique)
+{
+    if (technique->needs & SCHED_NEEDS_DEVIATION)
+        puts("needs     mean and standard deviation of an iteration's time");
+    if (technique->needs & SCHED_NEEDS_FEEDBACK)
+        puts("needs     the measured time of each chunk");
+}
+
+static void describe_param(const struct sched_param *param)
+{
+    char accepts[SCHED_SPEC_TEXT_MAX];
+    sched_param_accepts(param, accepts, sizeof accepts);
+    printf("  %s=\n", param->name);
+    printf("            %s\n", param->summary);
+    printf("            accepted: %s\n", accepts);
+    printf("            default: %s\n", param->fallback);
+}
+
+/* Each clause of the text on a line of its own. */
+static void describe_clauses(const char *heading, const char *text)
+{
+    for (const char *end; (end = strstr(text, "; ")) != NULL; text = end + 2, heading = "")
+        printf("%-8s  %.*s\n", heading, (int)(end - text), text);
+    printf("%-8s  %s\n", heading, text);
+}
+
+static void describe_technique(const struct technique *technique)
+{
+    char name[64];
+    printf("%s: %s\n\n", name_of(technique, name, sizeof name), technique->title);
+    describe_clauses("rule", technique->rule);
+    describe_clauses("source", technique->source);
+    printf("forms     %s\n", forms_of(technique));
+    printf("weighted  %s\n", weighted_of(technique));
+    describe_needs(technique);
+    puts(technique->params == NULL ? "\nno parameters" : "\nparameters");
+    for (const struct sched_param *param = technique->params; param != NULL && param->name != NULL; param++)
+        describe_param(param);
+    puts("\nN iterations, P workers, i the scheduling step from 0, R the remaining iterations,\n"
+         "V_j the virtual power of worker j, V their sum. A chunk is min(R, max(K, --min-chunk, 1)).");
+}
+
+static int finish(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_STATUS_DONE;
+    fprintf(stderr, "hdss techniques: cannot write: %s\n", strerror(errno));
+    return EXIT_STATUS_FAILED;
+}
+
+static int wrong_use(const char *text)
+{
+    fprintf(stderr, "hdss techniques: %s\n", text);
+    return EXIT_STATUS_USAGE;
+}
+
+static int describe_named(const char *name)
+{
+    struct sched_spec spec;
+    struct error error;
+    if (sched_spec_parse(&spec, name, &error) < 0) /* also takes a whole spec: the user may have it at hand */
+        return wrong_use(error.text);
+    describe_technique(spec.technique);
+    return finish();
+}
+
+enum { OPTION_HELP = 256 }; /* above every letter */
+
+static const struct option options[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
+
+static int bad_option(char **argv, struct error *error)
+{
+    if (optopt > 0 && optopt < OPTION_HELP)
+        return error_set(error, "-%c is not an option: see hdss techniques --help", optopt);
+    return error_set(error, "%s is not an option: see hdss techniques --help", argv[optind - 1]);
+}
+
+/* The name that is asked for, or NULL. -1 with one line. */
+static int read_arguments(int argc, char **argv, bool *wants_help, const char **name, struct error *error)
+{
+    optind = 0; /* glibc: start anew, the caller has parsed its own options */
+    opterr = 0;
+    int option = getopt_long(argc, argv, ":h", options, NULL);
+    *wants_help = option == 'h' || option == OPTION_HELP;
+    if (option != -1 && !*wants_help)
+        return bad_option(argv, error);
+    if (!*wants_help && optind < argc - 1)
+        return error_set(error, "'%s' is one argument too many: one technique is accepted", argv[optind + 1]);
+    *name = argv[optind];
+    return 0;
+}
+
+int command_techniques(int argc, char **argv)
+{
+    struct error error;
+    const char *name;
+    bool wants_help;
+    if (read_arguments(argc, argv, &wants_help, &name, &error) < 0)
+        return wrong_use(error.text);
+    if (wants_help)
+        fputs(help, stdout);
+    else if (name != NULL)
+        return describe_named(name);
+    else
+        list_techniques();
+    return finish();
+}

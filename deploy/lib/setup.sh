@@ -1,0 +1,186 @@
+# shellcheck shell=bash
+# What deploy/quickstart and deploy/selftest have in common: to install what is missing and to build.
+# Sourced after `set -euo pipefail`. Sets root, build and name; prints one short line per step.
+# shellcheck disable=SC2034 # some of the names are for those who source it
+
+name=$(basename "$0")
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
+build=$(realpath -m "${HDSS_BUILD:-$root/build}")
+log=$(mktemp "${TMPDIR:-/tmp}/hdss-$name.XXXXXX")
+trap 'rm -f "$log"' EXIT
+
+# What the build needs: how to see that it is there, and its packages for apt, dnf and spack.
+needs=(
+  "compiler cc             gcc,libc6-dev   gcc                 gcc"
+  "command  meson          meson           meson               meson"
+  "command  ninja          ninja-build     ninja-build         ninja"
+  "command  pkg-config     pkg-config      pkgconf-pkg-config  pkgconf"
+  "command  mpicc          libopenmpi-dev  openmpi-devel       openmpi"
+  "command  mpirun         openmpi-bin     openmpi             openmpi"
+  "library  libevent_core  libevent-dev    libevent-devel      libevent"
+  "library  jansson        libjansson-dev  jansson-devel       jansson"
+  "library  libxxhash      libxxhash-dev   xxhash-devel        xxhash"
+  "library  libpng         libpng-dev      libpng-devel        libpng"
+  "library  check          check           check-devel         check"
+)
+
+step() {
+  printf '%s: %s\n' "$name" "$*"
+}
+
+fail() {
+  printf '%s: %s\n' "$name" "$*" >&2
+  exit 1
+}
+
+# A compiler without the C library's headers is none.
+have_compiler() {
+  printf '#include <stdio.h>\n' | "${CC:-cc}" -E - >/dev/null 2>&1
+}
+
+have() {
+  case $1 in
+    compiler) have_compiler ;;
+    command) command -v "$2" >/dev/null ;;
+    library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
+  esac
+}
+
+# Prints the lines of those needs that are not met.
+missing() {
+  local need
+  for need in "$@"; do
+    # shellcheck disable=SC2086 # a need is four words
+    have $need || printf '%s\n' "$need"
+  done
+}
+
+# Prints column $1 (3 apt, 4 dnf, 5 spack) of the needs on standard input, each package once.
+packages() {
+  awk -v column="$1" '{ n = split($column, names, ","); for (i = 1; i <= n; i++) if (!seen[names[i]]++) print names[i] }' |
+    tr '\n' ' ' | sed 's/ $//'
+}
+
+# Runs a command as root; fails where that needs a password and nobody is there to type it.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif ! command -v sudo >/dev/null; then
+    return 1
+  elif sudo -n true 2>/dev/null; then
+    sudo -n "$@"
+  elif [ -t 0 ] && [ -t 2 ] && [ "${CI:-}" != true ]; then
+    sudo "$@"
+  else
+    return 1
+  fi
+}
+
+tell_packages() {
+  {
+    printf '%s: these are missing and could not be installed from here:\n' "$name"
+    printf '  Debian, Ubuntu:  apt-get install %s\n' "$(packages 3 <<<"$1")"
+    printf '  Fedora, RHEL:    dnf install %s\n' "$(packages 4 <<<"$1")"
+    printf '  Spack:           spack install %s\n' "$(packages 5 <<<"$1")"
+    printf '%s: install them, then run it again (mpicc, mpirun and pkg-config must find them)\n' "$name"
+  } >&2
+}
+
+# Installs the packages of the needs given in $1, one per line, by apt; the output goes to the log.
+apt_install() {
+  local -a names
+  local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o DPkg::Lock::Timeout=300)
+  command -v apt-get >/dev/null || return 1
+  read -r -a names <<<"$(packages 3 <<<"$1")"
+  as_root true || return 1
+  step "installing ${names[*]}"
+  as_root "${apt[@]}" update >"$log" 2>&1 </dev/null || true
+  as_root "${apt[@]}" --no-install-recommends install "${names[@]}" >>"$log" 2>&1 </dev/null || {
+    tail -n 20 "$log" >&2
+    return 1
+  }
+  hash -r
+}
+
+# Makes sure that the needs given as arguments are met; touches neither apt nor the network where they are.
+install_needs() {
+  local lacking
+  lacking=$(missing "$@")
+  [ -n "$lacking" ] || return 0
+  if ! apt_install "$lacking"; then
+    tell_packages "$lacking"
+    exit 1
+  fi
+  lacking=$(missing "$@")
+  if [ -n "$lacking" ]; then
+    tell_packages "$lacking"
+    exit 1
+  fi
+}
+
+# The same for what is good to have: a failure is not one.
+install_extras() {
+  local lacking
+  lacking=$(missing "$@")
+  [ -z "$lacking" ] || apt_install "$lacking" || step "going on without $(packages 3 <<<"$lacking")"
+}
+
+check_meson() {
+  local version
+  version=$(meson --version)
+  if [ "$(printf '1.0.0\n%s\n' "$version" | sort -V | head -n 1)" != 1.0.0 ]; then
+    fail "meson $version is too old, 1.0.0 or newer is needed (python3 -m pip install --user meson)"
+  fi
+}
+
+# Shows the log from its first error on, or its end.
+show_log() {
+  local line
+  line=$(grep -n -m 1 -E '^FAILED:|ERROR:|error:' "$log" | cut -d: -f1) || true
+  if [ -n "$line" ]; then
+    tail -n "+$line" "$log" | grep -v '^INFO:' | head -n 60 >&2
+  else
+    tail -n 40 "$log" >&2
+  fi
+}
+
+# Configures the build folder $1 with the Meson options that follow; one that is there is used again.
+configure() {
+  local folder=$1
+  shift
+  local -a how=()
+  if [ -f "$folder/meson-private/coredata.dat" ]; then
+    if ! grep -q -F "\"source\": \"$root\"" "$folder/meson-info/meson-info.json" 2>/dev/null; then
+      how=(--wipe) # of another checkout, or cut off in the middle
+    else
+      how=(--reconfigure)
+    fi
+  elif [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ] && [ ! -d "$folder/meson-private" ]; then
+    fail "$folder is not a build folder; set HDSS_BUILD to another one"
+  fi
+  mkdir -p "$folder" 2>/dev/null || true
+  [ -w "$folder" ] || fail "cannot write $folder; set HDSS_BUILD to another build folder"
+  meson setup "${how[@]}" "$folder" "$root" "$@" >"$log" 2>&1 </dev/null
+}
+
+# Compiles the targets that follow the build folder $1, or all.
+compile() {
+  local folder=$1
+  shift
+  meson compile -C "$folder" "$@" >"$log" 2>&1 </dev/null
+}
+
+# Both, with a clear end where one of them fails.
+build_all() {
+  local folder=$1
+  shift
+  step "building in $folder"
+  if ! configure "$folder" "$@"; then
+    show_log
+    fail "the build in $folder could not be configured (above: what Meson says)"
+  fi
+  if ! compile "$folder"; then
+    show_log
+    fail "the build in $folder failed (above: the first error)"
+  fi
+}
