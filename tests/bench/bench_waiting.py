@@ -1,0 +1,99 @@
+"""Idle ranks and the end: the CPU share of ranks that wait, the time from a request to its chunk at an idle daemon with free cores, and the
+time from the last commit to the last rank gone.
+
+Targets: 5 % of a core, 100 us, 100 ms.
+"""
+import os
+import statistics
+import tempfile
+import time
+
+from measure import RUNS, header, record, spread
+from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, job, report, run_job, start, wait_until
+
+TICKS = os.sysconf('SC_CLK_TCK')
+
+
+def stat_fields(pid):
+    with open(f'/proc/{pid}/stat') as stat:
+        return stat.read().rsplit(')', 1)[1].split()
+
+
+def ranks(process):
+    programs = {os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)}
+    found = []
+    for pid in descendants(process.pid):
+        try:
+            if os.path.realpath(f'/proc/{pid}/exe') in programs:
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def idle_share(masters, workers):
+    """Largest share of a core among the ranks of a run whose workers all wait for one iteration of 10 s."""
+    process = start(job(masters, workers, ['--power', 'equal', '--technique', 'ss', 'synthetic', 'iterations=1', 'mean=1e7',
+                                           'mode=sleep', 'distribution=constant']))
+    count = 1 + masters + workers
+    wait_until(lambda: len(ranks(process)) == count, 'all ranks')
+    began = time.monotonic()
+    wait_until(lambda: time.monotonic() - began > 3, 'the start to be over')
+    pids = ranks(process)
+    before = {pid: sum(map(int, stat_fields(pid)[11:13])) for pid in pids}
+    began = time.monotonic()
+    wait_until(lambda: time.monotonic() - began > 5, 'five seconds')
+    shares = [(sum(map(int, stat_fields(pid)[11:13])) - before[pid]) / TICKS / (time.monotonic() - began) for pid in pids]
+    assert finish(process).status == 0
+    return max(shares)
+
+
+def service_us():
+    """Mean time that a worker stands idle per chunk, without asking ahead, when the daemon sleeps between two requests."""
+    result = run_job(0, 1, ['--power', 'equal', '--ask-ahead', 'off', '--technique', 'ss', '--report', 'report.json', 'synthetic',
+                            'iterations=300', 'mean=5000', 'mode=sleep', 'distribution=constant'])
+    assert result.status == 0, result
+    row = report()['worker_stats'][0]
+    return row['wait_s'] / row['chunks'] * 1e6
+
+
+def leaving_ms(masters, workers):
+    """From the last commit to the last rank gone. Both ends on the clock of /proc: start of the supermaster + start-up + loop time."""
+    process = start(job(masters, workers, ['--power', 'equal', '--report', 'report.json', 'synthetic', 'iterations=200', 'mean=10000',
+                                           'mode=sleep']))
+    count = 1 + masters + workers
+    wait_until(lambda: len(ranks(process)) == count, 'all ranks')
+    pids = ranks(process)
+    supermaster = next(pid for pid in pids if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(SUPERMASTER))
+    began = int(stat_fields(supermaster)[19]) / TICKS
+
+    def gone(pid):
+        try:
+            return stat_fields(pid)[0] == 'Z'
+        except OSError:
+            return True
+    while not all(gone(pid) for pid in pids):
+        time.sleep(0.001)
+    end = time.clock_gettime(time.CLOCK_BOOTTIME)
+    assert finish(process).status == 0
+    figures = report()
+    return (end - began - figures['startup_s'] - figures['elapsed_s']) * 1e3
+
+
+def main():
+    os.chdir(tempfile.mkdtemp(prefix='hdss-bench-'))
+    header('Waiting')
+    for masters, workers in ((0, 2), (2, 8)):
+        share = idle_share(masters, workers)
+        print(f'  idle: 1 + {masters} + {workers} ranks, the busiest uses {100 * share:.1f} % of a core', flush=True)
+        record('waiting', f'idle share 1+{masters}+{workers}', [share])
+    values = [service_us() for _ in range(RUNS)]
+    print(f'  a chunk from an idle daemon, cores free: {spread(values, "{:.1f}")} us after its request', flush=True)
+    record('waiting', 'service us', values)
+    for masters, workers in ((0, 2), (2, 8)):
+        values = [leaving_ms(masters, workers) for _ in range(RUNS)]
+        print(f'  last commit to last rank gone, 1 + {masters} + {workers}: {spread(values, "{:.0f}")} ms', flush=True)
+        record('waiting', f'leaving ms 1+{masters}+{workers}', values)
+
+
+main()

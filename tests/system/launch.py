@@ -1,0 +1,157 @@
+"""Launching real runs for the system tests: mpirun lines, a scratch folder for each test, TAP on standard output.
+
+The programs come from the environment (SUPERMASTER, MASTER, WORKER, HDSS), which Meson sets. A run that does not end is
+killed with all of its ranks and fails its test; nothing here sleeps to give something time.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
+TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
+
+
+class Run:
+    """What a finished run left: status, out, err (without mpirun's own banner), seconds."""
+
+    def __init__(self, status, out, err, seconds):
+        self.status, self.out, self.raw_err, self.seconds = status, out, err, seconds
+        self.err = [line for line in strip_banner(err).splitlines() if line.strip()]
+
+    def checksum(self):
+        found = re.search(r'checksum +([0-9a-f]{16})', self.out)
+        assert found, f'no checksum in the summary:\n{self.out}\n{self.raw_err}'
+        return found.group(1)
+
+    def __str__(self):
+        return f'status {self.status} after {self.seconds:.1f} s\n--- out\n{self.out}\n--- err\n{self.raw_err}'
+
+
+def strip_banner(text):
+    """Removes what mpirun says of a rank that exits with another status than 0: paragraphs between lines of dashes."""
+    kept, inside = [], False
+    for line in text.splitlines():
+        if re.fullmatch(r'-{60,}', line):
+            inside = not inside
+        elif not inside:
+            kept.append(line)
+    return '\n'.join(kept)
+
+
+def environment():
+    env = dict(os.environ)
+    if os.getuid() == 0:
+        env.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
+    # Open MPI keeps one-time allocations; the sanitizers' verdict on them is not ours.
+    env['ASAN_OPTIONS'] = env.get('ASAN_OPTIONS', '') + ':detect_leaks=0'
+    env['LC_ALL'] = 'C.UTF-8'
+    return env
+
+
+def start(command, **options):
+    return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True, **options)
+
+
+def finish(process, timeout=None):
+    began = time.monotonic()
+    try:
+        out, err = process.communicate(timeout=timeout or TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        kill_tree(process.pid)
+        out, err = process.communicate()
+        raise AssertionError(f'hangs: {process.args}\n{out}\n{err}') from None
+    return Run(process.returncode, out, err, time.monotonic() - began)
+
+
+def descendants(pid):
+    """Processes below `pid`, from /proc."""
+    children = {}
+    for entry in os.listdir('/proc'):
+        if entry.isdigit():
+            try:
+                with open(f'/proc/{entry}/stat') as stat:
+                    parent = int(stat.read().rsplit(')', 1)[1].split()[1])
+                children.setdefault(parent, []).append(int(entry))
+            except (OSError, IndexError, ValueError):
+                pass
+    found, todo = [], [pid]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+def kill_tree(pid):
+    for one in descendants(pid) + [pid]:
+        try:
+            os.kill(one, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def mpirun_line(contexts, options=()):
+    """contexts: [(count, [program, argument, ...]), ...]"""
+    line = ['mpirun', '--oversubscribe', *options]
+    for i, (count, words) in enumerate(contexts):
+        line += ([':'] if i else []) + ['-n', count, *words]
+    return line
+
+
+def job(masters, workers, words, worker_options=(), options=()):
+    contexts = [(1, [SUPERMASTER, *words])]
+    if masters:
+        contexts.append((masters, [MASTER]))
+    if workers:
+        contexts.append((workers, [WORKER, *worker_options]))
+    return mpirun_line(contexts, options)
+
+
+def run(command, **options):
+    return finish(start(command, **options))
+
+
+def run_job(masters, workers, words, **options):
+    return run(job(masters, workers, words), **options)
+
+
+def report(path='report.json'):
+    with open(path) as file:
+        return json.load(file)
+
+
+def wait_until(condition, what, timeout=60):
+    """Waits for an event that a running job brings about."""
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, f'never came: {what}'
+        time.sleep(0.01)
+
+
+def main(tests):
+    """Runs the functions, each in a scratch folder of its own, and prints TAP."""
+    print(f'1..{len(tests)}', flush=True)
+    failed = 0
+    for number, test in enumerate(tests, 1):
+        name = test.__name__.removeprefix('test_').replace('_', ' ')
+        folder = tempfile.mkdtemp(prefix='hdss-test-')
+        os.chdir(folder)
+        try:
+            skip = test()
+            print(f'ok {number} - {name}' + (f' # SKIP {skip}' if isinstance(skip, str) else ''), flush=True)
+        except Exception:
+            failed += 1
+            print(f'not ok {number} - {name}', flush=True)
+            for line in traceback.format_exc().splitlines():
+                print('# ' + line, flush=True)
+        os.chdir('/')
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(1 if failed else 0)

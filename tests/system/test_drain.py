@@ -1,0 +1,132 @@
+"""Stopping on the way: signals drain (exit 4, what is done is stored), a full disk and a failing kernel end with one line and exit 1."""
+import os
+import re
+import signal
+import struct
+import subprocess
+
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, main, mpirun_line, report, run_job, start,
+                    wait_until)
+
+# 40 ms an iteration, 1,000 of them: the run is in its middle whenever the signal comes.
+LONG = ['--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic', 'iterations=1000', 'mean=40000',
+        'distribution=constant', 'mode=sleep']
+
+
+def ranks_of(process, program):
+    found = []
+    for pid in descendants(process.pid):
+        try:
+            if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(program):
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def results_have_come():
+    try:
+        with open('out.bin', 'rb') as file:
+            return any(file.read())
+    except OSError:
+        return False
+
+
+def stored_records():
+    with open('out.bin', 'rb') as file:
+        data = file.read()
+    return sum(1 for (value,) in struct.iter_unpack('<Q', data) if value)
+
+
+def check_drained(result):
+    assert result.status == 4, result
+    figures = report()
+    done = sum(row['iterations'] for row in figures['worker_stats'])
+    assert 0 < done < 1000, figures
+    assert stored_records() == done, (stored_records(), done)
+    assert 'checksum' in result.out, result
+
+
+def drain_by(send, masters, command=None):
+    process = start(command or job(masters, 3, LONG))
+    wait_until(results_have_come, 'the first result')
+    send(process)
+    check_drained(finish(process))
+
+
+def test_a_signal_to_the_supermaster_drains():
+    for masters, number in ((0, signal.SIGTERM), (2, signal.SIGINT), (1, signal.SIGUSR1)):
+        drain_by(lambda process: os.kill(ranks_of(process, SUPERMASTER)[0], number), masters)
+        os.remove('out.bin')
+
+
+def test_a_signal_to_a_worker_drains():
+    for masters in (0, 2):
+        drain_by(lambda process: os.kill(ranks_of(process, WORKER)[-1], signal.SIGTERM), masters)
+        os.remove('out.bin')
+
+
+def test_a_signal_that_mpirun_forwards_drains():
+    drain_by(lambda process: process.send_signal(signal.SIGUSR1), 2)
+
+
+def test_interrupting_hdss_run_drains():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command = [HDSS, 'run', '--masters', '1', '--workers', '2', *LONG]
+        drain_by(lambda process: process.send_signal(number), 1, command)
+        os.remove('out.bin')
+
+
+def test_a_drain_before_the_first_result():
+    process = start(job(1, 2, ['--power', 'equal', '--report', 'report.json', 'synthetic', 'iterations=10', 'mean=1e6',
+                               'mode=sleep', 'distribution=constant']))
+    wait_until(lambda: len(ranks_of(process, SUPERMASTER)) == 1, 'the supermaster')
+    pid = ranks_of(process, SUPERMASTER)[0]
+    wait_until(lambda: catches(pid, signal.SIGTERM), 'the signal handlers')
+    os.kill(pid, signal.SIGTERM)
+    result = finish(process)
+    assert result.status == 4, result
+
+
+def catches(pid, number):
+    with open(f'/proc/{pid}/status') as status:
+        mask = int(re.search(r'SigCgt:\s*([0-9a-f]+)', status.read()).group(1), 16)
+    return mask >> (number - 1) & 1
+
+
+def test_a_full_disk_is_one_line_and_exit_1():
+    if os.getuid() != 0:
+        return 'needs root to mount a small file system'
+    os.mkdir('small')
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', 'small'], capture_output=True).returncode:
+        return 'cannot mount a small file system here'
+    try:
+        for masters in (0, 2):
+            for kind in ('npy', 'png', 'csv'):
+                result = run_job(masters, 3, ['--output', f'small/out.{kind}', 'mandelbrot', 'width=400', 'height=400'])
+                assert result.status == 1, result
+                assert len(result.err) == 1 and 'No space left' in result.err[0] and f'out.{kind}' in result.err[0], result
+    finally:
+        subprocess.run(['umount', 'small'], check=True)
+
+
+def test_a_write_that_fails_during_the_run_is_one_line_and_exit_1():
+    # The masters, not the supermaster that reserves the file, may write files of 10 MB; the output has 24 MB.
+    limited = ['sh', '-c', 'ulimit -f 20000; exec "$@"', 'sh', MASTER]
+    words = [SUPERMASTER, '--output', 'out.npy', 'mandelbrot', 'width=3000', 'height=2000', 'max_iter=20']
+    result = finish(start(mpirun_line([(1, words), (2, limited), (3, [WORKER])])))
+    assert result.status == 1, result
+    assert len(result.err) == 1 and 'out.npy' in result.err[0] and 'File too large' in result.err[0], result
+
+
+def test_a_run_that_failed_leaves_within_seconds():
+    with open('costs', 'w') as file:
+        file.write('5\n' * 10 + 'x\n')
+    for masters in (0, 2):
+        result = run_job(masters, 4, ['synthetic', 'distribution=file', 'file=costs'])
+        assert result.status == 1, result
+        assert result.seconds < 30, result
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,108 @@
+"""Real runs in every line-up: the same checksum, each iteration once, whatever the technique, topology and counts."""
+import hashlib
+import itertools
+
+from launch import main, report, run_job
+
+TECHNIQUES = ['static', 'ss', 'css:chunk=13', 'gss', 'tss', 'fac2', 'dtss', 'dfss', 'dgss']
+SYNTHETIC = ['synthetic', 'iterations=2000', 'mean=2', 'distribution=exponential']
+reference = {}
+
+
+def check(masters, workers, words, key, done=None):
+    """A run that must be done; its checksum must be that of every other run with the same key."""
+    result = run_job(masters, workers, ['--report', 'report.json', *words])
+    assert result.status == 0, result
+    assert not result.err, result
+    figures = report()
+    assert sum(row['iterations'] for row in figures['worker_stats']) == (figures['iterations'] if done is None else done)
+    assert figures['faults']['duplicate_results'] == 0
+    expected = reference.setdefault(key, figures['checksum'])
+    assert figures['checksum'] == expected, f'{masters} masters, {workers} workers, {words}: {figures["checksum"]}, not {expected}'
+    return figures
+
+
+def test_every_line_up_gives_the_same_checksum():
+    techniques = itertools.cycle(TECHNIQUES)
+    for masters, workers in itertools.product([0, 1, 2, 4], [1, 2, 3, 7, 16]):
+        figures = check(masters, workers, ['--technique', next(techniques), *SYNTHETIC], 'synthetic')
+        assert figures['masters'] == masters and figures['workers'] == workers
+        assert figures['topology'] == ('hierarchical' if masters else 'central')
+
+
+def test_every_technique_gives_the_same_checksum():
+    for masters, technique in itertools.product([0, 2], TECHNIQUES):
+        check(masters, 3, ['--technique', technique, *SYNTHETIC], 'synthetic')
+
+
+def test_every_way_of_asking_ahead_gives_the_same_checksum():
+    for masters, ahead in itertools.product([0, 1], ['off', '1', '8']):
+        check(masters, 3, ['--ask-ahead', ahead, '--technique', 'ss', *SYNTHETIC], 'synthetic')
+
+
+def test_weighting_grouping_and_powers_give_the_same_checksum():
+    for options in (['--weighting', 'power', '--technique', 'gss'], ['--group-by', 'even'], ['--power', 'equal'], ['--min-chunk', '50']):
+        check(2, 3, [*options, *SYNTHETIC], 'synthetic')
+    with open('powers', 'w') as file:
+        file.write('# two masters at ranks 1 and 2\n3 1\n4 2.5\n5 1e-1\n')
+    figures = check(2, 3, ['--power', 'powers', *SYNTHETIC], 'synthetic')
+    powers = [row['power'] for row in figures['worker_stats']]
+    assert [round(power, 6) for power in powers] == [10, 25, 1], powers
+
+
+def test_zero_and_few_iterations():
+    for masters, iterations in itertools.product([0, 1, 2], [0, 1, 3]):
+        figures = check(masters, 5, ['synthetic', f'iterations={iterations}'], f'synthetic {iterations}')
+        assert figures['iterations'] == iterations
+        assert figures['chunks'] <= iterations
+
+
+def test_a_part_of_the_loop():
+    for masters in (0, 2):
+        for part, key in (('0:700', 'head'), ('700:1300', 'tail')):
+            check(masters, 3, ['--iterations', part, *SYNTHETIC], key)
+    whole = (int(reference['head'], 16) + int(reference['tail'], 16)) % 2**64
+    check(0, 2, SYNTHETIC, 'synthetic')
+    assert f'{whole:016x}' == reference['synthetic'], 'the checksums of two parts must add up to that of the whole'
+
+
+def test_the_output_is_the_same_file_everywhere():
+    digests = set()
+    for masters, workers, unit, extra in [(0, 2, 'row', []), (1, 3, 'row', ['--technique', 'ss']), (2, 4, 'row', []),
+                                          (4, 7, 'row', ['--ask-ahead', '4']), (2, 3, 'row', ['--technique', 'static']),
+                                          (1, 2, 'pixel', ['--technique', 'gss'])]:
+        words = [*extra, '--output', 'out.npy', 'mandelbrot', 'width=200', 'height=150', 'max_iter=200', f'unit={unit}']
+        check(masters, workers, words, f'mandelbrot {unit}')
+        with open('out.npy', 'rb') as file:
+            digests.add(hashlib.sha256(file.read()).hexdigest())
+    assert len(digests) == 1, digests
+
+
+def test_results_larger_than_one_message_arrive():
+    # 3,000 x 400 counts in rows: 4.8 MB, in chunks beyond SLICE_MAX with static on 2 workers
+    digests = set()
+    for masters in (0, 1, 2):
+        words = ['--technique', 'static', '--output', 'out.bin', 'mandelbrot', 'width=3000', 'height=400', 'max_iter=30']
+        check(masters, 2, words, 'large')
+        with open('out.bin', 'rb') as file:
+            digests.add(hashlib.sha256(file.read()).hexdigest())
+    assert len(digests) == 1, digests
+
+
+def test_adjoint_convolution():
+    for masters in (0, 2):
+        check(masters, 3, ['--output', 'out.npy', 'adjoint', 'n=40'], 'adjoint')
+
+
+def test_slow_workers_get_less():
+    from launch import SUPERMASTER, WORKER, mpirun_line, run
+    words = [SUPERMASTER, '--report', 'report.json', '--technique', 'dfss', 'synthetic', 'iterations=4000', 'mean=200']
+    result = run(mpirun_line([(1, words), (1, [WORKER]), (1, [WORKER, '--slowdown', '4'])]))
+    assert result.status == 0, result
+    fast, slow = report()['worker_stats']
+    assert fast['iterations'] > 2 * slow['iterations'], (fast, slow)
+    assert 2.5 < fast['power'] / slow['power'] < 6, (fast, slow)
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,66 @@
+"""Many ranks on few cores, idle ranks that sleep, and an end that is noticed at once."""
+import os
+import re
+import time
+
+from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, job, main, report, run_job, start, wait_until
+
+TICKS = os.sysconf('SC_CLK_TCK')
+
+
+def cpu_seconds(pid):
+    with open(f'/proc/{pid}/stat') as stat:
+        fields = stat.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def test_eight_masters_and_128_workers():
+    words = ['--report', 'report.json', '--technique', 'dfss', '--power', 'equal', 'synthetic', 'iterations=20000', 'mean=20']
+    result = run_job(8, 128, words, )
+    assert result.status == 0, result
+    figures = report()
+    assert sum(row['iterations'] for row in figures['worker_stats']) == 20000
+    print(f'# 1 + 8 + 128 ranks in {result.seconds:.1f} s', flush=True)
+
+
+def test_idle_ranks_sleep():
+    # Two iterations of 6 s for five workers: three workers, the masters and the supermaster wait.
+    process = start(job(2, 5, ['--power', 'equal', '--technique', 'ss', 'synthetic', 'iterations=2', 'mean=6e6', 'mode=sleep',
+                               'distribution=constant']))
+    programs = {os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)}
+
+    def ranks():
+        found = []
+        for pid in descendants(process.pid):
+            try:
+                if os.path.realpath(f'/proc/{pid}/exe') in programs:
+                    found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def all_sleep():
+        pids = ranks()
+        return len(pids) == 8 and all(open(f'/proc/{pid}/wchan').read() not in ('0', '') or True for pid in pids) and \
+            all(re.search(r'State:\s+S', open(f'/proc/{pid}/status').read()) for pid in pids)
+
+    wait_until(all_sleep, 'eight ranks at rest')
+    pids = ranks()
+    before, began = [cpu_seconds(pid) for pid in pids], time.monotonic()
+    wait_until(lambda: time.monotonic() - began > 3, 'three seconds of rest')
+    shares = [(cpu_seconds(pid) - b) / (time.monotonic() - began) for pid, b in zip(pids, before)]
+    result = finish(process)
+    assert result.status == 0, result
+    print('# share of a core while idle: ' + ' '.join(f'{100 * share:.1f}%' for share in shares), flush=True)
+    assert max(shares) < 0.05, shares
+
+
+def test_more_workers_than_iterations():
+    for masters in (0, 3):
+        result = run_job(masters, 12, ['--report', 'report.json', 'synthetic', 'iterations=4'])
+        assert result.status == 0, result
+        assert sum(row['iterations'] > 0 for row in report()['worker_stats']) <= 4
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The looks of the tree's text that no compiler checks.
+
+    text.py ROOT          checks the tree at ROOT, TAP on standard output
+    text.py --self-test   shows on made-up trees that each check finds what it is for
+"""
+import os
+import re
+import sys
+import tempfile
+
+import source
+import tap
+
+LINE_MAX = 140
+C_FILES = (".c", ".h")
+CODE_FILES = C_FILES + (".py", ".sh", ".md", ".json", ".1", "meson.build", "meson_options.txt")
+UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3]) + r")\b")
+GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+_H)\n#define \1$", re.MULTILINE)
+
+
+def c_files(root):
+    return [(path, source.read(root, path)) for path in source.files(root, C_FILES)]
+
+
+def paragraphs(root):
+    """A C file begins by saying what it is."""
+    return [f"{path}:1: does not begin with a /* paragraph */" for path, text in c_files(root)
+            if not text.startswith("/*")]
+
+
+def line_complaints(path, text):
+    for number, line in enumerate(text.split("\n"), 1):
+        if "\t" in line:
+            yield f"{path}:{number}: a tab"
+        if line.endswith((" ", "\r")):
+            yield f"{path}:{number}: white space at the end"
+        if len(line) > LINE_MAX:
+            yield f"{path}:{number}: {len(line)} characters, at most {LINE_MAX}"
+
+
+def lines(root):
+    return [what for path, text in c_files(root) for what in line_complaints(path, text)]
+
+
+def final_newlines(root):
+    return [f"{path}: no newline at the end, or more than one" for path in source.files(root, CODE_FILES)
+            if not re.search(r"(\A|[^\n]\n)\Z", source.read(root, path))]
+
+
+def guards(root):
+    """A template, included several times, says in its paragraph that it has no include guard."""
+    return [f"{path}: neither #pragma once nor #ifndef ..._H" for path, text in c_files(root)
+            if path.endswith(".h") and not GUARD.search(text) and "no include guard" not in text.split("*/")[0]]
+
+
+def unfinished(root):
+    complaints = []
+    for path in source.files(root, CODE_FILES):
+        for number, line in enumerate(source.read(root, path).split("\n"), 1):
+            complaints += [f"{path}:{number}: {match.group(0)}" for match in UNFINISHED.finditer(line)]
+    return complaints
+
+
+CHECKS = [
+    ("C files begin with a paragraph", paragraphs),
+    (f"lines of C have no tab, no trailing white space and at most {LINE_MAX} characters", lines),
+    ("files end in one newline", final_newlines),
+    ("headers are read once", guards),
+    ("nothing is left unfinished", unfinished),
+]
+
+# The self-test: (check, file, text, number of complaints)
+CASES = [
+    (paragraphs, "a.c", "/* x */\n", 0),
+    (paragraphs, "a.c", "int x;\n", 1),
+    (paragraphs, "a.h", "\n/* x */\n", 1),
+    (lines, "a.c", "x" * 140 + "\n", 0),
+    (lines, "a.c", "x" * 141 + "\n", 1),
+    (lines, "a.c", "\tx\n", 1),
+    (lines, "a.c", "x \n", 1),
+    (lines, "a.h", "x\r\n", 1),
+    (final_newlines, "a.c", "x\n", 0),
+    (final_newlines, "a.c", "", 0),
+    (final_newlines, "a.c", "x", 1),
+    (final_newlines, "meson.build", "x\n\n", 1),
+    (guards, "a.h", "/* x */\n#pragma once\n", 0),
+    (guards, "a.h", "/* x */\n#ifndef A_H\n#define A_H\n#endif\n", 0),
+    (guards, "a.h", "/* x */\n#ifndef A_H\n#define B_H\n#endif\n", 1),
+    (guards, "a.h", "/* x */\nint f(void);\n", 1),
+    (guards, "a.h", "/* A template: no include guard. */\nint f(void);\n", 0),
+    (guards, "a.h", "/* x */\nint f(void); /* no include guard */\n", 1),
+    (unfinished, "a.c", "/* " + "TO" + "DO later */\n", 1),
+    (unfinished, "a.py", "# FIX" + "ME\n", 1),
+    (unfinished, "a.h", "/* X" + "XX */\n", 1),
+    (unfinished, "a.h", "/* mkstemp(\"aXX" + "XXXX\") */\n", 0),
+]
+
+
+def self_test_case(check, name, text, expected):
+    with tempfile.TemporaryDirectory() as root:
+        with open(os.path.join(root, name), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        complaints = check(root)
+    return [] if len(complaints) == expected else [f"expected {expected} complaints, got {complaints}"]
+
+
+def main(words):
+    if words == ["--self-test"]:
+        return tap.run([(f"{case[0].__name__}: {case[2]!r:.40}", lambda case=case: self_test_case(*case))
+                        for case in CASES])
+    if len(words) != 1:
+        sys.exit(__doc__)
+    return tap.run([(name, lambda check=check: check(words[0])) for name, check in CHECKS])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

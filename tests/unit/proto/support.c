@@ -1,0 +1,214 @@
+/* See support.h. */
+#include "tests/unit/proto/support.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static unsigned char payload[INLINE_MAX];
+static unsigned char done_records[REPORT_MAX * DONE_RECORD_BYTES];
+static unsigned char chunk_records[REFILL_MAX * CHUNK_RECORD_BYTES];
+static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
+static char text[TEXT_MAX];
+
+/* Every byte of every record differs from its neighbours, and the last chunk ends at the last iteration there is. */
+static void fill_memory(void)
+{
+    for (size_t i = 0; i < sizeof payload; i++)
+        payload[i] = (unsigned char)(i * 37 + 11);
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)('!' + i % 90);
+    for (unsigned i = 0; i < REPORT_MAX; i++)
+        done_record_put(done_records, i, &(struct done_record){i * 0x0101010101010101u, i + 1, ~(uint64_t)i});
+    for (unsigned i = 0; i < REFILL_MAX; i++)
+        chunk_record_put(chunk_records, i, &(struct chunk_record){UINT64_MAX - i - 1, i + 1, UINT32_MAX - i});
+    for (uint32_t i = 0; i < STATS_MAX; i++)
+        stats_record_put(stats_records, i,
+                         &(struct stats_record){i, ~(uint64_t)i, i, UINT64_MAX / (i + 1), i * 3, i * 5, UINT64_MAX});
+}
+
+static struct message speed_of(unsigned levels, uint64_t elapsed_ns)
+{
+    struct message message = {.type = MESSAGE_SPEED, .speed = {.worker = UINT32_MAX, .levels = levels}};
+    for (unsigned i = 0; i < levels; i++)
+        message.speed.elapsed_ns[i] = elapsed_ns - i;
+    return message;
+}
+
+static struct message with_payload(struct message message, enum payload kind, uint64_t bytes)
+{
+    message.payload = kind;
+    message.payload_data = payload;
+    message.payload_bytes = bytes;
+    return message;
+}
+
+static struct message records_of(enum message_type type, const unsigned char *records, unsigned count)
+{
+    return (struct message){.type = type, .records = records, .record_count = count};
+}
+
+size_t samples_make(struct sample samples[SAMPLES_MAX])
+{
+    fill_memory();
+    const struct message ask = {.type = MESSAGE_REQUEST, .request = {.asks = 1}};
+    const struct message done = {.type = MESSAGE_REQUEST,
+                                 .request = {.chunk = UINT32_MAX,
+                                             .asks = ASKS_MAX,
+                                             .done = true,
+                                             .compute_ns = UINT64_MAX,
+                                             .digest = UINT64_MAX - 1,
+                                             .wait_ns = UINT64_MAX - 2}};
+    const struct message result = {.type = MESSAGE_RESULT, .result = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1}};
+    struct message report = records_of(MESSAGE_REPORT, done_records, REPORT_MAX);
+    report.report = (struct report_head){.refill = true, .busy = UINT32_MAX};
+    struct message refill_more = records_of(MESSAGE_REFILL, chunk_records, REFILL_MAX);
+    refill_more.refill.more = true;
+    struct message refill_empty = records_of(MESSAGE_REFILL, NULL, 0);
+    refill_empty.refill.empty = true;
+
+    const struct sample all[] = {
+        {"SPEED of one level", speed_of(1, 1)},
+        {"SPEED of LEVELS_MAX levels", speed_of(LEVELS_MAX, UINT64_MAX)},
+        {"REQUEST for one chunk", ask},
+        {"REQUEST for ASKS_MAX chunks", {.type = MESSAGE_REQUEST, .request = {.asks = ASKS_MAX, .wait_ns = 1}}},
+        {"REQUEST done, asks nothing", {.type = MESSAGE_REQUEST, .request = {.chunk = 1, .done = true}}},
+        {"REQUEST done, asks ASKS_MAX", done},
+        {"REQUEST done, one byte inline", with_payload(done, PAYLOAD_INLINE, 1)},
+        {"REQUEST done, INLINE_MAX bytes inline", with_payload(done, PAYLOAD_INLINE, INLINE_MAX)},
+        {"REQUEST done, data", with_payload(done, PAYLOAD_DATA, SLICE_MAX)},
+        {"RESULT without payload", {.type = MESSAGE_RESULT, .result = {1, 1, 0}}},
+        {"RESULT, one byte inline", with_payload(result, PAYLOAD_INLINE, 1)},
+        {"RESULT, INLINE_MAX bytes inline", with_payload(result, PAYLOAD_INLINE, INLINE_MAX)},
+        {"RESULT, data", with_payload(result, PAYLOAD_DATA, SLICE_MAX)},
+        {"ASSIGN of the first iteration", {.type = MESSAGE_ASSIGN, .assign = {1, 0, 1}}},
+        {"ASSIGN of all iterations", {.type = MESSAGE_ASSIGN, .assign = {UINT32_MAX, 0, UINT64_MAX}}},
+        {"ASSIGN of the last iteration", {.type = MESSAGE_ASSIGN, .assign = {1, UINT64_MAX - 1, 1}}},
+        {"END", {.type = MESSAGE_END}},
+        {"END to drain", {.type = MESSAGE_END, .end = {.drain = true}}},
+        {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
+        {"GOODBYE of everything", {.type = MESSAGE_GOODBYE, .goodbye = {UINT64_MAX, UINT64_MAX - 1}}},
+        {"REPORT of nothing", {.type = MESSAGE_REPORT}},
+        {"REPORT of REPORT_MAX ranges", report},
+        {"REFILL of one chunk", records_of(MESSAGE_REFILL, chunk_records, 1)},
+        {"REFILL of REFILL_MAX chunks", refill_more},
+        {"REFILL, empty", refill_empty},
+        {"STATS of nobody", {.type = MESSAGE_STATS}},
+        {"STATS of STATS_MAX workers", records_of(MESSAGE_STATS, stats_records, STATS_MAX)},
+        {"PROBLEM without words", {.type = MESSAGE_PROBLEM, .problem = {0, text, 0}}},
+        {"PROBLEM of TEXT_MAX bytes", {.type = MESSAGE_PROBLEM, .problem = {UINT32_MAX, text, TEXT_MAX}}},
+        {"DRAIN", {.type = MESSAGE_DRAIN}},
+    };
+    memcpy(samples, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+static void assert_same_payload(const struct message *got, const struct message *want)
+{
+    ck_assert_int_eq(got->payload, want->payload);
+    if (want->payload == PAYLOAD_INLINE) {
+        ck_assert_uint_eq(got->payload_bytes, want->payload_bytes);
+        ck_assert_mem_eq(got->payload_data, want->payload_data, want->payload_bytes);
+    } else {
+        ck_assert_uint_eq(got->payload_bytes, 0);
+        ck_assert_ptr_null(got->payload_data);
+    }
+}
+
+static void assert_same_records(const struct message *got, const struct message *want, size_t record_bytes)
+{
+    ck_assert_uint_eq(got->record_count, want->record_count);
+    if (want->record_count > 0)
+        ck_assert_mem_eq(got->records, want->records, want->record_count * record_bytes);
+}
+
+static void assert_same_speed(const struct speed *got, const struct speed *want)
+{
+    ck_assert_uint_eq(got->worker, want->worker);
+    ck_assert_uint_eq(got->levels, want->levels);
+    for (unsigned i = 0; i < want->levels; i++)
+        ck_assert_uint_eq(got->elapsed_ns[i], want->elapsed_ns[i]);
+}
+
+static void assert_same_request(const struct request *got, const struct request *want)
+{
+    ck_assert_uint_eq(got->chunk, want->chunk);
+    ck_assert_uint_eq(got->asks, want->asks);
+    ck_assert_int_eq(got->done, want->done);
+    ck_assert_uint_eq(got->compute_ns, want->compute_ns);
+    ck_assert_uint_eq(got->digest, want->digest);
+    ck_assert_uint_eq(got->wait_ns, want->wait_ns);
+}
+
+void assert_same_message(const struct message *got, const struct message *want)
+{
+    ck_assert_int_eq(got->type, want->type);
+    assert_same_payload(got, want);
+    switch (want->type) {
+    case MESSAGE_SPEED: assert_same_speed(&got->speed, &want->speed); break;
+    case MESSAGE_REQUEST: assert_same_request(&got->request, &want->request); break;
+    case MESSAGE_RESULT:
+        ck_assert_uint_eq(got->result.chunk, want->result.chunk);
+        ck_assert_uint_eq(got->result.count, want->result.count);
+        ck_assert_uint_eq(got->result.digest, want->result.digest);
+        break;
+    case MESSAGE_ASSIGN:
+        ck_assert_uint_eq(got->assign.chunk, want->assign.chunk);
+        ck_assert_uint_eq(got->assign.first, want->assign.first);
+        ck_assert_uint_eq(got->assign.count, want->assign.count);
+        break;
+    case MESSAGE_END: ck_assert_int_eq(got->end.drain, want->end.drain); break;
+    case MESSAGE_GOODBYE:
+        ck_assert_uint_eq(got->goodbye.messages, want->goodbye.messages);
+        ck_assert_uint_eq(got->goodbye.bytes, want->goodbye.bytes);
+        break;
+    case MESSAGE_REPORT:
+        ck_assert_int_eq(got->report.refill, want->report.refill);
+        ck_assert_uint_eq(got->report.busy, want->report.busy);
+        assert_same_records(got, want, DONE_RECORD_BYTES);
+        break;
+    case MESSAGE_REFILL:
+        ck_assert_int_eq(got->refill.more, want->refill.more);
+        ck_assert_int_eq(got->refill.empty, want->refill.empty);
+        assert_same_records(got, want, CHUNK_RECORD_BYTES);
+        break;
+    case MESSAGE_STATS: assert_same_records(got, want, STATS_RECORD_BYTES); break;
+    case MESSAGE_PROBLEM:
+        ck_assert_uint_eq(got->problem.rank, want->problem.rank);
+        ck_assert_uint_eq(got->problem.length, want->problem.length);
+        ck_assert_mem_eq(got->problem.text, want->problem.text, want->problem.length);
+        break;
+    case MESSAGE_DRAIN: break;
+    }
+}
+
+unsigned char *exact_copy(const unsigned char *bytes, size_t size)
+{
+    unsigned char *copy = malloc(size);
+    ck_assert(copy != NULL || size == 0);
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+const unsigned char *edge_copy(const unsigned char *bytes, size_t size)
+{
+    enum { ROOM = 1 << 17, GUARD = 1 << 16 }; /* whole pages up to pages of 64 KiB */
+    static unsigned char *memory;
+    if (memory == NULL) {
+        memory = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ck_assert_ptr_ne(memory, MAP_FAILED);
+        ck_assert_int_eq(mprotect(memory + ROOM - GUARD, GUARD, PROT_NONE), 0);
+    }
+    ck_assert_uint_le(size, MESSAGE_MAX + 1);
+    return memcpy(memory + ROOM - GUARD - size, bytes, size);
+}
+
+void assert_encodes_to(const struct message *message, const unsigned char *bytes, size_t size)
+{
+    unsigned char out[MESSAGE_MAX], fixed[MESSAGE_MAX];
+    ck_assert_uint_eq(message_size(message), size);
+    ck_assert_uint_eq(message_encode(message, out), size);
+    ck_assert_mem_eq(out, bytes, size);
+    ck_assert_uint_eq(message_encode_fixed(message, fixed), message_fixed_size(message));
+    ck_assert_mem_eq(fixed, bytes, message_fixed_size(message));
+}

@@ -1,0 +1,260 @@
+/* proto against its document: PROTOCOL.md is read, and its test vectors, limits and sizes must be those of the code.
+ * A row of the document that the code does not know fails, and so does a constant that the document does not list. */
+#include "proto/layout.h"
+#include "tests/unit/proto/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS_MAX = 64, CELL_MAX = 240, CELLS_MAX = 5 };
+
+struct row {
+    char cell[CELLS_MAX][CELL_MAX]; /* trimmed; those that are missing are empty */
+};
+
+/* Splits `| a | b |` into its cells. */
+static void split_row(const char *line, struct row *row)
+{
+    memset(row, 0, sizeof *row);
+    for (int i = 0; i < CELLS_MAX && *line == '|'; i++) {
+        line += 1 + strspn(line + 1, " ");
+        size_t length = strcspn(line, "|");
+        const char *end = line + length;
+        while (length > 0 && strchr(" \n", line[length - 1]) != NULL)
+            length--;
+        ck_assert_uint_lt(length, CELL_MAX);
+        memcpy(row->cell[i], line, length);
+        line = end;
+    }
+}
+
+/* Reads the first table under `heading`, without its head, into `rows`; returns how many there are. */
+static size_t read_table(const char *heading, struct row rows[ROWS_MAX])
+{
+    const char *path = getenv("PROTOCOL_MD");
+    ck_assert_msg(path != NULL, "PROTOCOL_MD must name proto/PROTOCOL.md");
+    FILE *file = fopen(path, "r");
+    ck_assert_msg(file != NULL, "cannot read %s", path);
+    char line[1024];
+    bool below = false;
+    size_t table_lines = 0, count = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        below = below || strncmp(line, heading, strlen(heading)) == 0;
+        if (below && line[0] == '|' && ++table_lines > 2) {
+            ck_assert_uint_lt(count, ROWS_MAX);
+            split_row(line, &rows[count++]);
+        } else if (table_lines > 0 && line[0] != '|') {
+            break;
+        }
+    }
+    fclose(file);
+    ck_assert_msg(count > 0, "%s has no table under '%s'", path, heading);
+    return count;
+}
+
+/* Writes the bytes that `cell` shows as hexadecimal digits between backticks; returns how many. */
+static size_t read_hex(const char *cell, unsigned char *out)
+{
+    size_t digits = 0;
+    for (const char *c = cell; *c != '\0'; c++) {
+        if (*c == '`' || *c == ' ')
+            continue;
+        const char *digit = strchr("0123456789abcdef", *c);
+        ck_assert_msg(digit != NULL, "'%c' in '%s' is not a hexadecimal digit", *c, cell);
+        unsigned value = (unsigned)(digit - "0123456789abcdef");
+        out[digits / 2] = (unsigned char)(digits % 2 == 0 ? value << 4 : out[digits / 2] | value);
+        digits++;
+    }
+    ck_assert_uint_eq(digits % 2, 0);
+    return digits / 2;
+}
+
+static const char hello_label[] = "HELLO of a supermaster 0.1.0, node 0, pid 258";
+static const struct hello hello_vector = {
+    .protocol = PROTOCOL_VERSION, .minor = 1, .role = ROLE_SUPERMASTER, .pid = 258};
+
+static const unsigned char inline_payload[] = {0xaa, 0xbb};
+static unsigned char report_records[DONE_RECORD_BYTES], refill_records[CHUNK_RECORD_BYTES];
+
+static const struct {
+    const char *label;
+    struct message message;
+} vectors[] = {
+    {"REQUEST asking for 1, nothing done", {.type = MESSAGE_REQUEST, .request = {.asks = 1}}},
+    {"REQUEST DONE INLINE, chunk 3, asks 2, 1000 ns, digest 0x0102030405060708, waited 5 ns, payload `aabb`",
+     {.type = MESSAGE_REQUEST,
+      .payload = PAYLOAD_INLINE,
+      .payload_data = inline_payload,
+      .payload_bytes = sizeof inline_payload,
+      .request =
+          {.chunk = 3, .asks = 2, .done = true, .compute_ns = 1000, .digest = 0x0102030405060708, .wait_ns = 5}}},
+    {"RESULT DATA, chunk 7, 4096 iterations, digest 1",
+     {.type = MESSAGE_RESULT, .payload = PAYLOAD_DATA, .result = {7, 4096, 1}}},
+    {"ASSIGN chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}}},
+    {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
+    {"GOODBYE, 10 messages, 560 bytes", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560}}},
+    {"REPORT REFILL, 3 busy, [0, 5) digest 9",
+     {.type = MESSAGE_REPORT, .records = report_records, .record_count = 1, .report = {.refill = true, .busy = 3}}},
+    {"REFILL of [5, 7) for rank 2", {.type = MESSAGE_REFILL, .records = refill_records, .record_count = 1}},
+    {"PROBLEM at rank 4, \"no\"", {.type = MESSAGE_PROBLEM, .problem = {4, "no", 2}}},
+};
+
+enum { VECTORS = sizeof vectors / sizeof *vectors };
+
+static const struct message *vector_of(const char *label)
+{
+    for (size_t i = 0; i < VECTORS; i++) {
+        if (strcmp(vectors[i].label, label) == 0)
+            return &vectors[i].message;
+    }
+    ck_abort_msg("PROTOCOL.md has a vector that is not tested: %s", label);
+    return NULL;
+}
+
+static void check_hello(const unsigned char *bytes, size_t size)
+{
+    unsigned char out[HELLO_BYTES];
+    struct hello hello;
+    ck_assert_uint_eq(size, HELLO_BYTES);
+    hello_encode(&hello_vector, out);
+    ck_assert_mem_eq(out, bytes, size);
+    ck_assert_int_eq(hello_decode(&hello, bytes, size), DECODE_OK);
+    ck_assert_uint_eq(hello.protocol, hello_vector.protocol);
+    ck_assert_uint_eq(hello.major, hello_vector.major);
+    ck_assert_uint_eq(hello.minor, hello_vector.minor);
+    ck_assert_uint_eq(hello.patch, hello_vector.patch);
+    ck_assert_int_eq(hello.role, hello_vector.role);
+    ck_assert_uint_eq(hello.status, hello_vector.status);
+    ck_assert_int_eq(hello.dca, hello_vector.dca);
+    ck_assert_uint_eq(hello.node, hello_vector.node);
+    ck_assert_uint_eq(hello.pid, hello_vector.pid);
+}
+
+START_TEST(every_vector_encodes_and_decodes)
+{
+    struct row rows[ROWS_MAX];
+    done_record_put(report_records, 0, &(struct done_record){0, 5, 9});
+    chunk_record_put(refill_records, 0, &(struct chunk_record){5, 2, 2});
+    size_t count = read_table("## 8. Test vectors", rows);
+    ck_assert_uint_eq(count, VECTORS + 1);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[CELL_MAX];
+        size_t size = read_hex(rows[i].cell[1], bytes);
+        unsigned char *copy = exact_copy(bytes, size);
+        if (strcmp(rows[i].cell[0], hello_label) == 0) {
+            check_hello(copy, size);
+        } else {
+            const struct message *want = vector_of(rows[i].cell[0]);
+            struct message got;
+            assert_encodes_to(want, bytes, size);
+            ck_assert_int_eq(message_decode(&got, copy, size), DECODE_OK);
+            assert_same_message(&got, want);
+        }
+        free(copy);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *name;
+    unsigned long value;
+} limits[] = {
+    {"`MESSAGE_MAX`", MESSAGE_MAX}, {"`INLINE_MAX`", INLINE_MAX}, {"`SLICE_MAX`", SLICE_MAX},
+    {"`REFILL_MAX`", REFILL_MAX},   {"`REPORT_MAX`", REPORT_MAX}, {"`STATS_MAX`", STATS_MAX},
+    {"`ASKS_MAX`", ASKS_MAX},       {"`LEVELS_MAX`", LEVELS_MAX}, {"`TEXT_MAX`", TEXT_MAX},
+};
+
+START_TEST(every_limit_is_that_of_the_document)
+{
+    struct row rows[ROWS_MAX];
+    size_t count = read_table("## 2. Limits", rows);
+    size_t known = sizeof limits / sizeof *limits;
+    ck_assert_uint_eq(count, known);
+    for (size_t i = 0; i < count; i++) {
+        char *unit;
+        unsigned long value = strtoul(rows[i].cell[1], &unit, 10);
+        if (strncmp(unit, " MiB", 4) == 0)
+            value <<= 20;
+        size_t k = 0;
+        while (k < known && strcmp(limits[k].name, rows[i].cell[0]) != 0)
+            k++;
+        ck_assert_msg(k < known, "PROTOCOL.md has a limit that message.h has not: %s", rows[i].cell[0]);
+        ck_assert_msg(limits[k].value == value, "%s is %lu in PROTOCOL.md, %lu in message.h", limits[k].name, value,
+                      limits[k].value);
+    }
+}
+END_TEST
+
+/* "8 + 24 n" is 8 fixed bytes and 24 for each element. */
+static void read_size(const char *cell, unsigned *fixed, unsigned *each)
+{
+    *each = strcmp(cell, "8 + n") == 0 ? 1 : 0;
+    ck_assert_msg(sscanf(cell, "%u + %u n", fixed, each) >= 1, "'%s' is not a size", cell);
+}
+
+static const struct {
+    unsigned type;
+    const char *name;
+    unsigned fixed, each;
+} sizes[] = {
+    {0x01, "HELLO", HELLO_BYTES, 0},
+    {MESSAGE_SPEED, "SPEED", HEADER_BYTES, 8},
+    {MESSAGE_REQUEST, "REQUEST", REQUEST_BYTES, 0},
+    {MESSAGE_RESULT, "RESULT", RESULT_BYTES, 0},
+    {MESSAGE_ASSIGN, "ASSIGN", ASSIGN_BYTES, 0},
+    {MESSAGE_END, "END", HEADER_BYTES, 0},
+    {MESSAGE_GOODBYE, "GOODBYE", GOODBYE_BYTES, 0},
+    {MESSAGE_REPORT, "REPORT", HEADER_BYTES, DONE_RECORD_BYTES},
+    {MESSAGE_REFILL, "REFILL", HEADER_BYTES, CHUNK_RECORD_BYTES},
+    {MESSAGE_STATS, "STATS", HEADER_BYTES, STATS_RECORD_BYTES},
+    {MESSAGE_PROBLEM, "PROBLEM", HEADER_BYTES, 1},
+    {MESSAGE_DRAIN, "DRAIN", HEADER_BYTES, 0},
+};
+
+START_TEST(every_message_has_the_type_and_size_of_the_document)
+{
+    struct row rows[ROWS_MAX];
+    size_t count = read_table("## 3. Messages", rows);
+    ck_assert_uint_eq(count, sizeof sizes / sizeof *sizes);
+    for (size_t i = 0; i < count; i++) {
+        unsigned fixed, each;
+        read_size(rows[i].cell[3], &fixed, &each);
+        ck_assert_uint_eq(strtoul(rows[i].cell[0], NULL, 16), sizes[i].type);
+        ck_assert_str_eq(rows[i].cell[1], sizes[i].name);
+        ck_assert_msg(fixed == sizes[i].fixed && each == sizes[i].each, "%s: '%s' in PROTOCOL.md, %u + %u n in code",
+                      sizes[i].name, rows[i].cell[3], sizes[i].fixed, sizes[i].each);
+        if (i > 0)
+            ck_assert_str_eq(message_name(sizes[i].type), sizes[i].name);
+    }
+}
+END_TEST
+
+START_TEST(every_sample_has_the_size_of_the_document)
+{
+    struct sample samples[SAMPLES_MAX];
+    size_t count = samples_make(samples);
+    for (size_t i = 0; i < count; i++) {
+        const struct message *message = &samples[i].message;
+        size_t k = 1;
+        while (sizes[k].type != message->type)
+            k++;
+        size_t elements = message->type == MESSAGE_SPEED     ? message->speed.levels
+                          : message->type == MESSAGE_PROBLEM ? message->problem.length
+                                                             : message->record_count;
+        ck_assert_uint_eq(message_fixed_size(message), sizes[k].fixed + sizes[k].each * elements);
+        ck_assert_uint_le(message_size(message), MESSAGE_MAX);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("proto document");
+    TCase *all = tcase_create("document");
+    tcase_add_test(all, every_vector_encodes_and_decodes);
+    tcase_add_test(all, every_limit_is_that_of_the_document);
+    tcase_add_test(all, every_message_has_the_type_and_size_of_the_document);
+    tcase_add_test(all, every_sample_has_the_size_of_the_document);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

@@ -1,0 +1,490 @@
+/* proto by itself: round trips at every limit, every named error of every decoder, every truncation. */
+#include "proto/layout.h"
+#include "tests/unit/proto/support.h"
+
+#include <string.h>
+
+START_TEST(request_and_assign_take_at_most_64_bytes_together)
+{
+    const struct message request = {.type = MESSAGE_REQUEST, .request = {.chunk = 1, .asks = ASKS_MAX, .done = true}};
+    const struct message assign = {.type = MESSAGE_ASSIGN, .assign = {1, 0, 1}};
+    unsigned char out[64];
+    ck_assert_uint_le(message_size(&request) + message_size(&assign), 64);
+    ck_assert_uint_le(message_encode(&request, out) + message_encode(&assign, out), 64);
+}
+END_TEST
+
+START_TEST(every_message_survives_the_round_trip)
+{
+    struct sample samples[SAMPLES_MAX];
+    size_t count = samples_make(samples);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[MESSAGE_MAX];
+        size_t size = message_encode(&samples[i].message, bytes);
+        unsigned char *copy = exact_copy(bytes, size);
+        struct message got;
+        memset(&got, 0xa5, sizeof got); /* nothing may be left over from what was in `got` before */
+        ck_assert_uint_le(size, MESSAGE_MAX);
+        ck_assert_msg(message_decode(&got, copy, size) == DECODE_OK, "%s is rejected", samples[i].name);
+        assert_same_message(&got, &samples[i].message);
+        assert_encodes_to(&got, bytes, size);
+        free(copy);
+    }
+}
+END_TEST
+
+START_TEST(encode_writes_nothing_behind_its_size)
+{
+    struct sample samples[SAMPLES_MAX];
+    size_t count = samples_make(samples);
+    for (size_t i = 0; i < count; i++) {
+        size_t size = message_size(&samples[i].message), fixed = message_fixed_size(&samples[i].message);
+        unsigned char *out = malloc(size), *fixed_out = malloc(fixed);
+        ck_assert(out != NULL && fixed_out != NULL);
+        ck_assert_uint_eq(message_encode(&samples[i].message, out), size);
+        ck_assert_uint_eq(message_encode_fixed(&samples[i].message, fixed_out), fixed);
+        free(fixed_out);
+        free(out);
+    }
+}
+END_TEST
+
+/* What is left of a message of `type` when it is cut: only an inline payload may get shorter unnoticed. */
+static bool may_be_cut(const struct message *message, size_t size)
+{
+    return message->payload == PAYLOAD_INLINE && size > message_fixed_size(message);
+}
+
+START_TEST(every_truncation_is_too_short_or_a_shorter_payload)
+{
+    struct sample samples[SAMPLES_MAX];
+    size_t count = samples_make(samples);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[MESSAGE_MAX];
+        size_t whole = message_encode(&samples[i].message, bytes);
+        for (size_t size = 0; size < whole; size++) {
+            unsigned char *copy = exact_copy(bytes, size);
+            struct message got;
+            enum decode_result expected = may_be_cut(&samples[i].message, size) ? DECODE_OK : DECODE_TOO_SHORT;
+            enum decode_result result = message_decode(&got, copy, size);
+            ck_assert_msg(result == expected, "%s cut to %zu bytes: %s", samples[i].name, size,
+                          decode_result_text(result));
+            ck_assert_int_eq(message_decode(&got, edge_copy(bytes, size), size), expected);
+            if (result == DECODE_OK)
+                assert_encodes_to(&got, bytes, size);
+            free(copy);
+        }
+    }
+}
+END_TEST
+
+START_TEST(every_message_with_a_byte_more_is_too_long_or_a_longer_payload)
+{
+    struct sample samples[SAMPLES_MAX];
+    size_t count = samples_make(samples);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[MESSAGE_MAX + 1] = {0};
+        const struct message *message = &samples[i].message;
+        size_t size = message_encode(message, bytes) + 1;
+        bool longer = message->payload == PAYLOAD_INLINE && message->payload_bytes < INLINE_MAX;
+        unsigned char *copy = exact_copy(bytes, size);
+        struct message got;
+        enum decode_result result = message_decode(&got, copy, size);
+        ck_assert_msg(result == (longer ? DECODE_OK : DECODE_TOO_LONG), "%s with a byte more: %s", samples[i].name,
+                      decode_result_text(result));
+        free(copy);
+    }
+}
+END_TEST
+
+START_TEST(nothing_over_message_max_is_looked_at)
+{
+    unsigned char *bytes = calloc(1, MESSAGE_MAX + 1);
+    struct message got;
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_int_eq(message_decode(&got, bytes, MESSAGE_MAX + 1), DECODE_TOO_LONG);
+    ck_assert_int_eq(message_decode(&got, bytes, MESSAGE_MAX), DECODE_UNKNOWN_TYPE);
+    ck_assert_int_eq(message_decode(&got, bytes, SIZE_MAX), DECODE_TOO_LONG);
+    free(bytes);
+}
+END_TEST
+
+/* Bytes that are wrong in one place only. Spaces are for the eye. */
+#define Z8  "0000000000000000"
+#define F8  "ffffffffffffffff"
+#define ONE "0100000000000000"
+
+static const struct {
+    const char *what, *hex;
+    enum decode_result expected;
+} wrong[] = {
+    {"no byte", "", DECODE_TOO_SHORT},
+    {"seven bytes", "14 00 0000 000000", DECODE_TOO_SHORT},
+    {"type 0", "00 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type of a hello", "01 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type before the first", "0f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type between", "16 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "25 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type 255", "ff 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+
+    {"SPEED flag", "10 01 0100 00000000" ONE, DECODE_UNKNOWN_FLAG},
+    {"SPEED of no level", "10 00 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"SPEED of 13 levels", "10 00 0d00 00000000", DECODE_OUT_OF_RANGE},
+    {"SPEED of 65535 levels", "10 00 ffff 00000000", DECODE_OUT_OF_RANGE},
+    {"SPEED of no time", "10 00 0200 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+
+    {"REQUEST flag 8", "11 08 0100 00000000" Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST flag 128", "11 81 0100 01000000" Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST for 9", "11 00 0900 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST for 65535", "11 01 ffff 01000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST for nothing", "11 00 0000 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST, a chunk not done", "11 00 0100 01000000" Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, compute not done", "11 00 0100 00000000" ONE Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, digest not done", "11 00 0100 00000000" Z8 ONE Z8, DECODE_NOT_ZERO},
+    {"REQUEST, data not done", "11 04 0100 00000000" Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, inline not done", "11 02 0100 00000000" Z8 Z8 Z8 "aa", DECODE_NOT_ZERO},
+    {"REQUEST inline and data", "11 07 0100 01000000" Z8 Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
+    {"REQUEST inline without bytes", "11 03 0100 01000000" Z8 Z8 Z8, DECODE_TOO_SHORT},
+    {"REQUEST with bytes, not inline", "11 01 0100 01000000" Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
+    {"REQUEST data with bytes", "11 05 0100 01000000" Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
+    {"REQUEST, chunk 0 done", "11 01 0100 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+
+    {"RESULT flag done", "12 01 0000 01000000" ONE Z8, DECODE_UNKNOWN_FLAG},
+    {"RESULT number", "12 00 0100 01000000" ONE Z8, DECODE_NOT_ZERO},
+    {"RESULT of no iteration", "12 00 0000 01000000" Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"RESULT inline and data", "12 06 0000 01000000" ONE Z8 "aa", DECODE_OUT_OF_RANGE},
+    {"RESULT inline without bytes", "12 02 0000 01000000" ONE Z8, DECODE_TOO_SHORT},
+    {"RESULT data with bytes", "12 04 0000 01000000" ONE Z8 "aa", DECODE_TOO_LONG},
+    {"RESULT of chunk 0", "12 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+
+    {"ASSIGN flag", "13 01 0000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"ASSIGN number", "13 00 0001 01000000" Z8 ONE, DECODE_NOT_ZERO},
+    {"ASSIGN of no iteration", "13 00 0000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ASSIGN past the end", "13 00 0000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN past the end by its count", "13 00 0000 01000000" ONE F8, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of chunk 0", "13 00 0000 00000000" Z8 ONE, DECODE_OUT_OF_RANGE},
+
+    {"END flag", "14 02 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"END number", "14 00 0100 00000000", DECODE_NOT_ZERO},
+    {"END id", "14 01 0000 00000001", DECODE_NOT_ZERO},
+
+    {"GOODBYE flag", "15 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"GOODBYE number", "15 00 0100 00000000" ONE ONE, DECODE_NOT_ZERO},
+    {"GOODBYE id", "15 00 0000 00010000" ONE ONE, DECODE_NOT_ZERO},
+
+    {"REPORT flag", "20 02 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"REPORT of 161 ranges", "20 00 a100 00000000", DECODE_OUT_OF_RANGE},
+    {"REPORT of nothing in a range", "20 00 0100 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REPORT past the end", "20 00 0100 00000000" F8 ONE Z8, DECODE_OUT_OF_RANGE},
+    {"REPORT wrong in its second range", "20 00 0200 00000000" Z8 ONE Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+
+    {"REFILL flag", "21 04 0100 00000000" Z8 ONE "00000000", DECODE_UNKNOWN_FLAG},
+    {"REFILL id", "21 00 0100 01000000" Z8 ONE "00000000", DECODE_NOT_ZERO},
+    {"REFILL of 201 chunks", "21 00 c900 00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL of nothing, not empty", "21 00 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL empty with a chunk", "21 02 0100 00000000" Z8 ONE "00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL empty, and more follows", "21 03 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL of no iteration", "21 00 0100 00000000" Z8 Z8 "00000000", DECODE_OUT_OF_RANGE},
+    {"REFILL past the end", "21 00 0100 00000000" F8 ONE "00000000", DECODE_OUT_OF_RANGE},
+
+    {"STATS flag", "22 01 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"STATS id", "22 00 0000 01000000", DECODE_NOT_ZERO},
+    {"STATS of 61 workers", "22 00 3d00 00000000", DECODE_OUT_OF_RANGE},
+
+    {"PROBLEM flag", "23 01 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"PROBLEM of 401 bytes", "23 00 9101 00000000", DECODE_OUT_OF_RANGE},
+    {"PROBLEM with a NUL", "23 00 0300 00000000 610062", DECODE_OUT_OF_RANGE},
+    {"PROBLEM of two lines", "23 00 0300 00000000 610a62", DECODE_OUT_OF_RANGE},
+    {"PROBLEM with an escape", "23 00 0300 00000000 611b62", DECODE_OUT_OF_RANGE},
+
+    {"DRAIN flag", "24 01 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"DRAIN number", "24 00 0001 00000000", DECODE_NOT_ZERO},
+    {"DRAIN id", "24 00 0000 ff000000", DECODE_NOT_ZERO},
+};
+
+static size_t hex_bytes(const char *hex, unsigned char *out)
+{
+    size_t digits = 0;
+    for (; *hex != '\0'; hex++) {
+        if (*hex == ' ')
+            continue;
+        unsigned value = (unsigned)(*hex <= '9' ? *hex - '0' : *hex - 'a' + 10);
+        out[digits / 2] = (unsigned char)(digits % 2 == 0 ? value << 4 : out[digits / 2] | value);
+        digits++;
+    }
+    return digits / 2;
+}
+
+START_TEST(every_wrong_message_has_its_named_error)
+{
+    unsigned char bytes[256];
+    size_t size = hex_bytes(wrong[_i].hex, bytes);
+    unsigned char *copy = exact_copy(bytes, size);
+    struct message got;
+    enum decode_result result = message_decode(&got, copy, size);
+    free(copy);
+    ck_assert_msg(result == wrong[_i].expected, "%s: '%s', expected '%s'", wrong[_i].what, decode_result_text(result),
+                  decode_result_text(wrong[_i].expected));
+}
+END_TEST
+
+START_TEST(too_large_a_count_is_an_error_with_all_its_records_there)
+{
+    static const struct {
+        unsigned char type;
+        unsigned limit, each;
+    } counts[] = {{MESSAGE_SPEED, LEVELS_MAX, 8},
+                  {MESSAGE_REPORT, REPORT_MAX, DONE_RECORD_BYTES},
+                  {MESSAGE_REFILL, REFILL_MAX, CHUNK_RECORD_BYTES},
+                  {MESSAGE_STATS, STATS_MAX, STATS_RECORD_BYTES},
+                  {MESSAGE_PROBLEM, TEXT_MAX, 1}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (unsigned over = 0; over <= 1; over++) {
+            size_t size = HEADER_BYTES + (size_t)(counts[i].limit + over) * counts[i].each;
+            unsigned char *bytes = malloc(size);
+            struct message got;
+            ck_assert_ptr_nonnull(bytes);
+            memset(bytes, '!', size); /* every field, also as a range, is then in its own limits */
+            memset(bytes, 0, HEADER_BYTES);
+            bytes[0] = counts[i].type;
+            wire_put16(bytes + 2, (uint16_t)(counts[i].limit + over));
+            ck_assert_int_eq(message_decode(&got, bytes, size), over ? DECODE_OUT_OF_RANGE : DECODE_OK);
+            free(bytes);
+        }
+    }
+}
+END_TEST
+
+START_TEST(an_inline_payload_ends_at_its_limit)
+{
+    static const struct {
+        enum message_type type;
+        size_t fixed;
+    } carriers[] = {{MESSAGE_REQUEST, REQUEST_BYTES}, {MESSAGE_RESULT, RESULT_BYTES}};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t payload = INLINE_MAX; payload <= INLINE_MAX + 1; payload++) {
+            unsigned char *bytes = calloc(1, carriers[i].fixed + payload);
+            struct message got;
+            ck_assert_ptr_nonnull(bytes);
+            bytes[0] = (unsigned char)carriers[i].type;
+            bytes[1] = carriers[i].type == MESSAGE_REQUEST ? FLAG_DONE | FLAG_INLINE : FLAG_INLINE;
+            bytes[4] = bytes[8] = 1;
+            ck_assert_int_eq(message_decode(&got, bytes, carriers[i].fixed + payload),
+                             payload > INLINE_MAX ? DECODE_TOO_LONG : DECODE_OK);
+            free(bytes);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_problem_is_one_line_of_any_language)
+{
+    for (unsigned value = 0; value < 256; value++) {
+        const unsigned char bytes[] = {MESSAGE_PROBLEM, 0, 3, 0, 0, 0, 0, 0, 'a', (unsigned char)value, 'b'};
+        struct message got;
+        bool control = value < ' ' || value == 0x7f;
+        ck_assert_int_eq(message_decode(&got, bytes, sizeof bytes), control ? DECODE_OUT_OF_RANGE : DECODE_OK);
+    }
+}
+END_TEST
+
+START_TEST(every_unknown_flag_is_rejected)
+{
+    struct sample samples[SAMPLES_MAX];
+    size_t count = samples_make(samples);
+    for (size_t i = 0; i < count; i++) {
+        unsigned known = samples[i].message.type == MESSAGE_REQUEST  ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_RESULT ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN
+                         : samples[i].message.type == MESSAGE_REPORT ? FLAG_REFILL
+                         : samples[i].message.type == MESSAGE_REFILL ? FLAG_MORE | FLAG_EMPTY
+                                                                     : 0;
+        for (unsigned bit = 1; bit < 256; bit <<= 1) {
+            unsigned char bytes[MESSAGE_MAX];
+            struct message got;
+            size_t size = message_encode(&samples[i].message, bytes);
+            bytes[1] |= (unsigned char)bit;
+            if (!(known & bit))
+                ck_assert_int_eq(message_decode(&got, bytes, size), DECODE_UNKNOWN_FLAG);
+        }
+    }
+}
+END_TEST
+
+static const struct hello hello_max = {.protocol = PROTOCOL_VERSION,
+                                       .major = UINT16_MAX,
+                                       .minor = UINT16_MAX - 1,
+                                       .patch = UINT16_MAX - 2,
+                                       .role = ROLE_WORKER,
+                                       .status = HELLO_STATUS_HELP,
+                                       .dca = true,
+                                       .node = UINT32_MAX,
+                                       .pid = UINT32_MAX - 1};
+
+START_TEST(hello_survives_the_round_trip)
+{
+    for (enum role role = ROLE_SUPERMASTER; role <= ROLE_WORKER; role++) {
+        struct hello sent = hello_max, got;
+        unsigned char bytes[HELLO_BYTES], again[HELLO_BYTES];
+        sent.role = role;
+        sent.dca = role == ROLE_WORKER;
+        hello_encode(&sent, bytes);
+        unsigned char *copy = exact_copy(bytes, sizeof bytes);
+        ck_assert_int_eq(hello_decode(&got, copy, sizeof bytes), DECODE_OK);
+        ck_assert_int_eq(got.role, sent.role);
+        ck_assert_int_eq(got.dca, sent.dca);
+        ck_assert_uint_eq(got.major, sent.major);
+        ck_assert_uint_eq(got.minor, sent.minor);
+        ck_assert_uint_eq(got.patch, sent.patch);
+        ck_assert_uint_eq(got.status, sent.status);
+        ck_assert_uint_eq(got.node, sent.node);
+        ck_assert_uint_eq(got.pid, sent.pid);
+        hello_encode(&got, again);
+        ck_assert_mem_eq(again, bytes, sizeof bytes);
+        free(copy);
+    }
+}
+END_TEST
+
+START_TEST(hello_rejects_what_is_wrong_in_one_place)
+{
+    static const struct {
+        size_t at;
+        unsigned char value;
+        enum decode_result expected;
+    } errors[] = {
+        {0, 'h', DECODE_UNKNOWN_TYPE},   {3, 0, DECODE_UNKNOWN_TYPE},    {12, 0, DECODE_OUT_OF_RANGE},
+        {12, 4, DECODE_OUT_OF_RANGE},    {12, 255, DECODE_OUT_OF_RANGE}, {14, 2, DECODE_UNKNOWN_FLAG},
+        {14, 0x81, DECODE_UNKNOWN_FLAG}, {15, 1, DECODE_NOT_ZERO},       {15, 255, DECODE_NOT_ZERO},
+    };
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        unsigned char bytes[HELLO_BYTES];
+        struct hello got;
+        hello_encode(&hello_max, bytes);
+        bytes[errors[i].at] = errors[i].value;
+        ck_assert_int_eq(hello_decode(&got, bytes, sizeof bytes), errors[i].expected);
+    }
+}
+END_TEST
+
+START_TEST(hello_of_another_protocol_shows_its_versions)
+{
+    struct hello got;
+    unsigned char bytes[HELLO_BYTES];
+    hello_encode(&hello_max, bytes);
+    wire_put16(bytes + 4, PROTOCOL_VERSION + 1);
+    memset(bytes + 12, 0xee, HELLO_BYTES - 12);
+    ck_assert_int_eq(hello_decode(&got, bytes, sizeof bytes), DECODE_OK);
+    ck_assert_uint_eq(got.protocol, PROTOCOL_VERSION + 1);
+    ck_assert_uint_eq(got.major, hello_max.major);
+    ck_assert_uint_eq(got.minor, hello_max.minor);
+    ck_assert_uint_eq(got.patch, hello_max.patch);
+}
+END_TEST
+
+START_TEST(hello_has_one_size)
+{
+    unsigned char bytes[HELLO_BYTES + 1] = {0};
+    struct hello got;
+    hello_encode(&hello_max, bytes);
+    for (size_t size = 0; size <= HELLO_BYTES + 1; size++) {
+        unsigned char *copy = exact_copy(bytes, size);
+        enum decode_result expected = size < HELLO_BYTES   ? DECODE_TOO_SHORT
+                                      : size > HELLO_BYTES ? DECODE_TOO_LONG
+                                                           : DECODE_OK;
+        ck_assert_int_eq(hello_decode(&got, copy, size), expected);
+        ck_assert_int_eq(hello_decode(&got, edge_copy(bytes, size), size), expected);
+        free(copy);
+    }
+}
+END_TEST
+
+START_TEST(wire_integers_are_little_endian_at_any_address)
+{
+    unsigned char bytes[16];
+    for (size_t offset = 0; offset < 8; offset++) {
+        memset(bytes, 0, sizeof bytes);
+        wire_put64(bytes + offset, 0x8877665544332211);
+        for (unsigned i = 0; i < 8; i++)
+            ck_assert_uint_eq(bytes[offset + i], 0x11 * (i + 1));
+        ck_assert_uint_eq(wire_get64(bytes + offset), 0x8877665544332211);
+        ck_assert_uint_eq(wire_get32(bytes + offset + 4), 0x88776655);
+        ck_assert_uint_eq(wire_get16(bytes + offset + 6), 0x8877);
+        wire_put32(bytes + offset, 0xfffefdfc);
+        wire_put16(bytes + offset + 4, 0xfbfa);
+        ck_assert_uint_eq(wire_get64(bytes + offset), 0x8877fbfafffefdfc);
+    }
+}
+END_TEST
+
+START_TEST(records_keep_their_place)
+{
+    unsigned char memory[3 * STATS_RECORD_BYTES];
+    memset(memory, 0x5a, sizeof memory);
+    const struct stats_record put = {1, 2, 3, 4, 5, 6, 7};
+    struct stats_record stats;
+    stats_record_put(memory, 1, &put);
+    stats_record_get(memory, 1, &stats);
+    ck_assert(stats.worker == 1 && stats.iterations == 2 && stats.chunks == 3 && stats.compute_ns == 4 &&
+              stats.wait_ns == 5 && stats.finish_ns == 6 && stats.bytes == 7);
+    for (size_t i = 0; i < sizeof memory; i++) {
+        if (i / STATS_RECORD_BYTES != 1)
+            ck_assert_uint_eq(memory[i], 0x5a);
+    }
+    struct chunk_record chunk;
+    chunk_record_put(memory, 2, &(struct chunk_record){8, 9, 10});
+    chunk_record_get(memory, 2, &chunk);
+    ck_assert(chunk.first == 8 && chunk.count == 9 && chunk.worker == 10);
+    struct done_record done;
+    done_record_put(memory, 2, &(struct done_record){11, 12, 13});
+    done_record_get(memory, 2, &done);
+    ck_assert(done.first == 11 && done.count == 12 && done.digest == 13);
+}
+END_TEST
+
+START_TEST(every_name_is_a_word)
+{
+    for (int type = 0; type < 256; type++) {
+        unsigned char bytes[HEADER_BYTES] = {(unsigned char)type};
+        struct message got;
+        bool known = message_decode(&got, bytes, sizeof bytes) != DECODE_UNKNOWN_TYPE;
+        ck_assert_int_eq(strcmp(message_name((enum message_type)type), "?") != 0, known);
+    }
+    ck_assert_str_eq(role_name(ROLE_SUPERMASTER), "supermaster");
+    ck_assert_str_eq(role_name(ROLE_MASTER), "master");
+    ck_assert_str_eq(role_name(ROLE_WORKER), "worker");
+    ck_assert_str_eq(role_name((enum role)4), "?");
+    for (int i = DECODE_OK; i <= DECODE_NOT_ZERO; i++) {
+        ck_assert_str_ne(decode_result_text((enum decode_result)i), "?");
+        for (int k = DECODE_OK; k < i; k++)
+            ck_assert_str_ne(decode_result_text((enum decode_result)i), decode_result_text((enum decode_result)k));
+    }
+    ck_assert_str_eq(decode_result_text((enum decode_result)77), "?");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("proto messages");
+    TCase *all = tcase_create("messages");
+    tcase_add_test(all, request_and_assign_take_at_most_64_bytes_together);
+    tcase_add_test(all, every_message_survives_the_round_trip);
+    tcase_add_test(all, encode_writes_nothing_behind_its_size);
+    tcase_add_test(all, every_truncation_is_too_short_or_a_shorter_payload);
+    tcase_add_test(all, every_message_with_a_byte_more_is_too_long_or_a_longer_payload);
+    tcase_add_test(all, nothing_over_message_max_is_looked_at);
+    tcase_add_loop_test(all, every_wrong_message_has_its_named_error, 0, sizeof wrong / sizeof *wrong);
+    tcase_add_test(all, too_large_a_count_is_an_error_with_all_its_records_there);
+    tcase_add_test(all, an_inline_payload_ends_at_its_limit);
+    tcase_add_test(all, a_problem_is_one_line_of_any_language);
+    tcase_add_test(all, every_unknown_flag_is_rejected);
+    tcase_add_test(all, hello_survives_the_round_trip);
+    tcase_add_test(all, hello_rejects_what_is_wrong_in_one_place);
+    tcase_add_test(all, hello_of_another_protocol_shows_its_versions);
+    tcase_add_test(all, hello_has_one_size);
+    tcase_add_test(all, wire_integers_are_little_endian_at_any_address);
+    tcase_add_test(all, records_keep_their_place);
+    tcase_add_test(all, every_name_is_a_word);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
