@@ -79,6 +79,16 @@ static int init_machine(struct program *program)
     return result;
 }
 
+static int check_kernel(struct program *program)
+{
+    const struct plan *plan = &program->plan;
+    char text[HDSS_ERROR_MAX] = "";
+    if (plan->kernel->check == NULL || plan->kernel->check(plan->values, &plan->loop, text) == 0)
+        return 0;
+    return error_set(&program->error, "%s: %s", plan->kernel->name, text);
+}
+
+/* 0; -1 for wrong use; RESULTS_NO_ROOM. */
 static int open_files(struct program *program)
 {
     const struct plan *plan = &program->plan;
@@ -86,8 +96,9 @@ static int open_files(struct program *program)
         return -1;
     if (!plan->collect)
         return 0;
-    if (results_create(plan->job.output, &plan->loop, &program->error) < 0)
-        return -1;
+    int created = results_create(plan->job.output, &plan->loop, &program->error);
+    if (created != 0)
+        return created;
     if (program->topology->masters > 0)
         return 0;
     int result = results_open(&program->sink, plan->job.output, &plan->loop, &program->error);
@@ -102,7 +113,7 @@ static int prepare(struct program *program)
     program->topology = runtime_group(program->runtime, program->plan.job.group_by == JOB_GROUP_BY_NODE);
     if (program->topology == NULL)
         return error_set(&program->error, "out of memory for %u ranks", runtime_ranks(program->runtime));
-    return init_machine(program) < 0 ? -1 : open_files(program);
+    return init_machine(program) < 0 || check_kernel(program) < 0 ? -1 : open_files(program);
 }
 
 /* --- while it runs --- */
@@ -237,9 +248,10 @@ static int share_and_run(struct program *program, int argc, char **argv)
 {
     unsigned count;
     int status = EXIT_STATUS_DONE;
-    if (prepare(program) < 0) {
+    int prepared = prepare(program);
+    if (prepared != 0) {
         fprintf(stderr, "supermaster: %s\n", program->error.text);
-        status = EXIT_STATUS_USAGE;
+        status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
     if (runtime_share_job(program->runtime, argc, argv, &status, &count) == NULL) {
         program->runtime = NULL;

@@ -99,16 +99,25 @@ static int allocate(struct topology *topology)
     return complete ? 0 : -1;
 }
 
-static void list_members(struct topology *topology, const struct hello *hellos)
+/* Numbers the nodes in the order in which they first appear; `number` has room for every rank, by a hello's node. */
+static void number_nodes(struct topology *topology, const struct hello *hellos, unsigned *number)
+{
+    for (unsigned i = 0; i < topology->ranks; i++)
+        number[i] = UINT32_MAX;
+    for (unsigned i = 0; i < topology->ranks; i++)
+        if (number[hellos[i].node] == UINT32_MAX)
+            number[hellos[i].node] = topology->nodes++;
+}
+
+static void list_members(struct topology *topology, const struct hello *hellos, const unsigned *number)
 {
     unsigned masters = 0, workers = 0;
     for (unsigned i = 0; i < topology->ranks; i++) {
-        topology->nodes += hellos[i].node == i;
         switch (hellos[i].role) {
         case ROLE_SUPERMASTER: topology->supermaster = i; break;
         case ROLE_MASTER: topology->master_rank[masters++] = i; break;
         case ROLE_WORKER:
-            topology->worker_node[workers] = hellos[i].node;
+            topology->worker_node[workers] = number[hellos[i].node];
             topology->worker_rank[workers++] = i;
             break;
         }
@@ -138,7 +147,7 @@ static void deal(struct topology *topology, const struct hello *hellos, bool by_
     for (unsigned w = 0; w < topology->workers; w++) {
         topology->master_of[w] = topology->masters;
         if (by_node)
-            topology->master_of[w] = least_loaded(topology, hellos, load, topology->worker_node[w]);
+            topology->master_of[w] = least_loaded(topology, hellos, load, hellos[topology->worker_rank[w]].node);
         if (topology->master_of[w] < topology->masters)
             load[topology->master_of[w]]++;
     }
@@ -173,13 +182,16 @@ int topology_init(struct topology *topology, const struct hello *hellos, unsigne
 {
     struct census census = count_roles(hellos, ranks);
     *topology = (struct topology){.ranks = ranks, .masters = census.masters, .workers = census.workers};
-    unsigned *load = calloc(census.masters + 1, sizeof *load);
-    if (load == NULL || allocate(topology) < 0) {
+    unsigned *load = calloc(census.masters + 1, sizeof *load), *number = calloc(ranks, sizeof *number);
+    if (load == NULL || number == NULL || allocate(topology) < 0) {
         free(load);
+        free(number);
         topology_fini(topology);
         return -1;
     }
-    list_members(topology, hellos);
+    number_nodes(topology, hellos, number);
+    list_members(topology, hellos, number);
+    free(number);
     if (topology->masters == 0) {
         serve_all_by_supermaster(topology);
     } else {

@@ -103,6 +103,13 @@ static int refuse_folder(const char *path, struct error *error)
     return 0;
 }
 
+static void remove_if_regular(int fd, const char *path)
+{
+    struct stat stat_of;
+    if (fstat(fd, &stat_of) == 0 && S_ISREG(stat_of.st_mode))
+        unlink(path);
+}
+
 int results_create(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     if (results_check(path, loop, error) < 0 || refuse_folder(path, error) < 0)
@@ -115,9 +122,11 @@ int results_create(const char *path, const struct hdss_loop *loop, struct error 
         return error_set(error, "%.200s: cannot create: %s", written, strerror(errno));
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
     if (write_fully(fd, header, header_bytes, 0) < 0 || reserve(fd, bytes) < 0) {
+        bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
         refuse_write(written, bytes, error);
+        remove_if_regular(fd, written);
         close(fd);
-        return -1;
+        return full ? RESULTS_NO_ROOM : -1;
     }
     return close(fd) < 0 ? refuse_write(written, bytes, error) : 0;
 }

@@ -25,8 +25,11 @@ struct results_sink {
 /* Whether the file's kind is known, present in this build, and able to hold such results. -1 with one line. */
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error);
 
+/* There is no room for the results. */
+#define RESULTS_NO_ROOM 1
+
 /* Makes the file that is written during the run, in its full size, or empties an old one. -1 with one line when that
- * cannot be, also when there is no room for it. */
+ * cannot be, RESULTS_NO_ROOM with one line when the disk is too small for it; then the file is removed again. */
 int results_create(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Opens what results_create() made, perhaps on another node; never creates. -1 with one line, and nothing is open. */

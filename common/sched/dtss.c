@@ -49,10 +49,11 @@ static int dtss_init(struct sched *sched, struct error *error)
             error, "technique dtss: first=%" PRIu64 " is smaller than last=%" PRIu64 ": accepted is first >= last",
             first, last);
     uint64_t fall = first - last, run = trapezoid_steps(sched->iterations, first, last) - 1;
+    uint64_t whole = fall / run;
     bool real = param_integer(sched, PARAM_DECREMENT, DECREMENT_FLOOR) == DECREMENT_REAL;
     sched->constant.real[FIRST] = (double)first;
     sched->constant.real[LAST] = (double)last;
-    sched->constant.real[DECREMENT] = real ? (double)fall / (double)run : (double)(fall / run);
+    sched->constant.real[DECREMENT] = real ? (double)fall / (double)run : (double)whole;
     sched->state.real[LEVEL] = (double)first;
     return 0;
 }

@@ -123,6 +123,16 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     return 0;
 }
 
+/* A file of costs that is wrong is found before anything starts. */
+static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    if (values[DISTRIBUTION].integer != SYNTHETIC_FILE)
+        return 0;
+    double *costs = synthetic_read_costs(values[FILE_NAME].text, loop->iterations, error, HDSS_ERROR_MAX);
+    free(costs);
+    return costs == NULL ? -1 : 0;
+}
+
 static void close_instance(void *instance)
 {
     struct synthetic *s = instance;
@@ -186,6 +196,7 @@ const struct hdss_kernel synthetic_kernel = {
     .summary = "iterations with a given distribution of cost, busy or sleeping: for tests and studies",
     .params = params,
     .describe = describe,
+    .check = check,
     .open = open_instance,
     .run = run,
     .close = close_instance,

@@ -63,30 +63,35 @@ static char *trim(char *line)
     return line;
 }
 
-/* The next cost of the file: 1, 0 at its end, -1 for a line that is none. */
-static int next_cost(FILE *file, uint64_t *number, double *cost)
+#define LINE_MAX_BYTES 256
+
+/* The next cost of the file: 1, 0 at its end, -1 for a line that is none, which is then in `line`, trimmed. */
+static int next_cost(FILE *file, uint64_t *number, double *cost, char line[LINE_MAX_BYTES])
 {
-    char line[256];
-    while (fgets(line, sizeof line, file) != NULL) {
+    while (fgets(line, LINE_MAX_BYTES, file) != NULL) {
         ++*number;
         char *text = trim(line);
         if (text[0] == '\0' || text[0] == '#')
             continue;
-        return number_parse_real(text, cost) < 0 || *cost < 0 ? -1 : 1;
+        if (number_parse_real(text, cost) == 0 && *cost >= 0)
+            return 1;
+        memmove(line, text, strlen(text) + 1);
+        return -1;
     }
     return 0;
 }
 
 static bool read_all(FILE *file, const char *path, double *costs, uint64_t count, char *error, unsigned size)
 {
+    char line[LINE_MAX_BYTES];
     uint64_t number = 0;
     for (uint64_t i = 0; i < count; i++) {
-        int status = next_cost(file, &number, &costs[i]);
+        int status = next_cost(file, &number, &costs[i], line);
         if (status > 0)
             continue;
         if (status < 0)
-            snprintf(error, size, "%.200s, line %llu: accepted: a cost in us, a number not below 0", path,
-                     (unsigned long long)number);
+            snprintf(error, size, "%.200s, line %llu: '%.40s'; accepted: a cost in us, a number not below 0", path,
+                     (unsigned long long)number, line);
         else if (ferror(file))
             snprintf(error, size, "%.200s: %s", path, strerror(errno));
         else

@@ -93,6 +93,11 @@ struct hdss_kernel {
      * name before it) for values that do not go together. Must be deterministic: every rank calls it. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
+    /* Looks at what open() will need, above all at files, before anything starts: called once, by the rank that leads the
+     * run, after describe(). Returns 0, or -1 with one line in `error`; the run is then refused as wrong use. NULL where
+     * there is nothing to look at. */
+    int (*check)(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
+
     /* Prepares to run: allocates, generates or reads inputs. `*instance` is what run and close are given.
      * Returns 0, or -1 with one line in `error` and nothing left allocated. */
     int (*open)(const union hdss_value *values, const struct hdss_loop *loop, void **instance,

@@ -109,7 +109,8 @@ static int exchange_hellos(struct runtime *runtime, const struct introduction *i
     MPI_Allgather(own, HELLO_BYTES, MPI_BYTE, all, HELLO_BYTES, MPI_BYTE, runtime->world);
     int result = 0;
     for (unsigned i = 0; i < runtime->ranks; i++)
-        if (hello_decode(&runtime->hellos[i], all + (size_t)i * HELLO_BYTES, HELLO_BYTES) != DECODE_OK)
+        if (hello_decode(&runtime->hellos[i], all + (size_t)i * HELLO_BYTES, HELLO_BYTES) != DECODE_OK ||
+            runtime->hellos[i].node >= runtime->ranks)
             result = -1;
     free(all);
     return result;

@@ -1,0 +1,69 @@
+"""Several nodes, pretended on one machine: workers are served by the master of their node, dealt evenly where that does not fit."""
+import os
+
+from launch import MASTER, SUPERMASTER, WORKER, finish, main, report, start
+from nodes import Nodes
+
+SYNTHETIC = ['synthetic', 'iterations=2000', 'mean=20']
+
+
+def run_on(nodes, masters, workers, *options):
+    contexts = [(1, [SUPERMASTER, '--report', os.path.abspath('report.json'), *options, *SYNTHETIC])]
+    if masters:
+        contexts.append((masters, [MASTER]))
+    contexts.append((workers, [WORKER]))
+    result = finish(start(nodes.line(contexts)))
+    assert result.status == 0, result
+    return report()
+
+
+def over(count, test):
+    try:
+        with Nodes(count) as nodes:
+            test(nodes)
+    except OSError as problem:
+        return str(problem)
+
+
+
+def test_workers_are_served_by_the_master_of_their_node():
+    def test(nodes):
+        # each context is mapped round robin over the nodes, so ranks that are equal modulo 4 share one
+        figures = run_on(nodes, 4, 8)
+        assert figures['nodes'] == 4, figures
+        for row in figures['worker_stats']:
+            assert row['rank'] % 4 == row['master'] % 4, row
+        even = run_on(nodes, 4, 8, '--group-by', 'even')
+        assert even['checksum'] == figures['checksum']
+        served = [sum(row['master'] == master for row in even['worker_stats']) for master in (1, 2, 3, 4)]
+        assert served == [2, 2, 2, 2], served
+    return over(4, test)
+
+
+def test_what_does_not_fit_is_dealt_evenly():
+    def test(nodes):
+        # two of the three nodes have a master; the workers of the third are dealt to even out the counts
+        figures = run_on(nodes, 2, 6)
+        served = [sum(row['master'] == master for row in figures['worker_stats']) for master in (1, 2)]
+        assert served == [3, 3], served
+        masters_of = {node: {row['master'] for row in figures['worker_stats'] if row['node'] == node} for node in range(3)}
+        at_home = [masters.copy().pop() for masters in masters_of.values() if len(masters) == 1]
+        assert sorted(at_home) == [1, 2], masters_of
+    return over(3, test)
+
+
+def test_results_cross_the_network():
+    def test(nodes):
+        output = os.path.abspath('out.npy')
+        contexts = [(1, [SUPERMASTER, '--output', output, 'mandelbrot', 'width=2000', 'height=500', 'max_iter=50']), (2, [MASTER]), (4, [WORKER])]
+        first = finish(start(nodes.line(contexts)))
+        assert first.status == 0, first
+        contexts = [contexts[0], (3, [WORKER])]
+        second = finish(start(nodes.line(contexts)))
+        assert second.status == 0, second
+        assert first.checksum() == second.checksum()
+    return over(2, test)
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
