@@ -144,7 +144,7 @@ static int read_integer(const char *option, const char *text, uint64_t minimum, 
 
 static int read_workers(struct request *request, const char *text, struct error *error)
 {
-    uint64_t workers;
+    uint64_t workers = 0;
     if (read_integer("workers", text, 1, SCHED_WORKERS_MAX, &workers, error) < 0)
         return -1;
     request->config.workers = (unsigned)workers;
@@ -296,7 +296,7 @@ static int read_order(struct request *request, struct error *error)
     if (request->asked == NULL)
         return error_set(error, "out of memory for the order");
     for (const char *list = request->order; next_word(&list, word, sizeof word); request->asked_count++) {
-        uint64_t worker;
+        uint64_t worker = 0;
         if (read_integer("order", word, 1, request->config.workers, &worker, error) < 0)
             return -1;
         request->asked[request->asked_count] = (unsigned)worker - 1;

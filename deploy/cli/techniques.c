@@ -148,8 +148,8 @@ static int read_arguments(int argc, char **argv, bool *wants_help, const char **
 int command_techniques(int argc, char **argv)
 {
     struct error error;
-    const char *name;
-    bool wants_help;
+    const char *name = NULL;
+    bool wants_help = false;
     if (read_arguments(argc, argv, &wants_help, &name, &error) < 0)
         return wrong_use(error.text);
     if (wants_help)
