@@ -49,9 +49,10 @@ def idle_share(masters, workers):
 
 
 def service_us():
-    """Mean time that a worker stands idle per chunk, without asking ahead, when the daemon sleeps between two requests."""
+    """Mean time that a worker stands idle per chunk, without asking ahead, when the daemon sleeps between two requests of 2 ms. The first
+    wait, for the others to start, is in it."""
     result = run_job(0, 1, ['--power', 'equal', '--ask-ahead', 'off', '--technique', 'ss', '--report', 'report.json', 'synthetic',
-                            'iterations=300', 'mean=5000', 'mode=sleep', 'distribution=constant'])
+                            'iterations=1500', 'mean=2000', 'mode=sleep', 'distribution=constant'])
     assert result.status == 0, result
     row = report()['worker_stats'][0]
     return row['wait_s'] / row['chunks'] * 1e6

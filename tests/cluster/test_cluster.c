@@ -230,14 +230,14 @@ static void append_line(void *context, const char *line)
     ck_assert_uint_lt(text->length, sizeof text->bytes);
 }
 
-static void check_trace(struct virtual_config *config, const char *name)
+static void check_trace(struct virtual_config *config, const char *name, int status)
 {
     static struct text actual, expected;
     char path[512];
     actual.length = 0;
     config->trace = append_line;
     config->trace_context = &actual;
-    run_and_check(config, EXIT_STATUS_DONE);
+    run_and_check(config, status);
     snprintf(path, sizeof path, "%s/%s.trace", TRACE_DIR, name);
     bool update = getenv("HDSS_UPDATE_TRACES") != NULL;
     FILE *file = fopen(path, update ? "w" : "r");
@@ -256,7 +256,7 @@ START_TEST(trace_central)
 {
     struct virtual_config config = plain(0, 2, "gss", 20);
     config.ask_ahead = ASK_AHEAD_OFF;
-    check_trace(&config, "central-gss");
+    check_trace(&config, "central-gss", EXIT_STATUS_DONE);
 }
 END_TEST
 
@@ -269,7 +269,43 @@ START_TEST(trace_hierarchical)
     config.collect = true;
     config.ask_ahead = ASK_AHEAD_FIXED;
     config.ask_ahead_chunks = 1;
-    check_trace(&config, "hierarchical-dfss");
+    check_trace(&config, "hierarchical-dfss", EXIT_STATUS_DONE);
+}
+END_TEST
+
+START_TEST(trace_more_masters_than_workers)
+{
+    struct virtual_config config = plain(2, 1, "fac2", 6);
+    config.ask_ahead = ASK_AHEAD_OFF;
+    check_trace(&config, "two-masters-one-worker", EXIT_STATUS_DONE);
+}
+END_TEST
+
+START_TEST(trace_empty_loop)
+{
+    struct virtual_config config = plain(1, 2, "dtss", 0);
+    check_trace(&config, "empty-loop", EXIT_STATUS_DONE);
+}
+END_TEST
+
+START_TEST(trace_drain)
+{
+    struct virtual_config config = plain(1, 2, "css:chunk=4", 40);
+    config.collect = true;
+    config.ask_ahead = ASK_AHEAD_FIXED;
+    config.ask_ahead_chunks = 1;
+    config.drain_at_ns = 18000;
+    config.drain_rank = 3; /* the signal reaches a worker */
+    check_trace(&config, "drain", EXIT_STATUS_DRAINED);
+}
+END_TEST
+
+START_TEST(trace_kernel_that_fails)
+{
+    struct virtual_config config = plain(1, 2, "css:chunk=5", 20);
+    config.ask_ahead = ASK_AHEAD_OFF;
+    config.fail_iteration_plus_1 = 8;
+    check_trace(&config, "kernel-fails", EXIT_STATUS_FAILED);
 }
 END_TEST
 
@@ -304,6 +340,10 @@ int main(void)
     tcase_add_test(all, workers_and_masters_beyond_the_limits_of_one_message);
     tcase_add_test(all, trace_central);
     tcase_add_test(all, trace_hierarchical);
+    tcase_add_test(all, trace_more_masters_than_workers);
+    tcase_add_test(all, trace_empty_loop);
+    tcase_add_test(all, trace_drain);
+    tcase_add_test(all, trace_kernel_that_fails);
     tcase_add_test(all, the_same_run_gives_the_same_trace);
     suite_add_tcase(suite, all);
     return suite_run(suite);

@@ -1,0 +1,299 @@
+/* The executor: pieces of a chunk in order and each once, marks and slices where they belong, two buffers that are not
+ * touched while they are on their way, probes that every worker draws alike. */
+#include "common/util/digest.h"
+#include "tests/lib/suite.h"
+#include "worker/exec/inline.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* --- a kernel that writes down what it is asked to do --- */
+
+enum { WORDS = 4096 }; /* 32 KiB a record: 32 records fill a slice */
+
+static struct {
+    uint64_t next; /* iteration expected next; UINT64_MAX: any */
+    uint64_t calls, fail_at;
+    uint64_t probed[64], probes;
+    double cost_ns;
+} kernel;
+
+static uint64_t word_of(uint64_t iteration, uint64_t i)
+{
+    return iteration * 1000003 + i;
+}
+
+static void spend(double ns)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    double until = (double)now.tv_sec * 1e9 + (double)now.tv_nsec + ns;
+    while ((double)now.tv_sec * 1e9 + (double)now.tv_nsec < until)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+}
+
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    (void)instance;
+    uint64_t *words = records;
+    ck_assert_uint_eq((uintptr_t)records % 64, 0);
+    if (kernel.next != UINT64_MAX) {
+        ck_assert_uint_eq(first, kernel.next);
+        kernel.next = first + count;
+    } else if (kernel.probes < 64) {
+        kernel.probed[kernel.probes++] = first;
+    }
+    kernel.calls++;
+    if (kernel.fail_at >= first && kernel.fail_at < first + count) {
+        snprintf(error, HDSS_ERROR_MAX, "cannot do %llu", (unsigned long long)kernel.fail_at);
+        return -1;
+    }
+    for (uint64_t k = 0; k < count; k++)
+        for (uint64_t i = 0; i < WORDS; i++)
+            words[k * WORDS + i] = word_of(first + k, i);
+    if (kernel.cost_ns > 0)
+        spend(kernel.cost_ns * (double)count);
+    return 0;
+}
+
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
+                       char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)error;
+    *instance = NULL;
+    return loop->iterations == 13 ? (snprintf(error, HDSS_ERROR_MAX, "unlucky"), -1) : 0;
+}
+
+static const struct hdss_kernel fake = {.abi = HDSS_KERNEL_ABI, .name = "fake", .open = open_kernel, .run = run};
+static struct hdss_loop loop = {
+    .iterations = 1000, .type = HDSS_UINT64, .record_length = WORDS, .dims = 2, .shape = {1000, WORDS}};
+static struct exec exec;
+
+static void open_exec(bool collect, double slowdown)
+{
+    const struct exec_config config = {
+        .kernel = &fake, .loop = &loop, .collect = collect, .slowdown = slowdown, .probe_count = loop.iterations};
+    memset(&kernel, 0, sizeof kernel);
+    kernel.fail_at = UINT64_MAX;
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+}
+
+static uint64_t digest_of(uint64_t first, uint64_t count)
+{
+    uint64_t record[WORDS], sum = 0;
+    for (uint64_t k = first; k < first + count; k++) {
+        for (uint64_t i = 0; i < WORDS; i++)
+            record[i] = word_of(k, i);
+        sum += digest_record(k, record, sizeof record);
+    }
+    return sum;
+}
+
+/* Turns until there is an event. */
+static struct event next_event(void)
+{
+    struct event event = {0};
+    enum turn turn;
+    do
+        turn = exec_advance(&exec, &event);
+    while (turn == TURN_WORKED);
+    ck_assert_int_eq(turn, TURN_EVENT);
+    return event;
+}
+
+START_TEST(a_chunk_without_output_is_digested)
+{
+    struct event event = {0};
+    open_exec(false, 1);
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    kernel.next = 100;
+    exec_run(&exec, 100, 77, 0);
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_ptr_null(event.text);
+    ck_assert_uint_eq(event.chunk.count, 77);
+    ck_assert_uint_eq(event.chunk.digest, digest_of(100, 77));
+    ck_assert_ptr_null(event.chunk.data);
+    ck_assert_uint_eq(event.chunk.bytes, 0);
+    ck_assert_uint_gt(event.chunk.compute_ns, 0);
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(marks_come_where_they_are_set)
+{
+    open_exec(false, 1);
+    kernel.next = 0;
+    exec_run(&exec, 0, 50, 1);
+    struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_MARK);
+    ck_assert_uint_eq(event.chunk.done, 1);
+    exec_mark(&exec, 49);
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_MARK);
+    ck_assert_uint_eq(event.chunk.done, 49);
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.digest, digest_of(0, 50));
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(results_leave_in_slices_from_two_buffers)
+{
+    const uint64_t slice = SLICE_MAX / (WORDS * 8);
+    const void *data[2];
+    struct event event = {0};
+    uint64_t digest = 0;
+    open_exec(true, 1);
+    kernel.next = 0;
+    exec_run(&exec, 0, 2 * slice + 5, 0);
+    for (int i = 0; i < 2; i++) {
+        event = next_event();
+        ck_assert_int_eq(event.type, EVENT_SLICE);
+        ck_assert_uint_eq(event.chunk.count, slice);
+        ck_assert_uint_eq(event.chunk.bytes, SLICE_MAX);
+        ck_assert_uint_eq(((const uint64_t *)event.chunk.data)[1], word_of((uint64_t)i * slice, 1));
+        data[i] = event.chunk.data;
+        digest += event.chunk.digest;
+    }
+    ck_assert_ptr_ne(data[0], data[1]);
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED); /* both are on their way */
+    exec_sent(&exec, data[0]);
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.count, 5);
+    ck_assert_ptr_eq(event.chunk.data, data[0]);
+    ck_assert_uint_eq(((const uint64_t *)data[1])[1], word_of(slice, 1)); /* the one on its way is untouched */
+    ck_assert_uint_eq(digest + event.chunk.digest, digest_of(0, 2 * slice + 5));
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(a_mark_at_the_end_of_a_slice_follows_it)
+{
+    const uint64_t slice = SLICE_MAX / (WORDS * 8);
+    open_exec(true, 1);
+    kernel.next = 0;
+    exec_run(&exec, 0, slice + 1, slice);
+    ck_assert_int_eq(next_event().type, EVENT_SLICE);
+    ck_assert_int_eq(next_event().type, EVENT_MARK);
+    ck_assert_int_eq(next_event().type, EVENT_FINISHED);
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(a_kernel_that_fails_ends_its_chunk)
+{
+    struct event event;
+    open_exec(false, 1);
+    kernel.next = 0;
+    kernel.fail_at = 30;
+    exec_run(&exec, 0, 50, 0);
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_str_eq(event.text, "cannot do 30");
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(a_kernel_that_cannot_open_leaves_nothing)
+{
+    struct hdss_loop unlucky = loop;
+    unlucky.iterations = 13;
+    const struct exec_config config = {.kernel = &fake, .loop = &unlucky, .slowdown = 1};
+    ck_assert_int_eq(exec_init(&exec, &config), -1);
+    ck_assert_str_eq(exec.error, "unlucky");
+}
+END_TEST
+
+START_TEST(a_turn_is_short_when_iterations_are_long)
+{
+    open_exec(false, 1);
+    kernel.next = 0;
+    kernel.cost_ns = 1e6;
+    exec_run(&exec, 0, 20, 0);
+    next_event();
+    ck_assert_uint_ge(kernel.calls, 7); /* 20 ms of work, looked at about every 2 ms */
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(slowdown_waits_in_proportion_to_the_work)
+{
+    open_exec(false, 3);
+    kernel.next = 0;
+    kernel.cost_ns = 1e6;
+    exec_run(&exec, 0, 10, 0);
+    ck_assert_uint_ge(next_event().chunk.compute_ns,
+                      29000000); /* 10 ms of work, 20 of waiting, however busy the machine */
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(probes_are_spread_and_the_same_for_all)
+{
+    struct speed speed;
+    uint64_t first[16];
+    open_exec(false, 1);
+    kernel.next = UINT64_MAX;
+    kernel.cost_ns = 500000;
+    exec_probe(&exec, &speed);
+    ck_assert_uint_ge(speed.levels, 3);
+    ck_assert_uint_le(speed.levels, LEVELS_MAX);
+    for (unsigned i = 1; i < speed.levels; i++)
+        ck_assert_uint_gt(speed.elapsed_ns[i], speed.elapsed_ns[i - 1]);
+    ck_assert_uint_eq(kernel.probed[1], 0); /* after the warm-up */
+    ck_assert_uint_eq(kernel.probed[2], 500);
+    ck_assert_uint_eq(kernel.probed[3], 250);
+    ck_assert_uint_eq(kernel.probed[4], 750);
+    memcpy(first, kernel.probed, sizeof first);
+    exec_fini(&exec);
+    open_exec(false, 4);
+    kernel.next = UINT64_MAX;
+    kernel.cost_ns = 500000;
+    exec_probe(&exec, &speed);
+    ck_assert_int_eq(memcmp(first, kernel.probed, 4 * sizeof *first), 0);
+    ck_assert_uint_ge(speed.elapsed_ns[0], 2000000); /* the slowdown is part of the speed */
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(a_loop_of_one_iteration_is_probed_once)
+{
+    struct speed speed;
+    struct hdss_loop one = loop;
+    one.iterations = 1;
+    const struct exec_config config = {
+        .kernel = &fake, .loop = &one, .slowdown = 1, .probe_first = 7, .probe_count = 1};
+    memset(&kernel, 0, sizeof kernel);
+    kernel.fail_at = kernel.next = UINT64_MAX;
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    exec_probe(&exec, &speed);
+    ck_assert_uint_eq(speed.levels, 1);
+    ck_assert_uint_eq(kernel.probed[0], 7);
+    ck_assert_uint_eq(kernel.probed[1], 7);
+    exec_fini(&exec);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec");
+    TCase *all = tcase_create("exec");
+    tcase_add_test(all, a_chunk_without_output_is_digested);
+    tcase_add_test(all, marks_come_where_they_are_set);
+    tcase_add_test(all, results_leave_in_slices_from_two_buffers);
+    tcase_add_test(all, a_mark_at_the_end_of_a_slice_follows_it);
+    tcase_add_test(all, a_kernel_that_fails_ends_its_chunk);
+    tcase_add_test(all, a_kernel_that_cannot_open_leaves_nothing);
+    tcase_add_test(all, a_turn_is_short_when_iterations_are_long);
+    tcase_add_test(all, slowdown_waits_in_proportion_to_the_work);
+    tcase_add_test(all, probes_are_spread_and_the_same_for_all);
+    tcase_add_test(all, a_loop_of_one_iteration_is_probed_once);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
