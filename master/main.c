@@ -107,10 +107,9 @@ int main(int argc, char **argv)
     if (program.runtime != NULL) {
         unsigned words;
         char *const *word = runtime_share_job(program.runtime, 0, NULL, &status, &words);
-        if (word != NULL) {
+        if (word != NULL)
             status = run(&program, words, word);
-            runtime_leave(program.runtime);
-        }
+        runtime_leave(program.runtime);
     }
     front_fini(&front);
     return status;

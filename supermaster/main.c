@@ -243,7 +243,7 @@ static int run(struct program *program)
     return say_how_it_went(program, finish_output(program, status));
 }
 
-/* Shares the job and runs it. Returns the exit status; the runtime is gone afterwards where the job was not to run. */
+/* Shares the job and runs it. Returns the exit status. */
 static int share_and_run(struct program *program, int argc, char **argv)
 {
     unsigned count;
@@ -253,11 +253,8 @@ static int share_and_run(struct program *program, int argc, char **argv)
         fprintf(stderr, "supermaster: %s\n", program->error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
-    if (runtime_share_job(program->runtime, argc, argv, &status, &count) == NULL) {
-        program->runtime = NULL;
-        return status;
-    }
-    return run(program);
+    bool shared = runtime_share_job(program->runtime, argc, argv, &status, &count) != NULL;
+    return shared ? run(program) : status;
 }
 
 int main(int argc, char **argv)
@@ -276,11 +273,10 @@ int main(int argc, char **argv)
     if (program.runtime != NULL) {
         terminal_init(&program.terminal, program.plan.job.progress);
         status = share_and_run(&program, argc, argv);
+        if (program.supermaster_ready)
+            supermaster_fini(&program.supermaster);
+        runtime_leave(program.runtime); /* last: the machine borrows the topology */
     }
-    if (program.supermaster_ready)
-        supermaster_fini(&program.supermaster);
-    if (program.runtime != NULL)
-        runtime_leave(program.runtime);
     front_fini(&front);
     return status;
 }

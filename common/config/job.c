@@ -145,8 +145,9 @@ static const struct option_row workers[] = {
 };
 
 static const struct option_row results[] = {
-    {"output", 0, "FILE", "the name of a file",
-     "where the results go; the ending says the format (default: only their checksum is kept)", take_output},
+    {"output", 0, "FILE", "a file name that ends in .npy, .png, .csv, .bin or .raw",
+     "where the results go, as .npy, .png, .csv, .bin or .raw (default: nowhere, only their checksum is kept)",
+     take_output},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
      take_report},
     {"progress", 0, "auto|always|never", "auto, always, never",

@@ -71,6 +71,13 @@ const char *human_si(char text[HUMAN_MAX], double value)
     return text;
 }
 
+const char *human_rate(char text[HUMAN_MAX], double per_second)
+{
+    bool slow = per_second < 0.9995, slower = per_second * 60 < 0.9995;
+    human_si(text, per_second * (slower ? 3600 : slow ? 60 : 1));
+    return strcat(text, slower ? "/h" : slow ? "/min" : "/s");
+}
+
 static const char *ascii_bar(char *text, double share, unsigned columns)
 {
     unsigned filled = (unsigned)lround(share * columns);

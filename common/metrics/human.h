@@ -18,6 +18,9 @@ const char *human_count(char text[HUMAN_MAX], uint64_t count);
 /* "319", "45.6 k", "1.23 M" and so on, the prefix by powers of 1000; "?" for what is not finite. Returns `text`. */
 const char *human_si(char text[HUMAN_MAX], double value);
 
+/* "319/s", "5.10 k/s", and for what is slow "12.5/min", "3/h". Returns `text`. */
+const char *human_rate(char text[HUMAN_MAX], double per_second);
+
 /* `share` (cut to 0 .. 1) of `columns` (at most HUMAN_BAR_MAX) as a bar, blanks behind it: blocks by the eighth of a
  * column, or '#' without UTF-8. Returns `text`. */
 const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned columns, bool utf8);

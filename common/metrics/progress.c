@@ -66,7 +66,7 @@ static void make_rate(struct piece *piece, const struct progress *progress)
 {
     char text[HUMAN_MAX];
     if (rate(progress) > 0)
-        snprintf(piece->text, sizeof piece->text, "%s/s", human_si(text, rate(progress)));
+        strcpy(piece->text, human_rate(text, rate(progress)));
 }
 
 static void make_time(struct piece *piece, const struct progress *progress)

@@ -29,8 +29,8 @@ static void add_rate(struct text *text, const struct report *report)
     char elapsed[HUMAN_MAX], rate[HUMAN_MAX];
     if (report->elapsed_s <= 0)
         return;
-    human_si(rate, (double)report->done / report->elapsed_s);
-    text_add(text, " in %s (%s/s)", human_duration(elapsed, report->elapsed_s), rate);
+    human_rate(rate, (double)report->done / report->elapsed_s);
+    text_add(text, " in %s (%s)", human_duration(elapsed, report->elapsed_s), rate);
 }
 
 /* Rounded down, so that 100 % is said of everything only. */

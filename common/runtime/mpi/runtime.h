@@ -46,8 +46,8 @@ bool runtime_is_launched(void);
 struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status);
 
 /* The job, from the supermaster to all. The supermaster gives its words, or a status other than 0 with which all are to
- * leave (then this returns NULL on every rank, MPI is finalised, and `*status` says how to exit). The others receive
- * the words: NUL-closed, one after another; `*count` of them. Borrowed from the runtime for its life. */
+ * leave: then this returns NULL on every rank, and `*status` is what to leave with. The others receive the words,
+ * `*count` of them, borrowed from the runtime for its life. */
 char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count);
 
 /* Groups the ranks, each for itself; valid until runtime_leave(). NULL when memory is out. */

@@ -210,10 +210,8 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
     }
     MPI_Bcast(head, 2, MPI_UNSIGNED, (int)supermaster, runtime->world);
     *status = (int)head[0];
-    if (*status != EXIT_STATUS_DONE) {
-        runtime_leave(runtime);
+    if (*status != EXIT_STATUS_DONE)
         return NULL;
-    }
     if (!giver)
         runtime->words = malloc((size_t)head[1] + 1);
     if (runtime->words == NULL)
