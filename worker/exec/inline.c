@@ -14,6 +14,8 @@
 #define SCRATCH_BYTES (256u << 10)
 /* A probe ends when a level has taken this long. */
 #define PROBE_NS 4000000u
+/* An iteration as long as this needs no warming up. */
+#define PROBE_LONG_NS 50000000u
 /* Sleeps shorter than this are put off: the timer is not that precise. */
 #define WAIT_MIN_NS 200000.0
 
@@ -118,21 +120,33 @@ static uint64_t probe_iteration(const struct exec *exec, uint64_t k)
     return exec->config.probe_first + place;
 }
 
-void exec_probe(struct exec *exec, struct speed *speed)
+/* Runs probe iterations first .. last - 1; returns the time that this worker needs for them. */
+static uint64_t time_probes(struct exec *exec, uint64_t first, uint64_t last)
 {
     const clockid_t clock = work_clock(exec);
     unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
-    uint64_t elapsed = 0, next = 0;
-    /* Once untimed, so that caches, pages and the core's clock rate are what they will be. */
-    exec->config.kernel->run(exec->instance, probe_iteration(exec, 0), 1, records, exec->error);
-    for (speed->levels = 0; speed->levels < LEVELS_MAX; speed->levels++) {
-        uint64_t count = UINT64_C(1) << speed->levels, began = read_clock(clock);
+    uint64_t began = read_clock(clock);
+    for (uint64_t k = first; k < last; k++)
+        exec->config.kernel->run(exec->instance, probe_iteration(exec, k), 1, records, exec->error);
+    uint64_t elapsed = read_clock(clock) - began;
+    return (uint64_t)((double)(elapsed > 0 ? elapsed : 1) * exec->config.slowdown);
+}
+
+void exec_probe(struct exec *exec, struct speed *speed)
+{
+    /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. */
+    uint64_t elapsed = time_probes(exec, 0, 1), done = elapsed < PROBE_LONG_NS ? 0 : 1;
+    if (done == 0)
+        elapsed = 0;
+    else
+        speed->elapsed_ns[0] = elapsed;
+    for (speed->levels = (unsigned)done; speed->levels < LEVELS_MAX; speed->levels++) {
+        uint64_t count = UINT64_C(1) << speed->levels;
         if (speed->levels > 0 && (elapsed >= PROBE_NS || count > exec->config.probe_count))
             break;
-        for (; next < count; next++)
-            exec->config.kernel->run(exec->instance, probe_iteration(exec, next), 1, records, exec->error);
-        elapsed += read_clock(clock) - began;
-        speed->elapsed_ns[speed->levels] = (uint64_t)((double)(elapsed > 0 ? elapsed : 1) * exec->config.slowdown);
+        elapsed += time_probes(exec, done, count);
+        done = count;
+        speed->elapsed_ns[speed->levels] = elapsed;
     }
 }
 
