@@ -37,4 +37,5 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
                  });
     master->done_count = 0;
     master->reported_at_ns = now_ns;
+    master->reported_busy = master->service.busy;
 }

@@ -97,11 +97,17 @@ static void handle(struct master *master, const struct event *event)
     }
 }
 
+/* Something is stored, or the number of busy workers that people watch is another. */
+static bool has_news(const struct master *master)
+{
+    return master->done_count > 0 || (master->state == MASTER_SERVING && master->service.busy != master->reported_busy);
+}
+
 static void report_if_due(struct master *master, uint64_t now_ns)
 {
-    if (master->done_count == 0)
+    if (!has_news(master))
         return;
-    bool waited_for = master->refill_parked || master->state != MASTER_SERVING;
+    bool waited_for = master->done_count > 0 && (master->refill_parked || master->state != MASTER_SERVING);
     bool full = master->done_count == REPORT_MAX;
     if (full || (waited_for && service_is_quiet(&master->service)) || master_deadline(master) <= now_ns)
         master_report(master, false, now_ns);
@@ -124,7 +130,7 @@ void master_step(struct master *master, const struct event *event, struct action
 
 uint64_t master_deadline(const struct master *master)
 {
-    return master->done_count > 0 ? master->reported_at_ns + REPORT_INTERVAL_NS : NEVER;
+    return has_news(master) ? master->reported_at_ns + REPORT_INTERVAL_NS : NEVER;
 }
 
 const char *master_state_name(const struct master *master)

@@ -3,7 +3,8 @@
 
 #include "master/master.h"
 
-/* A stored result waits at most this long for a report when nothing else sends one. */
+/* A stored result, or a change in the number of busy workers, waits at most this long for a report when nothing else
+ * sends one. */
 #define REPORT_INTERVAL_NS 50000000u
 
 /* recv_worker.c */

@@ -26,6 +26,7 @@ struct master {
     unsigned char *report_records; /* encoded, borrowed by the message of this step; owned */
     unsigned char *stats_records;  /* likewise */
     uint64_t reported_at_ns;
+    unsigned reported_busy;
     /* refills */
     bool refill_open;   /* asked for and not answered */
     bool refill_parked; /* answered by EMPTY: the supermaster has nothing free at present */

@@ -56,7 +56,7 @@ struct report {
     /* what only the summary says */
     enum report_outcome outcome;
     uint64_t done;       /* iterations that are done */
-    const char *failure; /* for REPORT_FAILED: one line */
+    const char *failure; /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
     const char *output;  /* name of the output file; NULL or empty if there is none */
 
     /* filled in by report_compute() */

@@ -60,7 +60,9 @@ static void add_headline(struct text *text, const struct report *report)
         add_part_done(text, report);
         break;
     case REPORT_FAILED:
-        text_add(text, "failed: %s", report->failure != NULL ? report->failure : "?");
+        text_add(text, "failed");
+        if (report->failure != NULL)
+            text_add(text, ": %s", report->failure);
         add_part_done(text, report);
         break;
     }

@@ -12,13 +12,14 @@
 #define FIRST_LINE_GAP_S 1
 #define LAST_LINE_GAP_S  60
 
-/* A descriptor of the terminal at which standard error, or the launcher's, ends; -1 if it is none. To be closed. */
-static int open_terminal(void)
+/* A descriptor of the terminal at which standard output or error, or the launcher's, ends; -1 if it is none. To be
+ * closed. mpirun gives its ranks a terminal of its own making for their output, so only the launcher's counts there. */
+static int open_terminal(int stream)
 {
     char link[64];
-    if (isatty(STDERR_FILENO))
-        return dup(STDERR_FILENO);
-    snprintf(link, sizeof link, "/proc/%d/fd/2", (int)getppid());
+    if (stream == STDERR_FILENO && isatty(stream))
+        return dup(stream);
+    snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)getppid(), stream);
     int fd = open(link, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && !isatty(fd)) {
         close(fd);
@@ -42,7 +43,10 @@ void terminal_init(struct terminal *terminal, enum job_progress progress)
 {
     *terminal = (struct terminal){.width = DEFAULT_WIDTH, .utf8 = locale_is_utf8(), .line_gap_s = FIRST_LINE_GAP_S};
     struct winsize size;
-    int fd = open_terminal();
+    int fd = open_terminal(STDERR_FILENO), output = open_terminal(STDOUT_FILENO);
+    terminal->output_too = output >= 0;
+    if (output >= 0)
+        close(output);
     if (fd >= 0) {
         if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
             terminal->width = size.ws_col;
@@ -70,6 +74,11 @@ void terminal_show(struct terminal *terminal, const char *line, double elapsed_s
         terminal->line_gap_s *= terminal->line_gap_s < LAST_LINE_GAP_S ? 1.5 : 1;
     }
     fflush(stderr);
+}
+
+const char *terminal_text_start(const struct terminal *terminal)
+{
+    return terminal->shown && terminal->output_too ? "\r\033[K" : "";
 }
 
 void terminal_clear(struct terminal *terminal)

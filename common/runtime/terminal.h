@@ -16,7 +16,8 @@ struct terminal {
     enum terminal_mode mode;
     unsigned width;
     bool utf8;
-    bool shown; /* a line stands there, not closed */
+    bool shown;      /* a line stands there, not closed */
+    bool output_too; /* standard output ends at a terminal as well */
     double next_line_s, line_gap_s;
 };
 
@@ -27,3 +28,7 @@ void terminal_show(struct terminal *terminal, const char *line, double elapsed_s
 
 /* Removes the line that is overwritten, before other text. */
 void terminal_clear(struct terminal *terminal);
+
+/* What text for standard output must begin with: the launcher passes the two streams on in any order, so where both end
+ * at a terminal and a line is shown there, the text removes it itself. */
+const char *terminal_text_start(const struct terminal *terminal);

@@ -37,13 +37,13 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The daemons stand beside this program where they are installed, and in their own folders where they are built. */
+/* The daemons stand beside this program, or where a distribution puts programs that are not for people. */
 static int find_program(const char *folder, const char *name, char path[PATH_MAX], struct error *error)
 {
-    static const char *const places[] = {"", "../libexec/hdss", "../../"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const places[] = {"", "../libexec/hdss/"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *candidate;
-        if (asprintf(&candidate, "%s/%s%s/%s", folder, places[i], i == 2 ? name : "", name) < 0)
+        if (asprintf(&candidate, "%s/%s%s", folder, places[i], name) < 0)
             return error_set(error, "out of memory for a path");
         bool found = realpath(candidate, path) != NULL && is_program(path);
         free(candidate);

@@ -7,30 +7,40 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { READY_LOOK_MS = 10, READY_WAIT_MS = 60000, REMOTE_WAIT_MS = 5000 };
+/* Within START_MS of the launch every rank is up. */
+enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
 struct child {
     pid_t pid;
-    int signals;      /* signalfd */
-    int errors;       /* our end of its standard error */
-    unsigned asked;   /* how often the user asked to stop */
-    bool drain_waits; /* SIGUSR1 is due as soon as it can be taken */
-    int wait_ms;      /* that it may still wait */
+    int signals;         /* signalfd */
+    int errors;          /* our end of its standard error */
+    unsigned asked;      /* how often the user asked to stop */
+    bool drain_waits;    /* SIGUSR1 is due as soon as it can be taken */
+    int64_t ready_by_ms; /* when it is sent whatever the ranks catch */
     bool ended;
     int status; /* as waitpid() gives it */
     struct banner banner;
 };
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 static void write_error(void *context, const char *bytes, size_t count)
 {
@@ -85,6 +95,15 @@ static int open_terminal(int ends[2])
     return 0;
 }
 
+/* Is standard output the same terminal as standard error? Then mpirun's have to go the same way, or what belongs behind
+ * a progress line comes before it. */
+static bool one_terminal(void)
+{
+    struct stat output, errors;
+    return isatty(STDOUT_FILENO) && fstat(STDOUT_FILENO, &output) == 0 && fstat(STDERR_FILENO, &errors) == 0 &&
+           output.st_rdev == errors.st_rdev;
+}
+
 static int open_errors(int ends[2])
 {
     return open_terminal(ends) == 0 || pipe2(ends, O_CLOEXEC) == 0 ? 0 : -1;
@@ -99,6 +118,8 @@ static _Noreturn void become(char *const *argv, int errors, const sigset_t *mask
     if (getppid() != parent) /* it died before we asked to be told */
         _exit(EXIT_STATUS_FAILED);
     dup2(null, STDIN_FILENO); /* it is not in the terminal's foreground */
+    if (one_terminal())
+        dup2(errors, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     signal(SIGTTOU, SIG_IGN);
     sigprocmask(SIG_SETMASK, mask, NULL);
@@ -130,7 +151,7 @@ static int start(struct child *child, char *const *argv)
 /* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. */
 static void look_ready(struct child *child)
 {
-    if (!ready_for(child->pid, SIGUSR1) && (child->wait_ms -= READY_LOOK_MS) > 0)
+    if (!ready_for(child->pid, SIGUSR1) && now_ms() < child->ready_by_ms)
         return;
     kill(child->pid, SIGUSR1);
     child->drain_waits = false;
@@ -220,7 +241,7 @@ static int explain(const struct child *child)
 
 int launch(char *const *argv, bool remote)
 {
-    struct child child = {.errors = -1, .wait_ms = remote ? REMOTE_WAIT_MS : READY_WAIT_MS};
+    struct child child = {.errors = -1, .ready_by_ms = now_ms() + (remote ? REMOTE_START_MS : START_MS)};
     if (start(&child, argv) < 0) {
         fprintf(stderr, "hdss: cannot start %s: %s\n", argv[0], strerror(errno));
         return EXIT_STATUS_FAILED;

@@ -71,9 +71,11 @@ int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
 
 void wait_fini(struct wait *wait)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
+        signal(drain_signals[i], SIG_IGN); /* what is left is leaving: a second signal must not break that */
+    }
     if (wait->bell != NULL)
         event_free(wait->bell);
     if (wait->timer != NULL)

@@ -1,0 +1,28 @@
+/* Joining a run that another rank leads: see follow.h. */
+#include "common/runtime/programs/follow.h"
+
+#include <stddef.h>
+
+int follow(const struct follower *follower, struct front *front, int argc, char **argv)
+{
+    const struct introduction introduction = {
+        .role = follower->role,
+        .version = front->version,
+        .status = front->status,
+        .text = front->text,
+        .dca = follower->dca,
+    };
+    int status;
+    if (front_ends_here(front, &status))
+        return status;
+    struct runtime *runtime = runtime_join(&argc, &argv, &introduction, &status);
+    if (runtime != NULL) {
+        unsigned words;
+        char *const *word = runtime_share_job(runtime, 0, NULL, &status, &words);
+        if (word != NULL)
+            status = follower->run(follower->context, runtime, words, word);
+        runtime_leave(runtime);
+    }
+    front_fini(front);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* master: drives the master's machine and writes the results that it collects. */
+#include "common/config/rank_options.h"
+#include "common/results/results.h"
+#include "common/runtime/mpi/runtime.h"
+#include "common/runtime/plan.h"
+#include "common/runtime/programs/follow.h"
+#include "common/runtime/programs/programs.h"
+#include "master/master.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct program {
+    struct plan plan;
+    struct error error;
+    const char *failure; /* why it cannot take part, NULL if it can */
+    struct runtime *runtime;
+    const struct topology *topology;
+    unsigned *ranks; /* of its workers */
+    unsigned workers;
+    struct master master;
+    struct results_sink sink;
+    bool sink_open;
+};
+
+static int store(void *context, const struct part *part, const void *data, struct error *error)
+{
+    struct program *program = context;
+    return results_write(&program->sink, part->first, part->count, data, error);
+}
+
+static int list_workers(struct program *program)
+{
+    const struct topology *topology = program->topology;
+    unsigned m = topology_master(topology, runtime_rank(program->runtime));
+    program->workers = topology_count(topology, m);
+    program->ranks = calloc(program->workers + 1, sizeof *program->ranks);
+    if (program->ranks == NULL)
+        return -1;
+    for (unsigned i = 0; i < program->workers; i++)
+        program->ranks[i] = topology->worker_rank[topology->served[topology_first(topology, m) + i]];
+    return 0;
+}
+
+static int init_machine(struct program *program)
+{
+    const struct plan *plan = &program->plan;
+    program->topology = runtime_group(program->runtime, plan->job.group_by == JOB_GROUP_BY_NODE);
+    if (program->topology == NULL || list_workers(program) < 0)
+        return -1;
+    const struct master_config config = {
+        .rank = runtime_rank(program->runtime),
+        .supermaster = program->topology->supermaster,
+        .ranks = program->ranks,
+        .workers = program->workers,
+        .record_bytes = plan->collect ? plan->record_bytes : 0,
+    };
+    return master_init(&program->master, &config);
+}
+
+static void open_output(struct program *program)
+{
+    const struct plan *plan = &program->plan;
+    if (program->failure != NULL || !plan->collect)
+        return;
+    program->sink_open = results_open(&program->sink, plan->job.output, &plan->loop, &program->error) == 0;
+    if (!program->sink_open)
+        program->failure = program->error.text;
+}
+
+static int close_output(struct program *program, int status)
+{
+    if (!program->sink_open || results_close(&program->sink, &program->error) == 0)
+        return status;
+    fprintf(stderr, "master: rank %u: %s\n", runtime_rank(program->runtime), program->error.text);
+    return EXIT_STATUS_FAILED;
+}
+
+static int run(void *context, struct runtime *runtime, unsigned words, char *const *word)
+{
+    struct program *program = context;
+    program->runtime = runtime;
+    if (plan_make(&program->plan, (int)words, word, &program->error) < 0)
+        program->failure = program->error.text;
+    if (init_machine(program) < 0) {
+        fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(program->runtime));
+        exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
+    }
+    open_output(program);
+    const struct machine machine = master_machine(&program->master);
+    const struct effects effects = {.context = program, .store = store};
+    int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
+    status = close_output(program, status);
+    master_fini(&program->master);
+    free(program->ranks);
+    return status;
+}
+
+int master_program(int argc, char **argv, const char *version)
+{
+    static struct program program;
+    struct front front = {.program = "master", .version = version};
+    front_take(&front, master_options_parse(argc, argv, &program.error), &program.error, master_help_text);
+    const struct follower follower = {
+        .role = ROLE_MASTER,
+        .run = run,
+        .context = &program,
+    };
+    return follow(&follower, &front, argc, argv);
+}

@@ -1,0 +1,116 @@
+/* worker: drives the worker's machine and runs the kernel. */
+#include "common/config/rank_options.h"
+#include "common/runtime/mpi/runtime.h"
+#include "common/runtime/plan.h"
+#include "common/runtime/programs/follow.h"
+#include "common/runtime/programs/programs.h"
+#include "worker/exec/inline.h"
+#include "worker/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct program {
+    struct worker_options options;
+    struct plan plan;
+    struct error error;
+    const char *failure; /* why it cannot compute, NULL if it can */
+    struct runtime *runtime;
+    struct worker worker;
+    struct exec exec;
+};
+
+static void probe(void *context, struct speed *speed)
+{
+    exec_probe(&((struct program *)context)->exec, speed);
+}
+
+static void begin_chunk(void *context, uint32_t chunk, uint64_t first, uint64_t count, uint64_t mark)
+{
+    (void)chunk;
+    exec_run(&((struct program *)context)->exec, first, count, mark);
+}
+
+static void set_mark(void *context, uint64_t mark)
+{
+    exec_mark(&((struct program *)context)->exec, mark);
+}
+
+static enum turn advance(void *context, struct event *event)
+{
+    return exec_advance(&((struct program *)context)->exec, event);
+}
+
+static void sent(void *context, const void *data)
+{
+    exec_sent(&((struct program *)context)->exec, data);
+}
+
+static void open_kernel(struct program *program)
+{
+    const struct plan *plan = &program->plan;
+    const struct exec_config config = {
+        .kernel = plan->kernel,
+        .values = plan->values,
+        .loop = &plan->loop,
+        .collect = plan->collect,
+        .slowdown = program->options.slowdown,
+        .probe_first = plan->first,
+        .probe_count = plan->count,
+    };
+    if (program->failure == NULL && exec_init(&program->exec, &config) < 0)
+        program->failure = program->exec.error;
+}
+
+static void init_machine(struct program *program)
+{
+    static const enum ask_ahead modes[] = {
+        [JOB_ASK_AHEAD_AUTO] = ASK_AHEAD_AUTO,
+        [JOB_ASK_AHEAD_OFF] = ASK_AHEAD_OFF,
+        [JOB_ASK_AHEAD_FIXED] = ASK_AHEAD_FIXED,
+    };
+    const struct job *job = &program->plan.job;
+    const struct worker_config config = {
+        .rank = runtime_rank(program->runtime),
+        .master = runtime_master_of(program->runtime, runtime_rank(program->runtime)),
+        .probe = job->power == JOB_POWER_MEASURE && program->plan.count > 0,
+        .ask_ahead = modes[job->ask_ahead],
+        .ask_ahead_chunks = job->ask_ahead_chunks,
+    };
+    worker_init(&program->worker, &config);
+}
+
+static int run(void *context, struct runtime *runtime, unsigned words, char *const *word)
+{
+    struct program *program = context;
+    program->runtime = runtime;
+    if (plan_make(&program->plan, (int)words, word, &program->error) < 0)
+        program->failure = program->error.text;
+    if (runtime_group(program->runtime, program->plan.job.group_by == JOB_GROUP_BY_NODE) == NULL) {
+        fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(program->runtime));
+        exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
+    }
+    open_kernel(program);
+    init_machine(program);
+    const struct machine machine = worker_machine(&program->worker);
+    const struct effects effects = {
+        .context = program, .probe = probe, .run = begin_chunk, .mark = set_mark, .advance = advance, .sent = sent};
+    int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
+    exec_fini(&program->exec);
+    return status;
+}
+
+int worker_program(int argc, char **argv, const char *version)
+{
+    static struct program program;
+    struct front front = {.program = "worker", .version = version};
+    front_take(&front, worker_options_parse(&program.options, argc, argv, &program.error), &program.error,
+               worker_help_text);
+    const struct follower follower = {
+        .role = ROLE_WORKER,
+        .dca = program.options.dca != WORKER_DCA_NONE,
+        .run = run,
+        .context = &program,
+    };
+    return follow(&follower, &front, argc, argv);
+}

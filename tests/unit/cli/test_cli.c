@@ -1,0 +1,191 @@
+/* The parts of `hdss run` that start nothing: hosts, shell words, and the filter for mpirun's boilerplate. */
+#include "deploy/cli/banner.h"
+#include "deploy/cli/hosts.h"
+#include "deploy/cli/words.h"
+#include "tests/lib/suite.h"
+
+#include <string.h>
+
+#define RULE "--------------------------------------------------------------------------\n"
+#define ABORTED                                                                                                        \
+    RULE "Primary job  terminated normally, but 1 process returned\n"                                                  \
+         "a non-zero exit code. Per user-direction, the job has been aborted.\n" RULE
+#define DETECTED                                                                                                       \
+    RULE "mpirun detected that one or more processes exited with non-zero status, thus causing\n"                      \
+         "the job to be terminated. The first process to do so was:\n\n"                                               \
+         "  Process name: [[32581,1],0]\n  Exit code:    1\n" RULE
+#define NOTICED RULE "mpirun noticed that process rank 2 with PID 0 on node n exited on signal 9 (Killed).\n" RULE
+
+static char passed[4000];
+
+static void collect(void *context, const char *bytes, size_t count)
+{
+    (void)context;
+    strncat(passed, bytes, count);
+}
+
+static const struct {
+    const char *in, *out;
+} streams[] = {
+    {"", ""},
+    {"plain\n--option\n---\n", "plain\n--option\n---\n"},
+    {ABORTED, ""},
+    {"before\n" ABORTED "between\n" DETECTED "after\n", "before\nbetween\nafter\n"},
+    {ABORTED DETECTED, ""},
+    {NOTICED ABORTED, NOTICED},
+    {NOTICED "text\n" NOTICED, NOTICED "text\n" NOTICED},
+    {"\r 99 %\r\033[K" DETECTED, "\r 99 %\r\033[K"},
+    {"-" ABORTED, "-"},
+    {"mpirun: Forwarding signal 10 to job\nnext\n", "next\n"},
+    {"mpirun: Error: unknown option\n", "mpirun: Error: unknown option\n"},
+    {RULE "Primary job  terminated", RULE "Primary job  terminated"},
+    {"end without newline -", "end without newline -"},
+};
+
+START_TEST(boilerplate_goes_and_the_rest_passes)
+{
+    /* in one piece and byte by byte */
+    for (size_t step = 1; step <= 4000; step += 3999) {
+        struct banner banner;
+        const char *in = streams[_i].in;
+        size_t length = strlen(in);
+        passed[0] = '\0';
+        banner_init(&banner, collect, NULL);
+        for (size_t at = 0; at < length; at += step)
+            banner_take(&banner, in + at, length - at < step ? length - at : step);
+        banner_flush(&banner);
+        ck_assert_str_eq(passed, streams[_i].out);
+    }
+}
+END_TEST
+
+START_TEST(an_endless_block_is_given_up)
+{
+    struct banner banner;
+    passed[0] = '\0';
+    banner_init(&banner, collect, NULL);
+    banner_take(&banner, ABORTED, strlen(RULE) + 60);
+    for (int i = 0; i < 300; i++)
+        banner_take(&banner, "0123456789", 10);
+    ck_assert_uint_gt(strlen(passed), 900);
+}
+END_TEST
+
+START_TEST(text_is_held_back_only_while_it_is_in_doubt)
+{
+    struct banner banner;
+    passed[0] = '\0';
+    banner_init(&banner, collect, NULL);
+    banner_take(&banner, "\r 50 %", 6);
+    ck_assert_str_eq(passed, "\r 50 %");
+    banner_take(&banner, "--", 2);
+    ck_assert_str_eq(passed, "\r 50 %");
+    banner_take(&banner, "x", 1);
+    ck_assert_str_eq(passed, "\r 50 %--x");
+}
+END_TEST
+
+static struct hosts hosts;
+static struct error error;
+
+START_TEST(hosts_come_in_a_list)
+{
+    ck_assert_int_eq(hosts_parse_list(&hosts, "a:4,b.example.org:2,a:1", &error), 0);
+    ck_assert_uint_eq(hosts.count, 2);
+    ck_assert_str_eq(hosts.items[1].name, "b.example.org");
+    ck_assert_uint_eq(hosts.items[0].slots, 5);
+    ck_assert_uint_eq(hosts_slots(&hosts), 7);
+    hosts_fini(&hosts);
+    ck_assert_int_eq(hosts_parse_list(&hosts, "a,b:2", &error), 0);
+    ck_assert_uint_eq(hosts_slots(&hosts), 0);
+    hosts_fini(&hosts);
+}
+END_TEST
+
+START_TEST(hosts_come_in_a_file)
+{
+    ck_assert_int_eq(hosts_parse_file(&hosts, "# two\n\n a slots=4 max_slots=8 # big\r\nb\tslots=2", &error), 0);
+    ck_assert_uint_eq(hosts.count, 2);
+    ck_assert_str_eq(hosts.items[0].name, "a");
+    ck_assert_uint_eq(hosts.items[0].slots, 4);
+    ck_assert_uint_eq(hosts.items[1].slots, 2);
+    hosts_fini(&hosts);
+}
+END_TEST
+
+START_TEST(wrong_hosts_are_refused)
+{
+    static const struct {
+        const char *list, *text;
+    } cases[] = {{"", "'' is no host name"},
+                 {"a,,b", "'' is no host name"},
+                 {":3", "'' is no host name"},
+                 {"a:0", "'0' cores: accepted: an integer from 1 to 65536"},
+                 {"a:", "'' cores: accepted: an integer from 1 to 65536"},
+                 {"a:x", "'x' cores: accepted: an integer from 1 to 65536"}};
+    ck_assert_int_eq(hosts_parse_list(&hosts, cases[_i].list, &error), -1);
+    ck_assert_str_eq(error.text, cases[_i].text);
+    hosts_fini(&hosts);
+}
+END_TEST
+
+START_TEST(a_file_without_hosts_is_refused)
+{
+    ck_assert_int_eq(hosts_parse_file(&hosts, "# none\n", &error), -1);
+    ck_assert_str_eq(error.text, "no host in it");
+}
+END_TEST
+
+START_TEST(workers_are_dealt_by_size_and_masters_in_turn)
+{
+    ck_assert_int_eq(hosts_parse_list(&hosts, "a:8,b:4,c:4", &error), 0);
+    hosts_deal(&hosts, 4, 16);
+    ck_assert_uint_eq(hosts.items[0].workers, 8);
+    ck_assert_uint_eq(hosts.items[1].workers, 4);
+    ck_assert_uint_eq(hosts.items[2].workers, 4);
+    ck_assert_uint_eq(hosts.items[0].masters, 2);
+    ck_assert_uint_eq(hosts.items[2].masters, 1);
+    hosts_fini(&hosts);
+    ck_assert_int_eq(hosts_parse_list(&hosts, "a,b", &error), 0);
+    hosts_deal(&hosts, 0, 5);
+    ck_assert_uint_eq(hosts.items[0].workers, 3);
+    ck_assert_uint_eq(hosts.items[1].workers, 2);
+    hosts_fini(&hosts);
+}
+END_TEST
+
+START_TEST(words_can_be_pasted_into_a_shell)
+{
+    struct words words = {0};
+    char line[200];
+    FILE *file = fmemopen(line, sizeof line, "w");
+    words_add_split(&words, "  a\tb=1 ");
+    words_add(&words, "");
+    words_add(&words, "it's $HOME");
+    words_add_format(&words, "%d:%s", 3, "x");
+    words_add(&words, ":");
+    words_print(&words, file);
+    fclose(file);
+    ck_assert_str_eq(line, "a b=1 '' 'it'\\''s $HOME' 3:x :\n");
+    ck_assert(words_contain(&words, "b=1") && !words_contain(&words, "b"));
+    ck_assert_ptr_null(words.items[words.count]);
+    words_fini(&words);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli");
+    TCase *tests = tcase_create("all");
+    tcase_add_loop_test(tests, boilerplate_goes_and_the_rest_passes, 0, sizeof streams / sizeof *streams);
+    tcase_add_test(tests, an_endless_block_is_given_up);
+    tcase_add_test(tests, text_is_held_back_only_while_it_is_in_doubt);
+    tcase_add_test(tests, hosts_come_in_a_list);
+    tcase_add_test(tests, hosts_come_in_a_file);
+    tcase_add_loop_test(tests, wrong_hosts_are_refused, 0, 6);
+    tcase_add_test(tests, a_file_without_hosts_is_refused);
+    tcase_add_test(tests, workers_are_dealt_by_size_and_masters_in_turn);
+    tcase_add_test(tests, words_can_be_pasted_into_a_shell);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

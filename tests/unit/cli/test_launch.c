@@ -1,0 +1,137 @@
+/* What stands between the user and mpirun, with shell scripts in its place: exit statuses and signals. */
+#include "deploy/cli/launch.h"
+#include "tests/lib/suite.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct {
+    const char *script;
+    int status;
+} ends[] = {
+    {"exit 0", 0}, {"exit 1", 1}, {"exit 4", 4}, {"exit 5", 1}, {"exit 137", 1}, {"kill -9 $$", 1},
+};
+
+static int launch_script(const char *script)
+{
+    char shell[] = "sh", option[] = "-c", text[1000];
+    char *argv[] = {shell, option, text, NULL};
+    snprintf(text, sizeof text, "%s", script);
+    return launch(argv, false);
+}
+
+START_TEST(statuses_pass_where_they_are_ours)
+{
+    ck_assert_int_eq(launch_script(ends[_i].script), ends[_i].status);
+}
+END_TEST
+
+START_TEST(a_launcher_that_is_not_there_is_wrong_use)
+{
+    char name[] = "/no/such/launcher";
+    char *argv[] = {name, NULL};
+    ck_assert_int_eq(launch(argv, false), EXIT_STATUS_USAGE);
+}
+END_TEST
+
+/* Runs the script in a process of its own, with the write end of `says` as its standard output. */
+static pid_t start(const char *script, int says[2])
+{
+    ck_assert_int_eq(pipe(says), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL); /* whoever runs the tests in the background may have them ignored */
+        signal(SIGHUP, SIG_DFL);
+        dup2(says[1], STDOUT_FILENO);
+        close(says[0]);
+        close(says[1]);
+        _exit(launch_script(script));
+    }
+    close(says[1]);
+    return pid;
+}
+
+static void expect(int says, char c)
+{
+    char got = 0;
+    ck_assert_int_eq(read(says, &got, 1), 1);
+    ck_assert_int_eq(got, c);
+}
+
+static int status_of(pid_t pid)
+{
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A launcher with one rank; both catch SIGUSR1, the rank only after a moment, and the launcher says what reaches it. */
+#define RANK     "sh -c 'sleep 0.2; trap : USR1; printf r; while :; do sleep 0.05; done' & "
+#define LAUNCHER "rank=$!; trap 'kill $rank; exit 1' TERM; while :; do wait; done"
+
+START_TEST(the_first_signal_is_a_drain_when_the_rank_can_take_it)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    int says[2];
+    pid_t pid = start("printf u; " RANK "trap 'printf d; kill $!; exit 4' USR1; " LAUNCHER, says);
+    expect(says[0], 'u');
+    kill(pid, numbers[_i]);
+    expect(says[0], 'r');
+    expect(says[0], 'd');
+    ck_assert_int_eq(status_of(pid), 4);
+}
+END_TEST
+
+START_TEST(the_second_ends_the_ranks)
+{
+    int says[2];
+    pid_t pid = start(RANK "trap 'printf d' USR1; " LAUNCHER, says);
+    expect(says[0], 'r');
+    kill(pid, SIGTERM);
+    expect(says[0], 'd');
+    kill(pid, SIGTERM);
+    ck_assert_int_eq(status_of(pid), 1);
+}
+END_TEST
+
+START_TEST(the_third_ends_the_launcher)
+{
+    int says[2];
+    pid_t pid = start("trap 'printf d' USR1; trap 'printf t' TERM; sh -c 'trap : USR1; printf r; "
+                      "while [ -d /proc/$PPID ] && kill -0 $PPID; do sleep 0.05; done' & while :; do wait; done",
+                      says);
+    expect(says[0], 'r');
+    kill(pid, SIGTERM);
+    expect(says[0], 'd');
+    kill(pid, SIGTERM);
+    expect(says[0], 't');
+    kill(pid, SIGTERM);
+    ck_assert_int_eq(status_of(pid), 1);
+}
+END_TEST
+
+START_TEST(the_launcher_has_no_input_and_a_group_of_its_own)
+{
+    ck_assert_int_eq(launch_script("read word && exit 1; set -- $(cut -d ' ' -f 1,5 /proc/self/stat); [ $2 = $$ ]"), 0);
+}
+END_TEST
+
+int main(void)
+{
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDERR_FILENO); /* what launch() says is for people */
+    Suite *suite = suite_create("launch");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
+    tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
+    tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);
+    tcase_add_test(tests, the_second_ends_the_ranks);
+    tcase_add_test(tests, the_third_ends_the_launcher);
+    tcase_add_test(tests, the_launcher_has_no_input_and_a_group_of_its_own);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

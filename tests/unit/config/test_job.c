@@ -1,0 +1,207 @@
+/* Command lines of the three daemons: defaults, every option, every way to be wrong and its line. */
+#include "common/config/job.h"
+#include "common/config/rank_options.h"
+#include "tests/lib/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct job job;
+static struct worker_options worker;
+static struct error error;
+static char words[2000];
+static char *argv[100];
+
+static int split(const char *line)
+{
+    int argc = 1;
+    argv[0] = words;
+    error.text[0] = '\0';
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    return argc;
+}
+
+static int parse(const char *line)
+{
+    return job_parse(&job, split(line), argv, &error);
+}
+
+static int parse_worker(const char *line)
+{
+    return worker_options_parse(&worker, split(line), argv, &error);
+}
+
+START_TEST(a_kernel_alone_has_the_defaults)
+{
+    ck_assert_int_eq(parse("mandelbrot"), 0);
+    ck_assert_str_eq(job.kernel, "mandelbrot");
+    ck_assert_uint_eq(job.kernel_params, 0);
+    ck_assert_str_eq(job.technique.technique->name, "dfss");
+    ck_assert_int_eq(job.weighting, SCHED_WEIGHTING_NONE);
+    ck_assert_uint_eq(job.min_chunk, 1);
+    ck_assert_int_eq(job.group_by, JOB_GROUP_BY_NODE);
+    ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_AUTO);
+    ck_assert_uint_eq(job.first, 0);
+    ck_assert_uint_eq(job.count, UINT64_MAX);
+    ck_assert_int_eq(job.power, JOB_POWER_MEASURE);
+    ck_assert_str_eq(job.output, "");
+    ck_assert_str_eq(job.report, "");
+    ck_assert_int_eq(job.progress, JOB_PROGRESS_AUTO);
+}
+END_TEST
+
+START_TEST(every_option_is_taken)
+{
+    ck_assert_int_eq(parse("--technique css:chunk=1250 --weighting power --min-chunk 1e3 --group-by even --ask-ahead 8 "
+                           "--iterations 10:2^20 --power speeds.txt --output a.npy toy a=1 b=x=y --report r.json "
+                           "--progress never"),
+                     0);
+    ck_assert_str_eq(job.technique.technique->name, "css");
+    ck_assert_uint_eq(job.technique.values[0].integer, 1250);
+    ck_assert_int_eq(job.weighting, SCHED_WEIGHTING_POWER);
+    ck_assert_uint_eq(job.min_chunk, 1000);
+    ck_assert_int_eq(job.group_by, JOB_GROUP_BY_EVEN);
+    ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_FIXED);
+    ck_assert_uint_eq(job.ask_ahead_chunks, 8);
+    ck_assert_uint_eq(job.first, 10);
+    ck_assert_uint_eq(job.count, 1 << 20);
+    ck_assert_int_eq(job.power, JOB_POWER_FILE);
+    ck_assert_str_eq(job.power_file, "speeds.txt");
+    ck_assert_str_eq(job.output, "a.npy");
+    ck_assert_str_eq(job.report, "r.json");
+    ck_assert_int_eq(job.progress, JOB_PROGRESS_NEVER);
+    ck_assert_str_eq(job.kernel, "toy");
+    ck_assert_uint_eq(job.kernel_params, 2);
+    ck_assert_str_eq(job.kernel_param[0], "a=1");
+    ck_assert_str_eq(job.kernel_param[1], "b=x=y");
+}
+END_TEST
+
+START_TEST(the_last_one_counts)
+{
+    ck_assert_int_eq(parse("--ask-ahead 3 --ask-ahead off --power x --power equal --iterations 0:0 toy"), 0);
+    ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_OFF);
+    ck_assert_int_eq(job.power, JOB_POWER_EQUAL);
+    ck_assert_uint_eq(job.count, 0);
+}
+END_TEST
+
+static const struct {
+    const char *line, *text;
+} refused[] = {
+    {"", "no kernel is given; `hdss kernels` lists them"},
+    {"--min-chunk 3", "no kernel is given; `hdss kernels` lists them"},
+    {"width=3 toy", "'width=3' stands before the kernel; accepted: KERNEL [KEY=VALUE]..."},
+    {"toy width", "'width' after kernel toy: accepted: KEY=VALUE"},
+    {"--weighting acp toy", "--weighting 'acp': accepted: none, power"},
+    {"--min-chunk 0 toy", "--min-chunk '0': accepted: an integer from 1 to 2^63"},
+    {"--min-chunk -1 toy", "--min-chunk '-1': accepted: an integer from 1 to 2^63"},
+    {"--min-chunk 1.5 toy", "--min-chunk '1.5': accepted: an integer from 1 to 2^63"},
+    {"--group-by rack toy", "--group-by 'rack': accepted: node, even"},
+    {"--ask-ahead 0 toy", "--ask-ahead '0': accepted: auto, off, an integer from 1 to 8"},
+    {"--ask-ahead 9 toy", "--ask-ahead '9': accepted: auto, off, an integer from 1 to 8"},
+    {"--iterations 5 toy", "--iterations '5': accepted: FIRST:COUNT, two integers from 0"},
+    {"--iterations 5: toy", "--iterations '5:': accepted: FIRST:COUNT, two integers from 0"},
+    {"--iterations :5 toy", "--iterations ':5': accepted: FIRST:COUNT, two integers from 0"},
+    {"--iterations 1:2:3 toy", "--iterations '1:2:3': accepted: FIRST:COUNT, two integers from 0"},
+    {"--iterations 2:2^63 toy", "--iterations: '2:2^63' reaches beyond iteration 2^63"},
+    {"--report r.txt toy", "--report 'r.txt': accepted: the name of a file that ends in .json, or a device"},
+    {"--report .json toy", "--report '.json': accepted: the name of a file that ends in .json, or a device"},
+    {"--output= toy", "--output: the file name is empty"},
+    {"--output a.json --report a.json toy", "--output and --report name the same file, a.json"},
+    {"--progress maybe toy", "--progress 'maybe': accepted: auto, always, never"},
+    {"--resume toy", "unknown option --resume; --help shows what there is"},
+};
+
+START_TEST(a_wrong_job_is_refused)
+{
+    ck_assert_int_eq(parse(refused[_i].line), -1);
+    ck_assert_str_eq(error.text, refused[_i].text);
+}
+END_TEST
+
+START_TEST(techniques_explain_themselves)
+{
+    ck_assert_int_eq(parse("--technique guess toy"), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "--technique: "));
+    ck_assert_ptr_nonnull(strstr(error.text, "'guess'"));
+    ck_assert_ptr_nonnull(strstr(error.text, "gss"));
+}
+END_TEST
+
+START_TEST(limits_are_kept)
+{
+    char line[3 * JOB_KERNEL_PARAMS_MAX + 3 * JOB_PATH_MAX] = "toy";
+    for (int i = 0; i < JOB_KERNEL_PARAMS_MAX; i++)
+        strcat(line, " a=");
+    ck_assert_int_eq(parse(line), 0);
+    ck_assert_uint_eq(job.kernel_params, JOB_KERNEL_PARAMS_MAX);
+    strcat(line, " a=");
+    ck_assert_int_eq(parse(line), -1);
+    ck_assert_str_eq(error.text, "kernel toy has more than 64 parameters");
+    memset(line, 'x', sizeof line);
+    memcpy(line, "toy --output=", 13);
+    line[13 + JOB_PATH_MAX - 1] = '\0';
+    ck_assert_int_eq(parse(line), 0);
+    line[13 + JOB_PATH_MAX - 1] = 'x';
+    line[13 + JOB_PATH_MAX] = '\0';
+    ck_assert_int_eq(parse(line), -1);
+    ck_assert_str_eq(error.text, "--output: the file name is longer than 1023 characters");
+}
+END_TEST
+
+START_TEST(workers_take_a_slowdown)
+{
+    ck_assert_int_eq(parse_worker(""), 0);
+    ck_assert_double_eq(worker.slowdown, 1);
+    ck_assert_int_eq(worker.dca, WORKER_DCA_NONE);
+    ck_assert_int_eq(parse_worker("--slowdown 2.5"), 0);
+    ck_assert_double_eq(worker.slowdown, 2.5);
+    ck_assert_int_eq(parse_worker("--slowdown 0.9"), -1);
+    ck_assert_str_eq(error.text, "--slowdown '0.9': accepted: a number from 1 to 1000");
+    ck_assert_int_eq(parse_worker("--slowdown 1001"), -1);
+    ck_assert_int_eq(parse_worker("--slowdown nan"), -1);
+}
+END_TEST
+
+START_TEST(ranks_take_no_job)
+{
+    ck_assert_int_eq(parse_worker("mandelbrot"), -1);
+    ck_assert_str_eq(error.text, "unexpected word 'mandelbrot': worker takes no job, it is given to the supermaster");
+    ck_assert_int_eq(parse_worker("--dca two-sided mandelbrot"), 0);
+    ck_assert_int_eq(worker.dca, WORKER_DCA_TWO_SIDED);
+    ck_assert_int_eq(master_options_parse(split("mandelbrot"), argv, &error), -1);
+    ck_assert_str_eq(error.text, "unexpected word 'mandelbrot': master takes no job, it is given to the supermaster");
+    ck_assert_int_eq(master_options_parse(split("--help"), argv, &error), OPTIONS_HELP);
+    ck_assert_int_eq(master_options_parse(split(""), argv, &error), 0);
+}
+END_TEST
+
+START_TEST(pages_fit_a_terminal)
+{
+    char *(*const pages[])(void) = {job_help_text, master_help_text, worker_help_text};
+    char *text = pages[_i]();
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        ck_assert_msg(strlen(line) < 80, "%s", line);
+    free(text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("job");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, a_kernel_alone_has_the_defaults);
+    tcase_add_test(tests, every_option_is_taken);
+    tcase_add_test(tests, the_last_one_counts);
+    tcase_add_loop_test(tests, a_wrong_job_is_refused, 0, sizeof refused / sizeof *refused);
+    tcase_add_test(tests, techniques_explain_themselves);
+    tcase_add_test(tests, limits_are_kept);
+    tcase_add_test(tests, workers_take_a_slowdown);
+    tcase_add_test(tests, ranks_take_no_job);
+    tcase_add_loop_test(tests, pages_fit_a_terminal, 0, 3);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,140 @@
+/* The report: figures against numbers computed by hand, and the JSON read back. */
+#include "common/metrics/report.h"
+#include "tests/lib/suite.h"
+#include "tests/unit/metrics/sample.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static struct sched_spec spec;
+
+static json_t *read_back(const struct report *report)
+{
+    json_error_t error;
+    char *text = report_json(report);
+    ck_assert_ptr_nonnull(text);
+    json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(object != NULL, "%s in %s", error.text, text);
+    free(text);
+    return object;
+}
+
+START_TEST(figures_follow_from_the_measurements)
+{
+    struct report report = sample_report(&spec);
+    report_compute(&report);
+    ck_assert_double_eq(report.compute_s, 30);
+    ck_assert_double_eq(report.overhead_s, 2.5);                       /* 10 - 30 / 4 */
+    ck_assert_double_eq(report.efficiency, 0.75);                      /* 30 / (10 * 4) */
+    ck_assert_double_eq(report.imbalance.max_over_mean, 1.25);         /* 10 / 8 */
+    ck_assert_double_eq_tol(report.imbalance.cov, sqrt(2) / 8, 1e-15); /* of 10, 8, 8, 6 */
+}
+END_TEST
+
+START_TEST(nothing_done_divides_nothing_by_zero)
+{
+    static const struct report_worker idle[2] = {{.rank = 1}, {.rank = 2}};
+    struct report report = sample_report(&spec);
+    report.workers = 2;
+    report.worker_stats = idle;
+    report.iterations = report.done = report.chunks = 0;
+    report.elapsed_s = 0;
+    report_compute(&report);
+    ck_assert_double_eq(report.compute_s, 0);
+    ck_assert_double_eq(report.overhead_s, 0);
+    ck_assert_double_eq(report.efficiency, 0);
+    ck_assert_double_eq(report.imbalance.max_over_mean, 1);
+    ck_assert_double_eq(report.imbalance.cov, 0);
+}
+END_TEST
+
+/* Names, order and values, as the manual has them. */
+static const char expected[] =
+    "{\"hdss\": \"1.2.3\", \"topology\": \"hierarchical\","
+    " \"kernel\": {\"name\": \"mandelbrot\","
+    " \"params\": {\"width\": 4096, \"xmin\": -0.1, \"unit\": \"row\", \"file\": \"a \\\"b\\\"\"}},"
+    " \"technique\": {\"name\": \"css\", \"params\": {\"chunk\": 1250}, \"weighting\": \"power\", \"min_chunk\": 7},"
+    " \"iterations\": 1000, \"masters\": 2, \"workers\": 4, \"nodes\": 3, \"started_at\": \"2024-02-29T12:30:45Z\","
+    " \"elapsed_s\": 10.0, \"startup_s\": 0.25, \"compute_s\": 30.0, \"overhead_s\": 2.5, \"efficiency\": 0.75,"
+    " \"imbalance\": {\"max_over_mean\": 1.25, \"cov\": 0.176776695296637},"
+    " \"chunks\": 14, \"refills\": 6, \"messages\": 40, \"bytes_on_wire\": 1536, \"checksum\": \"000000000000abc0\","
+    " \"faults\": {\"lost_workers\": 11, \"lost_masters\": 12, \"reissued_chunks\": 13, \"duplicate_results\": 1,"
+    " \"resumed_iterations\": 15},"
+    " \"worker_stats\": ["
+    "{\"rank\": 3, \"node\": 0, \"master\": 1, \"power\": 1.0, \"iterations\": 100, \"chunks\": 2, \"compute_s\": 9.0,"
+    " \"wait_s\": 0.5}, "
+    "{\"rank\": 4, \"node\": 0, \"master\": 1, \"power\": 2.5, \"iterations\": 200, \"chunks\": 3, \"compute_s\": 7.0,"
+    " \"wait_s\": 1.0}, "
+    "{\"rank\": 5, \"node\": 1, \"master\": 2, \"power\": 1.0, \"iterations\": 300, \"chunks\": 4, \"compute_s\": 6.0,"
+    " \"wait_s\": 2.0}, "
+    "{\"rank\": 6, \"node\": 1, \"master\": 2, \"power\": 1.0, \"iterations\": 400, \"chunks\": 5, \"compute_s\": 8.0,"
+    " \"wait_s\": 1.0}]}";
+
+START_TEST(the_json_is_the_report)
+{
+    struct report report = sample_report(&spec);
+    report.weighting = SCHED_WEIGHTING_POWER;
+    report.min_chunk = 7;
+    report.nodes = 3;
+    report.faults = (struct report_faults){11, 12, 13, 1, 15};
+    report_compute(&report);
+    json_t *object = read_back(&report);
+    char *text = json_dumps(object, JSON_REAL_PRECISION(15)); /* the order is kept */
+    ck_assert_str_eq(text, expected);
+    free(text);
+    json_decref(object);
+}
+END_TEST
+
+START_TEST(what_json_cannot_hold_does_no_harm)
+{
+    union hdss_value values[4];
+    struct report report = sample_report(&spec);
+    memcpy(values, sample_values, sizeof values);
+    values[1].real = -0.74364388703715871; /* needs 17 digits */
+    values[3].text = "caf\xe9";            /* no UTF-8 */
+    report.values = values;
+    report.elapsed_s = NAN;
+    report.workers = 0;
+    json_t *object = read_back(&report);
+    json_t *params = json_object_get(json_object_get(object, "kernel"), "params");
+    ck_assert_double_eq(json_real_value(json_object_get(params, "xmin")), values[1].real);
+    ck_assert_str_eq(json_string_value(json_object_get(params, "file")), "caf?");
+    ck_assert_double_eq(json_real_value(json_object_get(object, "elapsed_s")), 0);
+    ck_assert_uint_eq(json_array_size(json_object_get(object, "worker_stats")), 0);
+    json_decref(object);
+}
+END_TEST
+
+static const struct {
+    int64_t seconds;
+    const char *text;
+} times[] = {
+    {0, "1970-01-01T00:00:00Z"},          {951782399, "2000-02-28T23:59:59Z"},  {951782400, "2000-02-29T00:00:00Z"},
+    {1735689599, "2024-12-31T23:59:59Z"}, {4107542400, "2100-03-01T00:00:00Z"}, {INT64_MAX, "9999-12-31T23:59:59Z"},
+    {-1, "1970-01-01T00:00:00Z"},
+};
+
+START_TEST(times_are_utc)
+{
+    struct report report = sample_report(&spec);
+    report.started_at = times[_i].seconds;
+    json_t *object = read_back(&report);
+    ck_assert_str_eq(json_string_value(json_object_get(object, "started_at")), times[_i].text);
+    json_decref(object);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, figures_follow_from_the_measurements);
+    tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
+    tcase_add_test(tests, the_json_is_the_report);
+    tcase_add_test(tests, what_json_cannot_hold_does_no_harm);
+    tcase_add_loop_test(tests, times_are_utc, 0, sizeof times / sizeof *times);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
