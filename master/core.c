@@ -55,7 +55,8 @@ void master_fini(struct master *master)
 
 void master_problem(struct master *master, unsigned rank, const char *text)
 {
-    struct message message = problem_message(rank, text);
+    error_set(&master->problem, "%s", text); /* one line that outlives the step */
+    struct message message = problem_message(rank, master->problem.text);
     actions_send(master->actions, master->config.supermaster, &message);
 }
 

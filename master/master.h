@@ -34,7 +34,7 @@ struct master {
     uint64_t refill_round_trip_ns; /* smoothed */
     uint64_t request_gap_ns;       /* smoothed time between two chunks handed out */
     uint64_t gap_started_ns, gap_assigned;
-    char problem[TEXT_MAX + 1]; /* text of a PROBLEM of this step */
+    struct error problem; /* text of a PROBLEM of this step */
 };
 
 /* -1 when memory is out. */

@@ -1,8 +1,6 @@
 /* What a worker sends to its master: requests and results go to the service, the rest goes up. */
 #include "master/core.h"
 
-#include <stdio.h>
-
 static void relay(struct master *master, const struct message *message)
 {
     actions_send(master->actions, master->config.supermaster, message);
@@ -16,9 +14,7 @@ static void serve(struct master *master, unsigned from, uint64_t now_ns, const s
         error_set(&error, "is not a worker of master %u", master->config.rank);
     else if (service_message(&master->service, w, now_ns, message, master->actions, &error) == 0)
         return;
-    /* The text must outlive the step: it goes into the master. */
-    snprintf(master->problem, sizeof master->problem, "%.*s", TEXT_MAX, error.text);
-    master_problem(master, from, master->problem);
+    master_problem(master, from, error.text);
 }
 
 void master_receive_from_worker(struct master *master, unsigned from, uint64_t now_ns, const struct message *message)

@@ -4,8 +4,6 @@
  * completion leaves with its next request, in one message. */
 #include "worker/core.h"
 
-#include <string.h>
-
 static const unsigned legal_moves[] = {
     [WORKER_PROBING] = 1u << WORKER_ASKING | 1u << WORKER_LEAVING,
     [WORKER_ASKING] = 1u << WORKER_COMPUTING | 1u << WORKER_GONE,
@@ -145,10 +143,8 @@ static struct message completion(const struct worker *worker, const struct chunk
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
-    size_t length = strnlen(text, TEXT_MAX);
-    memcpy(worker->problem, text, length);
-    worker->problem[length] = '\0';
-    struct message message = problem_message(worker->config.rank, worker->problem);
+    error_set(&worker->problem, "%s", text); /* one line, whatever the kernel wrote */
+    struct message message = problem_message(worker->config.rank, worker->problem.text);
     worker_send(worker, actions, &message);
 }
 

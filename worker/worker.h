@@ -40,7 +40,7 @@ struct worker {
     uint64_t idle_since_ns; /* while ASKING */
     uint64_t waited_ns;     /* before the running chunk */
     bool drain;
-    char problem[TEXT_MAX + 1];
+    struct error problem; /* text of a PROBLEM of this step */
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

@@ -125,6 +125,15 @@ install_extras() {
   [ -z "$lacking" ] || apt_install "$lacking" || step "going on without $(packages 3 <<<"$lacking")"
 }
 
+# Refuses a build folder that cannot be used, before anything is installed or built.
+check_folder() {
+  if [ -e "$1" ] && [ -n "$(ls -A "$1")" ] && [ ! -d "$1/meson-private" ]; then
+    fail "$1 is not a build folder; set HDSS_BUILD to another one"
+  fi
+  mkdir -p "$1" 2>/dev/null || true
+  [ -w "$1" ] || fail "cannot write $1; set HDSS_BUILD to another build folder"
+}
+
 check_meson() {
   local version
   version=$(meson --version)
@@ -144,22 +153,21 @@ show_log() {
   fi
 }
 
+# Prints the checkout that the build folder $1 was made for.
+source_of() {
+  python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["directories"]["source"])' \
+    "$1/meson-info/meson-info.json" 2>/dev/null || true
+}
+
 # Configures the build folder $1 with the Meson options that follow; one that is there is used again.
 configure() {
   local folder=$1
   shift
   local -a how=()
   if [ -f "$folder/meson-private/coredata.dat" ]; then
-    if ! grep -q -F "\"source\": \"$root\"" "$folder/meson-info/meson-info.json" 2>/dev/null; then
-      how=(--wipe) # of another checkout, or cut off in the middle
-    else
-      how=(--reconfigure)
-    fi
-  elif [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ] && [ ! -d "$folder/meson-private" ]; then
-    fail "$folder is not a build folder; set HDSS_BUILD to another one"
+    how=(--reconfigure)
+    [ "$(source_of "$folder")" = "$root" ] || how=(--wipe) # of another checkout, or cut off in the middle
   fi
-  mkdir -p "$folder" 2>/dev/null || true
-  [ -w "$folder" ] || fail "cannot write $folder; set HDSS_BUILD to another build folder"
   meson setup "${how[@]}" "$folder" "$root" "$@" >"$log" 2>&1 </dev/null
 }
 
