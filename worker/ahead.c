@@ -11,7 +11,7 @@
 /* Below this the estimate does not shrink: a round trip through shared memory takes a microsecond or two. */
 #define ROUND_TRIP_MIN_NS 4000u
 /* Against an iteration this many times as long, the lead is not worth asking early for. */
-#define ITERATION_OVER_LEAD 16
+#define ITERATION_OVER_LEAD 64
 
 static double lead_ns(const struct worker *worker)
 {
@@ -74,13 +74,15 @@ uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
 void worker_came_in_time(struct worker *worker)
 {
     if (worker->round_trip_ns > ROUND_TRIP_MIN_NS)
-        worker->round_trip_ns -= worker->round_trip_ns / 64;
+        worker->round_trip_ns -= worker->round_trip_ns / 512;
 }
 
 void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
 {
-    if (asks > 0 && worker->asked == 0)
+    if (asks > 0 && worker->asked_at_ns == NEVER) {
         worker->asked_at_ns = now_ns;
+        worker->asked_before = worker->asked;
+    }
     worker->asked += asks;
 }
 
@@ -89,6 +91,10 @@ void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
     /* Only an idle worker sees when the answer came; the first answer waits for the speeds of the others. */
     if (worker->asked_at_ns == NEVER)
         return;
+    if (worker->asked_before > 0) { /* answers one that was asked for earlier */
+        worker->asked_before--;
+        return;
+    }
     if (worker->state == WORKER_ASKING && worker->ever_assigned)
         worker->round_trip_ns = (7 * worker->round_trip_ns + (now_ns - worker->asked_at_ns)) / 8;
     worker->asked_at_ns = NEVER;

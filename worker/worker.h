@@ -32,8 +32,9 @@ struct worker {
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
     struct assigned running;
-    unsigned asked;       /* chunks asked for and not received */
-    uint64_t asked_at_ns; /* the oldest ask that is being timed; NEVER if none */
+    unsigned asked;        /* chunks asked for and not received */
+    uint64_t asked_at_ns;  /* the ask that is being timed; NEVER if none */
+    unsigned asked_before; /* chunks asked for earlier, still to come before its answer */
     bool ever_assigned;
     uint64_t round_trip_ns; /* smoothed */
     double iteration_ns;    /* smoothed time of one iteration; 0: not known yet */

@@ -191,17 +191,25 @@ START_TEST(faster_workers_get_larger_chunks)
 }
 END_TEST
 
+/* Loop time of 1 us iterations on two workers, over the ideal one. */
+static double stretch(uint64_t latency_ns, const char *technique, uint64_t count, enum ask_ahead ask_ahead)
+{
+    struct virtual_config config = plain(0, 2, technique, count);
+    config.latency_ns = latency_ns;
+    config.service_ns = 100;
+    config.ask_ahead = ask_ahead;
+    return (double)run_and_check(&config, EXIT_STATUS_DONE).end_ns / ((double)count * 500);
+}
+
 START_TEST(asking_ahead_hides_the_network)
 {
-    /* Chunks of 100 us, a round trip of 21 us: without asking ahead a worker idles for about a sixth of the time. */
-    struct virtual_config config = plain(0, 2, "css:chunk=100", 40000);
-    config.latency_ns = 10000;
-    config.ask_ahead = ASK_AHEAD_OFF;
-    double off = (double)run_and_check(&config, EXIT_STATUS_DONE).end_ns;
-    config.ask_ahead = ASK_AHEAD_AUTO;
-    double automatic = (double)run_and_check(&config, EXIT_STATUS_DONE).end_ns;
-    ck_assert_double_ge(off, 20e6 * 1.15);
-    ck_assert_double_le(automatic, 20e6 * 1.03);
+    /* Chunks of 100 us, a round trip of 20 us: without asking ahead a worker idles for about a sixth of the time. */
+    ck_assert_double_ge(stretch(10000, "css:chunk=100", 40000, ASK_AHEAD_OFF), 1.15);
+    ck_assert_double_le(stretch(10000, "css:chunk=100", 40000, ASK_AHEAD_AUTO), 1.03);
+    /* Chunks shorter than the round trip must be asked for in numbers, while earlier requests are under way. */
+    ck_assert_double_ge(stretch(10000, "css:chunk=5", 40000, ASK_AHEAD_OFF), 4);
+    ck_assert_double_le(stretch(10000, "css:chunk=5", 40000, ASK_AHEAD_AUTO), 1.05);
+    ck_assert_double_le(stretch(30000, "css:chunk=10", 40000, ASK_AHEAD_AUTO), 1.05);
 }
 END_TEST
 

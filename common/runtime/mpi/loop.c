@@ -187,6 +187,9 @@ static bool receive_data(struct driver *driver)
     return true;
 }
 
+/* A turn of computing after which messages are looked at before its event is. */
+#define LONG_TURN_NS 2000u
+
 static bool compute(struct driver *driver)
 {
     struct event event = {0};
@@ -195,9 +198,13 @@ static bool compute(struct driver *driver)
     enum turn turn = driver->effects->advance(driver->effects->context, &event);
     if (turn == TURN_BLOCKED)
         return false;
+    uint64_t before_ns = driver->now_ns;
     driver->now_ns = runtime_now();
-    if (turn == TURN_EVENT)
+    if (turn == TURN_EVENT) {
+        if (driver->now_ns - before_ns > LONG_TURN_NS) /* what came while it computed came before the event */
+            receive_messages(driver);
         step(driver, &event);
+    }
     return true;
 }
 
@@ -244,7 +251,7 @@ static void turn(struct driver *driver)
     look_at_time(driver);
     if (happened)
         wait_reset(&driver->wait);
-    else if (!driver->exiting)
+    else if (!driver->exiting || driver->net.send_count > 0)
         wait_idle(&driver->wait, &driver->runtime->doorbell, driver->now_ns, next_deadline(driver),
                   net_is_pending(&driver->net), has_mail, driver);
 }

@@ -62,6 +62,8 @@ int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
     if (wait->bell == NULL || wait->timer == NULL || event_add(wait->bell, NULL) < 0)
         return -1;
     for (int i = 0; i < 3; i++) {
+        signal(drain_signals[i],
+               SIG_IGN); /* what libevent puts back: a second signal must not kill a rank that has left */
         wait->signals[i] = evsignal_new(wait->base, drain_signals[i], on_signal, wait);
         if (wait->signals[i] == NULL || event_add(wait->signals[i], NULL) < 0)
             return -1;
@@ -71,11 +73,9 @@ int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
 
 void wait_fini(struct wait *wait)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
-        signal(drain_signals[i], SIG_IGN); /* what is left is leaving: a second signal must not break that */
-    }
     if (wait->bell != NULL)
         event_free(wait->bell);
     if (wait->timer != NULL)
@@ -126,8 +126,9 @@ void wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
         wait->nap_ns = earlier(2 * wait->nap_ns, NAP_MAX_NS);
     }
     doorbell_set_sleeping(doorbell, true);
-    if (!poll(context))
+    if (!poll(context)) {
         sleep_until(wait, now_ns, earlier(until_ns, now_ns + longest));
+        wait->looked_at_ns = now_ns;
+    }
     doorbell_set_sleeping(doorbell, false);
-    wait->looked_at_ns = now_ns;
 }
