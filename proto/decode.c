@@ -146,7 +146,7 @@ static enum decode_result decode_goodbye(struct message *message, const struct h
 {
     enum decode_result result = check_plain(header, size, GOODBYE_BYTES, 0);
     if (result == DECODE_OK)
-        message->goodbye = (struct goodbye){wire_get64(bytes + 8), wire_get64(bytes + 16)};
+        message->goodbye = (struct goodbye){wire_get64(bytes + 8), wire_get64(bytes + 16), wire_get64(bytes + 24)};
     return result;
 }
 

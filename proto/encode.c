@@ -64,6 +64,7 @@ static size_t encode_goodbye(const struct goodbye *goodbye, unsigned char *out)
     put_header(out, MESSAGE_GOODBYE, 0, 0, 0);
     wire_put64(out + 8, goodbye->messages);
     wire_put64(out + 16, goodbye->bytes);
+    wire_put64(out + 24, goodbye->wait_ns);
     return GOODBYE_BYTES;
 }
 

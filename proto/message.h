@@ -13,7 +13,7 @@
 #define REQUEST_BYTES 32
 #define RESULT_BYTES  24
 #define ASSIGN_BYTES  24
-#define GOODBYE_BYTES 24
+#define GOODBYE_BYTES 32
 
 #define MESSAGE_MAX 4096
 #define INLINE_MAX  2048
@@ -83,6 +83,7 @@ struct end {
 
 struct goodbye {
     uint64_t messages, bytes;
+    uint64_t wait_ns; /* a worker's idle time since its last chunk */
 };
 
 /* REPORT, REFILL and STATS end in `records` records at message.records: see record.h. */

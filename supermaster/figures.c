@@ -32,6 +32,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->technique = &supermaster->config.technique;
     report->weighting = supermaster->config.weighting;
     report->min_chunk = supermaster->config.min_chunk;
+    report->first = supermaster->config.first;
     report->iterations = supermaster->config.count;
     report->masters = topology->masters;
     report->workers = topology->workers;

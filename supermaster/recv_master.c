@@ -31,6 +31,9 @@ void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint6
         sent += message.record_count;
     } while (sent < chunks);
     supermaster->refill_parked[m] = chunks == 0;
+    /* The request was sent by a master that ran dry; what it gets now makes its workers busy again. */
+    unsigned busy = supermaster->busy[m] + chunks, workers = topology_count(topology, m);
+    supermaster->busy[m] = busy < workers ? busy : workers;
     supermaster->refills += chunks > 0;
     if (chunks > 0 && supermaster->first_assign_ns == NEVER)
         supermaster->first_assign_ns = now_ns;

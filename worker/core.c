@@ -33,13 +33,15 @@ static void ask(struct worker *worker, unsigned asks, uint64_t now_ns, struct ac
     worker_note_asks(worker, asks, now_ns);
 }
 
-static void leave(struct worker *worker, struct actions *actions)
+static void leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    worker_send(worker, actions,
-                &(struct message){
-                    .type = MESSAGE_GOODBYE,
-                    .goodbye = {.messages = actions->messages + 1, .bytes = actions->bytes + GOODBYE_BYTES},
-                });
+    uint64_t wait_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
+    worker_send(
+        worker, actions,
+        &(struct message){
+            .type = MESSAGE_GOODBYE,
+            .goodbye = {.messages = actions->messages + 1, .bytes = actions->bytes + GOODBYE_BYTES, .wait_ns = wait_ns},
+        });
     actions_add(actions, &(struct action){.type = ACTION_EXIT, .exit = {EXIT_STATUS_DONE}});
     state_move(&worker->state, WORKER_GONE, legal_moves);
 }
@@ -49,7 +51,7 @@ static void begin(struct worker *worker, uint64_t now_ns, struct actions *action
 {
     if (worker->drain) {
         state_move(&worker->state, WORKER_LEAVING, legal_moves);
-        leave(worker, actions);
+        leave(worker, now_ns, actions);
         return;
     }
     state_move(&worker->state, WORKER_ASKING, legal_moves);
@@ -100,14 +102,14 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     }
 }
 
-static void receive_end(struct worker *worker, struct actions *actions)
+static void receive_end(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     worker->drain = true;
     worker->queue_count = 0;
     if (worker->state == WORKER_COMPUTING)
         state_move(&worker->state, WORKER_LEAVING, legal_moves);
     else if (worker->state == WORKER_ASKING)
-        leave(worker, actions);
+        leave(worker, now_ns, actions);
 }
 
 static enum payload payload_kind(const struct chunk_event *chunk)
@@ -149,13 +151,15 @@ static void problem(struct worker *worker, const char *text, struct actions *act
 }
 
 /* A chunk that failed: the supermaster ends the run, the worker waits for its END. */
-static void chunk_failed(struct worker *worker, const char *text, struct actions *actions)
+static void chunk_failed(struct worker *worker, uint64_t now_ns, const char *text, struct actions *actions)
 {
     problem(worker, text, actions);
     if (worker->state == WORKER_LEAVING)
-        leave(worker, actions);
-    else
+        leave(worker, now_ns, actions);
+    else {
         state_move(&worker->state, WORKER_ASKING, legal_moves);
+        worker->idle_since_ns = now_ns;
+    }
 }
 
 static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk,
@@ -165,7 +169,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
     if (worker->state == WORKER_LEAVING) {
         worker_send(worker, actions, &message);
-        leave(worker, actions);
+        leave(worker, now_ns, actions);
         return;
     }
     bool next = worker->queue_count > 0;
@@ -198,7 +202,7 @@ static void receive(struct worker *worker, const struct event *event, struct act
 {
     switch (event->message->type) {
     case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, &event->message->assign, actions); break;
-    case MESSAGE_END: receive_end(worker, actions); break;
+    case MESSAGE_END: receive_end(worker, event->now_ns, actions); break;
     default: problem(worker, "received a message that a master does not send", actions);
     }
 }
@@ -226,15 +230,17 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_SLICE: send_slice(worker, &event->chunk, actions); break;
     case EVENT_FINISHED:
         if (event->text != NULL)
-            chunk_failed(worker, event->text, actions);
+            chunk_failed(worker, event->now_ns, event->text, actions);
         else
             chunk_finished(worker, event->now_ns, &event->chunk, actions);
         break;
     case EVENT_DRAIN: worker_send(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
     case EVENT_PROBLEM:
         problem(worker, event->text, actions);
-        if (worker->state == WORKER_PROBING) /* it cannot compute: waits for the END */
+        if (worker->state == WORKER_PROBING) { /* it cannot compute: waits for the END */
             state_move(&worker->state, WORKER_ASKING, legal_moves);
+            worker->idle_since_ns = event->now_ns;
+        }
         break;
     default: break;
     }

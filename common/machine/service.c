@@ -182,6 +182,7 @@ static void receive_goodbye(struct service *service, unsigned w, const struct me
             release_chunk(service, worker);
         }
     worker->gone = true;
+    worker->wait_ns += message->goodbye.wait_ns;
     worker->messages = message->goodbye.messages;
     worker->bytes = message->goodbye.bytes;
     service->messages += worker->messages;

@@ -28,7 +28,7 @@ struct report_worker {
     double power;    /* virtual power */
     uint64_t iterations, chunks;
     double compute_s; /* inside the kernel */
-    double wait_s;    /* without work */
+    double wait_s;    /* idle, from its first request to the end of the run */
     double finish_s;  /* from the first assignment of the run to its own last completion; 0 if it had no chunk */
 };
 
@@ -44,8 +44,10 @@ struct report {
     const struct sched_spec *technique;
     enum sched_weighting weighting;
     uint64_t min_chunk;
-    uint64_t iterations; /* of the loop, or of the part that --iterations asks for */
+    uint64_t first;      /* where the part that --iterations asks for begins; 0 */
+    uint64_t iterations; /* of the loop, or of that part */
     unsigned masters, workers, nodes;
+    unsigned cores; /* that the ranks may run on, on all nodes; 0: not known */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
     double startup_s;   /* program start to first assignment */
@@ -53,9 +55,10 @@ struct report {
     struct report_faults faults;
     const struct report_worker *worker_stats; /* [workers] */
 
-    /* what only the summary says */
     enum report_outcome outcome;
-    uint64_t done;       /* iterations that are done */
+    uint64_t done; /* iterations that are done */
+
+    /* what only the summary says */
     const char *failure; /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
     const char *output;  /* name of the output file; NULL or empty if there is none */
 

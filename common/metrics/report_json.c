@@ -114,6 +114,13 @@ static void set_figures(json_t *object, const struct report *report)
                                   real(report->imbalance.cov)));
 }
 
+static const char *outcome_name(enum report_outcome outcome)
+{
+    static const char *const names[] = {
+        [REPORT_DONE] = "done", [REPORT_DRAINED] = "drained", [REPORT_FAILED] = "failed"};
+    return names[outcome];
+}
+
 static void set_counters(json_t *object, const struct report *report)
 {
     const struct report_faults *faults = &report->faults;
@@ -145,7 +152,10 @@ static json_t *make_head(const struct report *report)
                         json_pack("{s:s, s:o, s:s, s:o}", "name", report->technique->technique->name, "params",
                                   technique_params(report->technique), "weighting",
                                   sched_weighting_name(report->weighting), "min_chunk", integer(report->min_chunk)));
+    json_object_set_new(object, "outcome", json_string(outcome_name(report->outcome)));
+    json_object_set_new(object, "first", integer(report->first));
     json_object_set_new(object, "iterations", integer(report->iterations));
+    json_object_set_new(object, "done", integer(report->done));
     json_object_set_new(object, "masters", integer(report->masters));
     json_object_set_new(object, "workers", integer(report->workers));
     json_object_set_new(object, "nodes", integer(report->nodes));

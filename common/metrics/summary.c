@@ -97,7 +97,16 @@ static void add_topology(struct text *text, const struct report *report)
     add_plural(text, report->workers, "worker");
     text_add(text, " on ");
     add_plural(text, report->nodes, "node");
+    if (report->cores > 0) {
+        text_add(text, " with ");
+        add_plural(text, report->cores, "core");
+    }
     text_add(text, "\n");
+    if (report->cores > 0 && report->workers > report->cores)
+        text_add(
+            text,
+            "  note         %u workers share %u cores: no more than %.0f %% of their time can be spent computing\n",
+            report->workers, report->cores, 100.0 * report->cores / report->workers);
 }
 
 static void add_figures(struct text *text, const struct report *report)
@@ -141,8 +150,15 @@ static void add_results(struct text *text, const struct report *report)
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
     add_faults(text, &report->faults);
     text_add(text, "  checksum     %016" PRIx64 "\n", report->checksum);
-    if (report->output != NULL && report->output[0] != '\0')
-        text_add(text, "  output       %s\n", report->output);
+    if (report->output == NULL || report->output[0] == '\0')
+        return;
+    text_add(text, "  output       %s", report->output);
+    if (report->done < report->iterations) {
+        char undone[HUMAN_MAX];
+        text_add(text, " (%s of its records not computed: zero)",
+                 human_count(undone, report->iterations - report->done));
+    }
+    text_add(text, "\n");
 }
 
 /* The bar that `worker` belongs to: a new one where its master has none yet; NULL when there is no room for it. */

@@ -228,30 +228,55 @@ int results_close(struct results_sink *sink, struct error *error)
     return status;
 }
 
-static int convert_to(FILE *out, const char *path, const struct results_format *format, struct rows *rows,
-                      struct error *error)
+/* What a conversion works on. */
+struct conversion {
+    const char *path; /* as the user wrote it */
+    const struct results_format *format;
+    char target[PATH_MAX];  /* the file itself, where the path is a link to it */
+    char partial[PATH_MAX]; /* what becomes the target */
+    char records[PATH_MAX];
+};
+
+static int prepare_conversion(struct conversion *conversion, struct error *error)
 {
-    int status = format->convert(out, path, rows, error);
+    const char *path = conversion->path;
+    struct stat status;
+    written_path(path, conversion->format, conversion->records);
+    bool linked = lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+    if (!linked || realpath(path, conversion->target) == NULL)
+        snprintf(conversion->target, sizeof conversion->target, "%s", path);
+    int length = snprintf(conversion->partial, sizeof conversion->partial, "%s.partial", conversion->target);
+    return length < (int)sizeof conversion->partial ? 0 : error_set(error, "%.200s: the name is too long", path);
+}
+
+static int refuse_conversion(const struct conversion *conversion, const char *what, struct error *error)
+{
+    return error_set(error, "%.150s: %s: %s; the results are kept in %.150s", conversion->path, what, strerror(errno),
+                     conversion->records);
+}
+
+static int convert_to(FILE *out, const struct conversion *conversion, struct rows *rows, struct error *error)
+{
+    int status = conversion->format->convert(out, conversion->path, rows, error);
     bool failed = fflush(out) != 0 || ferror(out);
     if (status == 0 && failed)
-        status = error_set(error, "%.200s: cannot write: %s", path, strerror(errno));
+        status = refuse_conversion(conversion, "cannot write", error);
     if (fclose(out) != 0 && status == 0)
-        status = error_set(error, "%.200s: cannot write: %s", path, strerror(errno));
+        status = refuse_conversion(conversion, "cannot write", error);
     return status;
 }
 
 /* Makes `partial` from the records, and of it the final file by renaming it. */
-static int convert(const char *path, const char *partial, const struct results_format *format, struct rows *rows,
-                   struct error *error)
+static int convert(const struct conversion *conversion, struct rows *rows, struct error *error)
 {
-    FILE *out = fopen(partial, "we");
+    FILE *out = fopen(conversion->partial, "we");
     if (out == NULL)
-        return error_set(error, "%.200s: cannot create: %s", partial, strerror(errno));
-    int status = convert_to(out, partial, format, rows, error);
-    if (status == 0 && rename(partial, path) < 0)
-        status = error_set(error, "%.200s: cannot rename %.200s to it: %s", path, partial, strerror(errno));
+        return refuse_conversion(conversion, "cannot create", error);
+    int status = convert_to(out, conversion, rows, error);
+    if (status == 0 && rename(conversion->partial, conversion->target) < 0)
+        status = refuse_conversion(conversion, "cannot replace", error);
     if (status < 0)
-        unlink(partial);
+        unlink(conversion->partial);
     return status;
 }
 
@@ -259,18 +284,15 @@ int results_finish(const char *path, const struct hdss_loop *loop, struct error 
 {
     if (results_check(path, loop, error) < 0)
         return -1;
-    const struct results_format *format = format_of(path);
-    if (format->convert == NULL)
-        return 0;
-    char records[PATH_MAX], partial[PATH_MAX];
+    struct conversion conversion = {.path = path, .format = format_of(path)};
     struct rows rows;
-    written_path(path, format, records);
-    snprintf(partial, sizeof partial, "%s.partial", path);
-    if (rows_open(&rows, records, loop, error) < 0)
+    if (conversion.format->convert == NULL)
+        return 0;
+    if (prepare_conversion(&conversion, error) < 0 || rows_open(&rows, conversion.records, loop, error) < 0)
         return -1;
-    int status = convert(path, partial, format, &rows, error);
+    int status = convert(&conversion, &rows, error);
     rows_close(&rows);
     if (status == 0)
-        unlink(records);
+        unlink(conversion.records);
     return status;
 }

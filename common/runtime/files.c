@@ -39,6 +39,11 @@ static char *read_stream(FILE *file, const char *path, struct error *error)
 
 char *file_read(const char *path, struct error *error)
 {
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        error_set(error, "%s: not a regular file", path);
+        return NULL;
+    }
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         error_set(error, "%s: %s", path, strerror(errno));
@@ -49,13 +54,13 @@ char *file_read(const char *path, struct error *error)
     return text;
 }
 
-/* A device or a pipe is written as it is; a file by way of a temporary name. */
+/* A device, a pipe or what a link leads to is written as it is; another file by way of a temporary name. */
 static char *temporary_name(const char *path)
 {
     struct stat status;
     char *name = NULL;
-    bool special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-    return asprintf(&name, special ? "%s" : "%s.tmp", path) < 0 ? NULL : name;
+    bool in_place = lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    return asprintf(&name, in_place ? "%s" : "%s.tmp", path) < 0 ? NULL : name;
 }
 
 int file_write(const char *path, const char *text, size_t length, struct error *error)

@@ -87,8 +87,9 @@ static int complete(struct lineup *lineup, struct error *error)
         return -1;
     if (!lineup->masters_given && lineup->hosts.count > 1)
         lineup->masters = lineup->hosts.count < lineup->workers ? lineup->hosts.count : lineup->workers;
-    if (lineup->masters > lineup->workers)
-        return error_set(error, "--masters %u: accepted: an integer from 0 to the number of workers, %u",
+    if (lineup->hosts.count > 0 && lineup->masters > lineup->workers)
+        return error_set(error,
+                         "--masters %u: accepted on several hosts: an integer from 0 to the number of workers, %u",
                          lineup->masters, lineup->workers);
     return 0;
 }

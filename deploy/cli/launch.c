@@ -221,6 +221,8 @@ static void attend(struct child *child)
     if (child->errors >= 0)
         pass_errors(child); /* what is there; somebody may still hold the other end open */
     banner_flush(&child->banner);
+    if (child->status != 0 && isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr); /* a progress line whose rank was ended before it could remove it */
     fflush(stderr);
 }
 

@@ -12,6 +12,8 @@
 #define TURN_NS 2000000.0
 /* Digested-only results are made in a buffer that stays in the cache. */
 #define SCRATCH_BYTES (256u << 10)
+/* What is computed leaves after this time of computing, be the buffer full or not. */
+#define SLICE_NS 1000000000u
 /* A probe ends when a level has taken this long. */
 #define PROBE_NS 4000000u
 /* An iteration as long as this needs no warming up. */
@@ -159,6 +161,7 @@ void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
     exec->count = count;
     exec->mark = mark;
     exec->done = exec->sliced = 0;
+    exec->sliced_at_ns = 0;
     exec->compute_ns = exec->digest = 0;
 }
 
@@ -225,7 +228,15 @@ static void hand_over(struct exec *exec, struct event *event)
         exec->filling = (exec->filling + 1) % EXEC_BUFFERS;
     }
     exec->sliced = exec->done;
+    exec->sliced_at_ns = exec->compute_ns;
     exec->digest = 0;
+}
+
+/* A buffer is full, or the last slice is long ago. */
+static bool slice_is_due(const struct exec *exec)
+{
+    return (exec->config.collect && exec->done - exec->sliced == exec->capacity) ||
+           exec->compute_ns - exec->sliced_at_ns >= SLICE_NS;
 }
 
 static bool event_is_due(struct exec *exec, struct event *event)
@@ -238,7 +249,7 @@ static bool event_is_due(struct exec *exec, struct event *event)
         hand_over(exec, event);
         return true;
     }
-    if (exec->config.collect && exec->done - exec->sliced == exec->capacity) {
+    if (slice_is_due(exec)) {
         event->type = EVENT_SLICE;
         hand_over(exec, event);
         return true;

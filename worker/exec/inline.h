@@ -2,7 +2,7 @@
  *
  * The chunk is computed in pieces of about TURN_NS, so that between two of them the runtime can look after its
  * messages. Results that are to be collected gather in one of two buffers; a full one leaves as a slice while the
- * other fills. */
+ * other fills. What is computed leaves once in a second at least, so that long chunks are seen to go on. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -36,8 +36,9 @@ struct exec {
     /* the running chunk */
     bool running;
     uint64_t first, count, mark;
-    uint64_t done;   /* iterations computed */
-    uint64_t sliced; /* of them left with a slice */
+    uint64_t done;         /* iterations computed */
+    uint64_t sliced;       /* of them left with a slice */
+    uint64_t sliced_at_ns; /* compute_ns when the last slice left */
     uint64_t compute_ns;
     uint64_t digest;     /* of those not sliced */
     double iteration_ns; /* estimate, for the size of a turn; 0: unknown */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define TWO_PI 6.283185307179586
 
@@ -65,11 +66,20 @@ static char *trim(char *line)
 
 #define LINE_MAX_BYTES 256
 
+/* Whether fgets() has read a whole line of text: not one that is cut off, nor one with a NUL in it. */
+static bool is_whole(const char *line, FILE *file)
+{
+    size_t length = strlen(line);
+    return (length > 0 && line[length - 1] == '\n') || (length > 0 && length < LINE_MAX_BYTES - 1 && feof(file));
+}
+
 /* The next cost of the file: 1, 0 at its end, -1 for a line that is none, which is then in `line`, trimmed. */
 static int next_cost(FILE *file, uint64_t *number, double *cost, char line[LINE_MAX_BYTES])
 {
     while (fgets(line, LINE_MAX_BYTES, file) != NULL) {
         ++*number;
+        if (!is_whole(line, file))
+            return -1;
         char *text = trim(line);
         if (text[0] == '\0' || text[0] == '#')
             continue;
@@ -104,6 +114,11 @@ static bool read_all(FILE *file, const char *path, double *costs, uint64_t count
 
 double *synthetic_read_costs(const char *path, uint64_t count, char *error, unsigned size)
 {
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        snprintf(error, size, "file=%.200s: not a regular file", path);
+        return NULL;
+    }
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         snprintf(error, size, "file=%.200s: %s", path, strerror(errno));

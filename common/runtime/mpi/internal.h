@@ -152,6 +152,7 @@ struct runtime {
     bool grouped, prepared;
     struct doorbell doorbell;
     bool cores_are_free;
+    unsigned cores;
 };
 
 /* start.c: what all ranks do together before they run. */

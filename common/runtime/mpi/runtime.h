@@ -59,6 +59,9 @@ unsigned runtime_ranks(const struct runtime *runtime);
 /* Rank of the master (the supermaster in the central topology) that serves worker `rank`; after runtime_group(). */
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
 
+/* Cores that the ranks of all nodes may run on together; 0 before runtime_drive(). */
+unsigned runtime_cores(const struct runtime *runtime);
+
 /* Nanoseconds of the clock that events carry. */
 uint64_t runtime_now(void);
 

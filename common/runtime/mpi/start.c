@@ -59,6 +59,11 @@ unsigned runtime_ranks(const struct runtime *runtime)
     return runtime->ranks;
 }
 
+unsigned runtime_cores(const struct runtime *runtime)
+{
+    return runtime->cores;
+}
+
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)
 {
     const struct topology *topology = &runtime->topology;
@@ -74,16 +79,19 @@ static uint32_t node_of(const struct runtime *runtime)
     return result;
 }
 
-/* Whether the ranks of this node have a core each, by the union of what they may run on. */
-static bool has_free_cores(const struct runtime *runtime)
+/* Counts the cores of this node by the union of what its ranks may run on, and those of all nodes. */
+static void count_cores(struct runtime *runtime)
 {
     cpu_set_t own, all;
-    int ranks;
+    int ranks, first;
     CPU_ZERO(&own);
     sched_getaffinity(0, sizeof own, &own);
     MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, runtime->node);
     MPI_Comm_size(runtime->node, &ranks);
-    return ranks <= CPU_COUNT(&all);
+    MPI_Comm_rank(runtime->node, &first);
+    runtime->cores_are_free = ranks <= CPU_COUNT(&all);
+    unsigned counted = first == 0 ? (unsigned)CPU_COUNT(&all) : 0;
+    MPI_Allreduce(&counted, &runtime->cores, 1, MPI_UNSIGNED, MPI_SUM, runtime->world);
 }
 
 static int exchange_hellos(struct runtime *runtime, const struct introduction *introduction)
@@ -232,7 +240,7 @@ const struct topology *runtime_group(struct runtime *runtime, bool by_node)
 
 int runtime_prepare(struct runtime *runtime)
 {
-    runtime->cores_are_free = has_free_cores(runtime);
+    count_cores(runtime);
     runtime->prepared = true;
     return doorbell_init(&runtime->doorbell, runtime->world, runtime->node);
 }

@@ -49,10 +49,11 @@ static int read_speeds(struct program *program, double **speeds)
         (*speeds)[w] = 1;
     if (job->power == JOB_POWER_EQUAL)
         return 0;
-    char *text = file_read(job->power_file, &program->error);
-    if (text == NULL)
-        return -1;
     struct error inner;
+    char *text = file_read(job->power_file, &inner);
+    if (text == NULL)
+        return error_set(&program->error, "--power '%s': accepted: measure, equal or a readable file (%s)",
+                         job->power_file, inner.text);
     int result = power_file_parse(text, program->topology->worker_rank, workers, *speeds, &inner);
     free(text);
     return result < 0 ? error_set(&program->error, "--power %s: %s", job->power_file, inner.text) : 0;
@@ -95,8 +96,9 @@ static int check_kernel(struct program *program)
 static int open_files(struct program *program)
 {
     const struct plan *plan = &program->plan;
-    if (plan->job.report[0] != '\0' && file_check_writable(plan->job.report, &program->error) < 0)
-        return -1;
+    struct error inner;
+    if (plan->job.report[0] != '\0' && file_check_writable(plan->job.report, &inner) < 0)
+        return error_set(&program->error, "--report: cannot write %s", inner.text);
     if (!plan->collect)
         return 0;
     int created = results_create(plan->job.output, &plan->loop, &program->error);
@@ -187,6 +189,7 @@ static void fill_report(const struct program *program, struct report *report, st
         .values = program->plan.values,
         .started_at = program->started_at,
         .output = program->plan.job.output,
+        .cores = runtime_cores(program->runtime),
     };
     supermaster_fill_report(supermaster, report, rows);
     if (supermaster->first_assign_ns != NEVER)

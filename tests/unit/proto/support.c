@@ -86,7 +86,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"END", {.type = MESSAGE_END}},
         {"END to drain", {.type = MESSAGE_END, .end = {.drain = true}}},
         {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
-        {"GOODBYE of everything", {.type = MESSAGE_GOODBYE, .goodbye = {UINT64_MAX, UINT64_MAX - 1}}},
+        {"GOODBYE of everything", {.type = MESSAGE_GOODBYE, .goodbye = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2}}},
         {"REPORT of nothing", {.type = MESSAGE_REPORT}},
         {"REPORT of REPORT_MAX ranges", report},
         {"REFILL of one chunk", records_of(MESSAGE_REFILL, chunk_records, 1)},
@@ -160,6 +160,7 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_GOODBYE:
         ck_assert_uint_eq(got->goodbye.messages, want->goodbye.messages);
         ck_assert_uint_eq(got->goodbye.bytes, want->goodbye.bytes);
+        ck_assert_uint_eq(got->goodbye.wait_ns, want->goodbye.wait_ns);
         break;
     case MESSAGE_REPORT:
         ck_assert_int_eq(got->report.refill, want->report.refill);

@@ -92,7 +92,7 @@ static const struct {
      {.type = MESSAGE_RESULT, .payload = PAYLOAD_DATA, .result = {7, 4096, 1}}},
     {"ASSIGN chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}}},
     {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
-    {"GOODBYE, 10 messages, 560 bytes", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560}}},
+    {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
     {"REPORT REFILL, 3 busy, [0, 5) digest 9",
      {.type = MESSAGE_REPORT, .records = report_records, .record_count = 1, .report = {.refill = true, .busy = 3}}},
     {"REFILL of [5, 7) for rank 2", {.type = MESSAGE_REFILL, .records = refill_records, .record_count = 1}},

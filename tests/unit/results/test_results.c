@@ -441,7 +441,7 @@ START_TEST(a_failed_conversion_keeps_records_and_old_file)
     OK(results_create("a.csv", &loop, &error));
     check_text("a.csv", "old");
     ck_assert_int_eq(symlink("/dev/full", "a.csv.partial"), 0);
-    FAILS(results_finish("a.csv", &loop, &error), "a.csv.partial: cannot write: No space left on device");
+    FAILS(results_finish("a.csv", &loop, &error), "a.csv: cannot write: No space left on device; the results are kept in a.csv.records");
     check_text("a.csv", "old");
     ck_assert(exists("a.csv.records"));
     ck_assert(!exists("a.csv.partial"));
@@ -570,7 +570,7 @@ START_TEST(a_picture_on_a_full_disk)
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 300, 300);
     OK(results_create("a.png", &loop, &error));
     ck_assert_int_eq(symlink("/dev/full", "a.png.partial"), 0);
-    FAILS(results_finish("a.png", &loop, &error), "a.png.partial: cannot write: No space left on device");
+    FAILS(results_finish("a.png", &loop, &error), "a.png: cannot write: No space left on device; the results are kept in a.png.records");
     ck_assert(exists("a.png.records"));
 }
 END_TEST
