@@ -92,7 +92,7 @@ def test_outputs_that_cannot_be():
     check(job('--output', 'no/such/folder/x.npy', 'mandelbrot'), 'no/such/folder/x.npy', 'No such file')
     os.mkdir('folder.npy')
     check(job('--output', 'folder.npy', 'mandelbrot'), 'folder.npy')
-    check(job('--report', 'no/such/folder/x.json', 'mandelbrot'), 'no/such/folder/x.json')
+    check(job('--report', 'no/such/folder/x.json', 'mandelbrot'), '--report', 'no/such/folder/x.json')
     check(job('--output', 'line.png', 'synthetic'), 'line.png')
 
 
@@ -111,7 +111,8 @@ def test_power_files():
         with open('powers', 'w') as file:
             file.write(text)
         return job('--power', 'powers', 'synthetic')
-    check(job('--power', 'absent', 'synthetic'), 'absent', 'No such file')
+    check(job('--power', 'equl', 'synthetic'), '--power', 'equl', 'measure', 'No such file')
+    check(job('--power', '/dev/zero', 'synthetic'), '--power', '/dev/zero', 'not a regular file')
     check(powers('1 1\n'), 'powers', 'rank 2')
     check(powers('1 1\n2 fast\n'), 'powers', '2', 'fast')
     check(powers('1 1\n2 -3\n'), 'powers', '-3')
@@ -121,6 +122,10 @@ def test_power_files():
 
 def test_files_of_costs():
     check(job('synthetic', 'distribution=file', 'file=absent'), 'absent')
+    check(job('synthetic', 'distribution=file', 'file=/dev/zero', 'iterations=3'), '/dev/zero', 'not a regular file')
+    with open('costs', 'wb') as file:
+        file.write(b'1\n' + bytes(1000) + b'\n2\n')
+    check(job('synthetic', 'distribution=file', 'file=costs', 'iterations=2'), 'costs', 'line 2')
     with open('costs', 'w') as file:
         file.write('1\n2\nthree\n')
     check(job('synthetic', 'distribution=file', 'file=costs'), 'costs', '3', 'three')

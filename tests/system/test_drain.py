@@ -43,6 +43,8 @@ def check_drained(result):
     figures = report()
     done = sum(row['iterations'] for row in figures['worker_stats'])
     assert 0 < done < 1000, figures
+    assert figures['outcome'] == 'drained' and figures['done'] == done and figures['iterations'] == 1000, figures
+    assert f'{1000 - done} of its records not computed' in result.out, result
     assert stored_records() == done, (stored_records(), done)
     assert 'checksum' in result.out, result
 
@@ -75,6 +77,21 @@ def test_interrupting_hdss_run_drains():
         command = [HDSS, 'run', '--masters', '1', '--workers', '2', *LONG]
         drain_by(lambda process: process.send_signal(number), 1, command)
         os.remove('out.bin')
+
+
+def test_a_second_signal_changes_nothing():
+    # Long iterations: three of four workers compute on while the fourth has left already.
+    process = start(job(1, 4, ['--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic',
+                               'iterations=3', 'mean=4e6', 'mode=sleep', 'distribution=constant']))
+    wait_until(lambda: len(ranks_of(process, WORKER)) == 4, 'the workers')
+    pids = ranks_of(process, WORKER)
+    wait_until(lambda: all(catches(pid, signal.SIGUSR1) for pid in pids), 'the signal handlers')
+    process.send_signal(signal.SIGUSR1)
+    wait_until(lambda: any(not catches(pid, signal.SIGUSR1) for pid in pids), 'a worker to leave')
+    process.send_signal(signal.SIGUSR1)
+    result = finish(process)
+    assert result.status in (0, 4), result
+    assert report()['done'] == sum(row['iterations'] for row in report()['worker_stats'])
 
 
 def test_a_drain_before_the_first_result():

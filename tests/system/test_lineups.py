@@ -1,6 +1,7 @@
 """Real runs in every line-up: the same checksum, each iteration once, whatever the technique, topology and counts."""
 import hashlib
 import itertools
+import os
 
 from launch import main, report, run_job
 
@@ -87,6 +88,16 @@ def test_results_larger_than_one_message_arrive():
         with open('out.bin', 'rb') as file:
             digests.add(hashlib.sha256(file.read()).hexdigest())
     assert len(digests) == 1, digests
+
+
+def test_a_link_to_an_output_stays_a_link():
+    for name in ('out.csv', 'out.png', 'out.npy'):
+        open('real-' + name, 'w').close()
+        os.symlink('real-' + name, name)
+        words = ['--output', name, 'mandelbrot', 'width=64', 'height=48', 'max_iter=50']
+        result = run_job(1, 2, words)
+        assert result.status == 0, result
+        assert os.path.islink(name) and os.path.getsize('real-' + name) > 100, name
 
 
 def test_adjoint_convolution():

@@ -222,6 +222,24 @@ START_TEST(a_turn_is_short_when_iterations_are_long)
 }
 END_TEST
 
+START_TEST(long_chunks_leave_results_on_the_way)
+{
+    open_exec(false, 1);
+    kernel.next = 0;
+    kernel.cost_ns = 6e8;
+    exec_run(&exec, 0, 3, 0);
+    struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_SLICE);
+    uint64_t sliced = event.chunk.count, digest = event.chunk.digest;
+    ck_assert_uint_eq(digest, digest_of(0, sliced));
+    event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_eq(sliced + event.chunk.count, 3);
+    ck_assert_uint_eq(digest + event.chunk.digest, digest_of(0, 3));
+    exec_fini(&exec);
+}
+END_TEST
+
 START_TEST(slowdown_waits_in_proportion_to_the_work)
 {
     open_exec(false, 3);
@@ -291,6 +309,7 @@ int main(void)
     tcase_add_test(all, a_kernel_that_fails_ends_its_chunk);
     tcase_add_test(all, a_kernel_that_cannot_open_leaves_nothing);
     tcase_add_test(all, a_turn_is_short_when_iterations_are_long);
+    tcase_add_test(all, long_chunks_leave_results_on_the_way);
     tcase_add_test(all, slowdown_waits_in_proportion_to_the_work);
     tcase_add_test(all, probes_are_spread_and_the_same_for_all);
     tcase_add_test(all, a_loop_of_one_iteration_is_probed_once);
