@@ -103,10 +103,8 @@ static void add_topology(struct text *text, const struct report *report)
     }
     text_add(text, "\n");
     if (report->cores > 0 && report->workers > report->cores)
-        text_add(
-            text,
-            "  note         %u workers share %u cores: no more than %.0f %% of their time can be spent computing\n",
-            report->workers, report->cores, 100.0 * report->cores / report->workers);
+        text_add(text, "  note         %u workers share %u cores: efficiency and overhead tell of that, too\n",
+                 report->workers, report->cores);
 }
 
 static void add_figures(struct text *text, const struct report *report)

@@ -90,11 +90,13 @@ START_TEST(a_hierarchical_run)
     struct report report = sample_report(&spec);
     report.output = "m.npy";
     report.faults.duplicate_results = 0;
+    report.cores = 3;
     check_summary(&report, 80, true,
                   "mandelbrot: 1,000 iterations done in 10.0 s (100/s)\n"
                   "  technique    css:chunk=1250\n"
                   "  chunks       14 in 6 refills\n"
-                  "  topology     hierarchical: 2 masters, 4 workers on 2 nodes\n"
+                  "  topology     hierarchical: 2 masters, 4 workers on 2 nodes with 3 cores\n"
+                  "  note         4 workers share 3 cores: efficiency and overhead tell of that, too\n"
                   "  efficiency   75.0 %; overhead 2.50 s per worker, start-up 250 ms\n"
                   "  imbalance    1.250 max/mean of the workers' finishing times, cov 0.177\n"
                   "  traffic      40 messages, 1.54 kB\n"
@@ -118,17 +120,20 @@ START_TEST(a_central_run_that_was_drained)
     report.min_chunk = 4;
     report.nodes = 1;
     report.faults.lost_workers = 2;
+    report.output = "m.npy";
+    report.cores = 8; /* enough: no note */
     check_summary(&report, 60, false,
                   "mandelbrot: stopped by a signal after a clean drain\n"
                   "  done         9,996 of 10,000 iterations (99.9 %) in 10.0 s (1.00 k/s)\n"
                   "  technique    css:chunk=1250, weighted by power\n"
                   "  chunks       14, at least 4 iterations each\n"
-                  "  topology     central: 4 workers on 1 node\n"
+                  "  topology     central: 4 workers on 1 node with 8 cores\n"
                   "  efficiency   75.0 %; overhead 2.50 s per worker, start-up 250 ms\n"
                   "  imbalance    1.250 max/mean of the workers' finishing times, cov 0.177\n"
                   "  traffic      40 messages, 1.54 kB\n"
                   "  faults       2 lost workers, 1 duplicate result\n"
                   "  checksum     000000000000abc0\n"
+                  "  output       m.npy (4 of its records not computed: zero)\n"
                   "  worker  iterations  share of the time spent computing\n"
                   "       3         100  ##########################     90.0 %\n"
                   "       4         200  ####################           70.0 %\n"
