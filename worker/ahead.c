@@ -88,15 +88,18 @@ void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
 
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
 {
-    /* Only an idle worker sees when the answer came; the first answer waits for the speeds of the others. */
+    /* Only an idle worker sees when the answer came; the first answer waits for the speeds of the others. Longer is
+     * believed sooner than shorter: an answer that comes late leaves a core idle, one that comes early costs little. */
     if (worker->asked_at_ns == NEVER)
         return;
     if (worker->asked_before > 0) { /* answers one that was asked for earlier */
         worker->asked_before--;
         return;
     }
+    uint64_t sample = now_ns - worker->asked_at_ns;
     if (worker->state == WORKER_ASKING && worker->ever_assigned)
-        worker->round_trip_ns = (7 * worker->round_trip_ns + (now_ns - worker->asked_at_ns)) / 8;
+        worker->round_trip_ns = sample > worker->round_trip_ns ? (worker->round_trip_ns + sample) / 2
+                                                               : (7 * worker->round_trip_ns + sample) / 8;
     worker->asked_at_ns = NEVER;
 }
 
