@@ -136,10 +136,7 @@ void supermaster_receive_common(struct supermaster *supermaster, unsigned from, 
     switch (message->type) {
     case MESSAGE_SPEED: supermaster_receive_speed(supermaster, &message->speed); break;
     case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
-    case MESSAGE_DRAIN:
-        supermaster->drained = true;
-        supermaster_end(supermaster);
-        break;
+    case MESSAGE_DRAIN: supermaster_end(supermaster); break;
     default: supermaster_fail(supermaster, from, "sent a message that is not for it to send");
     }
 }
@@ -184,10 +181,7 @@ static void handle(struct supermaster *supermaster, const struct event *event)
         if (event->text != NULL)
             supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
         break;
-    case EVENT_DRAIN:
-        supermaster->drained = true;
-        supermaster_end(supermaster);
-        break;
+    case EVENT_DRAIN: supermaster_end(supermaster); break;
     case EVENT_PROBLEM: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
     }

@@ -22,6 +22,8 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, uint64_t now_ns,
                                      const struct message *message);
 void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint64_t now_ns);
+/* Takes the final figures of a worker; those of a rank that is none are dropped. */
+void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record);
 
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);

@@ -36,13 +36,8 @@ static void take_figures_from_service(struct supermaster *supermaster)
 {
     struct stats_record record;
     for (unsigned w = 0; w < supermaster->service.worker_count; w++) {
-        struct worker_figures *figures = &supermaster->figures[w];
         service_stats(&supermaster->service, w, &record);
-        figures->iterations = record.iterations;
-        figures->chunks = record.chunks;
-        figures->compute_ns = record.compute_ns;
-        figures->wait_ns = record.wait_ns;
-        figures->finish_ns = record.finish_ns;
+        supermaster_take_figures(supermaster, &record);
     }
     supermaster->messages += supermaster->service.messages;
     supermaster->bytes += supermaster->service.bytes;

@@ -54,21 +54,26 @@ static void receive_report(struct supermaster *supermaster, unsigned m, uint64_t
         supermaster_serve_refill(supermaster, m, now_ns);
 }
 
-static void receive_stats(struct supermaster *supermaster, const struct message *message)
+void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record)
 {
     const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology_worker(topology, record->worker);
+    if (w == topology->workers)
+        return;
+    struct worker_figures *figures = &supermaster->figures[w];
+    figures->iterations = record->iterations;
+    figures->chunks = record->chunks;
+    figures->compute_ns = record->compute_ns;
+    figures->wait_ns = record->wait_ns;
+    figures->finish_ns = record->finish_ns;
+}
+
+static void receive_stats(struct supermaster *supermaster, const struct message *message)
+{
     struct stats_record record;
     for (unsigned i = 0; i < message->record_count; i++) {
         stats_record_get(message->records, i, &record);
-        unsigned w = topology_worker(topology, record.worker);
-        if (w == topology->workers)
-            continue;
-        struct worker_figures *figures = &supermaster->figures[w];
-        figures->iterations = record.iterations;
-        figures->chunks = record.chunks;
-        figures->compute_ns = record.compute_ns;
-        figures->wait_ns = record.wait_ns;
-        figures->finish_ns = record.finish_ns;
+        supermaster_take_figures(supermaster, &record);
     }
 }
 

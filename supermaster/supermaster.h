@@ -50,7 +50,6 @@ struct supermaster {
     /* the end */
     struct worker_figures *figures; /* [workers], owned */
     unsigned goodbyes;
-    bool drained;         /* a signal asked to stop */
     struct error failure; /* empty unless the run failed */
     unsigned failed_rank;
     uint64_t messages, bytes; /* of everybody, complete when GONE */

@@ -22,21 +22,21 @@ void worker_init(struct worker *worker, const struct worker_config *config)
     };
 }
 
-void worker_send(struct worker *worker, struct actions *actions, const struct message *message)
+static void send_up(const struct worker *worker, struct actions *actions, const struct message *message)
 {
     actions_send(actions, worker->config.master, message);
 }
 
 static void ask(struct worker *worker, unsigned asks, uint64_t now_ns, struct actions *actions)
 {
-    worker_send(worker, actions, &(struct message){.type = MESSAGE_REQUEST, .request = {.asks = asks}});
+    send_up(worker, actions, &(struct message){.type = MESSAGE_REQUEST, .request = {.asks = asks}});
     worker_note_asks(worker, asks, now_ns);
 }
 
 static void leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     uint64_t wait_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
-    worker_send(
+    send_up(
         worker, actions,
         &(struct message){
             .type = MESSAGE_GOODBYE,
@@ -121,14 +121,14 @@ static enum payload payload_kind(const struct chunk_event *chunk)
 
 static void send_slice(struct worker *worker, const struct chunk_event *chunk, struct actions *actions)
 {
-    worker_send(worker, actions,
-                &(struct message){
-                    .type = MESSAGE_RESULT,
-                    .payload = payload_kind(chunk),
-                    .payload_data = chunk->data,
-                    .payload_bytes = chunk->bytes,
-                    .result = {worker->running.chunk, chunk->count, chunk->digest},
-                });
+    send_up(worker, actions,
+            &(struct message){
+                .type = MESSAGE_RESULT,
+                .payload = payload_kind(chunk),
+                .payload_data = chunk->data,
+                .payload_bytes = chunk->bytes,
+                .result = {worker->running.chunk, chunk->count, chunk->digest},
+            });
 }
 
 /* The completion of the running chunk, with the next request. */
@@ -147,7 +147,7 @@ static void problem(struct worker *worker, const char *text, struct actions *act
 {
     error_set(&worker->problem, "%s", text); /* one line, whatever the kernel wrote */
     struct message message = problem_message(worker->config.rank, worker->problem.text);
-    worker_send(worker, actions, &message);
+    send_up(worker, actions, &message);
 }
 
 /* A chunk that failed: the supermaster ends the run, the worker waits for its END. */
@@ -168,7 +168,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     struct message message = completion(worker, chunk);
     worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
     if (worker->state == WORKER_LEAVING) {
-        worker_send(worker, actions, &message);
+        send_up(worker, actions, &message);
         leave(worker, now_ns, actions);
         return;
     }
@@ -181,7 +181,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
         worker->idle_since_ns = now_ns;
     }
     message.request.asks = worker_wants(worker, next ? 0 : worker->running.count);
-    worker_send(worker, actions, &message);
+    send_up(worker, actions, &message);
     worker_note_asks(worker, message.request.asks, now_ns);
     if (next)
         run(worker, actions);
@@ -221,7 +221,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_PROBED: {
         struct message message = {.type = MESSAGE_SPEED, .speed = event->speed};
         message.speed.worker = worker->config.rank;
-        worker_send(worker, actions, &message);
+        send_up(worker, actions, &message);
         begin(worker, event->now_ns, actions);
         break;
     }
@@ -234,7 +234,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
         else
             chunk_finished(worker, event->now_ns, &event->chunk, actions);
         break;
-    case EVENT_DRAIN: worker_send(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
+    case EVENT_DRAIN: send_up(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
     case EVENT_PROBLEM:
         problem(worker, event->text, actions);
         if (worker->state == WORKER_PROBING) { /* it cannot compute: waits for the END */

@@ -15,6 +15,3 @@ void worker_came_in_time(struct worker *worker);
 void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done);
 /* Notes that `asks` chunks are asked for. */
 void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns);
-
-/* core.c */
-void worker_send(struct worker *worker, struct actions *actions, const struct message *message);

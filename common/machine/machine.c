@@ -58,6 +58,19 @@ struct message problem_message(unsigned rank, const char *text)
     };
 }
 
+unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank)
+{
+    unsigned low = 0, high = count;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (ranks[middle] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && ranks[low] == rank ? low : count;
+}
+
 void state_move(unsigned *state, unsigned to, const unsigned *legal)
 {
     if ((legal[*state] >> to & 1) == 0)

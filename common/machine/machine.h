@@ -133,6 +133,9 @@ struct machine {
     const char *(*state)(const void *self); /* for traces */
 };
 
+/* Place of `rank` in `ranks`, which are sorted; `count` where it is not among them. */
+unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank);
+
 /* Moves a state by a table: `legal[from]` is the set of states (bit n for state n) that `from` may go to. A move that
  * the table does not have is a defect in the machine and stops the program. */
 void state_move(unsigned *state, unsigned to, const unsigned *legal);

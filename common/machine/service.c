@@ -8,6 +8,7 @@ int service_init(struct service *service, const struct service_config *config)
     *service = (struct service){
         .ops = config->ops,
         .owner = config->owner,
+        .ranks = config->ranks,
         .worker_count = config->workers,
         .waiting_capacity = config->workers * ASKS_MAX,
         .record_bytes = config->record_bytes,
@@ -20,8 +21,6 @@ int service_init(struct service *service, const struct service_config *config)
         service_fini(service);
         return -1;
     }
-    for (unsigned w = 0; w < config->workers; w++)
-        service->workers[w].rank = config->ranks[w];
     return 0;
 }
 
@@ -35,15 +34,7 @@ void service_fini(struct service *service)
 
 unsigned service_find(const struct service *service, unsigned rank)
 {
-    unsigned low = 0, high = service->worker_count;
-    while (low < high) {
-        unsigned middle = low + (high - low) / 2;
-        if (service->workers[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < service->worker_count && service->workers[low].rank == rank ? low : service->worker_count;
+    return rank_index(service->ranks, service->worker_count, rank);
 }
 
 static struct grant *grant_slot(struct served *worker, uint32_t chunk)
@@ -105,11 +96,10 @@ static int take_part(struct service *service, unsigned w, struct grant *grant, u
         return 0;
     }
     service->parts_on_way++;
-    actions_add(actions,
-                &(struct action){
-                    .type = message->payload == PAYLOAD_INLINE ? ACTION_STORE : ACTION_COLLECT,
-                    .store = {part, service->workers[w].rank, message->payload_data, count * service->record_bytes},
-                });
+    actions_add(actions, &(struct action){
+                             .type = message->payload == PAYLOAD_INLINE ? ACTION_STORE : ACTION_COLLECT,
+                             .store = {part, service->ranks[w], message->payload_data, count * service->record_bytes},
+                         });
     return 0;
 }
 
@@ -213,7 +203,7 @@ static void assign(struct service *service, unsigned w, const struct range *rang
     service->assigned++;
     if (service->first_assign_ns == NEVER)
         service->first_assign_ns = now_ns;
-    actions_send(actions, worker->rank,
+    actions_send(actions, service->ranks[w],
                  &(struct message){.type = MESSAGE_ASSIGN, .assign = {chunk, range->first, range->count}});
 }
 
@@ -272,8 +262,7 @@ void service_end(struct service *service, bool drain, struct actions *actions)
     service->ending = true;
     service->waiting_count = 0;
     for (unsigned w = 0; w < service->worker_count; w++)
-        actions_send(actions, service->workers[w].rank,
-                     &(struct message){.type = MESSAGE_END, .end = {.drain = drain}});
+        actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_END, .end = {.drain = drain}});
 }
 
 bool service_is_quiet(const struct service *service)
@@ -291,7 +280,7 @@ void service_stats(const struct service *service, unsigned w, struct stats_recor
     const struct served *worker = &service->workers[w];
     bool worked = worker->chunks > 0;
     *record = (struct stats_record){
-        .worker = worker->rank,
+        .worker = service->ranks[w],
         .iterations = worker->iterations,
         .chunks = worker->chunks,
         .compute_ns = worker->compute_ns,

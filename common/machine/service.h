@@ -21,7 +21,6 @@ struct grant {
 };
 
 struct served {
-    unsigned rank;
     unsigned holds; /* chunks it has not finished */
     uint32_t chunks_assigned;
     bool gone; /* said goodbye */
@@ -39,7 +38,7 @@ struct service_ops {
 };
 
 struct service_config {
-    const unsigned *ranks; /* of the workers, sorted */
+    const unsigned *ranks; /* of the workers, sorted; borrowed for the service's life */
     unsigned workers;
     unsigned pool_capacity;
     uint64_t record_bytes; /* of one iteration's result; 0 where results are only digested */
@@ -50,6 +49,7 @@ struct service_config {
 struct service {
     const struct service_ops *ops;
     void *owner;
+    const unsigned *ranks;  /* [worker_count] */
     struct served *workers; /* owned */
     unsigned worker_count;
     struct pool pool;
@@ -77,7 +77,8 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
                     struct actions *actions, struct error *error);
 
 /* The runtime is through with a part: it is stored, or (`ok` false) lost, and then never committed. */
-void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns, struct actions *actions);
+void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns,
+                    struct actions *actions);
 
 /* Hands chunks to those who wait, as long as there are any. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);

@@ -213,25 +213,18 @@ void topology_fini(struct topology *topology)
     *topology = (struct topology){0};
 }
 
-static unsigned find_rank(const unsigned *ranks, unsigned count, unsigned rank)
+void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks)
 {
-    unsigned low = 0, high = count;
-    while (low < high) {
-        unsigned middle = low + (high - low) / 2;
-        if (ranks[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && ranks[low] == rank ? low : count;
+    for (unsigned i = 0; i < topology_count(topology, m); i++)
+        ranks[i] = topology->worker_rank[topology->served[topology_first(topology, m) + i]];
 }
 
 unsigned topology_master(const struct topology *topology, unsigned rank)
 {
-    return find_rank(topology->master_rank, topology->masters, rank);
+    return rank_index(topology->master_rank, topology->masters, rank);
 }
 
 unsigned topology_worker(const struct topology *topology, unsigned rank)
 {
-    return find_rank(topology->worker_rank, topology->workers, rank);
+    return rank_index(topology->worker_rank, topology->workers, rank);
 }

@@ -1,8 +1,7 @@
 /* Who serves whom: the line-up of a launch, checked, and its workers dealt out to its masters. */
 #pragma once
 
-#include "common/util/error.h"
-#include "proto/message.h"
+#include "common/machine/machine.h"
 
 #include <stdbool.h>
 
@@ -41,6 +40,9 @@ static inline unsigned topology_count(const struct topology *topology, unsigned 
 {
     return topology->served_first[m + 1] - topology->served_first[m];
 }
+
+/* Writes the ranks of the workers of master `m`, sorted, to `ranks`, which has room for topology_count() of them. */
+void topology_served_ranks(const struct topology *topology, unsigned m, unsigned *ranks);
 
 /* Index among the masters or workers of a rank; the count of them where the rank is none. */
 unsigned topology_master(const struct topology *topology, unsigned rank);

@@ -53,7 +53,6 @@ struct send_slot {
     MPI_Request control, data;
     const void *payload; /* to be released when both are gone */
     unsigned to;
-    bool waits_for_payload;
 };
 
 struct collect {

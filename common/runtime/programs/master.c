@@ -37,8 +37,7 @@ static int list_workers(struct program *program)
     program->ranks = calloc(program->workers + 1, sizeof *program->ranks);
     if (program->ranks == NULL)
         return -1;
-    for (unsigned i = 0; i < program->workers; i++)
-        program->ranks[i] = topology->worker_rank[topology->served[topology_first(topology, m) + i]];
+    topology_served_ranks(topology, m, program->ranks);
     return 0;
 }
 

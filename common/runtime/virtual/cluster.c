@@ -143,8 +143,7 @@ static int init_masters(struct virtual_cluster *cluster)
         unsigned *ranks = cluster->master_ranks[m] = calloc(count + 1, sizeof *ranks);
         if (ranks == NULL)
             return -1;
-        for (unsigned i = 0; i < count; i++)
-            ranks[i] = topology->worker_rank[topology->served[topology_first(topology, m) + i]];
+        topology_served_ranks(topology, m, ranks);
         const struct master_config config = {
             .rank = topology->master_rank[m],
             .supermaster = topology->supermaster,
