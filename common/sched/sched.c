@@ -50,6 +50,15 @@ static int check_config(const struct sched_config *config, struct error *error)
     return 0;
 }
 
+static int check_measured(const struct sched_config *config, struct error *error)
+{
+    if (!(config->overhead_s >= 0 && config->overhead_s < INFINITY))
+        return error_set(error, "overhead_s=%g is not accepted: a time from 0", config->overhead_s);
+    if (!(config->swr >= 0 && config->swr <= 1))
+        return error_set(error, "swr=%g is not accepted: a number from 0 to 1", config->swr);
+    return 0;
+}
+
 static int copy_powers(struct sched *sched, const double *powers, struct error *error)
 {
     sched->powers = malloc(sched->workers * sizeof *sched->powers);
@@ -82,8 +91,13 @@ int sched_init(struct sched *sched, const struct sched_spec *spec, const struct 
         .min_chunk = config->min_chunk > 1 ? config->min_chunk : 1,
         .weighting = spec->technique->needs & SCHED_NEEDS_POWER ? SCHED_WEIGHTING_NONE : config->weighting,
         .remaining = config->iterations,
+        .overhead_s = config->overhead_s,
+        .swr = config->swr,
     };
-    if (check_config(config, error) == 0 && init_technique(sched, config, error) == 0)
+    for (unsigned i = 0; i < SCHED_PARAMS_MAX; i++)
+        sched->measured[i] = NAN;
+    if (check_config(config, error) == 0 && check_measured(config, error) == 0 &&
+        init_technique(sched, config, error) == 0)
         return 0;
     sched_fini(sched);
     return -1;
@@ -119,6 +133,52 @@ void sched_give_back(struct sched *sched, uint64_t count)
     uint64_t cut = sched->iterations - sched->remaining;
     assert(count <= cut);
     sched->remaining += count < cut ? count : cut;
+}
+
+void sched_feedback(struct sched *sched, const struct sched_feedback *feedback)
+{
+    assert(feedback->worker < sched->workers);
+    bool sound = feedback->iterations > 0 && feedback->chunks > 0 && feedback->compute_s >= 0 &&
+                 feedback->compute_s < INFINITY && feedback->wait_s >= 0 && feedback->wait_s < INFINITY &&
+                 feedback->deviation_s >= 0 && feedback->deviation_s < INFINITY;
+    if (sound && sched->technique->feedback != NULL)
+        sched->technique->feedback(sched, feedback);
+}
+
+double sched_weight(const struct sched *sched, unsigned worker)
+{
+    assert(worker < sched->workers);
+    if (sched->technique->weight != NULL)
+        return sched->technique->weight(sched, worker);
+    return sched->powers != NULL ? sched->powers[worker] * sched->workers / sched->power_sum : 1;
+}
+
+unsigned sched_values_used(const struct sched *sched, struct sched_value_used used[SCHED_PARAMS_MAX])
+{
+    const struct sched_param *params = sched->technique->params;
+    unsigned count = 0;
+    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
+        if (!sched->spec.given[i] && !isnan(sched->measured[i]))
+            used[count++] = (struct sched_value_used){params[i].name, sched->measured[i]};
+    return count;
+}
+
+int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
+{
+    const struct technique *technique = sched->technique;
+    if (iterations > SCHED_ITERATIONS_MAX)
+        return error_set(error, "a loop of %" PRIu64 " iterations is too long: accepted is up to 2^63", iterations);
+    sched->iterations = sched->remaining = iterations;
+    sched->step = 0;
+    if (technique->again != NULL) {
+        technique->again(sched);
+        return 0;
+    }
+    free(sched->own);
+    sched->own = NULL;
+    memset(&sched->constant, 0, sizeof sched->constant);
+    memset(&sched->state, 0, sizeof sched->state);
+    return technique->init != NULL ? technique->init(sched, error) : 0;
 }
 
 uint64_t sched_at(const struct sched *sched, uint64_t step)

@@ -31,10 +31,19 @@ enum sched_form { SCHED_FORM_RECURSIVE, SCHED_FORM_CLOSED };
 
 enum sched_param_kind { SCHED_PARAM_INTEGER, SCHED_PARAM_REAL, SCHED_PARAM_CHOICE };
 
-/* One parameter of a technique, given as name=value. The table ends with a NULL name. */
+/* Where a parameter's value comes from when it is not given. */
+enum sched_measured {
+    SCHED_NOT_MEASURED,         /* it has a default */
+    SCHED_MEASURED_BY_PROBE,    /* known before the first chunk, from timed iterations and messages: sched_config */
+    SCHED_MEASURED_BY_FEEDBACK, /* known after the first batch */
+};
+
+/* One parameter of a technique, given as name=value. The table ends with a NULL name. What is measured may also be
+ * given as `name=measure`, which is the same as leaving it out; it is a SCHED_PARAM_REAL. */
 struct sched_param {
     const char *name;
     enum sched_param_kind kind;
+    enum sched_measured measured;
     const char *fallback;    /* the default in words, for people ("ceil(N/(2P))") */
     double minimum, maximum; /* inclusive; integers up to 2^63 */
     const char *choices;     /* "ceil|floor" */
@@ -61,6 +70,26 @@ struct sched_config {
     const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX, borrowed during init only; NULL for all 1 */
     uint64_t min_chunk;   /* 0 is taken as 1 */
     enum sched_weighting weighting;
+    double overhead_s; /* time that handing out one chunk costs its worker; 0: not known */
+    double swr;        /* shortest over longest of five timed iterations, in (0, 1]; 0: not known */
+};
+
+/* What a worker measured of chunks that it has finished. */
+struct sched_feedback {
+    unsigned worker; /* 0 .. P-1 */
+    uint32_t chunks; /* how many, at least 1 */
+    uint64_t iterations;
+    double compute_s; /* in the kernel */
+    double wait_s;    /* idle before they began; compute + wait is the total chunk time with the scheduling overhead */
+    double deviation_s; /* sample standard deviation of the time of one iteration, as the spread within the chunks shows
+                           it */
+    uint32_t samples;   /* pieces of the chunks that were timed; below 2 the deviation is not known */
+};
+
+/* A value that was not given and has been measured. */
+struct sched_value_used {
+    const char *name; /* of the parameter */
+    double value;     /* times in seconds */
 };
 
 /* The state of one loop. Members are read by the techniques; others use the functions. */
@@ -70,11 +99,13 @@ struct sched {
     uint64_t iterations; /* N */
     unsigned workers;    /* P */
     uint64_t min_chunk;
-    enum sched_weighting weighting; /* on top of the technique; NONE where that is weighted by nature */
-    uint64_t remaining;             /* R */
-    uint64_t step;                  /* i, chunks cut so far */
-    double *powers;                 /* V_j, owned; NULL where nothing is weighted */
-    double power_sum;               /* V */
+    enum sched_weighting weighting;    /* on top of the technique; NONE where that is weighted by nature */
+    uint64_t remaining;                /* R */
+    uint64_t step;                     /* i, chunks cut so far */
+    double *powers;                    /* V_j, owned; NULL where nothing is weighted */
+    double power_sum;                  /* V */
+    double overhead_s, swr;            /* as configured; 0: not known */
+    double measured[SCHED_PARAMS_MAX]; /* values measured instead of given, by parameter; NaN until known */
     union {
         uint64_t integer[8];
         double real[8];
@@ -83,9 +114,8 @@ struct sched {
 };
 
 enum {
-    SCHED_NEEDS_POWER = 1,     /* weighted by nature */
-    SCHED_NEEDS_DEVIATION = 2, /* mean and standard deviation of an iteration's time */
-    SCHED_NEEDS_FEEDBACK = 4,  /* the measured time of each chunk */
+    SCHED_NEEDS_POWER = 1,    /* weighted by nature */
+    SCHED_NEEDS_FEEDBACK = 2, /* the measured time of each chunk */
 };
 
 struct technique {
@@ -94,6 +124,7 @@ struct technique {
     const char *title;                /* "guided self-scheduling" */
     const char *rule;                 /* the formula in one line */
     const char *source;               /* paper and equation */
+    const char *when;                 /* when to use it, one sentence */
     const struct sched_param *params; /* NULL if none */
     unsigned needs;
     enum sched_powers powers;
@@ -104,6 +135,15 @@ struct technique {
     uint64_t (*next)(struct sched *sched, unsigned worker);
     /* Closed form: K_i before clamping from the step alone; NULL where there is none. */
     uint64_t (*at)(const struct sched *sched, uint64_t step);
+    /* Closed form: iterations before chunk `step` when no chunk is below sched->min_chunk, in O(1) or O(log S), cut at
+     * N; NULL where that takes a table (see bounds.h). */
+    uint64_t (*start)(const struct sched *sched, uint64_t step);
+    /* Takes what was measured; NULL where nothing is learned. O(1), amortised. */
+    void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
+    /* What it has learned of the worker, as a weight (the mean of all workers is 1); NULL where it learns none. */
+    double (*weight)(const struct sched *sched, unsigned worker);
+    /* The next time step begins, remaining and step are set: keeps what was learned. NULL: begins anew by init(). */
+    void (*again)(struct sched *sched);
 };
 
 /* All techniques in the order of the manual; `*count` receives how many. */
@@ -118,6 +158,12 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
 
 /* Writes the spec back in its canonical spelling, cut at `size`. */
 void sched_spec_format(const struct sched_spec *spec, char *text, size_t size);
+
+/* Whether a loop with this spec wants sched_feedback() of its chunks: it learns, or measures what was not given. */
+bool sched_spec_learns(const struct sched_spec *spec);
+
+/* Whether sched_config.overhead_s or .swr is wanted, which take a probe. */
+bool sched_spec_probes(const struct sched_spec *spec);
 
 /* Writes what values the parameter accepts, for people ("an integer from 1 to 2^63"), cut at `size`. */
 void sched_param_accepts(const struct sched_param *param, char *text, size_t size);
@@ -139,6 +185,21 @@ uint64_t sched_next(struct sched *sched, unsigned worker);
 /* Puts `count` iterations of earlier chunks back into the remaining work (a chunk cut short by the ledger, a
  * worker lost). Never more than were cut. */
 void sched_give_back(struct sched *sched, uint64_t count);
+
+/* Tells the technique what was measured; of use where sched_spec_learns(). What cannot be (no iterations, a time that
+ * is negative or not a number) is dropped. */
+void sched_feedback(struct sched *sched, const struct sched_feedback *feedback);
+
+/* What the technique has learned of the worker, as a weight: the mean of all workers is 1. Its power over the mean
+ * power where the technique does not learn. */
+double sched_weight(const struct sched *sched, unsigned worker);
+
+/* The measured values that are in use, of parameters that were not given; returns how many. */
+unsigned sched_values_used(const struct sched *sched, struct sched_value_used used[SCHED_PARAMS_MAX]);
+
+/* Begins the next time step: a loop of `iterations` with the same workers and all that was learned. -1 with one line,
+ * after which the sched is only good for sched_fini(). */
+int sched_again(struct sched *sched, uint64_t iterations, struct error *error);
 
 /* Closed form: the size of chunk `step` (from 0) before it is clamped to what remains, at least max(min_chunk, 1).
  * Never weighted. Only where technique->at is not NULL. */

@@ -59,6 +59,8 @@ void sched_param_accepts(const struct sched_param *param, char *buffer, size_t s
     append_limit(&text, param, param->minimum);
     append(&text, " to ");
     append_limit(&text, param, param->maximum);
+    if (param->measured != SCHED_NOT_MEASURED)
+        append(&text, ", or measure");
 }
 
 static int unknown_technique(const char *name, struct error *error)
@@ -147,6 +149,8 @@ static int parse_param(struct sched_spec *spec, char *word, struct error *error)
         return unknown_param(technique, word, error);
     if (spec->given[i])
         return error_set(error, "technique %s: %s is given twice: accepted is once", technique->name, word);
+    if (technique->params[i].measured != SCHED_NOT_MEASURED && strcmp(value, "measure") == 0)
+        return 0;
     if (parse_value(&technique->params[i], value, &spec->values[i]) < 0)
         return bad_value(technique, &technique->params[i], value, error);
     spec->given[i] = true;
@@ -172,6 +176,26 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
             return -1;
     *spec = parsed;
     return 0;
+}
+
+/* Whether a parameter that is measured in this way was not given. */
+static bool is_missing(const struct sched_spec *spec, enum sched_measured measured)
+{
+    const struct sched_param *params = spec->technique->params;
+    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
+        if (params[i].measured == measured && !spec->given[i])
+            return true;
+    return false;
+}
+
+bool sched_spec_learns(const struct sched_spec *spec)
+{
+    return (spec->technique->needs & SCHED_NEEDS_FEEDBACK) != 0 || is_missing(spec, SCHED_MEASURED_BY_FEEDBACK);
+}
+
+bool sched_spec_probes(const struct sched_spec *spec)
+{
+    return is_missing(spec, SCHED_MEASURED_BY_PROBE);
 }
 
 /* The shortest decimal that reads back as the same number. */

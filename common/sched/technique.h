@@ -65,3 +65,9 @@ static inline double param_real(const struct sched *sched, unsigned param, doubl
 {
     return sched->spec.given[param] ? sched->spec.values[param].real : fallback;
 }
+
+/* A parameter that may be measured: as given, else as measured; not a number until it is known. */
+static inline double param_measured(const struct sched *sched, unsigned param)
+{
+    return param_real(sched, param, sched->measured[param]);
+}

@@ -55,8 +55,6 @@ static void list_techniques(void)
 
 static void describe_needs(const struct technique *technique)
 {
-    if (technique->needs & SCHED_NEEDS_DEVIATION)
-        puts("needs     mean and standard deviation of an iteration's time");
     if (technique->needs & SCHED_NEEDS_FEEDBACK)
         puts("needs     the measured time of each chunk");
 }
@@ -87,6 +85,8 @@ static void describe_technique(const struct technique *technique)
     describe_clauses("source", technique->source);
     printf("forms     %s\n", forms_of(technique));
     printf("weighted  %s\n", weighted_of(technique));
+    if (technique->when != NULL)
+        describe_clauses("use it", technique->when);
     describe_needs(technique);
     puts(technique->params == NULL ? "\nno parameters" : "\nparameters");
     for (const struct sched_param *param = technique->params; param != NULL && param->name != NULL; param++)
