@@ -43,6 +43,7 @@ LEVELS = [
     ("common/ledger/*", 2),
     ("common/metrics/*", 2),
     ("common/config/*", 2),
+    ("common/predict/*", 2),
     ("common/sched/*", 1),
     ("proto/*", 1),
     ("common/util/*", 0),

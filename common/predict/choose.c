@@ -1,0 +1,106 @@
+/* Choosing by predicting: see choose.h. */
+#include "common/predict/choose.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Simulating may take this share of the loop's own time, at about SIMULATED_CHUNK_S for a chunk of one candidate. */
+#define TIME_SHARE        0.01
+#define SIMULATED_CHUNK_S 0.5e-6
+
+/* Whatever the time: every technique whose chunks grow fewer by halves is simulated. */
+#define CHUNKS_PER_WORKER 64
+#define CHUNKS_MIN        1000
+#define CHUNKS_MAX        1000000
+
+static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)
+{
+    double affordable = TIME_SHARE * predict_least_seconds(loop) / SIMULATED_CHUNK_S / candidates;
+    uint64_t least = CHUNKS_MIN + (uint64_t)CHUNKS_PER_WORKER * loop->workers;
+    if (!(affordable > (double)least))
+        return least;
+    return affordable < CHUNKS_MAX ? (uint64_t)affordable : CHUNKS_MAX > least ? CHUNKS_MAX : least;
+}
+
+/* The value of a parameter that is to be measured, from what the loop says; not a number where it says nothing. Times
+ * are relative to one iteration on a worker of mean speed. */
+static double known_value(const struct predict_loop *loop, const char *param)
+{
+    double mean = predict_least_seconds(loop) * loop->workers / (double)loop->iterations;
+    if (strcmp(param, "mu") == 0)
+        return mean;
+    if (strcmp(param, "sigma") == 0)
+        return loop->profile.cov * mean;
+    return NAN;
+}
+
+/* Gives a candidate the mean and the deviation that are known, so that it need not measure them again. */
+static void give_known_values(struct sched_spec *spec, const struct predict_loop *loop)
+{
+    const struct sched_param *params = spec->technique->params;
+    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++) {
+        double value = params[i].measured == SCHED_MEASURED_BY_FEEDBACK ? known_value(loop, params[i].name) : NAN;
+        if (!(value >= params[i].minimum && value <= params[i].maximum))
+            continue;
+        spec->given[i] = true;
+        spec->values[i].real = value;
+    }
+}
+
+/* A technique that draws its chunks by lot is there for comparison. */
+static bool is_candidate(const struct technique *technique)
+{
+    return strcmp(technique->name, "rnd") != 0;
+}
+
+static void list_candidates(struct choice *choice, const struct predict_loop *loop)
+{
+    size_t count;
+    const struct technique *const *techniques = sched_techniques(&count);
+    choice->count = 0;
+    for (size_t i = 0; i < count && choice->count < CHOICE_CANDIDATES_MAX; i++) {
+        if (!is_candidate(techniques[i]))
+            continue;
+        struct candidate *candidate = &choice->candidates[choice->count++];
+        *candidate = (struct candidate){.spec = {.technique = techniques[i]}};
+        give_known_values(&candidate->spec, loop);
+    }
+}
+
+static void take_least(struct choice *choice, unsigned fallback)
+{
+    unsigned best = fallback;
+    for (unsigned i = 0; i < choice->count; i++) {
+        double predicted = choice->candidates[i].predicted_s, before = choice->candidates[best].predicted_s;
+        if (predicted > 0 && (before == 0 || predicted < before))
+            best = i;
+    }
+    double least = choice->candidates[best].predicted_s, usual = choice->candidates[fallback].predicted_s;
+    choice->chosen = usual > 0 && usual <= least * (1 + CHOICE_MARGIN) ? fallback : best;
+}
+
+static void predict_all(struct choice *choice, const struct predict_loop *loop)
+{
+    uint64_t allowed = chunks_allowed(loop, choice->count);
+    for (unsigned i = 0; i < choice->count; i++) {
+        struct candidate *candidate = &choice->candidates[i];
+        struct error refused;
+        if (predict_seconds(loop, &candidate->spec, allowed, &candidate->predicted_s, &refused) > 0)
+            candidate->too_many = allowed;
+    }
+}
+
+void choice_decide(struct choice *choice, const struct predict_loop *loop, const struct sched_spec *fallback)
+{
+    unsigned usual = 0;
+    list_candidates(choice, loop);
+    for (unsigned i = 0; i < choice->count; i++)
+        if (choice->candidates[i].spec.technique == fallback->technique)
+            usual = i;
+    choice->chosen = usual;
+    choice->times++;
+    if (loop->iterations == 0)
+        return;
+    predict_all(choice, loop);
+    take_least(choice, usual);
+}

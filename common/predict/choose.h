@@ -1,0 +1,27 @@
+/* Choosing the technique for a loop: every technique that can be run with nothing more given is predicted, and the one
+ * with the least time is taken. Called again for the next loop or time step with what has been measured by then. */
+#pragma once
+
+#include "common/predict/predict.h"
+
+#define CHOICE_CANDIDATES_MAX 40
+
+struct candidate {
+    struct sched_spec spec;
+    double predicted_s; /* 0 where it was not simulated */
+    uint64_t too_many;  /* it cuts more chunks than so many, and was not simulated to the end; else 0 */
+};
+
+struct choice {
+    struct candidate candidates[CHOICE_CANDIDATES_MAX]; /* in the order of the manual */
+    unsigned count;
+    unsigned chosen; /* among them */
+    unsigned times;  /* that it has been decided */
+};
+
+/* A difference in predicted time smaller than this is none. */
+#define CHOICE_MARGIN 0.005
+
+/* Decides. `fallback` is kept unless another is predicted to be faster by more than CHOICE_MARGIN; a technique that
+ * refuses the loop is no candidate for it. */
+void choice_decide(struct choice *choice, const struct predict_loop *loop, const struct sched_spec *fallback);

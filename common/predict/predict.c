@@ -1,0 +1,371 @@
+/* The simulation of one loop: see predict.h. */
+#include "common/predict/predict.h"
+
+#include "common/machine/pool.h"
+#include "common/util/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A worker's speed is known from a short probe, and the machine is not the same from second to second: each run of the
+ * simulation puts every worker off by a normal random factor of this deviation. Without it, a technique that cannot
+ * react (static) would seem perfect. */
+#define SPEED_UNCERTAINTY 0.02
+
+/* A loop is simulated so many times, and the times averaged; with many workers one run is an average in itself. */
+#define RUNS         3
+#define WORKERS_MANY 64
+
+/* A master is busy with a request for this part of a round trip: a message has two ends on the way there and two on the
+ * way back, and one of the four is the master's sending. */
+#define BUSY_SHARE 0.25
+
+/* Asking ahead leaves a worker this many round trips before its running chunk ends. */
+#define LEAD_ROUND_TRIPS 2
+
+/* The pieces in which a chunk is timed for its spread. */
+#define PIECES 8
+
+#define SEED 20010101
+
+struct client {
+    double asks_at;             /* when it asks next */
+    double ends_at;             /* when its running chunk is over */
+    double waited_s, took_s;    /* for and in the running chunk */
+    uint64_t running;           /* iterations of it; 0: none yet */
+    struct sched_feedback said; /* of the chunk before, when it asks ahead; iterations 0: nothing to say */
+};
+
+struct handler {
+    struct pool pool;
+    double free_at;
+};
+
+struct simulation {
+    const struct predict_loop *loop;
+    struct sched sched;
+    struct random random;
+    struct client *clients; /* [workers], owned */
+    double *pace_s;         /* [workers] mean time of an iteration in this run; owned */
+    unsigned *heap;         /* [workers] by asks_at, owned */
+    unsigned heap_count;
+    struct handler *handlers; /* [masters], or one; owned */
+    unsigned handler_count;
+    unsigned *served, *first_served; /* workers by handler; owned */
+    uint64_t chunks;
+};
+
+/* --- random numbers --- */
+
+/* Standard normal by the polar method (Marsaglia and Bray 1964). */
+static double normal(struct random *random)
+{
+    double u, v, s;
+    do {
+        u = 2 * random_uniform(random) - 1;
+        v = 2 * random_uniform(random) - 1;
+        s = u * u + v * v;
+    } while (s >= 1 || s == 0);
+    return u * sqrt(-2 * log(s) / s);
+}
+
+/* Gamma-distributed with this shape and scale 1 (Marsaglia and Tsang 2000). */
+static double gamma_variate(struct random *random, double shape)
+{
+    if (shape < 1)
+        return gamma_variate(random, shape + 1) * pow(1 - random_uniform(random), 1 / shape);
+    double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (;;) {
+        double x = normal(random), v = 1 + c * x;
+        if (v <= 0)
+            continue;
+        v = v * v * v;
+        double u = 1 - random_uniform(random);
+        if (log(u) < x * x / 2 + d - d * v + d * log(v))
+            return d * v;
+    }
+}
+
+/* --- set-up --- */
+
+static void simulation_fini(struct simulation *simulation)
+{
+    for (unsigned m = 0; simulation->handlers != NULL && m < simulation->handler_count; m++)
+        pool_fini(&simulation->handlers[m].pool);
+    free(simulation->handlers);
+    free(simulation->clients);
+    free(simulation->pace_s);
+    free(simulation->heap);
+    free(simulation->served);
+    free(simulation->first_served);
+    sched_fini(&simulation->sched);
+}
+
+static unsigned handler_of(const struct predict_loop *loop, unsigned w)
+{
+    return loop->masters > 0 ? loop->master_of[w] : 0;
+}
+
+/* Counting sort of the workers by who serves them. */
+static void sort_workers(struct simulation *simulation)
+{
+    const struct predict_loop *loop = simulation->loop;
+    unsigned *first = simulation->first_served;
+    for (unsigned w = 0; w < loop->workers; w++)
+        first[handler_of(loop, w) + 1]++;
+    for (unsigned m = 0; m < simulation->handler_count; m++)
+        first[m + 1] += first[m];
+    for (unsigned w = loop->workers; w-- > 0;)
+        simulation->served[--first[handler_of(loop, w) + 1]] = w;
+    for (unsigned m = 0; m < simulation->handler_count; m++)
+        first[m] = first[m + 1];
+    first[simulation->handler_count] = loop->workers;
+}
+
+static unsigned served_count(const struct simulation *simulation, unsigned m)
+{
+    return simulation->first_served[m + 1] - simulation->first_served[m];
+}
+
+static int allocate(struct simulation *simulation)
+{
+    unsigned workers = simulation->loop->workers;
+    simulation->handler_count = simulation->loop->masters > 0 ? simulation->loop->masters : 1;
+    simulation->clients = calloc(workers, sizeof *simulation->clients);
+    simulation->pace_s = calloc(workers, sizeof *simulation->pace_s);
+    simulation->heap = calloc(workers, sizeof *simulation->heap);
+    simulation->served = calloc(workers, sizeof *simulation->served);
+    simulation->first_served = calloc(simulation->handler_count + 2, sizeof *simulation->first_served);
+    simulation->handlers = calloc(simulation->handler_count, sizeof *simulation->handlers);
+    if (!simulation->clients || !simulation->pace_s || !simulation->heap || !simulation->served ||
+        !simulation->first_served || !simulation->handlers)
+        return -1;
+    sort_workers(simulation);
+    for (unsigned m = 0; m < simulation->handler_count; m++)
+        if (pool_init(&simulation->handlers[m].pool, workers, served_count(simulation, m) + 1) < 0)
+            return -1;
+    return 0;
+}
+
+static int prepare_sched(struct simulation *simulation, const struct sched_spec *spec, struct error *error)
+{
+    const struct predict_loop *loop = simulation->loop;
+    double *speeds = simulation->pace_s; /* not in use yet */
+    for (unsigned w = 0; w < loop->workers; w++)
+        speeds[w] = 1 / loop->mean_s[w];
+    sched_powers_from_speeds(spec->technique, loop->weighting, speeds, loop->workers, speeds);
+    const struct sched_config config = {
+        .iterations = loop->iterations,
+        .workers = loop->workers,
+        .powers = speeds,
+        .min_chunk = loop->min_chunk,
+        .weighting = loop->weighting,
+        .overhead_s = loop->round_trip_s,
+        .swr = loop->swr,
+    };
+    return sched_init(&simulation->sched, spec, &config, error);
+}
+
+static int simulation_init(struct simulation *simulation, const struct predict_loop *loop,
+                           const struct sched_spec *spec, unsigned run, struct error *error)
+{
+    *simulation = (struct simulation){.loop = loop};
+    random_init(&simulation->random, SEED + run);
+    if (allocate(simulation) < 0) {
+        error_set(error, "out of memory for predicting %u workers", loop->workers);
+    } else if (prepare_sched(simulation, spec, error) == 0) {
+        for (unsigned w = 0; w < loop->workers; w++) {
+            double off = 1 + SPEED_UNCERTAINTY * normal(&simulation->random);
+            simulation->pace_s[w] = loop->mean_s[w] * fmax(off, 0.5);
+            simulation->heap[w] = w;
+        }
+        simulation->heap_count = loop->workers;
+        return 0;
+    }
+    simulation_fini(simulation);
+    return -1;
+}
+
+/* --- who asks next --- */
+
+static double asks_at(const struct simulation *simulation, unsigned place)
+{
+    return simulation->clients[simulation->heap[place]].asks_at;
+}
+
+/* The worker at the top has a later time now, or is to be taken away. */
+static void sift_down(struct simulation *simulation)
+{
+    unsigned *heap = simulation->heap, place = 0, moving = heap[0];
+    double key = simulation->clients[moving].asks_at;
+    for (;;) {
+        unsigned child = 2 * place + 1;
+        if (child >= simulation->heap_count)
+            break;
+        if (child + 1 < simulation->heap_count && asks_at(simulation, child + 1) < asks_at(simulation, child))
+            child++;
+        if (asks_at(simulation, child) >= key)
+            break;
+        heap[place] = heap[child];
+        place = child;
+    }
+    heap[place] = moving;
+}
+
+static void remove_first(struct simulation *simulation)
+{
+    simulation->heap[0] = simulation->heap[--simulation->heap_count];
+    if (simulation->heap_count > 0)
+        sift_down(simulation);
+}
+
+/* --- chunks --- */
+
+static bool cut(struct simulation *simulation, struct handler *handler, unsigned w)
+{
+    struct range range = {.first = simulation->loop->iterations - simulation->sched.remaining};
+    range.count = sched_next(&simulation->sched, w);
+    simulation->chunks += range.count > 0;
+    return range.count > 0 && pool_put(&handler->pool, w, range);
+}
+
+/* One chunk for each worker of the master; in the central topology one for who asks. */
+static void refill(struct simulation *simulation, unsigned m, unsigned w)
+{
+    struct handler *handler = &simulation->handlers[m];
+    if (simulation->loop->masters == 0) {
+        cut(simulation, handler, w);
+        return;
+    }
+    const unsigned *served = simulation->served + simulation->first_served[m];
+    for (unsigned i = 0; i < served_count(simulation, m); i++)
+        if (!cut(simulation, handler, served[i]))
+            break;
+}
+
+/* The next chunk of worker `w` and when it has it; false when nothing is left. */
+static bool hand_out(struct simulation *simulation, unsigned w, struct range *range, double *has_at)
+{
+    double trip = simulation->loop->round_trip_s;
+    unsigned m = handler_of(simulation->loop, w);
+    struct handler *handler = &simulation->handlers[m];
+    double at = fmax(simulation->clients[w].asks_at + trip / 2, handler->free_at);
+    if (handler->pool.count == 0) {
+        refill(simulation, m, w);
+        at += simulation->loop->masters > 0 ? trip : 0;
+    }
+    if (!pool_take(&handler->pool, w, range))
+        return false;
+    handler->free_at = at + BUSY_SHARE * trip;
+    *has_at = handler->free_at + (0.5 - BUSY_SHARE) * trip;
+    return true;
+}
+
+/* Time that worker `w` needs for the chunk. */
+static double chunk_seconds(struct simulation *simulation, unsigned w, const struct range *range)
+{
+    const struct predict_loop *loop = simulation->loop;
+    double whole = (double)loop->iterations, count = (double)range->count, cov = loop->profile.cov;
+    double work = profile_work(&loop->profile, (double)(range->first + range->count) / whole) -
+                  profile_work(&loop->profile, (double)range->first / whole);
+    double shape = cov > 0 ? count / (cov * cov) : INFINITY;
+    double factor = isfinite(shape) ? gamma_variate(&simulation->random, shape) / shape : 1;
+    return fmax(work, 0) * whole * simulation->pace_s[w] * factor;
+}
+
+static void say(struct simulation *simulation, struct sched_feedback *feedback)
+{
+    if (feedback->iterations > 0)
+        sched_feedback(&simulation->sched, feedback);
+    feedback->iterations = 0;
+}
+
+/* What the worker will say of its running chunk. */
+static struct sched_feedback feedback_of(const struct simulation *simulation, unsigned w)
+{
+    const struct client *client = &simulation->clients[w];
+    return (struct sched_feedback){
+        .worker = w,
+        .chunks = 1,
+        .iterations = client->running,
+        .compute_s = client->took_s,
+        .wait_s = client->waited_s,
+        .deviation_s =
+            simulation->loop->profile.cov * client->took_s / (double)(client->running > 0 ? client->running : 1),
+        .samples = client->running < PIECES ? (uint32_t)client->running : PIECES,
+    };
+}
+
+static void run_chunk(struct simulation *simulation, unsigned w, const struct range *range, double has_at)
+{
+    struct client *client = &simulation->clients[w];
+    double begins_at = fmax(client->ends_at, has_at);
+    bool first = client->running == 0;
+    client->waited_s = first ? 0 : begins_at - client->ends_at;
+    client->took_s = chunk_seconds(simulation, w, range);
+    client->running = range->count;
+    client->ends_at = begins_at + client->took_s;
+    double lead = simulation->loop->ask_ahead ? LEAD_ROUND_TRIPS * simulation->loop->round_trip_s : 0;
+    client->asks_at = fmax(begins_at, client->ends_at - lead);
+}
+
+/* The next request. Who asks ahead has its running chunk still to finish: it can tell of the one before. */
+static void serve_next(struct simulation *simulation, double *last)
+{
+    unsigned w = simulation->heap[0];
+    struct client *client = &simulation->clients[w];
+    struct sched_feedback running = feedback_of(simulation, w);
+    struct range range;
+    double has_at;
+    if (simulation->loop->ask_ahead) {
+        say(simulation, &client->said);
+        client->said = running;
+    } else {
+        say(simulation, &running);
+    }
+    if (hand_out(simulation, w, &range, &has_at)) {
+        run_chunk(simulation, w, &range, has_at);
+        sift_down(simulation);
+    } else {
+        *last = fmax(*last, client->ends_at);
+        remove_first(simulation);
+    }
+}
+
+static int simulate(const struct predict_loop *loop, const struct sched_spec *spec, unsigned run, uint64_t chunks_max,
+                    double *seconds, struct error *error)
+{
+    struct simulation simulation;
+    if (simulation_init(&simulation, loop, spec, run, error) < 0)
+        return -1;
+    double last = 0;
+    while (simulation.heap_count > 0 && simulation.chunks <= chunks_max)
+        serve_next(&simulation, &last);
+    int result = simulation.chunks > chunks_max;
+    if (result == 0)
+        *seconds += last;
+    simulation_fini(&simulation);
+    return result;
+}
+
+int predict_seconds(const struct predict_loop *loop, const struct sched_spec *spec, uint64_t chunks_max,
+                    double *seconds, struct error *error)
+{
+    unsigned runs = loop->workers < WORKERS_MANY ? RUNS : 1;
+    double sum = 0;
+    for (unsigned run = 0; run < runs; run++) {
+        int result = simulate(loop, spec, run, chunks_max, &sum, error);
+        if (result != 0)
+            return result;
+    }
+    *seconds = sum / runs;
+    return 0;
+}
+
+double predict_least_seconds(const struct predict_loop *loop)
+{
+    double speed = 0;
+    for (unsigned w = 0; w < loop->workers; w++)
+        speed += 1 / loop->mean_s[w];
+    return (double)loop->iterations / speed;
+}

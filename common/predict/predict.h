@@ -1,0 +1,37 @@
+/* How long a loop would take with a technique: a small simulation of it under virtual time, from what has been measured
+ * of the workers, the iterations and the messages. Pure and deterministic.
+ *
+ * Model: a worker asks, its master hands it a chunk out of its pool, or has the pool refilled with one chunk for each
+ * of its workers first; a master is busy for a part of the round trip with each request. A chunk takes the mean time of
+ * its iterations on that worker along the loop's profile, times a random factor: the sum of n independent iterations of
+ * coefficient of variation c is taken as gamma-distributed with mean n and variance n c^2. */
+#pragma once
+
+#include "common/predict/profile.h"
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct predict_loop {
+    uint64_t iterations;
+    unsigned workers;
+    const double *mean_s;      /* [workers] mean time of an iteration on that worker, > 0; borrowed */
+    unsigned masters;          /* 0: central */
+    const unsigned *master_of; /* [workers], borrowed; NULL in the central topology */
+    struct profile profile;
+    double round_trip_s; /* from a request to its answer */
+    bool ask_ahead;      /* the next chunk is asked for before the running one ends */
+    uint64_t min_chunk;
+    enum sched_weighting weighting;
+    double swr; /* as in sched_config */
+};
+
+/* Predicts the loop's time in seconds. 0 when done; 1 when the technique cuts more than `chunks_max` chunks, with
+ * `*seconds` as it was; -1 with one line when the technique refuses or memory is out. */
+int predict_seconds(const struct predict_loop *loop, const struct sched_spec *spec, uint64_t chunks_max,
+                    double *seconds, struct error *error);
+
+/* The least time that any schedule needs: all workers busy to the same moment. */
+double predict_least_seconds(const struct predict_loop *loop);
