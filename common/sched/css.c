@@ -35,13 +35,20 @@ static uint64_t css_next(struct sched *sched, unsigned worker)
     return sched->constant.integer[CHUNK];
 }
 
+static uint64_t css_start(const struct sched *sched, uint64_t step)
+{
+    return start_of_equal(sched, sched->constant.integer[CHUNK], step);
+}
+
 const struct technique technique_css = {
     .name = "css",
     .title = "chunk self-scheduling",
     .rule = "K = chunk",
     .source = "Ciorba et al., Enhancing self-scheduling algorithms via synchronization and weighting",
+    .when = "the right chunk size is known, say from earlier runs",
     .params = css_params,
     .init = css_init,
     .next = css_next,
     .at = css_at,
+    .start = css_start,
 };

@@ -5,8 +5,9 @@
 #include "common/sched/technique.h"
 
 enum { PARAM_ALPHA };
-enum { PARTS, STAGE_END }; /* constant: alpha V, and V less what the sum of powers may be off */
-enum { SHARE, SERVED };    /* state: ceil(R/(alpha V)) and the powers served in this stage */
+enum { PARTS, STAGE_END };        /* constant: alpha V, and V less what the sum of powers may be off */
+enum { SHARE, SERVED };           /* state: ceil(R/(alpha V)) and the powers served in this stage */
+enum { STAGE_REST = SERVED + 1 }; /* state of from_rest: R at the start of the stage; 0: the first */
 
 static const struct sched_param dfss_params[] = {
     [PARAM_ALPHA] = {.name = "alpha",
@@ -39,15 +40,33 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     return floor_real(state[SHARE] * sched->powers[worker]);
 }
 
+/* The same from R alone: a stage hands out its share V times, so it lasts until R has fallen by that. */
+static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
+{
+    double *state = sched->state.real, rest = (double)sched->remaining;
+    double stage = state[STAGE_REST] > 0 ? state[STAGE_REST] : (double)sched->iterations;
+    double share = ceil_real(stage / sched->constant.real[PARTS]);
+    while (rest <= stage - share * sched->constant.real[STAGE_END]) {
+        stage -= share * sched->power_sum;
+        if (stage < rest) /* powers and shares were rounded */
+            stage = rest;
+        share = ceil_real(stage / sched->constant.real[PARTS]);
+    }
+    state[STAGE_REST] = stage;
+    return floor_real(share * sched->powers[worker]);
+}
+
 const struct technique technique_dfss = {
     .name = "dfss",
     .title = "distributed factoring self-scheduling",
     .rule = "K = floor(ceil(R/(alpha V)) V_j), with R taken at the start of a stage; a stage serves the power V",
     .source = "Han and Chronopoulos, Scalable Loop Self-Scheduling Schemes Implemented on Large-Scale Clusters, "
               "Algorithm 2",
+    .when = "as fac2, on workers of different speed",
     .params = dfss_params,
     .needs = SCHED_NEEDS_POWER,
     .powers = SCHED_POWERS_BY_SLOWEST,
     .init = dfss_init,
     .next = dfss_next,
+    .from_rest = dfss_from_rest,
 };

@@ -15,7 +15,9 @@ const struct technique technique_dgss = {
     .rule = "K = floor(ceil(R/V) V_j)",
     .source = "Han and Chronopoulos, Scalable Loop Self-Scheduling Schemes Implemented on Large-Scale Clusters, "
               "Algorithm 3",
+    .when = "as gss, on workers of different speed",
     .needs = SCHED_NEEDS_POWER,
     .powers = SCHED_POWERS_BY_SLOWEST,
     .next = dgss_next,
+    .from_rest = dgss_next,
 };

@@ -73,6 +73,14 @@ static double sum_with_floor(const double *constant, double level, double power)
     return falling * (level - constant[DECREMENT] * (falling - 1) / 2) + (power - falling) * constant[LAST];
 }
 
+static uint64_t chunk_at_level(const double *constant, double level, double power)
+{
+    double chunk = power * (level - constant[DECREMENT] * (power - 1) / 2);
+    if (chunk < power * constant[LAST])
+        chunk = sum_with_floor(constant, level, power);
+    return floor_real(chunk);
+}
+
 /* K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j: the loop of [H] Algorithm 1 over k = 1..V_j, for every real
  * V_j. */
 static uint64_t next_by_level(struct sched *sched, double power)
@@ -81,11 +89,9 @@ static uint64_t next_by_level(struct sched *sched, double power)
     double *level = &sched->state.real[LEVEL];
     if (*level < constant[LAST])
         *level = level_to_start_again(sched);
-    double chunk = power * (*level - constant[DECREMENT] * (power - 1) / 2);
-    if (chunk < power * constant[LAST])
-        chunk = sum_with_floor(constant, *level, power);
+    uint64_t chunk = chunk_at_level(constant, *level, power);
     *level -= constant[DECREMENT] * power;
-    return floor_real(chunk);
+    return chunk;
 }
 
 /* K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2)), [SW] Table 2, W-TSS; the first as above. */
@@ -104,6 +110,21 @@ static uint64_t next_by_chunk(struct sched *sched, double power)
     return chunk;
 }
 
+/* The same from R alone. u units of power have taken A = N - R = u F - D u (u - 1)/2, so that the level F - D u is
+ * sqrt((F + D/2)^2 - 2 D A) - D/2. What the previous chunk was is not known here: carry has no effect. */
+static uint64_t dtss_from_rest(struct sched *sched, unsigned worker)
+{
+    const double *constant = sched->constant.real;
+    double half = constant[DECREMENT] / 2, taken = (double)(sched->iterations - sched->remaining);
+    double square = (constant[FIRST] + half) * (constant[FIRST] + half) - 2 * constant[DECREMENT] * taken;
+    double level = square > 0 ? sqrt(square) - half : 0;
+    if (constant[DECREMENT] <= 0)
+        level = constant[FIRST];
+    if (level < constant[LAST])
+        level = level_to_start_again(sched);
+    return chunk_at_level(constant, level, sched->powers[worker]);
+}
+
 static uint64_t dtss_next(struct sched *sched, unsigned worker)
 {
     bool by_chunk = param_integer(sched, PARAM_CARRY, CARRY_LEVEL) == CARRY_CHUNK;
@@ -119,9 +140,11 @@ const struct technique technique_dtss = {
     .source = "Han and Chronopoulos, Scalable Loop Self-Scheduling Schemes Implemented on Large-Scale Clusters, "
               "Algorithm 1; carry=chunk: Ciorba et al., Enhancing self-scheduling algorithms via synchronization and "
               "weighting, Table 2",
+    .when = "as tss, on workers of different speed",
     .params = dtss_params,
     .needs = SCHED_NEEDS_POWER,
     .powers = SCHED_POWERS_BY_SLOWEST,
     .init = dtss_init,
     .next = dtss_next,
+    .from_rest = dtss_from_rest,
 };

@@ -1,7 +1,9 @@
 /* fac2, also called fss: factoring by two. A batch of P equal chunks takes half of what remains. */
+#include "common/sched/halving.h"
 #include "common/sched/technique.h"
 
-enum { LEFT, CHUNK };
+enum { QUOTIENT, LEVEL_BATCH }; /* constant: floor((N-1)/P); the first batch whose chunk min_chunk holds up */
+enum { LEFT, CHUNK };           /* state: chunks left in the batch, and their size */
 
 /* K_i = ceil(R_i/(2P)) at the start of a batch of P, K_(i-1) within it, [DCA] eq 7. */
 static uint64_t fac2_next(struct sched *sched, unsigned worker)
@@ -15,16 +17,39 @@ static uint64_t fac2_next(struct sched *sched, unsigned worker)
     return sched->state.integer[CHUNK];
 }
 
-/* K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P), [DCA] eq 15. Rounding up after each of the two divisions gives
- * the same as rounding up once, so integers do. */
+/* K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P), [DCA] eq 15. That is floor(Q/2^(b+1)) + 1 with Q = floor((N-1)/P),
+ * as rounding down after each of two divisions gives the same as rounding down once. */
+static uint64_t chunk_of_batch(uint64_t quotient, uint64_t batch)
+{
+    return halved(quotient / 2, batch) + 1;
+}
+
+static int fac2_init(struct sched *sched, struct error *error)
+{
+    (void)error;
+    uint64_t quotient = sched->iterations > 0 ? (sched->iterations - 1) / sched->workers : 0, batch = 0;
+    while (batch < 64 && chunk_of_batch(quotient, batch) > sched->min_chunk)
+        batch++;
+    sched->constant.integer[QUOTIENT] = quotient;
+    sched->constant.integer[LEVEL_BATCH] = batch;
+    return 0;
+}
+
 static uint64_t fac2_at(const struct sched *sched, uint64_t step)
 {
-    uint64_t batch = step / sched->workers;
-    if (batch >= 63)
-        return 1;
-    uint64_t half = sched->iterations >> (batch + 1);
-    half += half << (batch + 1) != sched->iterations;
-    return ceil_div(half, sched->workers);
+    return chunk_of_batch(sched->constant.integer[QUOTIENT], step / sched->workers);
+}
+
+static uint64_t fac2_start(const struct sched *sched, uint64_t step)
+{
+    uint64_t quotient = sched->constant.integer[QUOTIENT], level = sched->constant.integer[LEVEL_BATCH];
+    if (step >= sched->iterations) /* no chunk is empty */
+        return sched->iterations;
+    uint64_t batch = step / sched->workers, falling = batch < level ? batch : level;
+    uint128 before = (uint128)sched->workers * (falling + halved_sum(quotient, falling));
+    uint64_t others = step - falling * sched->workers; /* of this batch, or all of min_chunk */
+    uint64_t chunk = falling < level ? chunk_of_batch(quotient, falling) : sched->min_chunk;
+    return start_within(sched, before + (uint128)others * chunk);
 }
 
 const struct technique technique_fac2 = {
@@ -34,6 +59,9 @@ const struct technique technique_fac2 = {
     .rule = "recursive K = ceil(R/(2P)) at the start of each batch of P chunks; "
             "closed K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P)",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 7 and 15",
+    .when = "iterations differ much in time: even out a large rest with many small chunks at the end",
+    .init = fac2_init,
     .next = fac2_next,
     .at = fac2_at,
+    .start = fac2_start,
 };

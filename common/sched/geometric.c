@@ -140,17 +140,28 @@ static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step
     return carry / geometric->workers + 1;
 }
 
-uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step)
+/* N/P ((P-1)/P)^step, 64 bits before the point and 64 behind, rounded down as said above; step < end. */
+static uint128 value_at(const struct geometric *geometric, uint64_t step)
 {
-    if (step >= geometric->end)
-        return 1;
     uint128 power = geometric->power[0][step % RADIX];
     uint64_t rest = step / RADIX;
     for (unsigned row = 1; rest > 0; row++, rest /= RADIX)
         power = multiply_high(power, geometric->power[row][rest % RADIX]);
-    uint128 value = multiply_high(geometric->mean, power);
+    return multiply_high(geometric->mean, power);
+}
+
+uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step)
+{
+    if (step >= geometric->end)
+        return 1;
+    uint128 value = value_at(geometric, step);
     uint64_t fraction = (uint64_t)value;
     if (fraction - 1 >= UINT64_MAX - FRACTION_ERROR)
         return ceil_near_whole(geometric, step);
     return (uint64_t)(value >> 64) + 1;
+}
+
+double geometric_real(const struct geometric *geometric, uint64_t step)
+{
+    return step < geometric->end ? (double)value_at(geometric, step) * 0x1p-64 : 0;
 }

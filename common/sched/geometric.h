@@ -14,3 +14,6 @@ struct geometric *geometric_new(uint64_t iterations, unsigned workers);
 
 /* ceil(N/P ((P-1)/P)^step), at least 1. */
 uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step);
+
+/* N/P ((P-1)/P)^step to the digits of a double, the same on every machine; 0 where it is known to be below 1. */
+double geometric_real(const struct geometric *geometric, uint64_t step);

@@ -42,6 +42,7 @@ const struct technique technique_gss = {
     .title = "guided self-scheduling",
     .rule = "recursive K = ceil(R/P), or floor(R/P) with round=floor; closed K_i = ceil(((P-1)/P)^i N/P)",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 4 and 14",
+    .when = "workers begin at different times, and iterations take about equally long",
     .params = gss_params,
     .init = gss_init,
     .next = gss_next,

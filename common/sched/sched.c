@@ -181,10 +181,46 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
     return technique->init != NULL ? technique->init(sched, error) : 0;
 }
 
+/* What is measured during the loop is not known to who draws the first steps, and differs from worker to worker; what
+ * a probe told before the loop is as good as given. */
+static bool is_missing(const struct sched *sched, unsigned param)
+{
+    switch (sched->technique->params[param].measured) {
+    case SCHED_MEASURED_BY_FEEDBACK: return !sched->spec.given[param];
+    case SCHED_MEASURED_BY_PROBE: return !sched->spec.given[param] && isnan(sched->measured[param]);
+    case SCHED_NOT_MEASURED: break;
+    }
+    return false;
+}
+
+int sched_check_closed(const struct sched *sched, struct error *error)
+{
+    const struct technique *technique = sched->technique;
+    if (technique->at == NULL)
+        return error_set(error, "%s has no closed form: accepted is the recursive form", technique->name);
+    for (unsigned i = 0; technique->params != NULL && technique->params[i].name != NULL; i++)
+        if (is_missing(sched, i))
+            return error_set(error,
+                             "technique %s: the closed form needs %s=, as nothing is measured before its steps "
+                             "are known: accepted is a number, or the recursive form",
+                             technique->name, technique->params[i].name);
+    return 0;
+}
+
 uint64_t sched_at(const struct sched *sched, uint64_t step)
 {
     uint64_t chunk = sched->technique->at(sched, step);
     return chunk > sched->min_chunk ? chunk : sched->min_chunk;
+}
+
+uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remaining)
+{
+    assert(worker < sched->workers);
+    sched->remaining = remaining;
+    uint64_t chunk = sched->technique->from_rest(sched, worker);
+    if (chunk < sched->min_chunk)
+        chunk = sched->min_chunk;
+    return chunk < remaining ? chunk : remaining;
 }
 
 static double reference_speed(enum sched_powers reference, const double *speeds, unsigned workers)

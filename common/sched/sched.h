@@ -14,6 +14,7 @@
 #define SCHED_SPEC_TEXT_MAX  256                 /* of a spec, with its NUL */
 #define SCHED_ITERATIONS_MAX (UINT64_C(1) << 63) /* of a loop */
 #define SCHED_WORKERS_MAX    (1u << 24)          /* of a loop */
+#define SCHED_NO_START       UINT64_MAX          /* technique->start: not without a table */
 #define SCHED_POWER_MIN      1e-9
 #define SCHED_POWER_MAX      1e9
 
@@ -136,8 +137,12 @@ struct technique {
     /* Closed form: K_i before clamping from the step alone; NULL where there is none. */
     uint64_t (*at)(const struct sched *sched, uint64_t step);
     /* Closed form: iterations before chunk `step` when no chunk is below sched->min_chunk, in O(1) or O(log S), cut at
-     * N; NULL where that takes a table (see bounds.h). */
+     * N; NULL where that takes a table (see bounds.h), SCHED_NO_START where it does with these parameters. */
     uint64_t (*start)(const struct sched *sched, uint64_t step);
+    /* For flat scheduling without a closed form: K before clamping for `worker` from sched->remaining, N and what was
+     * fed back alone, whatever chunks were cut before, and by whom. The remaining work never grows from call to call.
+     * NULL where K takes more than that. */
+    uint64_t (*from_rest)(struct sched *sched, unsigned worker);
     /* Takes what was measured; NULL where nothing is learned. O(1), amortised. */
     void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
     /* What it has learned of the worker, as a weight (the mean of all workers is 1); NULL where it learns none. */
@@ -201,9 +206,17 @@ unsigned sched_values_used(const struct sched *sched, struct sched_value_used us
  * after which the sched is only good for sched_fini(). */
 int sched_again(struct sched *sched, uint64_t iterations, struct error *error);
 
+/* Whether the loop may be cut by its closed form. -1 with one line: the technique has none, or a value was not given
+ * that is measured only during the loop, or by a probe that was not made. */
+int sched_check_closed(const struct sched *sched, struct error *error);
+
 /* Closed form: the size of chunk `step` (from 0) before it is clamped to what remains, at least max(min_chunk, 1).
- * Never weighted. Only where technique->at is not NULL. */
+ * Never weighted. Only where sched_check_closed() is 0. */
 uint64_t sched_at(const struct sched *sched, uint64_t step);
+
+/* The size of a chunk for `worker` when `remaining` iterations are left, as another rank's count has it: min(R, max(K,
+ * min_chunk, 1)). Only where technique->from_rest is not NULL; such a loop uses nothing else but sched_feedback(). */
+uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remaining);
 
 /* Turns measured speeds (any unit, all > 0) into the powers that technique and weighting expect. */
 void sched_powers_from_speeds(const struct technique *technique, enum sched_weighting weighting, const double *speeds,

@@ -15,11 +15,18 @@ static uint64_t ss_next(struct sched *sched, unsigned worker)
     return 1;
 }
 
+static uint64_t ss_start(const struct sched *sched, uint64_t step)
+{
+    return start_of_equal(sched, 1, step);
+}
+
 const struct technique technique_ss = {
     .name = "ss",
     .title = "pure self-scheduling",
     .rule = "K = 1",
     .source = "Tang and Yew, Processor Self-Scheduling for Multiple-Nested Parallel Loops (ICPP 1986)",
+    .when = "handing out a chunk costs little against one iteration, or as a reference of balance",
     .next = ss_next,
     .at = ss_at,
+    .start = ss_start,
 };

@@ -23,12 +23,19 @@ static uint64_t static_next(struct sched *sched, unsigned worker)
     return sched->constant.integer[CHUNK];
 }
 
+static uint64_t static_start(const struct sched *sched, uint64_t step)
+{
+    return start_of_equal(sched, sched->constant.integer[CHUNK], step);
+}
+
 const struct technique technique_static = {
     .name = "static",
     .title = "static chunking",
     .rule = "K = ceil(N/P)",
     .source = "Eleliemy and Ciorba, Dynamic Loop Scheduling Using MPI Passive-Target Remote Memory Access, Table 2",
+    .when = "iterations take equally long and workers are equally fast: the least scheduling there is",
     .init = static_init,
     .next = static_next,
     .at = static_at,
+    .start = static_start,
 };

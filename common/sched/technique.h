@@ -8,15 +8,32 @@
 #include "common/sched/sched.h"
 
 #include <inttypes.h>
+#include <math.h>
 
-/* The registry, in the order of the manual: one line for each technique. */
+/* The registry, in the order of the manual: one line for each technique, the dashes of its name as underscores. */
 #define TECHNIQUE_LIST(TECHNIQUE)                                                                                      \
     TECHNIQUE(static)                                                                                                  \
     TECHNIQUE(ss)                                                                                                      \
     TECHNIQUE(css)                                                                                                     \
+    TECHNIQUE(fsc)                                                                                                     \
+    TECHNIQUE(mfsc)                                                                                                    \
     TECHNIQUE(gss)                                                                                                     \
     TECHNIQUE(tss)                                                                                                     \
+    TECHNIQUE(fac)                                                                                                     \
     TECHNIQUE(fac2)                                                                                                    \
+    TECHNIQUE(tfss)                                                                                                    \
+    TECHNIQUE(fiss)                                                                                                    \
+    TECHNIQUE(viss)                                                                                                    \
+    TECHNIQUE(tap)                                                                                                     \
+    TECHNIQUE(rnd)                                                                                                     \
+    TECHNIQUE(pls)                                                                                                     \
+    TECHNIQUE(wf)                                                                                                      \
+    TECHNIQUE(awf)                                                                                                     \
+    TECHNIQUE(awf_b)                                                                                                   \
+    TECHNIQUE(awf_c)                                                                                                   \
+    TECHNIQUE(awf_d)                                                                                                   \
+    TECHNIQUE(awf_e)                                                                                                   \
+    TECHNIQUE(af)                                                                                                      \
     TECHNIQUE(dtss)                                                                                                    \
     TECHNIQUE(dfss)                                                                                                    \
     TECHNIQUE(dgss)
@@ -28,6 +45,9 @@ TECHNIQUE_LIST(TECHNIQUE_DECLARE)
 /* 0.29 * 100 is 28.999999999999996 in doubles, and 29 is meant: what lies this close to a whole number is that
  * number. */
 #define ROUNDING_GUARD 1e-9
+
+/* Products and sums of two numbers of iterations do not fit 64 bits. */
+__extension__ typedef unsigned __int128 uint128;
 
 static inline uint64_t ceil_div(uint64_t dividend, uint64_t divisor)
 {
@@ -55,6 +75,18 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
+/* Where a chunk starts when these iterations come before it. */
+static inline uint64_t start_within(const struct sched *sched, uint128 before)
+{
+    return before < sched->iterations ? (uint64_t)before : sched->iterations;
+}
+
+/* Where chunk `step` starts when all chunks are of one size. */
+static inline uint64_t start_of_equal(const struct sched *sched, uint64_t chunk, uint64_t step)
+{
+    return start_within(sched, (uint128)step * (chunk > sched->min_chunk ? chunk : sched->min_chunk));
+}
+
 /* The integer or the index of the choice as given, or `fallback`. */
 static inline uint64_t param_integer(const struct sched *sched, unsigned param, uint64_t fallback)
 {
@@ -71,3 +103,11 @@ static inline double param_measured(const struct sched *sched, unsigned param)
 {
     return param_real(sched, param, sched->measured[param]);
 }
+
+/* mfsc's chunk, which fsc also cuts while it does not know better: floor(0.55 + t ln 2 / ln t) with t = ceil(N/P), from
+ * 1 to t, [2L]. The same on every machine. */
+uint64_t mfsc_chunk(uint64_t iterations, unsigned workers);
+
+/* log2(value) 2^LOGARITHM_BITS for value >= 2, the same on every machine. */
+#define LOGARITHM_BITS 57
+uint64_t binary_logarithm(uint64_t value);

@@ -1,54 +1,32 @@
-/* tss: chunks fall linearly from `first` to `last`.
- *
- * The decrement is kept as a fraction of integers, rise/run, which is D/1 for the paper's whole decrement and
- * (F-L)/(S-1) for decrement=real, so that both are exact and one formula serves both. (F-L)(S-1) < 2N fits 64
- * bits. */
+/* tss: chunks fall linearly from `first` to `last`. */
 #include "common/sched/trapezoid.h"
 
-enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT };
-enum { DECREMENT_FLOOR, DECREMENT_REAL };
-enum { FIRST, LAST, RISE, RUN, LAST_STEP }; /* constant */
-enum { STEP };                              /* state: the step in the trapezoid, i until it starts again */
+enum { LEVEL_STEP = TRAPEZOID_OWN }; /* constant: the first step whose chunk min_chunk or `last` holds up */
+enum { STEP };                       /* state: the step in the trapezoid, i until it starts again */
 
-static const struct sched_param tss_params[] = {
-    [PARAM_FIRST] = {.name = "first",
-                     .kind = SCHED_PARAM_INTEGER,
-                     .fallback = "ceil(N/(2P))",
-                     .minimum = 1,
-                     .maximum = (double)SCHED_ITERATIONS_MAX,
-                     .summary = "size of the first chunk, iterations"},
-    [PARAM_LAST] = {.name = "last",
-                    .kind = SCHED_PARAM_INTEGER,
-                    .fallback = "1",
-                    .minimum = 1,
-                    .maximum = (double)SCHED_ITERATIONS_MAX,
-                    .summary = "size of the last chunk, iterations"},
-    [PARAM_DECREMENT] = {.name = "decrement",
-                         .kind = SCHED_PARAM_CHOICE,
-                         .fallback = "floor",
-                         .choices = "floor|real",
-                         .summary =
-                             "floor: whole, as published, 0 where P is large against N; real: keeps the fraction"},
-    {.name = NULL},
-};
+/* No chunk is below it. */
+static uint64_t smallest(const struct sched *sched)
+{
+    uint64_t last = sched->constant.integer[TRAPEZOID_LAST];
+    return last > sched->min_chunk ? last : sched->min_chunk;
+}
 
-/* F = ceil(N/(2P)), L = 1, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)), [DCA] eq 6. */
+/* The first step with F - floor(i rise/run) <= chunk. */
+static uint64_t step_not_above(const uint64_t *constant, uint64_t chunk)
+{
+    if (constant[TRAPEZOID_FIRST] <= chunk)
+        return 0;
+    if (constant[TRAPEZOID_RISE] == 0)
+        return UINT64_MAX;
+    uint128 fall = (uint128)(constant[TRAPEZOID_FIRST] - chunk) * constant[TRAPEZOID_RUN];
+    return (uint64_t)((fall + constant[TRAPEZOID_RISE] - 1) / constant[TRAPEZOID_RISE]);
+}
+
 static int tss_init(struct sched *sched, struct error *error)
 {
-    uint64_t *constant = sched->constant.integer;
-    uint64_t fallback = ceil_div(sched->iterations, 2 * (uint64_t)sched->workers);
-    constant[LAST] = param_integer(sched, PARAM_LAST, 1);
-    constant[FIRST] = param_integer(sched, PARAM_FIRST, fallback > constant[LAST] ? fallback : constant[LAST]);
-    if (constant[FIRST] < constant[LAST])
-        return error_set(error,
-                         "technique tss: first=%" PRIu64 " is smaller than last=%" PRIu64 ": accepted is first >= last",
-                         constant[FIRST], constant[LAST]);
-    uint64_t fall = constant[FIRST] - constant[LAST];
-    uint64_t run = trapezoid_steps(sched->iterations, constant[FIRST], constant[LAST]) - 1;
-    bool real = param_integer(sched, PARAM_DECREMENT, DECREMENT_FLOOR) == DECREMENT_REAL;
-    constant[RISE] = real ? fall : fall / run;
-    constant[RUN] = real ? run : 1;
-    constant[LAST_STEP] = constant[RISE] == 0 ? UINT64_MAX : real ? run : fall / constant[RISE];
+    if (trapezoid_init(sched, error) < 0)
+        return -1;
+    sched->constant.integer[LEVEL_STEP] = step_not_above(sched->constant.integer, smallest(sched));
     return 0;
 }
 
@@ -56,29 +34,31 @@ static int tss_init(struct sched *sched, struct error *error)
 static uint64_t tss_at(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
-    if (constant[RISE] == 0)
-        return constant[FIRST];
-    if (step > constant[LAST_STEP])
-        return constant[LAST];
-    uint64_t fall = step * constant[RISE];
-    return constant[FIRST] - (constant[RUN] == 1 ? fall : fall / constant[RUN]);
+    if (constant[TRAPEZOID_RISE] == 0)
+        return constant[TRAPEZOID_FIRST];
+    if (step > constant[TRAPEZOID_END])
+        return constant[TRAPEZOID_LAST];
+    uint64_t fall = step * constant[TRAPEZOID_RISE];
+    return constant[TRAPEZOID_FIRST] - (constant[TRAPEZOID_RUN] == 1 ? fall : fall / constant[TRAPEZOID_RUN]);
 }
 
-static uint64_t step_to_start_again(const struct sched *sched)
+static uint64_t tss_start(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
-    double decrement = (double)constant[RISE] / (double)constant[RUN], first = (double)constant[FIRST];
-    double level = trapezoid_level(sched->remaining, first, (double)constant[LAST], decrement);
-    uint64_t step = floor_real((first - level) / decrement);
-    return step < constant[LAST_STEP] ? step : constant[LAST_STEP];
+    if (step >= sched->iterations) /* no chunk is empty */
+        return sched->iterations;
+    uint64_t falling = step < constant[LEVEL_STEP] ? step : constant[LEVEL_STEP];
+    uint128 before =
+        trapezoid_sum(constant[TRAPEZOID_FIRST], constant[TRAPEZOID_RISE], 0, constant[TRAPEZOID_RUN], falling);
+    return start_within(sched, before + (uint128)(step - falling) * smallest(sched));
 }
 
 /* K_i = K_(i-1) - D, [DCA] eq 6. */
 static uint64_t tss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;
-    if (sched->state.integer[STEP] > sched->constant.integer[LAST_STEP])
-        sched->state.integer[STEP] = step_to_start_again(sched);
+    if (sched->state.integer[STEP] > sched->constant.integer[TRAPEZOID_END])
+        sched->state.integer[STEP] = trapezoid_step_again(sched);
     return tss_at(sched, sched->state.integer[STEP]++);
 }
 
@@ -88,8 +68,10 @@ const struct technique technique_tss = {
     .rule = "K_i = F - i D; F = first, L = last, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)); "
             "decrement=real: K_i = ceil(F - i (F-L)/(S-1))",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 6 and 17",
-    .params = tss_params,
+    .when = "a good first choice: few chunks, and small ones at the end, whatever the iterations take",
+    .params = trapezoid_params,
     .init = tss_init,
     .next = tss_next,
     .at = tss_at,
+    .start = tss_start,
 };

@@ -9,6 +9,9 @@
 /* Advances `*state` and returns the next splitmix64 value. */
 uint64_t splitmix64(uint64_t *state);
 
+/* Output number `index`, from 0, of the splitmix64 that starts with the state `seed`. */
+uint64_t splitmix64_at(uint64_t seed, uint64_t index);
+
 /* One well-mixed value of (seed, index), independent of any order of calls. */
 uint64_t random_at(uint64_t seed, uint64_t index);
 

@@ -2,6 +2,8 @@
 #include "common/util/random.h"
 #include "tests/unit/sched/loops.h"
 
+#include <stdio.h>
+
 __extension__ typedef unsigned __int128 uint128;
 
 /* A whole number of any length, lowest limb first. */
@@ -273,6 +275,166 @@ START_TEST(tss_is_exact)
 }
 END_TEST
 
+START_TEST(mfsc_is_exact)
+{
+    /* 0.55 + t/log2 t is in [K, K+1): t^(20K-11) <= 2^(20t) < t^(20K+9). */
+    for (unsigned t = 2; t < 600; t++) {
+        struct sched sched = loop_of("mfsc", 3 * t, 3);
+        uint64_t chunk = sched_at(&sched, 0);
+        struct whole power = {.limb = {1}, .length = 1}, lower = power;
+        for (unsigned i = 0; i < 20 * t; i++)
+            whole_multiply(&power, 2);
+        for (unsigned i = 0; i < 20 * chunk - 11; i++)
+            whole_multiply(&lower, t);
+        struct whole upper = lower;
+        for (int i = 0; i < 20; i++)
+            whole_multiply(&upper, t);
+        if (whole_compare(&lower, &power) > 0 || (chunk < t && whole_compare(&power, &upper) >= 0))
+            ck_abort_msg("t=%u: not %" PRIu64, t, chunk);
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
+START_TEST(mfsc_is_exact_for_powers_of_two)
+{
+    for (unsigned exponent = 1; exponent < 64; exponent++) { /* 0.55 + 2^n/n = (55 n + 100 2^n)/(100 n) */
+        uint64_t each = UINT64_C(1) << exponent, parts = 100 * exponent;
+        uint64_t expected = (uint64_t)((55 * exponent + 100 * (uint128)each) / parts);
+        struct sched sched = loop_of("mfsc", each, 1);
+        ck_assert_uint_eq(sched_at(&sched, 9), (expected < each ? expected : each));
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
+START_TEST(mfsc_of_small_loops_is_single_iterations)
+{
+    for (uint64_t iterations = 0; iterations <= 5; iterations++) {
+        struct sched sched = loop_of("mfsc", iterations, 5);
+        ck_assert_uint_eq(sched_at(&sched, 0), 1);
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
+/* The mean of P terms of the trapezoid, summed one by one and rounded down, not below `last`. */
+static uint64_t trapezoid_mean(uint64_t iterations, unsigned workers, uint64_t first, uint64_t last, bool real,
+                               uint64_t batch)
+{
+    int64_t run = (int64_t)((2 * iterations + first + last - 1) / (first + last)) - 1;
+    run = run < 1 ? 1 : run;
+    int64_t fall = (int64_t)(first - last), parts = real ? run : 1, sum = 0;
+    int64_t decrement = real ? fall : fall / run;
+    for (uint64_t i = batch * workers; i < (batch + 1) * workers; i++)
+        sum += (int64_t)first * parts - (int64_t)i * decrement;
+    return sum < (int64_t)last * (int64_t)workers * parts ? last : (uint64_t)(sum / ((int64_t)workers * parts));
+}
+
+START_TEST(tfss_is_exact)
+{
+    const uint64_t sizes[] = {1, 2, 7, 1000, 12345, 262144};
+    const unsigned workers[] = {1, 2, 3, 4, 5, 64, 256};
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
+        for (size_t w = 0; w < sizeof workers / sizeof *workers; w++)
+            for (int real = 0; real < 2; real++) {
+                uint64_t first = (sizes[n] + 2 * workers[w] - 1) / (2 * workers[w]);
+                struct sched sched = loop_of(real ? "tfss:decrement=real" : "tfss", sizes[n], workers[w]);
+                struct sched given = loop_of(real ? "tfss:first=900,last=20,decrement=real" : "tfss:first=900,last=20",
+                                             sizes[n], workers[w]);
+                for (uint64_t batch = 0; batch < 40; batch++) {
+                    uint64_t step = batch * workers[w];
+                    uint64_t expected = trapezoid_mean(sizes[n], workers[w], first, 1, real, batch);
+                    ck_assert_uint_eq(sched_at(&sched, step), expected);
+                    ck_assert_uint_eq(sched_at(&sched, step + workers[w] - 1), expected);
+                    ck_assert_uint_eq(sched_at(&given, step),
+                                      trapezoid_mean(sizes[n], workers[w], 900, 20, real, batch));
+                }
+                sched_fini(&sched);
+                sched_fini(&given);
+            }
+}
+END_TEST
+
+START_TEST(fiss_is_exact)
+{
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    for (unsigned round = 0; round < 300; round++) {
+        uint64_t iterations = random_next(&random) >> random_between(&random, 1, 60);
+        uint64_t stages = random_between(&random, 2, 50), workers = random_between(&random, 1, 5000);
+        char spec[64];
+        snprintf(spec, sizeof spec, "fiss:stages=%" PRIu64, stages);
+        struct sched sched = loop_of(spec, iterations, (unsigned)workers);
+        uint64_t first = iterations / ((2 + stages) * workers);
+        uint64_t rise = (uint64_t)(4 * (uint128)iterations / ((2 + stages) * workers * stages * (stages - 1)));
+        for (uint64_t batch = 0; batch < 9; batch++) {
+            uint64_t expected = first + batch * rise;
+            ck_assert_uint_eq(sched_at(&sched, batch * workers + workers - 1), (expected > 0 ? expected : 1));
+        }
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
+START_TEST(increasing_techniques_stop_at_the_longest_loop)
+{
+    struct sched sched = loop_of("fiss:stages=2", SCHED_ITERATIONS_MAX, 1);
+    ck_assert_uint_eq(sched_at(&sched, 0), SCHED_ITERATIONS_MAX / 4);
+    ck_assert_uint_eq(sched_at(&sched, 1), SCHED_ITERATIONS_MAX / 4 * 3);
+    ck_assert_uint_eq(sched_at(&sched, 2), SCHED_ITERATIONS_MAX);
+    ck_assert_uint_eq(sched_at(&sched, UINT64_MAX), SCHED_ITERATIONS_MAX);
+    sched_fini(&sched);
+    sched = loop_of("viss:x=1", SCHED_ITERATIONS_MAX, 1);
+    ck_assert_uint_eq(sched_at(&sched, 0), SCHED_ITERATIONS_MAX);
+    ck_assert_uint_eq(sched_at(&sched, 1), SCHED_ITERATIONS_MAX / 2 * 3);
+    ck_assert_uint_eq(sched_at(&sched, UINT64_MAX), UINT64_MAX);
+    sched_fini(&sched);
+}
+END_TEST
+
+START_TEST(viss_is_exact)
+{
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    for (unsigned round = 0; round < 300; round++) {
+        uint64_t iterations = random_next(&random) >> random_between(&random, 1, 60);
+        unsigned workers = (unsigned)random_between(&random, 1, 5000);
+        struct sched sched = loop_of("viss:x=3", iterations, workers);
+        uint128 twice = 2 * (uint128)(iterations / (3 * (uint64_t)workers));
+        for (unsigned batch = 0; batch < 70; batch++) { /* floor(2 K0 (2^n - 1)/2^n) */
+            uint64_t expected =
+                (uint64_t)(batch < 63 ? twice * ((UINT64_C(2) << batch) - 1) >> (batch + 1) : twice - (twice > 0));
+            ck_assert_uint_eq(sched_at(&sched, (uint64_t)batch * workers), (expected > 0 ? expected : 1));
+        }
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
+/* The ratio as it was written, in thousandths: 0.29 is 29/100, though no double is. */
+START_TEST(pls_is_exact)
+{
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    for (unsigned thousandths = 0; thousandths <= 1000; thousandths++) {
+        unsigned workers = (unsigned)random_between(&random, 1, 500);
+        uint64_t iterations = random_next(&random) >> random_between(&random, 1, 50);
+        iterations -= iterations % (1000 * (uint64_t)workers); /* N s/P is whole */
+        uint64_t expected = iterations / 1000 / workers * thousandths, rest = iterations - expected * workers;
+        char spec[64];
+        snprintf(spec, sizeof spec, "pls:swr=%.3f", thousandths / 1000.0);
+        struct sched sched = loop_of(spec, iterations, workers), guided = loop_of("gss", rest, workers);
+        ck_assert_uint_eq(sched_at(&sched, 0), (expected > 0 ? expected : 1));
+        ck_assert_uint_eq(sched_at(&sched, workers - 1), (expected > 0 ? expected : 1));
+        for (unsigned i = 0; i < 50; i++)
+            ck_assert_uint_eq(sched_at(&sched, workers + i), sched_at(&guided, i));
+        sched_fini(&sched);
+        sched_fini(&guided);
+    }
+}
+END_TEST
+
 START_TEST(constant_chunks_have_their_default_size)
 {
     struct sched sched = loop_of("static", 1001, 4);
@@ -301,7 +463,19 @@ END_TEST
 
 START_TEST(recursive_and_closed_agree_where_the_rule_is_the_same)
 {
-    const char *const specs[] = {"static", "ss", "css", "css:chunk=7", "tss", "tss:first=90,last=3,decrement=real"};
+    const char *const specs[] = {"static",
+                                 "ss",
+                                 "css",
+                                 "css:chunk=7",
+                                 "tss",
+                                 "tss:first=90,last=3,decrement=real",
+                                 "mfsc",
+                                 "fiss",
+                                 "fiss:stages=6",
+                                 "viss",
+                                 "viss:x=1",
+                                 "rnd",
+                                 "rnd:lo=7,hi=99,seed=3"};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         struct sched sched = loop_of(specs[s], 12345, 7);
         for (uint64_t i = 0; sched.remaining > 0; i++) {
@@ -328,6 +502,14 @@ int main(void)
     tcase_add_loop_test(all, fac2_is_exact, 0, 10);
     tcase_add_test(all, constant_chunks_have_their_default_size);
     tcase_add_test(all, tss_is_exact);
+    tcase_add_test(all, mfsc_is_exact);
+    tcase_add_test(all, mfsc_is_exact_for_powers_of_two);
+    tcase_add_test(all, mfsc_of_small_loops_is_single_iterations);
+    tcase_add_test(all, tfss_is_exact);
+    tcase_add_loop_test(all, fiss_is_exact, 0, 4);
+    tcase_add_loop_test(all, viss_is_exact, 0, 4);
+    tcase_add_test(all, increasing_techniques_stop_at_the_longest_loop);
+    tcase_add_loop_test(all, pls_is_exact, 0, 4);
     tcase_add_test(all, tss_with_a_real_decrement_falls_where_the_whole_one_does_not);
     tcase_add_test(all, recursive_and_closed_agree_where_the_rule_is_the_same);
     suite_add_tcase(suite, all);

@@ -26,6 +26,7 @@ static const char *const specs[] = {
     "css",
     "css:chunk=3",
     "css:chunk=2^63",
+    "mfsc",
     "gss",
     "gss:round=floor",
     "tss",
@@ -33,6 +34,40 @@ static const char *const specs[] = {
     "tss:last=100",
     "tss:first=1e13,last=10,decrement=real",
     "fac2",
+    "fsc",
+    "fsc:h=0.01,sigma=0.2",
+    "fsc:h=0,sigma=1",
+    "fsc:h=1e9,sigma=1e-9",
+    "fac",
+    "fac:mu=1,sigma=0",
+    "fac:mu=0.1,sigma=3",
+    "tap",
+    "tap:mu=1,sigma=0",
+    "tap:mu=2,sigma=1e-12",
+    "tap:mu=0.1,sigma=0.7,alpha=1000",
+    "wf",
+    "awf",
+    "awf-b",
+    "awf-c",
+    "awf-c:restart=0",
+    "awf-d",
+    "awf-e",
+    "af",
+    "tfss",
+    "tfss:decrement=real",
+    "tfss:last=100",
+    "tfss:first=1e13,last=10,decrement=real",
+    "fiss",
+    "fiss:stages=2",
+    "fiss:stages=2^63",
+    "viss",
+    "viss:x=1",
+    "viss:x=2^63",
+    "rnd",
+    "rnd:lo=1e9,hi=2^63,seed=7",
+    "pls:swr=0.7",
+    "pls:swr=0",
+    "pls:swr=1",
     "dtss",
     "dtss:decrement=real",
     "dtss:first=1e9,last=80,carry=chunk",
@@ -66,10 +101,10 @@ struct walk {
     const char *spec;
     struct random random;
     enum order order;
-    bool closed;
+    bool closed, learns;
     uint64_t covered; /* [0, covered) is cut */
     uint64_t chunks;
-    uint64_t last[WORKERS_MAX];          /* each worker's last chunk */
+    uint64_t last[WORKERS_MAX];          /* each worker's last chunk; 0: none */
     uint64_t constant_for, constant_sum; /* chunks in a row that were their worker's last one again, and their sum */
 };
 
@@ -80,6 +115,22 @@ static unsigned asking(struct walk *walk)
     case ONE_ONLY: return walk->sched->workers - 1;
     default: return (unsigned)(walk->chunks % walk->sched->workers);
     }
+}
+
+/* The worker has finished its last chunk: at its own speed and not quite regularly. */
+static void feed_back(struct walk *walk, unsigned worker)
+{
+    double count = (double)walk->last[worker], mean = 0.001 * (1 + worker % 5) * (0.5 + random_uniform(&walk->random));
+    struct sched_feedback feedback = {
+        .worker = worker,
+        .chunks = 1,
+        .iterations = walk->last[worker],
+        .compute_s = mean * count,
+        .wait_s = 0.01 * random_uniform(&walk->random),
+        .deviation_s = mean * random_uniform(&walk->random),
+        .samples = (uint32_t)fmin(count, 8),
+    };
+    sched_feedback(walk->sched, &feedback);
 }
 
 static uint64_t cut(struct walk *walk, unsigned worker)
@@ -119,6 +170,8 @@ static void watch_for_constant(struct walk *walk, unsigned worker, uint64_t chun
 static void walk_chunk(struct walk *walk)
 {
     unsigned worker = asking(walk);
+    if (walk->learns && walk->last[worker] > 0)
+        feed_back(walk, worker);
     uint64_t before = walk->sched->remaining, chunk = cut(walk, worker);
     walk_assert(walk, chunk > 0);
     walk_assert(walk, chunk <= before);
@@ -133,6 +186,7 @@ static void walk_chunk(struct walk *walk)
 static uint64_t walk_loop(struct sched *sched, const char *spec, enum order order, bool closed)
 {
     struct walk walk = {.sched = sched, .spec = spec, .order = order, .closed = closed};
+    walk.learns = sched_spec_learns(&sched->spec);
     random_init(&walk.random, 1);
     while (sched->remaining > 0)
         walk_chunk(&walk);
@@ -144,7 +198,8 @@ static uint64_t walk_loop(struct sched *sched, const char *spec, enum order orde
 static void cover(const char *spec, const struct sched_config *config, enum order order, bool closed)
 {
     struct sched sched = loop_with(spec, config);
-    if (!closed || sched.technique->at != NULL)
+    struct error error;
+    if (!closed || sched_check_closed(&sched, &error) == 0)
         walk_loop(&sched, spec, order, closed);
     sched_fini(&sched);
 }
@@ -215,14 +270,26 @@ END_TEST
 
 START_TEST(decreasing_techniques_decrease)
 {
-    const char *const decreasing[] = {"static", "gss", "gss:round=floor", "tss", "tss:decrement=real", "fac2", "dtss",
-                                      "dgss",   "dfss"};
+    const char *const decreasing[] = {"static",
+                                      "gss",
+                                      "gss:round=floor",
+                                      "tss",
+                                      "tss:decrement=real",
+                                      "fac2",
+                                      "dtss",
+                                      "dgss",
+                                      "dfss",
+                                      "fac",
+                                      "fac:mu=1,sigma=2",
+                                      "tap:mu=1,sigma=2",
+                                      "fsc:h=1,sigma=3"};
     for (size_t s = 0; s < sizeof decreasing / sizeof *decreasing; s++)
         for (size_t w = 0; w < sizeof worker_counts / sizeof *worker_counts; w++) {
             struct sched sched = loop_of(decreasing[s], 1000003, worker_counts[w]);
             for (uint64_t previous = UINT64_MAX, i = 0; sched.remaining > 0; i++) {
                 uint64_t chunk = sched_next(&sched, (unsigned)(i % worker_counts[w]));
-                bool at_falls = sched.technique->at == NULL || i == 0 || sched_at(&sched, i) <= sched_at(&sched, i - 1);
+                bool at_falls =
+                    sched_check_closed(&sched, NULL) < 0 || i == 0 || sched_at(&sched, i) <= sched_at(&sched, i - 1);
                 if (chunk > previous || !at_falls)
                     ck_abort_msg("%s P=%u i=%" PRIu64, decreasing[s], worker_counts[w], i);
                 previous = chunk;
@@ -235,8 +302,24 @@ END_TEST
 /* Weighting must not leave a large rest to be dealt out in chunks of one: the trapezoids start again instead. */
 START_TEST(weighted_series_stay_short)
 {
-    const char *const series[] = {"gss",  "tss", "tss:decrement=real", "fac2", "dtss", "dtss:carry=chunk",
-                                  "dfss", "dgss"};
+    const char *const series[] = {"gss",
+                                  "tss",
+                                  "tss:decrement=real",
+                                  "fac2",
+                                  "dtss",
+                                  "dtss:carry=chunk",
+                                  "dfss",
+                                  "dgss",
+                                  "fac",
+                                  "fac:mu=1,sigma=2",
+                                  "tap:mu=1,sigma=2",
+                                  "wf",
+                                  "awf",
+                                  "awf-b",
+                                  "awf-c",
+                                  "awf-d",
+                                  "awf-e",
+                                  "af"};
     const double powers[] = {0.1, 0.3, 0.5, 1};
     struct sched_config config = {
         .iterations = 1000000000, .workers = 4, .powers = powers, .weighting = SCHED_WEIGHTING_POWER};

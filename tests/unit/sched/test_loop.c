@@ -54,6 +54,38 @@ START_TEST(a_trapezoid_does_not_rise)
 }
 END_TEST
 
+START_TEST(an_interval_is_not_empty)
+{
+    struct sched_config config = {.iterations = 1000, .workers = 4};
+    check_refused("rnd:lo=5,hi=4", config, "technique rnd: lo=5 is larger than hi=4: accepted is lo <= hi");
+    check_refused("tfss:first=10,last=80", config,
+                  "technique tfss: first=10 is smaller than last=80: accepted is first >= last");
+}
+END_TEST
+
+START_TEST(the_static_part_of_pls_may_be_measured)
+{
+    struct sched_config config = {.iterations = 1000, .workers = 4};
+    struct sched_value_used used[SCHED_PARAMS_MAX];
+    check_refused("pls", config,
+                  "technique pls: swr is measured in a run: accepted here is swr= with a number from 0 to 1");
+    config.swr = 0.7;
+    struct sched sched = loop_with("pls:swr=measure", &config);
+    ck_assert(sched_spec_probes(&sched.spec));
+    ck_assert_uint_eq(sched_values_used(&sched, used), 1);
+    ck_assert_str_eq(used[0].name, "swr");
+    ck_assert_double_eq(used[0].value, 0.7);
+    ck_assert_uint_eq(sched_next(&sched, 0), 175);
+    ck_assert_uint_eq(sched_at(&sched, 4), 75);
+    sched_fini(&sched);
+    sched = loop_with("pls:swr=0.5", &config); /* what is given counts */
+    ck_assert(!sched_spec_probes(&sched.spec));
+    ck_assert_uint_eq(sched_values_used(&sched, used), 0);
+    ck_assert_uint_eq(sched_next(&sched, 0), 125);
+    sched_fini(&sched);
+}
+END_TEST
+
 START_TEST(chunks_are_clamped)
 {
     struct sched_config config = {.iterations = 100, .workers = 4, .min_chunk = 30};
@@ -213,8 +245,29 @@ START_TEST(trapezoids_start_again_where_they_cover_the_rest)
 }
 END_TEST
 
-static const char *const specs[] = {"static", "ss",   "css:chunk=40",     "gss",  "tss", "tss:decrement=real",
-                                    "fac2",   "dtss", "dtss:carry=chunk", "dfss", "dgss"};
+static const char *const specs[] = {"static",
+                                    "ss",
+                                    "css:chunk=40",
+                                    "gss",
+                                    "tss",
+                                    "tss:decrement=real",
+                                    "fac2",
+                                    "dtss",
+                                    "dtss:carry=chunk",
+                                    "dfss",
+                                    "dgss",
+                                    "fsc:h=1,sigma=9",
+                                    "fac",
+                                    "fac:mu=1,sigma=2",
+                                    "tap",
+                                    "tap:mu=1,sigma=2",
+                                    "wf",
+                                    "awf",
+                                    "awf-b",
+                                    "awf-c",
+                                    "awf-d",
+                                    "awf-e",
+                                    "af"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
 START_TEST(work_that_comes_back_is_cut_again)
@@ -245,7 +298,7 @@ END_TEST
 /* What a lost worker held at the very end goes out in chunks, not in crumbs. */
 START_TEST(work_that_comes_back_late_is_cut_into_chunks)
 {
-    if (strcmp(specs[_i], "ss") == 0 || strncmp(specs[_i], "css", 3) == 0)
+    if (strcmp(specs[_i], "ss") == 0 || strncmp(specs[_i], "css", 3) == 0 || strncmp(specs[_i], "fsc", 3) == 0)
         return;
     struct sched sched = loop_of(specs[_i], 1000000000, 8);
     for (unsigned i = 0; sched_next(&sched, i % 8) > 0; i++)
@@ -282,6 +335,8 @@ int main(void)
     TCase *all = tcase_create("loop");
     tcase_add_test(all, bad_configurations_get_one_line);
     tcase_add_test(all, a_trapezoid_does_not_rise);
+    tcase_add_test(all, an_interval_is_not_empty);
+    tcase_add_test(all, the_static_part_of_pls_may_be_measured);
     tcase_add_test(all, chunks_are_clamped);
     tcase_add_test(all, weighting_guards_the_product);
     tcase_add_test(all, weighting_leaves_the_weighted_by_nature_alone);

@@ -47,6 +47,16 @@ static const struct {
     {"gss:round=ceil|floor", "technique gss: round=ceil|floor is not accepted: ceil or floor"},
     {"tss:decrement=1", "technique tss: decrement=1 is not accepted: floor or real"},
     {"tss:frist=1", "technique tss: 'frist' is not accepted: the parameters are first=, last=, decrement="},
+    {"fiss:stages=1", "technique fiss: stages=1 is not accepted: an integer from 2 to 2^63"},
+    {"viss:x=0", "technique viss: x=0 is not accepted: an integer from 1 to 2^63"},
+    {"viss:x=2.5", "technique viss: x=2.5 is not accepted: an integer from 1 to 2^63"},
+    {"mfsc:chunk=5", "technique mfsc: 'chunk' is not accepted: mfsc has no parameters"},
+    {"tfss:last=0", "technique tfss: last=0 is not accepted: an integer from 1 to 2^63"},
+    {"rnd:lo=0", "technique rnd: lo=0 is not accepted: an integer from 1 to 2^63"},
+    {"rnd:seed=-1", "technique rnd: seed=-1 is not accepted: an integer from 0 to 2^63"},
+    {"pls:swr=1.5", "technique pls: swr=1.5 is not accepted: a number from 0 to 1, or measure"},
+    {"pls:swr=-0.1", "technique pls: swr=-0.1 is not accepted: a number from 0 to 1, or measure"},
+    {"pls:swr=nan", "technique pls: swr=nan is not accepted: a number from 0 to 1, or measure"},
     {"dfss:alpha=nan", "technique dfss: alpha=nan is not accepted: a number from 1 to 1000"},
     {"dfss:alpha=0.5", "technique dfss: alpha=0.5 is not accepted: a number from 1 to 1000"},
     {"dfss:alpha=inf", "technique dfss: alpha=inf is not accepted: a number from 1 to 1000"},
@@ -139,6 +149,7 @@ START_TEST(every_parameter_takes_what_it_says)
     for (size_t t = 0; t < count; t++) {
         ck_assert(techniques[t]->title[0] != '\0' && techniques[t]->rule[0] != '\0' &&
                   techniques[t]->source[0] != '\0');
+        ck_assert_msg(techniques[t]->when != NULL, "%s: when?", techniques[t]->name);
         const struct sched_param *params = techniques[t]->params;
         for (int i = 0; params != NULL && params[i].name != NULL; i++) {
             char text[SCHED_SPEC_TEXT_MAX], accepts[SCHED_SPEC_TEXT_MAX];

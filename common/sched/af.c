@@ -1,0 +1,121 @@
+/* af: adaptive factoring. Chunks from each worker's own mean and deviation of an iteration's time, such that all
+ * chunks of a round end within the time that factoring allows them, at every request.
+ *
+ * The sums over all workers are kept up to date, so that a chunk never takes more than a few operations, whatever their
+ * number. */
+#include "common/sched/learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PARAM_RESTART };
+
+static const struct sched_param af_params[] = {
+    [PARAM_RESTART] = LEARN_RESTART_PARAM,
+    {.name = NULL},
+};
+
+/* The chunks of workers that are not measured take together this part of the loop: so small that a worker 64 times as
+ * slow as the average is not the last to end with it, so large that it is worth measuring. */
+#define FIRST_PART 64
+
+struct af_worker {
+    struct learn_worker history;
+    double mean;   /* mu_p in seconds, 0: not measured */
+    double speed;  /* 1 / mu_p */
+    double spread; /* sigma_p^2 / mu_p */
+};
+
+struct af {
+    double restart;
+    unsigned measured;                /* workers */
+    struct learn_sum speeds, spreads; /* over them */
+    struct af_worker workers[];
+};
+
+static int af_init(struct sched *sched, struct error *error)
+{
+    double restart;
+    if (learn_restart(sched, PARAM_RESTART, &restart, error) < 0)
+        return -1;
+    struct af *af = calloc(1, sizeof *af + sched->workers * sizeof *af->workers);
+    if (af == NULL)
+        return error_set(error, "technique af: out of memory for %u workers", sched->workers);
+    af->restart = restart;
+    sched->own = af;
+    return 0;
+}
+
+static void forget(struct af *af, const struct af_worker *worker)
+{
+    af->measured--;
+    learn_sum_add(&af->speeds, -worker->speed);
+    learn_sum_add(&af->spreads, -worker->spread);
+}
+
+static void af_feedback(struct sched *sched, const struct sched_feedback *feedback)
+{
+    struct af *af = sched->own;
+    struct af_worker *worker = &af->workers[feedback->worker];
+    struct learn_chunk chunk;
+    double variance;
+    if (!learn_chunk_of(&chunk, feedback, false))
+        return;
+    if (worker->mean > 0)
+        forget(af, worker);
+    learn_worker_add(&worker->history, &chunk, af->restart);
+    learn_worker_moments(&worker->history, &worker->mean, &variance);
+    worker->speed = 1 / worker->mean;
+    worker->spread = variance / worker->mean;
+    learn_sum_add(&af->speeds, worker->speed);
+    learn_sum_add(&af->spreads, worker->spread);
+    af->measured++;
+}
+
+/* K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p) with D = sum(sigma_p^2/mu_p) and E = 1/sum(1/mu_p), [DCA] eq 11. Written
+ * as 2 (ER)^2 / (mu_p (D + 2ER + sqrt(D^2 + 4DER))), which is the same and does not subtract what is nearly equal. A
+ * worker that is not measured counts as the mean of those that are. */
+static uint64_t af_next(struct sched *sched, unsigned worker)
+{
+    const struct af *af = sched->own;
+    double mean = af->workers[worker].mean;
+    if (mean == 0)
+        return ceil_div(sched->iterations, FIRST_PART * (uint64_t)sched->workers);
+    double all = (double)sched->workers / af->measured;
+    double d = fmax(learn_sum_value(&af->spreads), 0) * all;
+    double er = (double)sched->remaining / (learn_sum_value(&af->speeds) * all);
+    return floor_real(2 * er * er / (mean * (d + 2 * er + sqrt(d * d + 4 * d * er))));
+}
+
+/* (1/mu_p) / mean(1/mu), 1 where it is not measured. */
+static double af_weight(const struct sched *sched, unsigned worker)
+{
+    const struct af *af = sched->own;
+    double speed = af->workers[worker].speed;
+    return speed > 0 ? speed * af->measured / learn_sum_value(&af->speeds) : 1;
+}
+
+static void af_again(struct sched *sched)
+{
+    (void)sched; /* what was learned is all there is */
+}
+
+const struct technique technique_af = {
+    .name = "af",
+    .title = "adaptive factoring",
+    .rule =
+        "K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p), D = sum(sigma_p^2/mu_p), E = 1/sum(1/mu_p), with mean mu_p and "
+        "deviation sigma_p of an iteration's time as measured of each worker; ceil(N/(64P)) for a worker that is "
+        "not measured yet",
+    .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 11; Banicescu and "
+              "Liu, Adaptive factoring: a dynamic scheduling method tuned to the rate of weight changes",
+    .when = "nothing is known of the loop or of the workers, and both the iterations and the workers may vary",
+    .params = af_params,
+    .needs = SCHED_NEEDS_FEEDBACK,
+    .init = af_init,
+    .next = af_next,
+    .from_rest = af_next,
+    .feedback = af_feedback,
+    .weight = af_weight,
+    .again = af_again,
+};

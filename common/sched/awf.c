@@ -1,0 +1,157 @@
+/* awf: adaptive weighted factoring for time-stepping applications, and what its family shares: see awf.h.
+ *
+ * What is measured is first gathered as the worker's pending measurement, and settled, that is put into its history,
+ * when the period it belongs to is over: at once; when the batch is over, or at the worker's first request in a later
+ * one; or when the next time step begins. Only settled measurements count.
+ *
+ * The two sums over the measured workers, of their speeds and of their powers, are kept up to date, so that a weight
+ * never takes more than a few operations, whatever the number of workers. */
+#include "common/sched/awf.h"
+#include "common/sched/batch.h"
+
+#include <stdlib.h>
+
+enum { PARAM_RESTART };
+
+const struct sched_param awf_params[] = {
+    [PARAM_RESTART] = LEARN_RESTART_PARAM,
+    {.name = NULL},
+};
+
+struct awf_worker {
+    struct learn_worker history;
+    struct learn_chunk pending; /* no iterations: none */
+    double speed;               /* 1/pi_j, 0: not measured */
+    double weight;              /* in use until the end of the period */
+    uint64_t batch;             /* in which it was taken */
+};
+
+struct awf {
+    enum awf_period period;
+    bool with_wait;
+    double restart;
+    struct learn_sum speeds; /* sum(1/pi) over the measured workers */
+    double powers;           /* and the sum of their V_j */
+    struct awf_worker workers[];
+};
+
+int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error)
+{
+    double restart;
+    if (learn_restart(sched, PARAM_RESTART, &restart, error) < 0)
+        return -1;
+    struct awf *awf = calloc(1, sizeof *awf + sched->workers * sizeof *awf->workers);
+    if (awf == NULL)
+        return error_set(error, "technique %s: out of memory for %u workers", sched->technique->name, sched->workers);
+    awf->period = period;
+    awf->with_wait = with_wait;
+    awf->restart = restart;
+    sched->own = awf;
+    for (unsigned j = 0; j < sched->workers; j++)
+        awf->workers[j].weight = awf_weight(sched, j);
+    return 0;
+}
+
+/* Workers not measured are taken to have the speed of the measured ones in proportion to their power, which is what the
+ * factor powers/V says. */
+double awf_weight(const struct sched *sched, unsigned worker)
+{
+    const struct awf *awf = sched->own;
+    double speed = awf->workers[worker].speed;
+    if (speed == 0)
+        return sched->workers * (sched->powers[worker] / sched->power_sum);
+    return sched->workers * (speed / learn_sum_value(&awf->speeds)) * (awf->powers / sched->power_sum);
+}
+
+static void settle(struct sched *sched, unsigned j)
+{
+    struct awf *awf = sched->own;
+    struct awf_worker *worker = &awf->workers[j];
+    if (worker->pending.iterations == 0)
+        return;
+    learn_worker_add(&worker->history, &worker->pending, awf->restart);
+    worker->pending = (struct learn_chunk){0};
+    if (worker->speed == 0)
+        awf->powers += sched->powers[j];
+    else
+        learn_sum_add(&awf->speeds, -worker->speed);
+    worker->speed = 1 / learn_worker_pace(&worker->history);
+    learn_sum_add(&awf->speeds, worker->speed);
+}
+
+/* Whether the worker will get no more of the batch that its pending chunks are of. */
+static bool is_settled_at_once(const struct sched *sched, unsigned worker)
+{
+    const struct awf *awf = sched->own;
+    const uint64_t *state = sched->state.integer;
+    switch (awf->period) {
+    case AWF_PER_STEP: return false;
+    case AWF_PER_BATCH:
+        return awf->workers[worker].batch != state[BATCH_NUMBER] || state[BATCH_LEFT] == 0 || sched->remaining == 0;
+    case AWF_PER_CHUNK: break;
+    }
+    return true;
+}
+
+void awf_feedback(struct sched *sched, const struct sched_feedback *feedback)
+{
+    struct awf *awf = sched->own;
+    struct learn_chunk chunk;
+    if (!learn_chunk_of(&chunk, feedback, awf->with_wait))
+        return;
+    learn_chunk_merge(&awf->workers[feedback->worker].pending, &chunk);
+    if (is_settled_at_once(sched, feedback->worker))
+        settle(sched, feedback->worker);
+}
+
+uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
+{
+    struct awf *awf = sched->own;
+    struct awf_worker *asking = &awf->workers[worker];
+    uint64_t chunk = batch_half(sched), batch = sched->state.integer[BATCH_NUMBER];
+    if (awf->period == AWF_PER_BATCH && asking->batch != batch) {
+        settle(sched, worker);
+        asking->weight = awf_weight(sched, worker);
+        asking->batch = batch;
+    }
+    return batch_weighted(sched, chunk, asking->weight);
+}
+
+uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)
+{
+    double share = (double)sched->remaining / (2 * (double)sched->workers);
+    return (uint64_t)ceil_real(share * awf_weight(sched, worker));
+}
+
+/* The batches are counted on: the first of this time step is another one than the last. */
+void awf_again(struct sched *sched)
+{
+    struct awf *awf = sched->own;
+    for (unsigned j = 0; j < sched->workers; j++)
+        settle(sched, j);
+    for (unsigned j = 0; j < sched->workers; j++)
+        awf->workers[j].weight = awf_weight(sched, j);
+    sched->state.integer[BATCH_LEFT] = 0;
+    sched->state.real[BATCH_CARRY] = 0;
+}
+
+static int awf_init(struct sched *sched, struct error *error)
+{
+    return awf_prepare(sched, AWF_PER_STEP, false, error);
+}
+
+const struct technique technique_awf = {
+    .name = "awf",
+    .title = "adaptive weighted factoring, weights per time step",
+    .rule = AWF_BATCH_RULE "time steps k, t_k the compute time of n_k iterations",
+    .source = AWF_SOURCE,
+    .when = "the loop is repeated over many time steps, and the workers' speeds are not known or drift slowly",
+    .params = awf_params,
+    .needs = SCHED_NEEDS_POWER | SCHED_NEEDS_FEEDBACK,
+    .powers = SCHED_POWERS_BY_MEAN,
+    .init = awf_init,
+    .next = awf_next_by_batch,
+    .feedback = awf_feedback,
+    .weight = awf_weight,
+    .again = awf_again,
+};

@@ -1,0 +1,38 @@
+/* Adaptive weighted factoring, what the family shares: awf, awf-b, awf-c, awf-d and awf-e are weighted factoring with
+ * weights that come from what was measured. They differ in when a worker's weight changes and in which time counts.
+ *
+ * w_j = P (1/pi_j) / sum(1/pi), where pi_j = sum(k t_k) / sum(k n_k) is the worker's time per iteration, the k-th
+ * measurement weighted by k (Banicescu, Velusamy and Devaprasad 2003; Carino and Banicescu 2008). A worker that is not
+ * measured has the weight of its power, P V_j / V, and those that are share the rest: the weights always sum to P. */
+#pragma once
+
+#include "common/sched/learn.h"
+
+enum awf_period {
+    AWF_PER_STEP,  /* a measurement is a time step, a weight is fixed for a time step */
+    AWF_PER_BATCH, /* a measurement is a worker's part of a batch, its weight is fixed for a batch */
+    AWF_PER_CHUNK, /* a measurement is a chunk, and so is a weight's life */
+};
+
+extern const struct sched_param awf_params[];
+
+/* For the techniques' init(): -1 with one line. `with_wait`: the total chunk time counts. */
+int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);
+
+/* For their vtables. */
+uint64_t awf_next_by_batch(struct sched *sched, unsigned worker); /* AWF_PER_STEP and AWF_PER_BATCH */
+uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker); /* AWF_PER_CHUNK */
+void awf_feedback(struct sched *sched, const struct sched_feedback *feedback);
+double awf_weight(const struct sched *sched, unsigned worker);
+void awf_again(struct sched *sched);
+
+#define AWF_SOURCE                                                                                                     \
+    "Banicescu, Velusamy and Devaprasad, On the scalability of dynamic scheduling scientific applications with "       \
+    "adaptive weighted factoring; Carino and Banicescu, Dynamic load balancing with adaptive factoring methods in "    \
+    "scientific applications"
+
+#define AWF_BATCH_RULE                                                                                                 \
+    "K = w_j ceil(R/(2P)), with R taken at the start of each batch of P chunks; w_j = P (1/pi_j) / sum(1/pi), "        \
+    "pi_j = sum(k t_k) / sum(k n_k) over the "
+#define AWF_CHUNK_RULE                                                                                                 \
+    "K = ceil(w_j R/(2P)); w_j = P (1/pi_j) / sum(1/pi), pi_j = sum(k t_k) / sum(k n_k) over the worker's chunks k, "

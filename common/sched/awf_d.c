@@ -1,0 +1,23 @@
+/* awf-d: awf-b with the total chunk time, which has the scheduling overhead in it. */
+#include "common/sched/awf.h"
+
+static int awf_d_init(struct sched *sched, struct error *error)
+{
+    return awf_prepare(sched, AWF_PER_BATCH, true, error);
+}
+
+const struct technique technique_awf_d = {
+    .name = "awf-d",
+    .title = "adaptive weighted factoring, weights per batch, total time",
+    .rule = AWF_BATCH_RULE "batches k, t_k the compute and waiting time of the n_k iterations of the worker in it",
+    .source = AWF_SOURCE,
+    .when = "as awf-b, where some workers also wait longer for their chunks than others",
+    .params = awf_params,
+    .needs = SCHED_NEEDS_POWER | SCHED_NEEDS_FEEDBACK,
+    .powers = SCHED_POWERS_BY_MEAN,
+    .init = awf_d_init,
+    .next = awf_next_by_batch,
+    .feedback = awf_feedback,
+    .weight = awf_weight,
+    .again = awf_again,
+};

@@ -1,0 +1,100 @@
+/* The boundaries of the chunks: see bounds.h. */
+#include "common/sched/bounds.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Chunks of which a table is made: 64 MiB, and less than a second or so. Beyond are loops of 2^40 iterations on a
+ * million workers, and chunks so small that a technique with equal chunks serves better. */
+#define CHUNKS_MAX (UINT64_C(1) << 26)
+
+/* Entries of a table that is just begun; it doubles as it fills. */
+#define TABLE_MIN 64
+
+static bool takes_table(const struct sched *sched)
+{
+    return sched->technique->start == NULL || sched->technique->start(sched, 0) == SCHED_NO_START;
+}
+
+/* The first step that starts at N, as no chunk is empty among the first N. */
+static uint64_t count_by_start(const struct sched *sched)
+{
+    uint64_t low = 0, high = sched->iterations;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (sched->technique->start(sched, middle) < sched->iterations)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int grow(struct sched_bounds *bounds, uint64_t *size, struct error *error)
+{
+    uint64_t larger = *size > 0 ? 2 * *size : TABLE_MIN;
+    uint64_t *table = realloc(bounds->table, larger * sizeof *table);
+    if (table == NULL)
+        return error_set(error, "out of memory for the boundaries of %" PRIu64 " chunks", larger * BOUNDS_STRIDE);
+    bounds->table = table;
+    *size = larger;
+    return 0;
+}
+
+static int too_many(const struct sched *sched, struct error *error)
+{
+    return error_set(error,
+                     "technique %s cuts %" PRIu64 " iterations into more than %" PRIu64
+                     " chunks, which is too many for its closed form: accepted are fewer, with a larger min_chunk",
+                     sched->technique->name, sched->iterations, CHUNKS_MAX);
+}
+
+static int fill_table(struct sched_bounds *bounds, struct error *error)
+{
+    const struct sched *sched = bounds->sched;
+    uint64_t start = 0, size = 0;
+    for (; start < sched->iterations; bounds->count++) {
+        if (bounds->count == CHUNKS_MAX)
+            return too_many(sched, error);
+        uint64_t entry = bounds->count / BOUNDS_STRIDE;
+        if (entry == size && grow(bounds, &size, error) < 0)
+            return -1;
+        if (bounds->count % BOUNDS_STRIDE == 0)
+            bounds->table[entry] = start;
+        uint64_t chunk = sched_at(sched, bounds->count), rest = sched->iterations - start;
+        start += chunk < rest ? chunk : rest;
+    }
+    return 0;
+}
+
+int sched_bounds_init(struct sched_bounds *bounds, const struct sched *sched, struct error *error)
+{
+    *bounds = (struct sched_bounds){.sched = sched};
+    if (!takes_table(sched)) {
+        bounds->count = count_by_start(sched);
+        return 0;
+    }
+    if (fill_table(bounds, error) == 0)
+        return 0;
+    sched_bounds_fini(bounds);
+    return -1;
+}
+
+void sched_bounds_fini(struct sched_bounds *bounds)
+{
+    free(bounds->table);
+    bounds->table = NULL;
+}
+
+uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step)
+{
+    const struct sched *sched = bounds->sched;
+    if (step >= bounds->count)
+        return sched->iterations;
+    if (bounds->table == NULL)
+        return sched->technique->start(sched, step);
+    uint64_t start = bounds->table[step / BOUNDS_STRIDE];
+    for (uint64_t i = step - step % BOUNDS_STRIDE; i < step; i++)
+        start += sched_at(sched, i); /* not the last chunk: nothing is cut */
+    return start;
+}

@@ -1,0 +1,86 @@
+/* fac: factoring. The part of what remains that a batch takes follows from mean and deviation of an iteration's time:
+ * the more they vary, the more is kept back.
+ *
+ * While mean and deviation are not known a batch takes half, as in fac2; once they are measured, the next batch follows
+ * the rule, as a later batch. */
+#include "common/sched/batch.h"
+#include "common/sched/learn.h"
+
+#include <math.h>
+
+enum { PARAM_MU, PARAM_SIGMA };
+
+static const struct sched_param fac_params[] = {
+    [PARAM_MU] = {.name = "mu",
+                  .kind = SCHED_PARAM_REAL,
+                  .measured = SCHED_MEASURED_BY_FEEDBACK,
+                  .fallback = "measured on the first batch",
+                  .minimum = LEARN_TIME_MIN,
+                  .maximum = LEARN_TIME_MAX,
+                  .summary = "mean time of an iteration in seconds"},
+    [PARAM_SIGMA] = {.name = "sigma",
+                     .kind = SCHED_PARAM_REAL,
+                     .measured = SCHED_MEASURED_BY_FEEDBACK,
+                     .fallback = "measured on the first batch",
+                     .minimum = 0,
+                     .maximum = LEARN_TIME_MAX,
+                     .summary = "standard deviation of the time of an iteration in seconds"},
+    {.name = NULL},
+};
+
+static int fac_init(struct sched *sched, struct error *error)
+{
+    sched->own = learn_pool_new(PARAM_MU, PARAM_SIGMA);
+    return sched->own != NULL ? 0 : error_set(error, "technique fac: out of memory");
+}
+
+/* x_0 = 1 + b^2 + b sqrt(b^2 + 2), x_j = 2 + b^2 + b sqrt(b^2 + 4) with b = P sigma / (2 sqrt(R) mu), Hummel, Schonberg
+ * and Flynn, Factoring, section 4. Not known: 2. */
+static double parts(const struct sched *sched, bool first)
+{
+    double mu = param_measured(sched, PARAM_MU), sigma = param_measured(sched, PARAM_SIGMA);
+    if (isnan(mu) || isnan(sigma))
+        return 2;
+    double b = sched->workers * (sigma / mu) / (2 * sqrt((double)sched->remaining));
+    double base = first ? 1 : 2;
+    return base + b * b + b * sqrt(b * b + 2 * base);
+}
+
+/* K = ceil(R/(x P)) at the start of a batch of P. */
+static uint64_t fac_next(struct sched *sched, unsigned worker)
+{
+    uint64_t *state = sched->state.integer;
+    (void)worker;
+    if (batch_begins(sched)) {
+        double x = parts(sched, state[BATCH_NUMBER] == 1);
+        /* In whole numbers where x is whole: a double has too few digits for the longest loops. */
+        state[BATCH_CHUNK] = x == 1   ? ceil_div(sched->remaining, sched->workers)
+                             : x == 2 ? ceil_div(sched->remaining, 2 * (uint64_t)sched->workers)
+                                      : (uint64_t)ceil_real((double)sched->remaining / (x * sched->workers));
+    }
+    return state[BATCH_CHUNK];
+}
+
+static void fac_feedback(struct sched *sched, const struct sched_feedback *feedback)
+{
+    learn_pool_add(sched->own, sched, feedback);
+}
+
+static void fac_again(struct sched *sched)
+{
+    sched->state.integer[BATCH_LEFT] = sched->state.integer[BATCH_NUMBER] = 0;
+}
+
+const struct technique technique_fac = {
+    .name = "fac",
+    .title = "factoring",
+    .rule = "K = ceil(R/(xP)) at the start of each batch of P chunks; first batch x = 1 + b^2 + b sqrt(b^2 + 2), "
+            "later x = 2 + b^2 + b sqrt(b^2 + 4), b = P sigma / (2 sqrt(R) mu); x = 2 while mu and sigma are not known",
+    .source = "Hummel, Schonberg and Flynn, Factoring: a method for scheduling parallel loops",
+    .when = "the iterations vary in time, by about the same everywhere, and the workers are alike",
+    .params = fac_params,
+    .init = fac_init,
+    .next = fac_next,
+    .feedback = fac_feedback,
+    .again = fac_again,
+};

@@ -1,0 +1,85 @@
+/* fiss: chunks that grow linearly from batch to batch, so that the loop is done in about `stages` batches. */
+#include "common/sched/technique.h"
+
+enum { PARAM_STAGES };
+enum { FIRST, RISE, LEVEL_BATCH }; /* constant; the first batch whose chunk min_chunk does not hold up */
+
+#define STAGES_DEFAULT 3 /* as in [DCA] Table 2 */
+
+static const struct sched_param fiss_params[] = {
+    [PARAM_STAGES] = {.name = "stages",
+                      .kind = SCHED_PARAM_INTEGER,
+                      .fallback = "3",
+                      .minimum = 2,
+                      .maximum = (double)SCHED_ITERATIONS_MAX,
+                      .summary = "B, batches that the loop is planned for"},
+    {.name = NULL},
+};
+
+/* K0 = floor(N/((2+B)P)), C = floor(2N(1 - B/(2+B))/(P B (B-1))), [DCA] eq 9. 1 - B/(2+B) is 2/(2+B), and rounding down
+ * after each of two divisions gives the same as rounding down once: nothing is above 2^127. */
+static int fiss_init(struct sched *sched, struct error *error)
+{
+    (void)error;
+    uint64_t *constant = sched->constant.integer, stages = param_integer(sched, PARAM_STAGES, STAGES_DEFAULT);
+    uint128 parts = ((uint128)stages + 2) * sched->workers, iterations = sched->iterations;
+    constant[FIRST] = (uint64_t)(iterations / parts);
+    constant[RISE] = (uint64_t)(4 * iterations / parts / ((uint128)stages * (stages - 1)));
+    if (constant[FIRST] >= sched->min_chunk)
+        constant[LEVEL_BATCH] = 0;
+    else
+        constant[LEVEL_BATCH] =
+            constant[RISE] > 0 ? ceil_div(sched->min_chunk - constant[FIRST], constant[RISE]) : UINT64_MAX;
+    return 0;
+}
+
+/* K = K0 + b C, [DCA] eq 19, where the print says i. */
+static uint128 chunk_of_batch(const struct sched *sched, uint64_t batch)
+{
+    return sched->constant.integer[FIRST] + (uint128)batch * sched->constant.integer[RISE];
+}
+
+static uint64_t fiss_at(const struct sched *sched, uint64_t step)
+{
+    uint128 chunk = chunk_of_batch(sched, step / sched->workers);
+    return chunk < SCHED_ITERATIONS_MAX ? (uint64_t)chunk : SCHED_ITERATIONS_MAX;
+}
+
+/* Up to the level min_chunk, then (K_level + K_(b-1))/2 in the mean, then K_b. K_(b-1) < N keeps the product of the
+ * second below 2^127. */
+static uint64_t fiss_start(const struct sched *sched, uint64_t step)
+{
+    uint64_t batch = step / sched->workers, level = sched->constant.integer[LEVEL_BATCH];
+    if (step >= sched->iterations) /* no chunk is empty */
+        return sched->iterations;
+    if (batch < level)
+        return start_of_equal(sched, sched->min_chunk, step);
+    if (batch > level && chunk_of_batch(sched, batch - 1) >= sched->iterations)
+        return sched->iterations;
+    uint128 before = (uint128)level * sched->workers * sched->min_chunk;
+    if (batch > level)
+        before += (uint128)(batch - level) * sched->workers *
+                  (chunk_of_batch(sched, level) + chunk_of_batch(sched, batch - 1)) / 2;
+    return start_within(sched, before + step % sched->workers * chunk_of_batch(sched, batch));
+}
+
+/* The same by sched->step: nothing depends on what remains. */
+static uint64_t fiss_next(struct sched *sched, unsigned worker)
+{
+    (void)worker;
+    return fiss_at(sched, sched->step);
+}
+
+const struct technique technique_fiss = {
+    .name = "fiss",
+    .title = "fixed increase self-scheduling",
+    .rule = "K = K0 + b C; B = stages, K0 = floor(N/((2+B)P)), C = floor(2N(1 - B/(2+B))/(P B (B-1)))",
+    .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 9 and 19, whose "
+              "print says ceil and i",
+    .when = "handing out a chunk is expensive, and iterations get shorter along the loop",
+    .params = fiss_params,
+    .init = fiss_init,
+    .next = fiss_next,
+    .at = fiss_at,
+    .start = fiss_start,
+};

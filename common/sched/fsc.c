@@ -1,0 +1,123 @@
+/* fsc: fixed-size chunking. The one chunk size that balances the cost of handing out chunks against the idle time at
+ * the end.
+ *
+ * Until the deviation is measured, chunks are mfsc's, which is made for not knowing it. */
+#include "common/sched/learn.h"
+
+#include <math.h>
+
+enum { PARAM_H, PARAM_SIGMA };
+enum { CHUNK };
+
+#define LN_2 0.69314718055994530942
+
+static const struct sched_param fsc_params[] = {
+    [PARAM_H] = {.name = "h",
+                 .kind = SCHED_PARAM_REAL,
+                 .measured = SCHED_MEASURED_BY_PROBE,
+                 .fallback = "measured before the loop",
+                 .minimum = 0,
+                 .maximum = LEARN_TIME_MAX,
+                 .summary = "time that handing out a chunk costs, in seconds"},
+    [PARAM_SIGMA] = {.name = "sigma",
+                     .kind = SCHED_PARAM_REAL,
+                     .measured = SCHED_MEASURED_BY_FEEDBACK,
+                     .fallback = "measured on the first batch",
+                     .minimum = 0,
+                     .maximum = LEARN_TIME_MAX,
+                     .summary = "standard deviation of the time of an iteration in seconds"},
+    {.name = NULL},
+};
+
+/* The smallest K >= 1 with K^3 >= cube, at most `most`. A bisection: cbrt() and pow() differ from one mathematical
+ * library to the next in the last place, and every worker of a flat run computes the chunk for itself. */
+static uint64_t ceil_cube_root(double cube, uint64_t most)
+{
+    uint64_t low = 1, high = most > 1 ? most : 1;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        double root = (double)middle + ROUNDING_GUARD;
+        if (root * root * root >= cube)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static double natural_logarithm(unsigned value)
+{
+    return (double)binary_logarithm(value) * LN_2 / (double)(UINT64_C(1) << LOGARITHM_BITS);
+}
+
+/* K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), [DCA] eq 3, whose print omits the exponent (Kruskal and Weiss
+ * 1985, Allocating independent subtasks on parallel processors): K^3 = 2 (N h / (sigma P))^2 / ln P. At most a P-th of
+ * N. */
+static uint64_t fsc_chunk(const struct sched *sched)
+{
+    double h = param_measured(sched, PARAM_H), sigma = param_measured(sched, PARAM_SIGMA);
+    uint64_t all = ceil_div(sched->iterations, sched->workers);
+    if (isnan(h) || isnan(sigma))
+        return mfsc_chunk(sched->iterations, sched->workers);
+    if (sigma == 0 || sched->workers == 1)
+        return all > 1 ? all : 1;
+    double share = (double)sched->iterations / sched->workers * (h / sigma);
+    return ceil_cube_root(2 * share * share / natural_logarithm(sched->workers), all);
+}
+
+static void fix_chunk(struct sched *sched)
+{
+    sched->constant.integer[CHUNK] = fsc_chunk(sched);
+}
+
+static int fsc_init(struct sched *sched, struct error *error)
+{
+    if (!sched->spec.given[PARAM_H] && sched->overhead_s > 0)
+        sched->measured[PARAM_H] = sched->overhead_s;
+    fix_chunk(sched);
+    sched->own = learn_pool_new(LEARN_NOT_WANTED, PARAM_SIGMA);
+    return sched->own != NULL ? 0 : error_set(error, "technique fsc: out of memory");
+}
+
+static uint64_t fsc_next(struct sched *sched, unsigned worker)
+{
+    (void)worker;
+    return sched->constant.integer[CHUNK];
+}
+
+static uint64_t fsc_at(const struct sched *sched, uint64_t step)
+{
+    (void)step;
+    return sched->constant.integer[CHUNK];
+}
+
+static void fsc_feedback(struct sched *sched, const struct sched_feedback *feedback)
+{
+    if (!isnan(param_measured(sched, PARAM_SIGMA)))
+        return;
+    learn_pool_add(sched->own, sched, feedback);
+    if (!isnan(param_measured(sched, PARAM_SIGMA)))
+        fix_chunk(sched);
+}
+
+static uint64_t fsc_start(const struct sched *sched, uint64_t step)
+{
+    return start_of_equal(sched, sched->constant.integer[CHUNK], step);
+}
+
+const struct technique technique_fsc = {
+    .name = "fsc",
+    .title = "fixed-size chunking",
+    .rule = "K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), from 1 to ceil(N/P); "
+            "ceil(N/P) for P = 1 or sigma = 0; mfsc's chunk while h and sigma are not known",
+    .source =
+        "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 3, whose print omits "
+        "the exponent; Kruskal and Weiss, Allocating independent subtasks on parallel processors",
+    .when = "the iterations vary in time by a known deviation, the workers are alike and begin together",
+    .params = fsc_params,
+    .init = fsc_init,
+    .next = fsc_next,
+    .at = fsc_at,
+    .start = fsc_start,
+    .feedback = fsc_feedback,
+};

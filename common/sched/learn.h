@@ -1,0 +1,118 @@
+/* What is learned from the measured times of chunks: mean and deviation of the time of ONE iteration, how fast each
+ * worker is, and whether it has become faster or slower.
+ *
+ * The estimator. A chunk c of n_c iterations tells its mean x_c = time/n_c and, where it was timed in m_c >= 2 pieces,
+ * s_c: an estimate of the standard deviation of one iteration within it, with m_c - 1 degrees of freedom. Of C chunks:
+ *
+ * - mean x = sum(n_c x_c) / sum(n_c);
+ *
+ * - between them S = sum(n_c (x_c - x)^2), merged chunk by chunk (Chan, Golub and LeVeque 1979);
+ *
+ * - within them W = sum((m_c - 1) s_c^2) / sum(m_c - 1), or S/(C-1) where no chunk was timed in pieces: if the
+ *   iterations vary independently, S has the expectation (C-1) W;
+ *
+ * - variance W + B with B = max(0, S - (C-1) W) / sum(n_c).
+ *
+ * So B is only what the chunks differ by beyond what the iterations within them explain, and the sum is the variance of
+ * an iteration taken from the whole at random (analysis of variance with one random effect). For iterations that vary
+ * independently it is their variance; two regions, or two workers, of different cost count for the difference of their
+ * means and not for that times the size of their chunks.
+ *
+ * All values are finite whatever was measured: times are taken within [LEARN_TIME_MIN, LEARN_TIME_MAX] for one
+ * iteration, deviations up to LEARN_SPREAD_MAX times the mean. */
+#pragma once
+
+#include "common/sched/technique.h"
+
+/* Seconds for one iteration: less than a cycle of any processor, and 30 years. */
+#define LEARN_TIME_MIN 1e-12
+#define LEARN_TIME_MAX 1e9
+
+/* Deviation over mean: one iteration in 10^8 then takes all the time. */
+#define LEARN_SPREAD_MAX 1e4
+
+/* The parameter `restart` of the techniques that learn how fast each worker is, and its default: chunks of an irregular
+ * loop that differ by less are better averaged, and a third, even two thirds, of the speed is seen. */
+#define LEARN_RESTART     1.5
+#define LEARN_RESTART_MAX 1e6
+#define LEARN_RESTART_PARAM                                                                                            \
+    {                                                                                                                  \
+        .name = "restart", .kind = SCHED_PARAM_REAL, .fallback = "1.5", .minimum = 0, .maximum = LEARN_RESTART_MAX,    \
+        .summary = "factor by which two measurements in a row must differ from a worker's average for it to start "    \
+                   "anew; 0: never, as published"                                                                      \
+    }
+
+/* A chunk, or several taken as one. */
+struct learn_chunk {
+    double iterations;
+    double compute;  /* seconds in the kernel */
+    double time;     /* seconds that count for the speed: compute, or compute and wait */
+    double variance; /* of one iteration, as the spread within shows it */
+    double freedom;  /* its degrees of freedom, 0: not known */
+};
+
+/* Of one iteration's compute time, over the chunks added. Starts as zeros. */
+struct learn_stats {
+    double chunks, iterations;
+    double compute;         /* sum(n_c x_c) */
+    double mean;            /* x */
+    double between;         /* S */
+    double within, freedom; /* sum((m-1) s^2), sum(m-1) */
+};
+
+/* One worker. Starts as zeros. The averages weight the k-th chunk since the beginning (or since the history started
+ * anew) by k. */
+struct learn_worker {
+    struct learn_stats stats;
+    double weighted_time, weighted_iterations; /* sum(k t_k), sum(k n_k) */
+    struct learn_chunk suspect; /* the latest, where it departs from what is above; no iterations: none */
+};
+
+/* A sum of terms that come, change and go: in twice the digits of a double, so that what a large term leaves behind
+ * when it goes is less than 10^-31 of it, and the sum need never be taken anew. Starts as zeros. */
+struct learn_sum {
+    double high, low;
+};
+
+/* What was measured, as a chunk; `with_wait`: the wait counts for the speed. false where it tells nothing: it took no
+ * time. */
+bool learn_chunk_of(struct learn_chunk *chunk, const struct sched_feedback *feedback, bool with_wait);
+
+/* Makes one of two; `chunk` may be zeros. */
+void learn_chunk_merge(struct learn_chunk *chunk, const struct learn_chunk *other);
+
+void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk);
+/* The variance of one iteration, 0 where it is not known. */
+double learn_stats_variance(const struct learn_stats *stats);
+
+/* Takes the worker's next chunk. Where it and the one before depart from the history in the same direction, by more
+ * than the factor `restart` and by more than the spread explains, the history starts anew from these two, or from this
+ * one if they differ: then the change came during the first. `restart` 0: never. */
+void learn_worker_add(struct learn_worker *worker, const struct learn_chunk *chunk, double restart);
+/* sum(k t_k) / sum(k n_k), seconds for one iteration; 0: not measured. */
+double learn_worker_pace(const struct learn_worker *worker);
+/* Mean and variance of one iteration over the history, not weighted; false: not measured. */
+bool learn_worker_moments(const struct learn_worker *worker, double *mean, double *variance);
+
+/* The value of `restart` as given, or its default. -1 with one line where it is between 0 and 1. */
+int learn_restart(const struct sched *sched, unsigned param, double *restart, struct error *error);
+
+void learn_sum_add(struct learn_sum *sum, double term);
+static inline double learn_sum_value(const struct learn_sum *sum)
+{
+    return sum->high + sum->low;
+}
+
+/* Values that are not given and are measured once, on the first batch: mean and deviation of all workers' iterations.
+ * They are known when P chunks have been fed back, and are then fixed, for the next time steps, too. */
+enum { LEARN_NOT_WANTED = -1 };
+
+struct learn_pool {
+    int mean_param, deviation_param; /* of the technique, or LEARN_NOT_WANTED */
+    uint64_t chunks;                 /* fed back */
+    struct learn_stats stats;
+};
+
+/* One block for sched->own; NULL when memory is out. */
+struct learn_pool *learn_pool_new(int mean_param, int deviation_param);
+void learn_pool_add(struct learn_pool *pool, struct sched *sched, const struct sched_feedback *feedback);

@@ -1,0 +1,73 @@
+/* mfsc: fixed-size chunks for when nothing is known of the iterations: as many as fac2 cuts, all of one size.
+ *
+ * The logarithm is computed in integers: every worker of a flat run computes the chunk for itself, and the logarithms
+ * of two mathematical libraries differ in the last place. */
+#include "common/sched/technique.h"
+
+enum { CHUNK };
+
+/* The binary logarithm's places behind the point; and the 55 of 0.55 in hundredths. */
+enum { FRACTION_BITS = LOGARITHM_BITS, OFFSET = 55, HUNDRED = 100 };
+
+/* log2(t) 2^57 for t >= 2: each squaring of the mantissa gives one more binary digit. What is cut off from the 64-bit
+ * mantissa doubles with each squaring, and counts half as much: less than 57 2^-63 in all. Powers of two are exact. */
+uint64_t binary_logarithm(uint64_t value)
+{
+    unsigned whole = 63 - (unsigned)__builtin_clzll(value);
+    uint64_t result = whole, mantissa = value << (63 - whole); /* from 1 to 2, 63 places */
+    for (int i = 0; i < FRACTION_BITS; i++) {
+        uint128 square = (uint128)mantissa * mantissa;
+        bool digit = square >> 127 != 0;
+        mantissa = (uint64_t)(square >> (digit ? 64 : 63));
+        result = result << 1 | digit;
+    }
+    return result;
+}
+
+/* floor(0.55 + t ln 2 / ln t) = floor((100 t + 55 log2 t) / (100 log2 t)). */
+uint64_t mfsc_chunk(uint64_t iterations, unsigned workers)
+{
+    uint64_t each = ceil_div(iterations, workers);
+    if (each < 2)
+        return 1;
+    uint128 logarithm = binary_logarithm(each);
+    uint64_t chunk =
+        (uint64_t)((((uint128)each << FRACTION_BITS) * HUNDRED + OFFSET * logarithm) / (HUNDRED * logarithm));
+    return chunk < each ? chunk : each;
+}
+
+static int mfsc_init(struct sched *sched, struct error *error)
+{
+    (void)error;
+    sched->constant.integer[CHUNK] = mfsc_chunk(sched->iterations, sched->workers);
+    return 0;
+}
+
+static uint64_t mfsc_at(const struct sched *sched, uint64_t step)
+{
+    (void)step;
+    return sched->constant.integer[CHUNK];
+}
+
+static uint64_t mfsc_next(struct sched *sched, unsigned worker)
+{
+    (void)worker;
+    return sched->constant.integer[CHUNK];
+}
+
+static uint64_t mfsc_start(const struct sched *sched, uint64_t step)
+{
+    return start_of_equal(sched, sched->constant.integer[CHUNK], step);
+}
+
+const struct technique technique_mfsc = {
+    .name = "mfsc",
+    .title = "modified fixed-size chunking",
+    .rule = "K = floor(0.55 + t ln 2 / ln t) with t = ceil(N/P), from 1 to t",
+    .source = "Mohammed et al., Two-level Dynamic Load Balancing for High Performance Scientific Applications",
+    .when = "chunks should have one size, and nothing is known of the iterations' times",
+    .init = mfsc_init,
+    .next = mfsc_next,
+    .at = mfsc_at,
+    .start = mfsc_start,
+};

@@ -1,0 +1,73 @@
+/* pls: a static part, one equal chunk for each worker, then guided self-scheduling of the rest. The more alike the
+ * iterations are, the larger is the static part.
+ *
+ * The static workload ratio s is taken in units of 10^-15: a double has 15 sure decimal digits, so what a person wrote
+ * is exact in them, and N s/P is rounded as written, at any N, with no guard. */
+#include "common/sched/geometric.h"
+#include "common/sched/technique.h"
+
+enum { PARAM_SWR };
+enum { CHUNK }; /* constant: of the static part */
+
+#define RATIO_UNITS 1000000000000000
+
+static const struct sched_param pls_params[] = {
+    [PARAM_SWR] = {.name = "swr",
+                   .kind = SCHED_PARAM_REAL,
+                   .measured = SCHED_MEASURED_BY_PROBE,
+                   .fallback = "measure",
+                   .minimum = 0,
+                   .maximum = 1,
+                   .summary = "s, the part of the loop that is static; measured: shortest over longest of five "
+                              "iterations"},
+    {.name = NULL},
+};
+
+static int measure_ratio(struct sched *sched, struct error *error)
+{
+    if (sched->spec.given[PARAM_SWR])
+        return 0;
+    if (!(sched->swr > 0))
+        return error_set(error,
+                         "technique pls: swr is measured in a run: accepted here is swr= with a number from 0 to 1");
+    sched->measured[PARAM_SWR] = sched->swr;
+    return 0;
+}
+
+/* The rest of the closed form, N(1-s) in the paper, is what the P static chunks leave of N. */
+static int pls_init(struct sched *sched, struct error *error)
+{
+    if (measure_ratio(sched, error) < 0)
+        return -1;
+    uint64_t units = (uint64_t)(int64_t)(param_measured(sched, PARAM_SWR) * RATIO_UNITS + 0.5);
+    uint64_t chunk = (uint64_t)((uint128)sched->iterations * units / ((uint128)RATIO_UNITS * sched->workers));
+    sched->constant.integer[CHUNK] = chunk;
+    sched->own = geometric_new(sched->iterations - chunk * sched->workers, sched->workers);
+    return sched->own != NULL ? 0 : error_set(error, "technique pls: out of memory");
+}
+
+/* K_i = floor(N s/P) for i < P, then ceil(R_i/P), [DCA] eq 13. */
+static uint64_t pls_next(struct sched *sched, unsigned worker)
+{
+    (void)worker;
+    return sched->step < sched->workers ? sched->constant.integer[CHUNK] : ceil_div(sched->remaining, sched->workers);
+}
+
+/* K_i = floor(N s/P) for i < P, then ceil(((P-1)/P)^(i-P) N(1-s)/P), [DCA] eq 21. */
+static uint64_t pls_at(const struct sched *sched, uint64_t step)
+{
+    return step < sched->workers ? sched->constant.integer[CHUNK] : geometric_ceil(sched->own, step - sched->workers);
+}
+
+const struct technique technique_pls = {
+    .name = "pls",
+    .title = "performance loop-based self-scheduling",
+    .rule = "K_i = floor(N s/P) for i < P, with s = swr; then recursive ceil(R/P), "
+            "closed ceil(((P-1)/P)^(i-P) R_P/P) with R_P = N - P floor(N s/P)",
+    .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 13 and 21",
+    .when = "iterations and workers are mostly alike, and the rest must even out what is not",
+    .params = pls_params,
+    .init = pls_init,
+    .next = pls_next,
+    .at = pls_at,
+};

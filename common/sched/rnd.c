@@ -1,0 +1,81 @@
+/* rnd: chunks of random size. To compare others with: what a technique is worth that knows nothing.
+ *
+ * Chunk i is a function of the seed and of i alone, in integers: the same on every machine, in both forms. */
+#include "common/sched/technique.h"
+#include "common/util/random.h"
+
+enum { PARAM_LO, PARAM_HI, PARAM_SEED };
+enum { LO, SPAN, SEED }; /* constant; SPAN = hi - lo + 1 */
+
+#define SEED_DEFAULT 1
+
+static const struct sched_param rnd_params[] = {
+    [PARAM_LO] = {.name = "lo",
+                  .kind = SCHED_PARAM_INTEGER,
+                  .fallback = "1",
+                  .minimum = 1,
+                  .maximum = (double)SCHED_ITERATIONS_MAX,
+                  .summary = "smallest chunk, iterations"},
+    [PARAM_HI] = {.name = "hi",
+                  .kind = SCHED_PARAM_INTEGER,
+                  .fallback = "max(lo, floor(N/P))",
+                  .minimum = 1,
+                  .maximum = (double)SCHED_ITERATIONS_MAX,
+                  .summary = "largest chunk, iterations"},
+    [PARAM_SEED] = {.name = "seed",
+                    .kind = SCHED_PARAM_INTEGER,
+                    .fallback = "1",
+                    .minimum = 0,
+                    .maximum = (double)SCHED_ITERATIONS_MAX,
+                    .summary = "one seed, one series"},
+    {.name = NULL},
+};
+
+static int rnd_init(struct sched *sched, struct error *error)
+{
+    uint64_t lo = param_integer(sched, PARAM_LO, 1), mean = sched->iterations / sched->workers;
+    uint64_t hi = param_integer(sched, PARAM_HI, mean > lo ? mean : lo);
+    if (lo > hi)
+        return error_set(error, "technique rnd: lo=%" PRIu64 " is larger than hi=%" PRIu64 ": accepted is lo <= hi", lo,
+                         hi);
+    sched->constant.integer[LO] = lo;
+    sched->constant.integer[SPAN] = hi - lo + 1;
+    sched->constant.integer[SEED] = param_integer(sched, PARAM_SEED, SEED_DEFAULT);
+    return 0;
+}
+
+/* Uniform in [lo, hi], [DCA] eq 12: 64 random bits as a fraction, times the span (Lemire 2019, Fast random integer
+ * generation in an interval, without its rejection: a size is off its share by less than span/2^64). */
+static uint64_t rnd_at(const struct sched *sched, uint64_t step)
+{
+    const uint64_t *constant = sched->constant.integer;
+    return constant[LO] + (uint64_t)((uint128)splitmix64_at(constant[SEED], step) * constant[SPAN] >> 64);
+}
+
+static uint64_t rnd_next(struct sched *sched, unsigned worker)
+{
+    (void)worker;
+    return rnd_at(sched, sched->step);
+}
+
+static uint64_t rnd_start(const struct sched *sched, uint64_t step)
+{
+    const uint64_t *constant = sched->constant.integer;
+    bool equal = constant[SPAN] == 1 || constant[LO] + constant[SPAN] - 1 <= sched->min_chunk;
+    return equal ? start_of_equal(sched, constant[LO], step) : SCHED_NO_START;
+}
+
+const struct technique technique_rnd = {
+    .name = "rnd",
+    .title = "random self-scheduling",
+    .rule = "K_i uniform in [lo, hi]: lo + floor(z_i (hi-lo+1) / 2^64), with z_i the output number i from 0 of "
+            "SplitMix64 for seed",
+    .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 12; generator: "
+              "Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (OOPSLA 2014)",
+    .when = "to compare other techniques with it, or to test a set-up with chunks of all sizes",
+    .params = rnd_params,
+    .init = rnd_init,
+    .next = rnd_next,
+    .at = rnd_at,
+    .start = rnd_start,
+};

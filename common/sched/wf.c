@@ -1,0 +1,33 @@
+/* wf: weighted factoring. fac2's batches, in which each worker's chunk is weighted by its power. */
+#include "common/sched/batch.h"
+
+/* w_j = P V_j / V: the weights sum to P, so that a batch takes half of what remains. */
+static int wf_init(struct sched *sched, struct error *error)
+{
+    (void)error;
+    for (unsigned j = 0; j < sched->workers; j++)
+        sched->powers[j] *= sched->workers / sched->power_sum;
+    sched->power_sum = sched->workers;
+    return 0;
+}
+
+/* K = w_j ceil(R/(2P)), R at the start of a batch of P, [RMA] Table 2. */
+static uint64_t wf_next(struct sched *sched, unsigned worker)
+{
+    uint64_t chunk = batch_half(sched);
+    return batch_weighted(sched, chunk, sched->powers[worker]);
+}
+
+const struct technique technique_wf = {
+    .name = "wf",
+    .title = "weighted factoring",
+    .rule = "K = w_j ceil(R/(2P)), with R taken at the start of each batch of P chunks; w_j = P V_j / V; "
+            "the fraction that rounding down cuts off goes to the next chunk",
+    .source = "Eleliemy and Ciorba, Dynamic Loop Scheduling Using MPI Passive-Target Remote Memory Access, Table 2; "
+              "Hummel, Schmidt, Uma and Wein, Load-sharing in heterogeneous systems via weighted factoring",
+    .when = "the workers differ in speed, their speeds are known and do not change during the loop",
+    .needs = SCHED_NEEDS_POWER,
+    .powers = SCHED_POWERS_BY_MEAN,
+    .init = wf_init,
+    .next = wf_next,
+};
