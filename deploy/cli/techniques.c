@@ -14,15 +14,8 @@ static const char help[] = "Usage: hdss techniques [NAME]\n"
                            "\n"
                            "  --help  this text\n";
 
-static const char *forms_of(const struct technique *technique)
-{
-    return technique->at != NULL ? "recursive, closed" : "recursive";
-}
-
-static const char *weighted_of(const struct technique *technique)
-{
-    return technique->needs & SCHED_NEEDS_POWER ? "by nature" : "by --weighting";
-}
+/* Where the text of a description begins, and where it ends. */
+enum { INDENT = 10, WIDTH = 80 };
 
 /* "fac2 (fss)". */
 static const char *name_of(const struct technique *technique, char *text, size_t size)
@@ -37,6 +30,11 @@ static int widest(int width, const char *text)
     return length > width ? length : width;
 }
 
+static char mark(bool is_so)
+{
+    return is_so ? 'x' : '-';
+}
+
 static void list_techniques(void)
 {
     char name[64];
@@ -47,10 +45,42 @@ static void list_techniques(void)
         name_width = widest(name_width, name_of(techniques[i], name, sizeof name));
         title_width = widest(title_width, techniques[i]->title);
     }
-    printf("%-*s  %-*s  %-17s  %s\n", name_width, "name", title_width, "title", "forms", "weighted");
-    for (size_t i = 0; i < count; i++)
-        printf("%-*s  %-*s  %-17s  %s\n", name_width, name_of(techniques[i], name, sizeof name), title_width,
-               techniques[i]->title, forms_of(techniques[i]), weighted_of(techniques[i]));
+    printf("%-*s  %-*s  %s\n", name_width, "name", title_width, "title", "C W L");
+    for (size_t i = 0; i < count; i++) {
+        struct sched_spec spec = {.technique = techniques[i]};
+        printf("%-*s  %-*s  %c %c %c\n", name_width, name_of(techniques[i], name, sizeof name), title_width,
+               techniques[i]->title, mark(techniques[i]->at != NULL), mark(techniques[i]->needs & SCHED_NEEDS_POWER),
+               mark(sched_spec_learns(&spec)));
+    }
+    puts("\n"
+         "C: has a closed form beside the recursive one. W: weighted by nature; the others\n"
+         "are by --weighting. L: learns from the measured time of the chunks; some only\n"
+         "where a value is not given. --technique auto takes the one that promises to\n"
+         "finish first.");
+}
+
+/* The heading, and beside it `length` bytes of text, broken between words. */
+static void print_wrapped(const char *heading, const char *text, size_t length)
+{
+    int column = printf("%-*s", INDENT, heading);
+    for (const char *end = text + length; text < end;) {
+        size_t word = strcspn(text, " ");
+        if (word > (size_t)(end - text))
+            word = (size_t)(end - text);
+        if (column > INDENT && column + 1 + (int)word > WIDTH)
+            column = printf("\n%*s", INDENT, "") - 1;
+        column += printf("%s%.*s", column > INDENT ? " " : "", (int)word, text);
+        text += word + strspn(text + word, " ");
+    }
+    putchar('\n');
+}
+
+/* Each clause of the text on a line of its own, or as many as it needs. */
+static void describe_clauses(const char *heading, const char *text)
+{
+    for (const char *end; (end = strstr(text, "; ")) != NULL; text = end + 2, heading = "")
+        print_wrapped(heading, text, (size_t)(end - text));
+    print_wrapped(heading, text, strlen(text));
 }
 
 static void describe_needs(const struct technique *technique)
@@ -64,17 +94,9 @@ static void describe_param(const struct sched_param *param)
     char accepts[SCHED_SPEC_TEXT_MAX];
     sched_param_accepts(param, accepts, sizeof accepts);
     printf("  %s=\n", param->name);
-    printf("            %s\n", param->summary);
-    printf("            accepted: %s\n", accepts);
-    printf("            default: %s\n", param->fallback);
-}
-
-/* Each clause of the text on a line of its own. */
-static void describe_clauses(const char *heading, const char *text)
-{
-    for (const char *end; (end = strstr(text, "; ")) != NULL; text = end + 2, heading = "")
-        printf("%-8s  %.*s\n", heading, (int)(end - text), text);
-    printf("%-8s  %s\n", heading, text);
+    print_wrapped("", param->summary, strlen(param->summary));
+    printf("          accepted: %s\n", accepts);
+    printf("          default: %s\n", param->fallback);
 }
 
 static void describe_technique(const struct technique *technique)
@@ -83,16 +105,17 @@ static void describe_technique(const struct technique *technique)
     printf("%s: %s\n\n", name_of(technique, name, sizeof name), technique->title);
     describe_clauses("rule", technique->rule);
     describe_clauses("source", technique->source);
-    printf("forms     %s\n", forms_of(technique));
-    printf("weighted  %s\n", weighted_of(technique));
+    printf("forms     %s\n", technique->at != NULL ? "recursive, closed" : "recursive");
+    printf("weighted  %s\n", technique->needs & SCHED_NEEDS_POWER ? "by nature" : "by --weighting");
     if (technique->when != NULL)
-        describe_clauses("use it", technique->when);
+        print_wrapped("when", technique->when, strlen(technique->when));
     describe_needs(technique);
     puts(technique->params == NULL ? "\nno parameters" : "\nparameters");
     for (const struct sched_param *param = technique->params; param != NULL && param->name != NULL; param++)
         describe_param(param);
-    puts("\nN iterations, P workers, i the scheduling step from 0, R the remaining iterations,\n"
-         "V_j the virtual power of worker j, V their sum. A chunk is min(R, max(K, --min-chunk, 1)).");
+    puts("\nN iterations, P workers, i the scheduling step from 0, b = floor(i/P) the batch,\n"
+         "R the remaining iterations, V_j the virtual power of worker j, V their sum.\n"
+         "A chunk is min(R, max(K, --min-chunk, 1)).");
 }
 
 static int finish(void)

@@ -1,20 +1,31 @@
-"""`hdss chunks` against the published tables, as a researcher would check them."""
+"""`hdss chunks` as a researcher uses it: the installed command against the published tables, what learns, and pictures."""
 import json
 import os
+import shutil
+import struct
 import subprocess
+import xml.etree.ElementTree as xml
+import zlib
 
-from launch import HDSS, main, run
+from launch import HDSS, main, run, techniques
 
 GOLDEN = os.environ['GOLDEN']
+MESON = os.environ.get('MESON', '')
+LOOP = ['--iterations', 1000, '--workers', 4]
 
 
-def known():
-    out = subprocess.run([HDSS, 'techniques'], capture_output=True, text=True, check=True).stdout
-    return {line.split()[0] for line in out.splitlines()[1:]}
+def installed():
+    """The command out of an installation into the folder at hand."""
+    stage = os.path.join(os.getcwd(), 'stage')
+    result = run([MESON, 'install', '-C', os.environ['BUILD_ROOT'], '--no-rebuild', '--quiet', '--destdir', stage])
+    assert result.status == 0, str(result)
+    found = {name: os.path.join(folder, name) for folder, _, names in os.walk(stage) for name in names}
+    assert 'hdss-techniques.7' in found and found['hdss-techniques.7'].endswith('man/man7/hdss-techniques.7'), found
+    return found['hdss']
 
 
-def command(entry):
-    words = [HDSS, 'chunks', entry['spec'], '--iterations', entry['iterations'], '--workers', entry['workers'], '--min-chunk', entry['min_chunk'],
+def command(hdss, entry):
+    words = [hdss, 'chunks', entry['spec'], '--iterations', entry['iterations'], '--workers', entry['workers'], '--min-chunk', entry['min_chunk'],
              '--form', entry['form'], '--format', 'json']
     if 'power' in entry:
         words += ['--power', ','.join(map(str, entry['power']))]
@@ -25,33 +36,172 @@ def command(entry):
     return words
 
 
-def test_every_published_sequence():
-    techniques, checked = known(), 0
-    with open(GOLDEN) as file:
-        entries = json.load(file)
+def check_file(hdss, name):
+    with open(name) as file:  # hdss chunks tells every technique that learns what the chunks take
+        entries = [entry for entry in json.load(file) if entry.get('feedback') != 'none']
     for entry in entries:
-        if entry['spec'].split(':')[0] not in techniques:
-            continue
-        result = run(command(entry))
+        result = run(command(hdss, entry))
         assert result.status == 0, (entry['id'], str(result))
         chunks = json.loads(result.out)
         assert [chunk['count'] for chunk in chunks] == entry['sequence'], entry['id']
         assert all(a['first'] + a['count'] == b['first'] for a, b in zip(chunks, chunks[1:])), entry['id']
         if 'order' in entry:
             assert [chunk['worker'] for chunk in chunks] == entry['order'][:len(chunks)], entry['id']
-        checked += 1
-    assert checked >= 25, checked
-    print(f'# {checked} sequences', flush=True)
+    print(f'# {len(entries)} sequences of {hdss} in {os.path.basename(name)}', flush=True)
+    return len(entries)
+
+
+def test_every_published_sequence():
+    assert check_file(installed() if MESON else HDSS, GOLDEN) >= 36
+
+
+def test_every_computed_sequence():
+    computed = os.path.join(os.path.dirname(GOLDEN), 'computed.json')
+    assert check_file(HDSS, computed) >= 370
 
 
 def test_wrong_use():
     for words, part in ([['chunks', 'nope', '--iterations', 5, '--workers', 2], 'nope'], [['chunks', 'gss', '--workers', 2], '--iterations'],
                         [['chunks', 'gss', '--iterations', 'x', '--workers', 2], 'x'], [['chunks', 'gss', '--iterations', 5, '--workers', 0], '0'],
                         [['chunks', 'dfss', '--iterations', 5, '--workers', 2, '--form', 'closed'], 'closed'], [['chuncks'], 'chunks'],
+                        [['chunks', 'tap', *LOOP, '--form', 'closed'], 'mu'], [['chunks', 'gss', *LOOP, '--form', 'closed', '--weighting', 'power'], 'weighting'],
+                        [['chunks', 'gss', 'tss', *LOOP], '--plot'], [['chunks', *LOOP, '--plot', 'a.png'], 'SPEC'],
+                        [['chunks', 'gss', *LOOP, '--plot', 'a.pdf'], '.svg'], [['chunks', 'gss', *LOOP, '--plot', '.png'], '.png'],
+                        [['chunks', 'gss', *LOOP, '--plot'], '--plot'], [['chunks', 'gss', 'nope', *LOOP, '--plot', 'a.png'], 'nope'],
+                        [['chunks', 'gss', 'tss', *LOOP, '--plot', 'a.png', '--format', 'csv'], '--format'],
+                        [['chunks', *['gss'] * 65, *LOOP, '--plot', 'a.png'], '65'],
                         [['kernels', 'nope'], 'mandelbrot'], [['techniques', 'nope'], 'nope'],
                         [['run', '--workers', 'x', 'synthetic'], '--workers']):
         result = run([HDSS, *words])
         assert result.status == 2 and len(result.err) == 1 and part in result.err[0], (words, str(result))
+    assert os.listdir() == []
+
+
+def test_what_learns_is_told():
+    """af knows nothing of the powers but from the chunks' times. From the third round on each worker has its share."""
+    powers, iterations = [1, 2, 4], 100000
+    result = run([HDSS, 'chunks', 'af', '--iterations', iterations, '--power', '1,2,4', '--format', 'json'])
+    chunks = json.loads(result.out)
+    assert len(chunks) > 20 and sum(chunk['count'] for chunk in chunks) == iterations, str(result)
+    for chunk in chunks[6:]:
+        share = (iterations - chunk['first']) * powers[chunk['worker'] - 1] / sum(powers)
+        assert abs(chunk['count'] - max(share, 1)) <= 1, (chunk, share)
+
+
+def test_techniques_are_listed_and_described():
+    listed = run([HDSS, 'techniques'])
+    assert len(techniques()) >= 25 and all(len(line) <= 80 for line in listed.out.splitlines()), listed.out
+    for name in techniques():
+        shown = run([HDSS, 'techniques', name])
+        assert shown.status == 0 and shown.out.startswith(name) and '\nwhen      ' in shown.out, str(shown)
+        assert all(len(line) <= 80 for line in shown.out.splitlines()), shown.out
+
+
+def check_png(path):
+    """Every part of the file has its checksum, and the picture all its dots."""
+    with open(path, 'rb') as file:
+        data = file.read()
+    assert data[:8] == b'\x89PNG\r\n\x1a\n', data[:8]
+    at, kinds, dots = 8, [], b''
+    while at < len(data):
+        length, kind = struct.unpack('>I4s', data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        assert struct.unpack('>I', data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + body), kind
+        dots += body if kind == b'IDAT' else b''
+        kinds.append(kind)
+        at += 12 + length
+    assert kinds[0] == b'IHDR' and kinds[-1] == b'IEND', kinds
+    width, height = struct.unpack('>II', data[16:24])
+    assert width >= 800 and height >= 500 and len(zlib.decompress(dots)) > width * height, (width, height)
+
+
+def check_svg(path, *texts):
+    root = xml.parse(path).getroot()
+    assert root.tag == '{http://www.w3.org/2000/svg}svg', root.tag
+    shown = {''.join(element.itertext()).strip() for element in root.iter('{http://www.w3.org/2000/svg}text')}
+    assert all(any(text in line for line in shown) for text in texts), (texts, shown)
+
+
+def test_plots():
+    if shutil.which('gnuplot') is None:
+        return 'gnuplot is not installed'
+    specs = ['static', 'ss', 'gss', 'tss:last=5', 'fac2']
+    for name, more in (('one.png', ['gss']), ('five.png', specs), ("it's a $(touch x) \"plot\"; 'x'.png", ['gss']), ('one.svg', ['tss:last=5']),
+                       ('five.svg', specs), ('empty.png', ['gss', 'ss', '--iterations', 0]), ('single.svg', ['gss', '--iterations', 1])):
+        result = run([HDSS, 'chunks', *LOOP, *more, '--plot', name])
+        assert result.status == 0 and not result.raw_err, (name, str(result))
+        assert result.out.count('\n') == 1 and name in result.out, (name, result.out)
+        if name.endswith('.png'):
+            check_png(name)
+        else:
+            check_svg(name, more[0], 'scheduling step', 'chunk size', '4 workers')
+    check_svg('five.svg', *specs, 'N = 1,000')
+    assert len(os.listdir()) == 7, os.listdir()
+    return None
+
+
+def test_a_plot_and_a_table():
+    if shutil.which('gnuplot') is None:
+        return 'gnuplot is not installed'
+    result = run([HDSS, 'chunks', 'gss', *LOOP, '--plot', 'a.svg', '--format', 'json'])
+    assert result.status == 0 and sum(chunk['count'] for chunk in json.loads(result.out)) == 1000, str(result)
+    assert len(result.err) == 1 and 'a.svg' in result.err[0], str(result)
+    check_svg('a.svg', 'gss')
+    return None
+
+
+def with_gnuplot(script, words):
+    """hdss chunks with nothing in PATH but a gnuplot that does as `script` says, or without one."""
+    os.makedirs('bin', exist_ok=True)
+    if script is not None:
+        with open('bin/gnuplot', 'w') as file:
+            file.write('#!/bin/sh\n' + script)
+        os.chmod('bin/gnuplot', 0o755)
+    line = ['/usr/bin/env', f'PATH={os.getcwd()}/bin', HDSS, 'chunks', *words]
+    return run(line)
+
+
+def test_without_gnuplot():
+    result = with_gnuplot(None, ['gss', *LOOP, '--plot', 'a.png'])
+    assert result.status == 1 and len(result.err) == 1 and 'gnuplot' in result.err[0] and 'install' in result.err[0], str(result)
+    assert not result.out and os.listdir() == ['bin'], (result.out, os.listdir())
+
+
+def test_nothing_is_left_of_a_failure():
+    with open('old.png', 'w') as file:
+        file.write('old')
+    for script, part in (('echo line 7: no such terminal >&2; printf half; exit 1', 'line 7: no such terminal'), ('exit 0', 'nothing'),
+                         ('printf half; kill -9 $$', 'signal 9')):
+        for name in ('old.png', 'new.png'):
+            result = with_gnuplot(script, ['gss', *LOOP, '--plot', name])
+            assert result.status == 1 and len(result.err) == 1 and part in result.err[0] and not result.out, (script, str(result))
+            assert sorted(os.listdir()) == ['bin', 'old.png'], os.listdir()
+            with open('old.png') as file:
+                assert file.read() == 'old'
+    os.mkdir('folder.png')
+    for name in ('no/such/folder.png', 'folder.png', '/proc/none.svg'):
+        result = with_gnuplot('printf picture', ['gss', *LOOP, '--plot', name])
+        assert result.status == 1 and len(result.err) == 1 and name in result.err[0], (name, str(result))
+    assert sorted(os.listdir()) == ['bin', 'folder.png', 'old.png'], os.listdir()
+
+
+def test_a_long_series_is_thinned():
+    """What gnuplot gets is no longer for a million chunks of different size than for a hundred thousand, but for a logarithm."""
+    capture = f'{shutil.which("cat")} >script; printf picture'
+
+    def script(words):
+        result = with_gnuplot(capture, [*words, '--workers', 4, '--plot', 'a.png'])
+        assert result.status == 0, str(result)
+        with open('a.png') as file, open('script') as lines:
+            assert file.read() == 'picture'
+            return lines.read().splitlines()
+
+    few = script(['ss', '--iterations', 10**6])
+    assert len(few) < 300 and '0.5 1' in few and '1000000.5 1' in few, len(few)
+    uneven = script(['css:chunk=2', '--iterations', 10**6, '--power', '1,2,3,4', '--weighting', 'power'])
+    assert 2000 < len(uneven) < 30000 and any('range of their sizes' in line for line in uneven), len(uneven)
+    assert not any('range of their sizes' in line for line in few)
+    assert not any('a.png' in line for line in few)
 
 
 if __name__ == '__main__':

@@ -14,7 +14,7 @@ import tap
 
 LINE_MAX = 140
 C_FILES = (".c", ".h")
-CODE_FILES = C_FILES + (".py", ".sh", ".md", ".json", ".1", "meson.build", "meson_options.txt")
+CODE_FILES = C_FILES + (".py", ".sh", ".md", ".json", ".1", ".7", "meson.build", "meson_options.txt")
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3]) + r")\b")
 GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+_H)\n#define \1$", re.MULTILINE)
 

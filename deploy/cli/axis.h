@@ -1,0 +1,27 @@
+/* One axis of a picture: where its ends and ticks are, and how the numbers on it read. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct axis {
+    bool logarithmic;
+    double low, high;
+};
+
+/* From 0 to `high`. */
+void axis_linear(struct axis *axis, double high);
+
+/* From `low`, above 0, to `high`. */
+void axis_logarithmic(struct axis *axis, double low, double high);
+
+/* Where a value lies, 0 at the low end and 1 at the high end. */
+double axis_place(const struct axis *axis, double value);
+
+/* The settings of gnuplot's axis `name`, "x" or "y". */
+void axis_write(const struct axis *axis, const char *name, FILE *script);
+
+/* 1,000,000; cut at `size`. */
+void axis_group_digits(uint64_t value, char *text, size_t size);

@@ -1,0 +1,22 @@
+/* What `hdss chunks` is asked for. */
+#pragma once
+
+#include "deploy/cli/chunk_writers.h"
+
+struct chunks_request {
+    bool help;
+    char **specs; /* as given, borrowed from argv */
+    unsigned spec_count;
+    const char *power, *order, *plot; /* as given; NULL where they are not */
+    bool iterations_given, workers_given;
+    struct series_setup setup;
+    double *powers;                    /* owned, also setup.config.powers */
+    unsigned *asked;                   /* owned, also setup.asked */
+    const struct chunk_writer *writer; /* NULL where --format is not given */
+};
+
+extern const char chunks_help[];
+
+/* Everything but the specs themselves is checked. -1 with one line; chunks_request_fini() is due all the same. */
+int chunks_request_init(struct chunks_request *request, int argc, char **argv, struct error *error);
+void chunks_request_fini(struct chunks_request *request);

@@ -1,0 +1,16 @@
+/* gnuplot as a child that makes a picture of a script. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdio.h>
+
+/* -1 with one line that names the package where gnuplot is not in PATH. */
+int gnuplot_check(struct error *error);
+
+/* Runs the script, which has a `set terminal` and no `set output`, and makes what it draws the file `path`, which is
+ * replaced only then. The user's own settings of gnuplot are not read. -1 with one line. */
+int gnuplot_draw(FILE *script, const char *path, struct error *error);
+
+/* Writes `text` as a string of gnuplot's language: nothing in it is more than a letter. */
+void gnuplot_quote(FILE *script, const char *text);

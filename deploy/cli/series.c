@@ -1,0 +1,104 @@
+/* The chunks of one technique: see series.h. Nothing is kept of a chunk that is done with, so that a series of any
+ * length takes no more memory than a short one. */
+#include "deploy/cli/series.h"
+
+#include <stdlib.h>
+
+static int check_form(const struct series *series, struct error *error)
+{
+    enum sched_weighting weighting = series->setup->config.weighting;
+    if (weighting != SCHED_WEIGHTING_NONE)
+        return error_set(error,
+                         "--weighting %s does not go with --form closed, which does not know the workers: "
+                         "accepted is none",
+                         sched_weighting_name(weighting));
+    return sched_check_closed(&series->sched, error);
+}
+
+static int prepare_closed(struct series *series, struct error *error)
+{
+    if (check_form(series, error) < 0)
+        return -1;
+    return sched_bounds_init(&series->bounds, &series->sched, error);
+}
+
+static int prepare_recursive(struct series *series, struct error *error)
+{
+    if (!sched_spec_learns(&series->sched.spec))
+        return 0;
+    series->running = calloc(series->sched.workers, sizeof *series->running);
+    return series->running != NULL ? 0 : error_set(error, "out of memory for %u workers", series->sched.workers);
+}
+
+int series_init(struct series *series, const struct series_setup *setup, const char *text, struct error *error)
+{
+    struct sched_spec spec;
+    *series = (struct series){.setup = setup};
+    if (sched_spec_parse(&spec, text, error) < 0 || sched_init(&series->sched, &spec, &setup->config, error) < 0)
+        return -1;
+    int status = setup->form == SCHED_FORM_CLOSED ? prepare_closed(series, error) : prepare_recursive(series, error);
+    if (status < 0)
+        sched_fini(&series->sched);
+    return status;
+}
+
+void series_fini(struct series *series)
+{
+    if (series->setup->form == SCHED_FORM_CLOSED)
+        sched_bounds_fini(&series->bounds);
+    free(series->running);
+    sched_fini(&series->sched);
+}
+
+static double power_of(const struct series *series, unsigned worker)
+{
+    const double *powers = series->setup->config.powers;
+    return powers != NULL ? powers[worker] : 1;
+}
+
+/* The worker asks again: the chunk it had is computed, each iteration in 1 / power seconds. */
+static void report(struct series *series, unsigned worker)
+{
+    uint64_t count = series->running[worker];
+    if (count == 0)
+        return;
+    struct sched_feedback feedback = {
+        .worker = worker,
+        .chunks = 1,
+        .iterations = count,
+        .compute_s = (double)count / power_of(series, worker),
+        .samples = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX,
+    };
+    sched_feedback(&series->sched, &feedback);
+}
+
+static void cut_recursive(struct series *series, unsigned worker, struct chunk *chunk)
+{
+    chunk->first = series->sched.iterations - series->sched.remaining;
+    if (series->running != NULL)
+        report(series, worker);
+    chunk->count = sched_next(&series->sched, worker);
+    if (series->running != NULL)
+        series->running[worker] = chunk->count;
+}
+
+/* The chunk from its number alone, as a worker that has drawn the step knows it. */
+static void cut_closed(const struct series *series, struct chunk *chunk)
+{
+    chunk->first = sched_bounds_start(&series->bounds, series->step);
+    chunk->count = sched_bounds_start(&series->bounds, series->step + 1) - chunk->first;
+}
+
+bool series_next(struct series *series, struct chunk *chunk)
+{
+    const struct series_setup *setup = series->setup;
+    unsigned worker = setup->asked != NULL ? setup->asked[series->step % setup->asked_count]
+                                           : (unsigned)(series->step % series->sched.workers);
+    chunk->worker = worker + 1;
+    if (setup->form == SCHED_FORM_CLOSED)
+        cut_closed(series, chunk);
+    else
+        cut_recursive(series, worker, chunk);
+    series->step++;
+    return chunk->count > 0;
+}

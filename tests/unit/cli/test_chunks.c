@@ -1,0 +1,183 @@
+/* The parts of `hdss chunks` that start nothing: a series, the points of a drawn line, the numbers on an axis, and
+ * strings for gnuplot. */
+#include "deploy/cli/axis.h"
+#include "deploy/cli/curve.h"
+#include "deploy/cli/gnuplot.h"
+#include "deploy/cli/series.h"
+#include "tests/lib/suite.h"
+
+#include <string.h>
+
+static char text[1 << 20];
+
+static FILE *open_text(void)
+{
+    memset(text, 0, sizeof text);
+    return fmemopen(text, sizeof text, "w");
+}
+
+static const char *curve_of(struct curve *curve, const uint64_t *sizes, size_t count)
+{
+    FILE *file = open_text();
+    curve_begin(curve, file);
+    for (size_t i = 0; i < count; i++)
+        curve_take(curve, sizes[i]);
+    curve_end(curve);
+    fclose(file);
+    return text;
+}
+
+START_TEST(points_are_where_the_size_changes)
+{
+    static struct curve curve;
+    static const uint64_t sizes[] = {5, 5, 5, 2, 2, 1};
+    ck_assert_str_eq(curve_of(&curve, sizes, 0), "");
+    ck_assert_str_eq(curve_of(&curve, sizes, 1), "0.5 5\n1.5 5\n");
+    ck_assert_str_eq(curve_of(&curve, sizes, 6), "0.5 5\n3.5 2\n5.5 1\n6.5 1\n");
+    ck_assert_uint_eq(curve.chunks, 6);
+    ck_assert_uint_eq(curve.least, 1);
+    ck_assert_uint_eq(curve.most, 5);
+    ck_assert(!curve.grouped);
+}
+END_TEST
+
+static unsigned count_lines(void)
+{
+    unsigned lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    return lines;
+}
+
+/* Sizes alternate between 1 and 3, and once the size is 9: a range is all that is left of a group, and no extreme is
+ * lost. */
+START_TEST(a_long_series_becomes_ranges)
+{
+    static struct curve curve;
+    enum { CHUNKS = 1 << 22, ODD_ONE = 3000001 };
+    FILE *file = open_text();
+    curve_begin(&curve, file);
+    for (uint64_t i = 0; i < CHUNKS; i++)
+        curve_take(&curve, i == ODD_ONE ? 9 : i % 2 == 0 ? 1 : 3);
+    curve_end(&curve);
+    fclose(file);
+    ck_assert(curve.grouped);
+    ck_assert_uint_gt(count_lines(), CURVE_EXACT);
+    ck_assert_uint_lt(count_lines(), CURVE_EXACT + 3 * 11 * CURVE_EXACT / 2 + 10);
+    ck_assert_uint_le(curve.mark_count, CURVE_MARKS);
+    ck_assert_uint_eq(curve.most, 9);
+    ck_assert_ptr_nonnull(strstr(text, "\n2046.5 1\n2047.5 3\n2048.5 1\n2048.5 3\n2050.5 1\n"));
+    const char *odd = strstr(text, " 9\n");
+    ck_assert_ptr_nonnull(odd);
+    while (odd > text && odd[-1] != '\n')
+        odd--;
+    ck_assert_uint_eq(strtoull(odd, NULL, 10), ODD_ONE - ODD_ONE % (2 * CURVE_EXACT / 2));
+}
+END_TEST
+
+START_TEST(marks_are_few_and_along_the_whole_series)
+{
+    static struct curve curve;
+    FILE *file = open_text();
+    curve_begin(&curve, file);
+    for (uint64_t i = 0; i < 1000000; i++)
+        curve_take(&curve, 1);
+    curve_end(&curve);
+    fclose(file);
+    ck_assert_str_eq(text, "0.5 1\n1000000.5 1\n");
+    ck_assert_uint_gt(curve.mark_count, 64);
+    ck_assert_uint_gt(curve.marks[curve.mark_count - 1].step, 950000);
+    for (unsigned i = 1; i < curve.mark_count; i++)
+        ck_assert_uint_lt(curve.marks[i - 1].step, curve.marks[i].step);
+}
+END_TEST
+
+static const struct {
+    bool logarithmic;
+    double low, high;
+    const char *has, *lacks;
+} axes[] = {
+    {false, 0, 31, "xtics ('0' 0, '5' 5, '10' 10, '15' 15, '20' 20, '25' 25, '30' 30)", "log"},
+    {false, 0, 0, "xrange [0:1]", "log"},
+    {false, 0, 1.05, "'0' 0, '1' 1)", "."},
+    {false, 0, 30000, "'20,000' 20000", "k"},
+    {false, 0, 1e9, "'2×10⁸' 200000000, ", "e+"},
+    {false, 0, 9.3e18, "'8×10¹⁸' 8e+18)", "'8e"},
+    {true, 0.5, 1000, "'1' 1, '2' 2, '' 3 1, '' 4 1, '5' 5", "'0' 0"},
+    {true, 0.5, 2e6, "'10⁶' 1000000, '' 2000000 1", "'2' 2"},
+    {true, 0.5, 9e18, "'' 10 1, '' 20 1", "'10' 10"},
+};
+
+START_TEST(axes_read_well)
+{
+    struct axis axis;
+    FILE *file = open_text();
+    if (axes[_i].logarithmic)
+        axis_logarithmic(&axis, axes[_i].low, axes[_i].high);
+    else
+        axis_linear(&axis, axes[_i].high);
+    axis_write(&axis, "x", file);
+    fclose(file);
+    const char *ticks = strstr(text, "set xtics");
+    ck_assert_ptr_nonnull(ticks);
+    ck_assert_msg(strstr(text, axes[_i].has) != NULL, "no %s in %s", axes[_i].has, text);
+    ck_assert_msg(strstr(ticks, axes[_i].lacks) == NULL, "%s in %s", axes[_i].lacks, text);
+}
+END_TEST
+
+START_TEST(strings_are_only_strings)
+{
+    FILE *file = open_text();
+    gnuplot_quote(file, "it's '\n`rm` \"$x\" \\");
+    fclose(file);
+    ck_assert_str_eq(text, "'it''s ''?`rm` \"$x\" \\'");
+}
+END_TEST
+
+/* Both forms cover the loop; the closed one from the steps alone. */
+START_TEST(series_cover_the_loop)
+{
+    struct series_setup setup = {.config = {.iterations = 1000, .workers = 4}, .form = (enum sched_form)_i};
+    struct series series;
+    struct chunk chunk;
+    uint64_t covered = 0;
+    ck_assert_int_eq(series_init(&series, &setup, "gss", NULL), 0);
+    for (unsigned worker = 0; series_next(&series, &chunk); worker = (worker + 1) % 4) {
+        ck_assert_uint_eq(chunk.first, covered);
+        ck_assert_uint_eq(chunk.worker, worker + 1);
+        covered += chunk.count;
+    }
+    ck_assert_uint_eq(covered, 1000);
+    ck_assert(!series_next(&series, &chunk));
+    series_fini(&series);
+}
+END_TEST
+
+START_TEST(series_that_cannot_be_are_refused)
+{
+    struct series_setup setup = {.config = {.iterations = 10, .workers = 2}, .form = SCHED_FORM_CLOSED};
+    struct series series;
+    struct error error;
+    ck_assert_int_eq(series_init(&series, &setup, "dfss", &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "closed"));
+    ck_assert_int_eq(series_init(&series, &setup, "nope", &error), -1);
+    setup.config.weighting = SCHED_WEIGHTING_POWER;
+    ck_assert_int_eq(series_init(&series, &setup, "gss", &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "--weighting power"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("chunks");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, points_are_where_the_size_changes);
+    tcase_add_test(tests, a_long_series_becomes_ranges);
+    tcase_add_test(tests, marks_are_few_and_along_the_whole_series);
+    tcase_add_loop_test(tests, axes_read_well, 0, sizeof axes / sizeof *axes);
+    tcase_add_test(tests, strings_are_only_strings);
+    tcase_add_loop_test(tests, series_cover_the_loop, 0, 2);
+    tcase_add_test(tests, series_that_cannot_be_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
