@@ -1,0 +1,71 @@
+/* Sorting the words of a flat worker: see flat_options.h. */
+#include "common/config/flat_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool flat_is_asked(int argc, char *const *argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--dca") == 0 || strncmp(argv[i], "--dca=", 6) == 0)
+            return true;
+    return false;
+}
+
+static unsigned add_sections(struct options *all, unsigned count, const struct options *from)
+{
+    for (const struct option_section *section = from->sections; section->title != NULL; section++)
+        if (section->rows != options_common && count + 2 < OPTIONS_SECTIONS_MAX)
+            all->sections[count++] = *section;
+    return count;
+}
+
+/* Both tables in one. */
+static struct options all_options(void)
+{
+    struct options all = {0};
+    unsigned count = add_sections(&all, add_sections(&all, 0, worker_options()), job_options());
+    all.sections[count] = (struct option_section){"Help", options_common};
+    return all;
+}
+
+/* Options of a job that are for the other topologies. */
+static int refuse(const struct option_row *row, struct error *error)
+{
+    static const char *const names[] = {"group-by", "ask-ahead"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(row->name, names[i]) == 0)
+            return error_set(error, "--%s is for launches with a supermaster, not for --dca", row->name);
+    return 0;
+}
+
+int flat_options_parse(struct flat_options *options, int argc, char *const *argv, struct error *error)
+{
+    const struct options all = all_options();
+    struct options_reader reader;
+    struct options_word word;
+    int more = 0, first;
+    *options = (struct flat_options){.word = calloc((size_t)argc + 1, sizeof *options->word)};
+    worker_options_init(&options->worker);
+    if (options->word == NULL)
+        return error_set(error, "out of memory for the command line");
+    options->word[options->words++] = argv[0];
+    options_reader_init(&reader, &all, argc, argv);
+    while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
+        bool own = word.row != NULL && options_find(worker_options(), word.row->name) != NULL;
+        int result = own                ? option_apply(&word, &options->worker, error)
+                     : word.row != NULL ? refuse(word.row, error)
+                                        : 0;
+        if (result != 0)
+            return result;
+        for (int i = first; !own && i < reader.at; i++)
+            options->word[options->words++] = argv[i];
+    }
+    return more < 0 ? -1 : worker_options_check(&options->worker, error);
+}
+
+void flat_options_fini(struct flat_options *options)
+{
+    free(options->word);
+    options->word = NULL;
+}

@@ -1,0 +1,20 @@
+/* The command line of a worker that takes a job, in a launch without a supermaster: its own options and the job's,
+ * mixed in any order. */
+#pragma once
+
+#include "common/config/job.h"
+#include "common/config/rank_options.h"
+
+struct flat_options {
+    struct worker_options worker;
+    int words;
+    char **word; /* the job's command line, borrowed from argv; the list is owned, freed by flat_options_fini() */
+};
+
+/* Whether --dca is among the words. */
+bool flat_is_asked(int argc, char *const *argv);
+
+/* Sorts the words and reads the worker's own. The job's are only known to be options of a job, and such that make sense
+ * without a supermaster. Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
+int flat_options_parse(struct flat_options *options, int argc, char *const *argv, struct error *error);
+void flat_options_fini(struct flat_options *options);

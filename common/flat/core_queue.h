@@ -1,0 +1,64 @@
+/* The local queue of a node: one big chunk in shared memory, from which the node's workers draw chunks without locks.
+ *
+ * One word, the head, says it all: the number of the big chunk (its epoch) and the scheduling step in it. A draw is a
+ * compare-and-swap from (e, i) to (e, i+1), and step i of the node's technique fixes which iterations these are. At the
+ * end of the big chunk the step becomes REFILLING: whoever makes it so, exactly one, fetches the next big chunk,
+ * describes it in the queue, and sets the head to (e+1, 0).
+ *
+ * Why nothing is drawn twice or lost: the description is written only while the head says REFILLING, so a worker that
+ * has read it and then finds the head at its epoch, with a step, has read it whole; the draw counts only if the head
+ * has not moved since it was looked at. A head does not come back: the epoch grows, and wraps after 2^24 big chunks
+ * only, all of them within one draw of a worker that stands still at the same step.
+ *
+ * Pure: where the memory is and where big chunks come from is the caller's. */
+#pragma once
+
+#include "common/sched/bounds.h"
+#include "common/util/ranges.h"
+
+#include <stdatomic.h>
+
+/* All zero: the head is at the end of an empty chunk. Shared by the node's workers. */
+struct flat_queue {
+    _Alignas(64) _Atomic uint64_t head; /* epoch << STEP_BITS | step */
+    _Atomic uint64_t first, count;      /* the big chunk */
+    _Atomic uint32_t stopped;
+    _Alignas(64) _Atomic uint64_t rest_first, rest_count; /* of a big chunk that is too long at once: the refiller's */
+};
+
+/* A worker's view of it. */
+struct flat_view {
+    struct sched sched; /* the node's technique, for the big chunk of the epoch; owned */
+    struct sched_bounds bounds;
+    bool bounded;
+    uint64_t epoch; /* NO_EPOCH: none seen */
+    uint64_t first;
+};
+
+enum flat_drawn {
+    FLAT_DRAWN,  /* a chunk */
+    FLAT_REFILL, /* this worker must fetch a big chunk: flat_queue_refill() or flat_queue_end() comes next */
+    FLAT_WAIT,   /* another worker fetches one */
+    FLAT_END,    /* there is no more */
+    FLAT_BROKEN, /* the view cannot be prepared: one line in `error` */
+};
+
+/* Prepares for the node's technique among `workers`. -1 with one line: it has no closed form, or its parameters are
+ * wrong; nothing is owned then. */
+int flat_view_init(struct flat_view *view, const struct sched_spec *technique, unsigned workers, struct error *error);
+void flat_view_fini(struct flat_view *view);
+
+enum flat_drawn flat_queue_draw(struct flat_queue *queue, struct flat_view *view, struct range *chunk,
+                                struct error *error);
+
+/* What is left of the last big chunk, for whoever is to refill; asked before a new one is fetched. False if nothing. */
+bool flat_queue_take_rest(struct flat_queue *queue, struct range *chunk);
+
+/* Puts a big chunk into the queue; the draw must have returned FLAT_REFILL. */
+void flat_queue_refill(struct flat_queue *queue, const struct range *chunk);
+
+/* There are no more big chunks; the draw must have returned FLAT_REFILL. */
+void flat_queue_end(struct flat_queue *queue);
+
+/* Nobody draws from now on, whatever the queue holds. */
+void flat_queue_stop(struct flat_queue *queue);

@@ -1,0 +1,5 @@
+/* The worker in a launch without a supermaster. */
+#pragma once
+
+/* Returns the exit status. For a command line with --dca. */
+int flat_program(int argc, char **argv, const char *version);

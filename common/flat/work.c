@@ -1,0 +1,210 @@
+/* The loop of a flat worker: draw a chunk, compute it in turns, store its results; between two turns look after the
+ * others' requests, signals and the progress line.
+ *
+ * Chunks can be far shorter than a reading of the clock, so the clock is read only when a chunk was long, or many short
+ * ones have passed. */
+#include "common/flat/work.h"
+
+#include "common/flat/flat.h"
+#include "common/metrics/progress.h"
+
+/* Computed since the last look at the clock, and chunks, after which to look again. */
+#define LOOK_COMPUTE_NS 200000u
+#define LOOK_CHUNKS     512u
+/* Computing without a look at the others' requests, where --break-after does not say it: about two round trips between
+ * nodes, and a hundred times what the look costs. */
+#define BREAK_NS 50000.0
+/* A chunk shorter than this does not have the time of its end noted. */
+#define NOTED_NS 2000u
+#define TICK_NS  200000000u
+
+/* --- waiting --- */
+
+static bool has_far_peers(const struct flat *flat)
+{
+    for (unsigned i = 0; i < flat->ranks; i++)
+        if (!doorbell_reaches(&flat->runtime->doorbell, i) && (flat->rank == 0 || i == 0))
+            return true;
+    return false;
+}
+
+int flat_prepare_waiting(struct flat *flat)
+{
+    if (wait_init(&flat->wait, &flat->runtime->doorbell, flat->runtime->cores_are_free) < 0)
+        return -1;
+    flat->wait.far_peers = has_far_peers(flat);
+    wait_reset(&flat->wait);
+    return 0;
+}
+
+void flat_finish_waiting(struct flat *flat)
+{
+    if (flat->wait.base != NULL)
+        wait_fini(&flat->wait);
+}
+
+static void stop(struct flat *flat)
+{
+    if (flat->stopping)
+        return;
+    flat->stopping = true;
+    flat->transport->stop(flat);
+}
+
+void flat_fail(struct flat *flat)
+{
+    flat->failed = true;
+}
+
+void flat_idle(struct flat *flat, bool (*poll)(void *context), void *context)
+{
+    wait_idle(&flat->wait, &flat->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
+}
+
+/* --- between two turns --- */
+
+static void show_progress(struct flat *flat, uint64_t now_ns)
+{
+    flat->next_tick_ns = now_ns + TICK_NS;
+    const struct progress progress = {
+        .name = flat->lead.plan.kernel->name,
+        .done = flat->transport->drawn(flat),
+        .total = flat->lead.plan.count,
+        .elapsed_s = (double)(now_ns - flat->start_ns) / 1e9,
+        .busy = flat->ranks,
+        .workers = flat->ranks,
+        .draining = flat->stopping,
+    };
+    lead_show_progress(&flat->lead, &progress);
+}
+
+static void look_at_clock(struct flat *flat)
+{
+    uint64_t now_ns = runtime_now();
+    flat->looked_compute_ns = flat->looked_chunks = 0;
+    wait_look(&flat->wait, now_ns);
+    if (flat->wait.drain)
+        stop(flat);
+    if (flat->rank == 0 && flat->transport->serve != NULL) /* whatever the transport: nobody waits for ever */
+        flat->transport->serve(flat);
+    if (flat->transport->look != NULL)
+        flat->transport->look(flat, now_ns);
+    if (flat->rank == 0 && flat->lead.terminal.mode != TERMINAL_NONE && now_ns >= flat->next_tick_ns)
+        show_progress(flat, now_ns);
+}
+
+/* Whether others need this rank to look after them while it computes. */
+static bool serves(const struct flat *flat)
+{
+    return flat->rank == 0 && flat->ranks > 1 && flat->transport->serve != NULL &&
+           (flat->transport == &transport_two_sided || flat->wait.far_peers);
+}
+
+/* The next iteration of the running chunk after which to break off; 0: only where the executor does by itself. */
+static uint64_t next_break(const struct flat *flat, uint64_t done)
+{
+    if (!serves(flat))
+        return 0;
+    if (flat->options.worker.break_after > 0)
+        return done + flat->options.worker.break_after;
+    double in_time = flat->exec.iteration_ns > 0 ? BREAK_NS / flat->exec.iteration_ns : 1;
+    return done + (in_time < 1 ? 1 : in_time < 1e9 ? (uint64_t)in_time : 1000000000u);
+}
+
+/* --- computing --- */
+
+/* Takes results that have gathered: [done - count, done) of the running chunk. */
+static void store(struct flat *flat, const struct chunk_event *chunk)
+{
+    struct lead *lead = &flat->lead;
+    uint64_t first = flat->exec.first + chunk->done - chunk->count;
+    if (chunk->data != NULL) {
+        if (!flat->failed && results_write(&lead->sink, first, chunk->count, chunk->data, &lead->error) < 0)
+            flat_fail(flat);
+        exec_sent(&flat->exec, chunk->data);
+    }
+    if (flat->failed)
+        return;
+    flat->figures.digest += chunk->digest;
+    flat->figures.iterations += chunk->count;
+}
+
+static void finish_chunk(struct flat *flat, const struct chunk_event *chunk)
+{
+    flat->figures.chunks++;
+    flat->figures.compute_ns += chunk->compute_ns;
+    flat_measure(&flat->core, flat->exec.count, chunk->compute_ns, chunk->deviation_ns, chunk->samples);
+    if (chunk->compute_ns >= NOTED_NS)
+        flat->figures.finish_ns = runtime_now() - flat->start_ns;
+}
+
+/* Whether the chunk is over. */
+static bool handle(struct flat *flat, const struct event *event)
+{
+    switch (event->type) {
+    case EVENT_MARK: exec_mark(&flat->exec, next_break(flat, event->chunk.done)); return false;
+    case EVENT_SLICE: store(flat, &event->chunk); return flat->failed;
+    default: break;
+    }
+    if (event->text != NULL) {
+        error_set(&flat->lead.error, "%s: %s", flat->lead.plan.kernel->name, event->text);
+        flat_fail(flat);
+        return true;
+    }
+    store(flat, &event->chunk);
+    finish_chunk(flat, &event->chunk);
+    return true;
+}
+
+static void look_around(struct flat *flat, uint64_t compute_ns)
+{
+    flat->looked_compute_ns += compute_ns;
+    if (flat->looked_compute_ns >= LOOK_COMPUTE_NS || ++flat->looked_chunks >= LOOK_CHUNKS)
+        look_at_clock(flat);
+    if (serves(flat))
+        flat->transport->serve(flat);
+}
+
+static void run_chunk(struct flat *flat, const struct range *chunk)
+{
+    struct exec *exec = &flat->exec;
+    bool over = false;
+    exec_run(exec, flat->lead.plan.first + chunk->first, chunk->count, next_break(flat, 0));
+    while (!over) {
+        struct event event;
+        uint64_t before_ns = exec->compute_ns;
+        event.text = NULL;
+        event.chunk.data = NULL;
+        if (exec_advance(exec, &event) == TURN_EVENT)
+            over = handle(flat, &event);
+        look_around(flat, exec->compute_ns - before_ns);
+    }
+}
+
+/* The end of short chunks is that of the last draw, a moment later. */
+static void note_end(struct flat *flat)
+{
+    bool noted = flat->figures.finish_ns != NEVER && flat->figures.compute_ns >= NOTED_NS * flat->figures.chunks;
+    if (flat->figures.chunks > 0 && !noted)
+        flat->figures.finish_ns = runtime_now() - flat->start_ns;
+}
+
+void flat_work(struct flat *flat)
+{
+    struct range chunk;
+    runtime_wait_for_all(flat->runtime); /* asleep: some open their kernels longer than others */
+    MPI_Barrier(flat->runtime->world);
+    flat->start_ns = runtime_now();
+    flat->figures.first_ns = flat->figures.finish_ns = NEVER;
+    look_at_clock(flat);
+    while (!flat->failed && flat->transport->draw(flat, &chunk)) {
+        if (flat->figures.first_ns == NEVER)
+            flat->figures.first_ns = runtime_now() - flat->start_ns;
+        run_chunk(flat, &chunk);
+    }
+    note_end(flat);
+    if (flat->failed)
+        stop(flat);
+    if (flat->transport->finish != NULL)
+        flat->transport->finish(flat);
+}

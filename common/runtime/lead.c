@@ -1,0 +1,152 @@
+/* Leading a run: see lead.h. */
+#include "common/runtime/lead.h"
+
+#include "common/config/power_file.h"
+#include "common/metrics/progress.h"
+#include "common/metrics/summary.h"
+#include "common/runtime/files.h"
+#include "common/runtime/mpi/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void lead_init(struct lead *lead, const char *name, const char *version)
+{
+    lead->name = name;
+    lead->version = version;
+    lead->process_start_ns = runtime_process_start();
+    lead->started_at = time(NULL);
+}
+
+/* --- before it runs --- */
+
+int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers, double **speeds)
+{
+    const struct job *job = &lead->plan.job;
+    *speeds = NULL;
+    if (job->power == JOB_POWER_MEASURE)
+        return 0;
+    *speeds = calloc(workers, sizeof **speeds);
+    if (*speeds == NULL)
+        return error_set(&lead->error, "out of memory for %u workers", workers);
+    for (unsigned w = 0; w < workers; w++)
+        (*speeds)[w] = 1;
+    if (job->power == JOB_POWER_EQUAL)
+        return 0;
+    struct error inner;
+    char *text = file_read(job->power_file, &inner);
+    if (text == NULL)
+        return error_set(&lead->error, "--power '%s': accepted: measure, equal or a readable file (%s)",
+                         job->power_file, inner.text);
+    int result = power_file_parse(text, ranks, workers, *speeds, &inner);
+    free(text);
+    return result < 0 ? error_set(&lead->error, "--power %s: %s", job->power_file, inner.text) : 0;
+}
+
+int lead_check_kernel(struct lead *lead)
+{
+    const struct plan *plan = &lead->plan;
+    char text[HDSS_ERROR_MAX] = "";
+    if (plan->kernel->check == NULL || plan->kernel->check(plan->values, &plan->loop, text) == 0)
+        return 0;
+    return error_set(&lead->error, "%s: %s", plan->kernel->name, text);
+}
+
+int lead_create_files(struct lead *lead)
+{
+    const struct plan *plan = &lead->plan;
+    struct error inner;
+    if (plan->job.report[0] != '\0' && file_check_writable(plan->job.report, &inner) < 0)
+        return error_set(&lead->error, "--report: cannot write %s", inner.text);
+    return plan->collect ? results_create(plan->job.output, &plan->loop, &lead->error) : 0;
+}
+
+int lead_open_sink(struct lead *lead)
+{
+    const struct plan *plan = &lead->plan;
+    if (!plan->collect)
+        return 0;
+    int result = results_open(&lead->sink, plan->job.output, &plan->loop, &lead->error);
+    lead->sink_open = result == 0;
+    return result;
+}
+
+/* --- while it runs --- */
+
+void lead_show_progress(struct lead *lead, const struct progress *progress)
+{
+    char line[PROGRESS_LINE_MAX];
+    progress_line(progress, lead->terminal.width - 1, lead->terminal.utf8, line);
+    terminal_show(&lead->terminal, line, progress->elapsed_s);
+}
+
+/* --- at the end --- */
+
+void lead_say_failure(struct lead *lead, const char *text, unsigned rank)
+{
+    terminal_clear(&lead->terminal);
+    if (rank == lead->rank)
+        fprintf(stderr, "%s: %s\n", lead->name, text);
+    else
+        fprintf(stderr, "%s: rank %u: %s\n", lead->name, rank, text);
+}
+
+int lead_finish_output(struct lead *lead, int status)
+{
+    const struct plan *plan = &lead->plan;
+    int closed = lead->sink_open ? results_close(&lead->sink, &lead->error) : 0;
+    lead->sink_open = false;
+    if (!plan->collect)
+        return status;
+    if (closed < 0 || results_finish(plan->job.output, &plan->loop, &lead->error) < 0) {
+        if (status != EXIT_STATUS_FAILED)
+            lead_say_failure(lead, lead->error.text, lead->rank);
+        return EXIT_STATUS_FAILED;
+    }
+    return status;
+}
+
+static void complete_report(const struct lead *lead, struct report *report, uint64_t first_assign_ns)
+{
+    report->version = lead->version;
+    report->kernel = lead->plan.kernel;
+    report->values = lead->plan.values;
+    report->started_at = lead->started_at;
+    report->output = lead->plan.job.output;
+    if (first_assign_ns != NEVER)
+        report->startup_s = (double)(first_assign_ns - lead->process_start_ns) / 1e9;
+    report->failure = NULL; /* it is said on standard error */
+    report_compute(report);
+}
+
+static int write_report(struct lead *lead, const struct report *report)
+{
+    const char *path = lead->plan.job.report;
+    if (path[0] == '\0')
+        return 0;
+    char *text = report_json(report);
+    int result = text == NULL ? error_set(&lead->error, "%s: out of memory", path)
+                              : file_write(path, text, strlen(text), &lead->error);
+    free(text);
+    return result;
+}
+
+int lead_say_how_it_went(struct lead *lead, struct report *report, uint64_t first_assign_ns, int status)
+{
+    complete_report(lead, report, first_assign_ns);
+    if (status == EXIT_STATUS_FAILED)
+        report->outcome = REPORT_FAILED;
+    char *text = summary_text(report, lead->terminal.width, lead->terminal.utf8);
+    fputs(terminal_text_start(&lead->terminal), stdout);
+    terminal_clear(&lead->terminal);
+    if (text != NULL)
+        fputs(text, stdout);
+    fflush(stdout);
+    free(text);
+    if (write_report(lead, report) == 0)
+        return status;
+    lead_say_failure(lead, lead->error.text, lead->rank);
+    return EXIT_STATUS_FAILED;
+}

@@ -1,0 +1,50 @@
+/* What the rank does that leads a run, whatever the topology: looks at the files before it starts, shows how far it is,
+ * finishes the output, prints the summary and writes the report. */
+#pragma once
+
+#include "common/metrics/report.h"
+#include "common/results/results.h"
+#include "common/runtime/plan.h"
+#include "common/runtime/terminal.h"
+
+struct lead {
+    const char *name;    /* of the program, before its messages */
+    const char *version; /* of HDSS */
+    unsigned rank;
+    struct plan plan;
+    struct error error;
+    struct results_sink sink;
+    bool sink_open;
+    struct terminal terminal;
+    uint64_t process_start_ns;
+    int64_t started_at;
+};
+
+/* Notes the times of the start. */
+void lead_init(struct lead *lead, const char *name, const char *version);
+
+/* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
+ * also after -1 (with one line in lead->error). */
+int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers, double **speeds);
+
+/* What the kernel will need. -1 with one line in lead->error. */
+int lead_check_kernel(struct lead *lead);
+
+/* Looks whether the report can be written and creates the output. -1 with one line in lead->error for wrong use,
+ * RESULTS_NO_ROOM. */
+int lead_create_files(struct lead *lead);
+int lead_open_sink(struct lead *lead);
+
+/* Shows the progress line. */
+struct progress;
+void lead_show_progress(struct lead *lead, const struct progress *progress);
+
+/* One line on standard error, in the name of `rank`. */
+void lead_say_failure(struct lead *lead, const char *text, unsigned rank);
+
+/* Closes the sink, if it is open, and makes the final file. Returns the exit status. */
+int lead_finish_output(struct lead *lead, int status);
+
+/* Completes the report (version, kernel, times of day, output, what follows), prints the summary and writes the report.
+ * Returns the exit status. */
+int lead_say_how_it_went(struct lead *lead, struct report *report, uint64_t first_assign_ns, int status);

@@ -1,0 +1,239 @@
+"""Workers alone (--dca): the same results as the hierarchy, whatever the mode, technique and number of ranks; wrong use, drains, failures."""
+import hashlib
+import itertools
+import os
+import signal
+
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, main, mpirun_line, report, run, start, wait_until
+from nodes import Nodes
+from test_drain import LONG, check_drained, ranks_of, results_have_come
+
+MODES = ['rma', 'two-sided', 'node']
+ALL_MODES = MODES + ['rma:atomics=2', 'two-sided:exchanges=2']
+CLOSED = ['static', 'ss', 'css:chunk=13', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'gss', 'tap:mu=1,sigma=0.5', 'tss', 'tss:decrement=real', 'fac2', 'tfss',
+          'fiss', 'viss', 'rnd', 'pls:swr=0.7', 'pls']
+WEIGHTED = ['wf', 'dtss', 'dfss', 'dgss']
+reference = {}
+
+
+def flat_line(ranks, mode, words, worker_words=()):
+    return mpirun_line([(ranks, [WORKER, '--dca', mode, *worker_words, *words])])
+
+
+def checksum_of(words):
+    """That of the same job with a supermaster, a master and two workers."""
+    key = ' '.join(words)
+    if key not in reference:
+        result = run(mpirun_line([(1, [SUPERMASTER, *words]), (1, [MASTER]), (2, [WORKER])]))
+        assert result.status == 0, result
+        reference[key] = result.checksum()
+    return reference[key]
+
+
+def check(ranks, mode, options, kernel, line=None):
+    result = run(line or flat_line(ranks, mode, ['--report', 'report.json', *options, *kernel]))
+    what = f'{ranks} ranks, {mode}, {options}, {kernel}'
+    assert result.status == 0, f'{what}: {result}'
+    assert not result.err, f'{what}: {result}'
+    figures = report()
+    assert figures['topology'] == 'dca-' + mode.split(':')[0], figures
+    assert figures['outcome'] == 'done' and figures['workers'] == ranks and figures['masters'] == 0, figures
+    assert sum(row['iterations'] for row in figures['worker_stats']) == figures['iterations'] == figures['done'], f'{what}: {figures}'
+    assert sum(row['chunks'] for row in figures['worker_stats']) == figures['chunks'], what
+    assert figures['checksum'] == checksum_of(kernel), f'{what}: {figures["checksum"]}'
+    return figures
+
+
+def synthetic(iterations):
+    return ['synthetic', f'iterations={iterations}', 'mean=0']
+
+
+def test_every_mode_rank_count_and_length():
+    for ranks, mode, iterations in itertools.product([1, 2, 3, 8], ALL_MODES, [0, 1, 7, 1000]):
+        figures = check(ranks, mode, ['--technique', 'gss'], synthetic(iterations))
+        assert figures['chunks'] <= iterations
+
+
+def test_a_million_iterations_one_by_one():
+    for ranks, mode in [(2, 'rma'), (3, 'two-sided'), (3, 'node'), (2, 'rma:atomics=2')]:
+        figures = check(ranks, mode, ['--technique', 'ss', '--node-technique', 'ss'] if mode == 'node' else ['--technique', 'ss'], synthetic(10**6))
+        assert figures['chunks'] == 10**6, figures['chunks']
+
+
+def test_every_technique():
+    ranks = itertools.cycle([2, 3, 8])
+    for technique in CLOSED + WEIGHTED:
+        for mode in MODES:
+            check(next(ranks), mode, ['--technique', technique], synthetic(1000))
+    for technique, mode in [('af', 'rma'), ('af', 'two-sided'), ('gss', 'two-sided:exchanges=2'), ('wf', 'rma:atomics=2')]:
+        check(3, mode, ['--technique', technique], synthetic(1000))
+
+
+def test_every_node_technique():
+    for technique in CLOSED[:-1]:
+        check(4, 'node', ['--technique', 'fac2', '--node-technique', technique], synthetic(1000))
+
+
+def test_chunks_are_counted_as_the_closed_form_has_them():
+    # fac2, N = 1000, P = 4: [DCA] Table 2 has 28 chunks
+    for mode in ('rma', 'two-sided'):
+        assert check(4, mode, ['--technique', 'fac2'], synthetic(1000))['chunks'] == 28
+        assert check(4, mode, ['--technique', 'gss'], synthetic(1000))['chunks'] == 17
+
+
+def test_weights_powers_thresholds_and_parts():
+    for mode in MODES:
+        for options in (['--weighting', 'power', '--technique', 'fac2'], ['--min-chunk', '50', '--technique', 'gss'], ['--power', 'equal', '--technique', 'wf']):
+            check(3, mode, options, synthetic(2000))
+    with open('powers', 'w') as file:
+        file.write('0 1\n1 2.5\n2 0.5\n')
+    figures = check(3, 'rma', ['--power', 'powers', '--technique', 'dfss'], synthetic(2000))
+    assert [row['power'] for row in figures['worker_stats']] == [2, 5, 1], figures
+    whole = int(checksum_of(synthetic(2000)), 16)
+    parts = [int(run(flat_line(2, 'rma', ['--iterations', part, *synthetic(2000)])).checksum(), 16) for part in ('0:700', '700:1300')]
+    assert sum(parts) % 2**64 == whole
+
+
+def test_the_output_is_the_same_file():
+    digests = set()
+    kernel = ['mandelbrot', 'width=200', 'height=150', 'max_iter=200']
+    for ranks, mode in [(1, 'rma'), (3, 'rma'), (3, 'two-sided'), (4, 'node')]:
+        check(ranks, mode, ['--output', 'out.npy'], kernel)
+        with open('out.npy', 'rb') as file:
+            digests.add(hashlib.sha256(file.read()).hexdigest())
+    assert len(digests) == 1, digests
+    check(2, 'rma', ['--output', 'out.png'], kernel)
+    assert os.path.getsize('out.png') > 100
+
+
+def test_slow_workers_get_less():
+    kernel = ['synthetic', 'iterations=4000', 'mean=100']
+    for mode in MODES:
+        words = [WORKER, '--dca', mode, '--report', 'report.json', '--technique', 'fac2', *kernel]
+        figures = check(2, mode, [], kernel, mpirun_line([(1, words), (1, [*words, '--slowdown', '4'])]))
+        fast, slow = figures['worker_stats']
+        assert fast['iterations'] > 1.5 * slow['iterations'], (mode, fast, slow)
+
+
+def refused(contexts, *parts):
+    result = run(mpirun_line(contexts))
+    assert result.status == 2, result
+    assert len(result.err) == 1, result
+    assert all(part in result.err[0] for part in parts), result
+
+
+def test_wrong_use_is_one_line_and_exit_2():
+    kernel = ['synthetic', 'iterations=10']
+
+    def one(*words):
+        return [(3, [WORKER, *words])]
+    refused(one('--dca', 'shared', *kernel), '--dca', "'shared'", 'two-sided')
+    refused(one('--dca', 'rma'), 'no kernel')
+    refused(one('--dca', 'rma', 'mandelbrott'), 'mandelbrott')
+    for option in (['--ask-ahead', '2'], ['--group-by', 'even']):
+        refused(one('--dca', 'rma', *option, *kernel), option[0], 'supermaster')
+    refused(one('--dca', 'rma', '--technique', 'auto', *kernel), 'auto')
+    refused(one('--dca', 'rma', '--technique', 'awf-b', *kernel), 'awf-b cannot run with --dca')
+    refused(one('--dca', 'rma', '--technique', 'tap', *kernel), 'tap', 'mu=')
+    refused(one('--dca', 'node', '--technique', 'af', *kernel), 'af cannot run with --dca node')
+    refused(one('--dca', 'node', '--node-technique', 'dfss', *kernel), '--node-technique', 'dfss')
+    refused(one('--dca', 'rma', '--node-technique', 'ss', *kernel), '--node-technique', '--dca node')
+    refused(one('--dca', 'node', '--break-after', '3', *kernel), '--break-after')
+    refused(one('--dca', 'rma', '--output', 'x.jpeg', *kernel), 'x.jpeg')
+    refused(one('--dca', 'rma', '--output', 'nowhere/x.npy', *kernel), 'nowhere/x.npy')
+    refused(one('--dca', 'rma', '--power', 'nowhere', '--technique', 'wf', *kernel), 'nowhere')
+    refused([(2, [WORKER, '--dca', 'rma', *kernel]), (1, [WORKER, '--dca', 'node', *kernel])], 'rank 2')
+    refused([(2, [WORKER, '--dca', 'rma', *kernel]), (1, [WORKER, '--dca', 'rma', *kernel, 'mean=3'])], 'rank 2', 'another job')
+    refused([(2, [WORKER, '--dca', 'rma', *kernel]), (1, [WORKER])], 'rank 0', 'rank 2')
+    refused([(1, [SUPERMASTER, *kernel]), (2, [WORKER, '--dca', 'rma', *kernel])], 'rank 1 has --dca', 'supermaster')
+
+
+def test_a_signal_to_any_rank_drains():
+    for mode, which in itertools.product(MODES, (0, -1)):
+        process = start(flat_line(3, mode, LONG))
+        wait_until(results_have_come, 'the first result')
+        os.kill(ranks_of(process, WORKER)[which], signal.SIGTERM)
+        check_drained(finish(process))
+        os.remove('out.bin')
+
+
+def test_a_signal_to_all_ranks_drains():
+    process = start(flat_line(3, 'rma', LONG))
+    wait_until(results_have_come, 'the first result')
+    process.send_signal(signal.SIGUSR1)
+    check_drained(finish(process))
+
+
+def test_a_rank_that_fails_ends_the_run_with_one_line():
+    for mode in MODES:
+        words = [WORKER, '--dca', mode, '--technique', 'ss', '--output', 'out.npy', 'mandelbrot', 'width=3000', 'height=2000', 'max_iter=20']
+        limited = ['sh', '-c', 'ulimit -f 20000; exec "$@"', 'sh', *words]
+        result = run(mpirun_line([(2, words), (1, limited)]))
+        assert result.status == 1, result
+        assert len(result.err) == 1 and 'rank 2' in result.err[0] and 'File too large' in result.err[0], result
+
+
+def test_injected_delays_are_waited_for():
+    # ss, 10 chunks: 20 ms each, where they are served one after another, or drawn by one rank
+    kernel = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json', *synthetic(10)]
+    for where in ('calculation', 'assignment'):
+        delay = ['--inject-delay', f'{where}:20000']
+        for line in (job(0, 2, [*delay, *kernel]), job(1, 2, [*delay, *kernel]),
+                     *(flat_line(1, mode, [*delay, '--node-technique', 'ss', *kernel] if mode == 'node' else [*delay, *kernel]) for mode in ALL_MODES)):
+            result = run(line)
+            assert result.status == 0, result
+            figures = report()
+            served = figures['chunks'] if where == 'assignment' or figures['topology'] != 'hierarchical' else figures['refills']
+            assert figures['elapsed_s'] > 0.02 * (served - 1), (line, figures['elapsed_s'])
+            assert figures['checksum'] == checksum_of(synthetic(10))
+
+
+def test_idle_ranks_do_not_burn_their_cores():
+    # One long iteration: seven ranks have nothing to do for two seconds.
+    for mode in MODES:
+        before = os.times()
+        result = run(flat_line(8, mode, ['--technique', 'ss', 'synthetic', 'iterations=1', 'mean=2e6', 'mode=sleep', 'distribution=constant']))
+        after = os.times()
+        assert result.status == 0, result
+        used = after.children_user + after.children_system - before.children_user - before.children_system
+        assert used < 7, f'{mode}: {used} s'
+
+
+def test_hdss_run_launches_workers_alone():
+    for mode in MODES:
+        inside = ['--node-technique', 'ss'] if mode == 'node' else ['--break-after', '5']
+        result = run([HDSS, 'run', '--dca', mode, *inside, '--workers', '3', '--slowdown', '1,1,2', '--technique', 'fac2', *synthetic(1000)])
+        assert result.status == 0 and result.checksum() == checksum_of(synthetic(1000)), result
+        assert 'supermaster' not in result.err[0] and f'--dca {mode}' in result.err[0], result
+    far = run([HDSS, 'run', '--dry-run', '--dca', 'rma', '--hosts', 'a:2,b:2', *synthetic(10)])
+    assert far.status == 0 and "--host a:2,b:2" in far.out and "osc '^rdma'" in far.out, far
+    for words, text in ((['--dca', 'rma', '--masters', '2'], '--masters'), (['--dca', 'shared'], 'shared'),
+                        (['--dca', 'rma', '--node-technique', 'ss'], '--dca node')):
+        result = run([HDSS, 'run', *words, *synthetic(10)])
+        assert result.status == 2 and len(result.err) == 1 and text in result.err[0], result
+
+
+def test_several_nodes():
+    kernel = ['synthetic', 'iterations=2000', 'mean=20']
+    expected = checksum_of(kernel)
+    try:
+        with Nodes(3) as nodes:
+            for mode in ALL_MODES:
+                words = [WORKER, '--dca', mode, '--technique', 'fac2', '--report', os.path.abspath('report.json'), *kernel]
+                result = finish(start(nodes.line([(6, words)], options=['--mca', 'osc', '^rdma'])))
+                assert result.status == 0, (mode, result)
+                figures = report()
+                assert figures['nodes'] == 3 and figures['checksum'] == expected, (mode, figures)
+                if mode == 'node':
+                    assert figures['refills'] == 23, figures['refills']  # fac2 for three nodes
+    except OSError as problem:
+        return str(problem)
+
+
+# What does not depend on how the launcher passes signals, statuses and nodes on: for a second MPI library.
+PORTABLE = [test_every_mode_rank_count_and_length, test_a_million_iterations_one_by_one, test_every_technique,
+            test_chunks_are_counted_as_the_closed_form_has_them, test_weights_powers_thresholds_and_parts, test_the_output_is_the_same_file]
+
+
+if __name__ == '__main__':
+    main(PORTABLE if 'MPIRUN' in os.environ else [value for name, value in list(globals().items()) if name.startswith('test_')])
