@@ -26,6 +26,8 @@ void master_note_done(struct master *master, const struct part *part)
 
 void master_report(struct master *master, bool refill, uint64_t now_ns)
 {
+    if (master->newsy_count > 0)
+        master_send_feedback(master);
     for (unsigned i = 0; i < master->done_count; i++)
         done_record_put(master->report_records, i, &master->done[i]);
     actions_send(master->actions, master->config.supermaster,

@@ -17,7 +17,13 @@ static void on_committed(void *owner, const struct part *part)
     master_note_done(owner, part);
 }
 
+static void on_finished(void *owner, unsigned w, const struct feedback_record *feedback)
+{
+    master_note_feedback(owner, w, feedback);
+}
+
 static const struct service_ops service_ops = {.committed = on_committed};
+static const struct service_ops learning_ops = {.finished = on_finished, .committed = on_committed};
 
 int master_init(struct master *master, const struct master_config *config)
 {
@@ -32,12 +38,12 @@ int master_init(struct master *master, const struct master_config *config)
         .workers = config->workers,
         .pool_capacity = 3 * config->workers + 1,
         .record_bytes = config->record_bytes,
-        .ops = &service_ops,
+        .ops = config->feedback ? &learning_ops : &service_ops,
         .owner = master,
     };
     master->report_records = malloc(REPORT_MAX * DONE_RECORD_BYTES);
     master->stats_records = malloc((size_t)(config->workers + 1) * STATS_RECORD_BYTES);
-    if (master->report_records == NULL || master->stats_records == NULL ||
+    if (master->report_records == NULL || master->stats_records == NULL || master_feedback_init(master) < 0 ||
         service_init(&master->service, &service) < 0) {
         master_fini(master);
         return -1;
@@ -49,6 +55,7 @@ void master_fini(struct master *master)
 {
     free(master->report_records);
     free(master->stats_records);
+    master_feedback_fini(master);
     service_fini(&master->service);
     *master = (struct master){0};
 }

@@ -14,6 +14,13 @@ void master_receive_from_worker(struct master *master, unsigned from, uint64_t n
 void master_note_done(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
+/* feedback.c: only where the job's technique learns */
+int master_feedback_init(struct master *master); /* -1 when memory is out */
+void master_feedback_fini(struct master *master);
+void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback);
+/* Sends what is noted; the message borrows it until the next one. */
+void master_send_feedback(struct master *master);
+
 /* refill.c */
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
 void master_ask_for_refill(struct master *master, uint64_t now_ns);

@@ -4,6 +4,7 @@
 
 #include "common/machine/machine.h"
 #include "common/machine/service.h"
+#include "common/machine/spread.h"
 
 enum master_state { MASTER_SERVING, MASTER_ENDING, MASTER_GONE };
 
@@ -13,6 +14,14 @@ struct master_config {
     const unsigned *ranks; /* of its workers, sorted, borrowed */
     unsigned workers;
     uint64_t record_bytes; /* 0 where results are only digested */
+    bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
+};
+
+/* What a worker measured and the supermaster has not been told. */
+struct news {
+    uint32_t chunks; /* 0: nothing */
+    uint64_t iterations, compute_ns, wait_ns;
+    struct spread spread;
 };
 
 struct master {
@@ -27,6 +36,11 @@ struct master {
     unsigned char *stats_records;  /* likewise */
     uint64_t reported_at_ns;
     unsigned reported_busy;
+    /* feedback */
+    struct news *news; /* [workers]; owned */
+    unsigned *newsy;   /* [newsy_count] workers with news; owned */
+    unsigned newsy_count;
+    unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
     /* refills */
     bool refill_open;   /* asked for and not answered */
     bool refill_parked; /* answered by EMPTY: the supermaster has nothing free at present */

@@ -68,6 +68,30 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     return DECODE_OK;
 }
 
+static enum decode_result check_cells(const struct speed *speed)
+{
+    for (unsigned i = 0; i < CELLS; i++)
+        if (speed->cells[i].count == 0 && speed->cells[i].mean_ns > 0)
+            return DECODE_NOT_ZERO;
+    return DECODE_OK;
+}
+
+static enum decode_result check_speed(const struct message *message)
+{
+    struct speed speed;
+    for (size_t at = SPEED_AT_REALS; at < SPEED_AT_CELLS; at += 8)
+        if (wire_double_is_bad(message->records + at))
+            return DECODE_OUT_OF_RANGE;
+    for (size_t at = SPEED_AT_CELLS; at < SPEED_AT_LEVELS; at += 8)
+        if (wire_float_is_bad(message->records + at))
+            return DECODE_OUT_OF_RANGE;
+    speed_get(message, &speed);
+    for (unsigned i = 0; i < speed.levels; i++)
+        if (speed.elapsed_ns[i] == 0)
+            return DECODE_OUT_OF_RANGE;
+    return speed.swr > 1 ? DECODE_OUT_OF_RANGE : check_cells(&speed);
+}
+
 static enum decode_result decode_speed(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
 {
@@ -75,15 +99,20 @@ static enum decode_result decode_speed(struct message *message, const struct hea
         return DECODE_UNKNOWN_FLAG;
     if (header->number < 1 || header->number > LEVELS_MAX)
         return DECODE_OUT_OF_RANGE;
-    message->speed.worker = header->id;
-    message->speed.levels = header->number;
-    enum decode_result result = check_size(size, HEADER_BYTES + 8 * header->number);
-    for (unsigned i = 0; result == DECODE_OK && i < header->number; i++) {
-        message->speed.elapsed_ns[i] = wire_get64(bytes + HEADER_BYTES + 8 * i);
-        if (message->speed.elapsed_ns[i] == 0)
-            return DECODE_OUT_OF_RANGE;
-    }
-    return result;
+    enum decode_result result = check_size(size, SPEED_BYTES + 8 * header->number);
+    if (result != DECODE_OK)
+        return result;
+    message->speed = (struct speed_head){header->id, header->number};
+    message->records = bytes + HEADER_BYTES;
+    return check_speed(message);
+}
+
+/* A deviation and of how many samples it is: unknown, that is 0, with fewer than two. */
+static enum decode_result check_deviation(const unsigned char *deviation, uint32_t samples)
+{
+    if (wire_float_is_bad(deviation))
+        return DECODE_OUT_OF_RANGE;
+    return samples < 2 && wire_get32(deviation) != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
 static enum decode_result decode_request(struct message *message, const struct header *header,
@@ -102,13 +131,17 @@ static enum decode_result decode_request(struct message *message, const struct h
         .compute_ns = wire_get64(bytes + 8),
         .digest = wire_get64(bytes + 16),
         .wait_ns = wire_get64(bytes + 24),
+        .deviation_ns = wire_get_float(bytes + 32),
+        .samples = wire_get16(bytes + 36),
     };
     if (request->asks > ASKS_MAX || (request->asks == 0 && !request->done) || (request->done && request->chunk == 0))
         return DECODE_OUT_OF_RANGE;
-    if (!request->done &&
-        (request->chunk != 0 || request->compute_ns != 0 || request->digest != 0 || message->payload != PAYLOAD_NONE))
+    if (!request->done && (request->chunk != 0 || request->compute_ns != 0 || request->digest != 0 ||
+                           message->payload != PAYLOAD_NONE || request->samples != 0))
         return DECODE_NOT_ZERO;
-    return DECODE_OK;
+    if (wire_get16(bytes + 38) != 0)
+        return DECODE_NOT_ZERO;
+    return check_deviation(bytes + 32, request->samples);
 }
 
 static enum decode_result decode_result_message(struct message *message, const struct header *header,
@@ -208,6 +241,26 @@ static enum decode_result decode_stats(struct message *message, const struct hea
     return decode_records(message, header, bytes, size, STATS_MAX, STATS_RECORD_BYTES);
 }
 
+static enum decode_result decode_feedback(struct message *message, const struct header *header,
+                                          const unsigned char *bytes, size_t size)
+{
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->id != 0)
+        return DECODE_NOT_ZERO;
+    if (header->number == 0)
+        return DECODE_OUT_OF_RANGE;
+    enum decode_result result = decode_records(message, header, bytes, size, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES);
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
+        struct feedback_record record;
+        feedback_record_get(message->records, i, &record);
+        if (record.chunks == 0 || record.iterations < record.chunks)
+            return DECODE_OUT_OF_RANGE;
+        result = check_deviation(message->records + (size_t)i * FEEDBACK_RECORD_BYTES + 32, record.samples);
+    }
+    return result;
+}
+
 static enum decode_result decode_problem(struct message *message, const struct header *header,
                                          const unsigned char *bytes, size_t size)
 {
@@ -224,6 +277,17 @@ static enum decode_result decode_problem(struct message *message, const struct h
             return DECODE_OUT_OF_RANGE; /* it is printed as one line */
     }
     return DECODE_OK;
+}
+
+static enum decode_result decode_echo(struct message *message, const struct header *header, size_t size)
+{
+    enum decode_result result = check_size(size, HEADER_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    message->echo.id = header->id;
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    return header->number != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
 static enum decode_result decode_end(struct message *message, const struct header *header, size_t size)
@@ -252,11 +316,13 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_ASSIGN: return decode_assign(message, &header, bytes, size);
     case MESSAGE_END: return decode_end(message, &header, size);
     case MESSAGE_GOODBYE: return decode_goodbye(message, &header, bytes, size);
+    case MESSAGE_ECHO: return decode_echo(message, &header, size);
     case MESSAGE_REPORT: return decode_report(message, &header, bytes, size);
     case MESSAGE_REFILL: return decode_refill(message, &header, bytes, size);
     case MESSAGE_STATS: return decode_stats(message, &header, bytes, size);
     case MESSAGE_PROBLEM: return decode_problem(message, &header, bytes, size);
     case MESSAGE_DRAIN: return check_plain(&header, size, HEADER_BYTES, 0);
+    case MESSAGE_FEEDBACK: return decode_feedback(message, &header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -297,11 +363,13 @@ const char *message_name(enum message_type type)
     case MESSAGE_ASSIGN: return "ASSIGN";
     case MESSAGE_END: return "END";
     case MESSAGE_GOODBYE: return "GOODBYE";
+    case MESSAGE_ECHO: return "ECHO";
     case MESSAGE_REPORT: return "REPORT";
     case MESSAGE_REFILL: return "REFILL";
     case MESSAGE_STATS: return "STATS";
     case MESSAGE_PROBLEM: return "PROBLEM";
     case MESSAGE_DRAIN: return "DRAIN";
+    case MESSAGE_FEEDBACK: return "FEEDBACK";
     }
     return "?";
 }

@@ -24,12 +24,12 @@ static void put_header(unsigned char *out, enum message_type type, unsigned flag
     wire_put32(out + 4, id);
 }
 
-static size_t encode_speed(const struct speed *speed, unsigned char *out)
+static size_t encode_speed(const struct message *message, unsigned char *out)
 {
-    put_header(out, MESSAGE_SPEED, 0, speed->levels, speed->worker);
-    for (unsigned i = 0; i < speed->levels; i++)
-        wire_put64(out + HEADER_BYTES + 8 * i, speed->elapsed_ns[i]);
-    return HEADER_BYTES + 8 * speed->levels;
+    size_t size = SPEED_BYTES + 8 * message->speed.levels;
+    put_header(out, MESSAGE_SPEED, 0, message->speed.levels, message->speed.worker);
+    memcpy(out + HEADER_BYTES, message->records, size - HEADER_BYTES);
+    return size;
 }
 
 static size_t encode_request(const struct message *message, unsigned char *out)
@@ -40,6 +40,9 @@ static size_t encode_request(const struct message *message, unsigned char *out)
     wire_put64(out + 8, request->compute_ns);
     wire_put64(out + 16, request->digest);
     wire_put64(out + 24, request->wait_ns);
+    wire_put_float(out + 32, request->deviation_ns);
+    wire_put16(out + 36, (uint16_t)request->samples);
+    wire_put16(out + 38, 0);
     return REQUEST_BYTES;
 }
 
@@ -87,12 +90,13 @@ static size_t encode_problem(const struct problem *problem, unsigned char *out)
 size_t message_encode_fixed(const struct message *message, unsigned char *out)
 {
     switch (message->type) {
-    case MESSAGE_SPEED: return encode_speed(&message->speed, out);
+    case MESSAGE_SPEED: return encode_speed(message, out);
     case MESSAGE_REQUEST: return encode_request(message, out);
     case MESSAGE_RESULT: return encode_result(message, out);
     case MESSAGE_ASSIGN: return encode_assign(&message->assign, out);
     case MESSAGE_END: put_header(out, MESSAGE_END, message->end.drain ? FLAG_DRAIN : 0, 0, 0); return HEADER_BYTES;
     case MESSAGE_GOODBYE: return encode_goodbye(&message->goodbye, out);
+    case MESSAGE_ECHO: put_header(out, MESSAGE_ECHO, 0, 0, message->echo.id); return HEADER_BYTES;
     case MESSAGE_REPORT:
         return encode_records(message, message->report.refill ? FLAG_REFILL : 0, message->report.busy,
                               DONE_RECORD_BYTES, out);
@@ -103,6 +107,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_STATS: return encode_records(message, 0, 0, STATS_RECORD_BYTES, out);
     case MESSAGE_PROBLEM: return encode_problem(&message->problem, out);
     case MESSAGE_DRAIN: put_header(out, MESSAGE_DRAIN, 0, 0, 0); return HEADER_BYTES;
+    case MESSAGE_FEEDBACK: return encode_records(message, 0, 0, FEEDBACK_RECORD_BYTES, out);
     }
     return 0;
 }
@@ -110,17 +115,19 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
 size_t message_fixed_size(const struct message *message)
 {
     switch (message->type) {
-    case MESSAGE_SPEED: return HEADER_BYTES + 8 * message->speed.levels;
+    case MESSAGE_SPEED: return SPEED_BYTES + 8 * message->speed.levels;
     case MESSAGE_REQUEST: return REQUEST_BYTES;
     case MESSAGE_RESULT: return RESULT_BYTES;
     case MESSAGE_ASSIGN: return ASSIGN_BYTES;
     case MESSAGE_END:
+    case MESSAGE_ECHO:
     case MESSAGE_DRAIN: return HEADER_BYTES;
     case MESSAGE_GOODBYE: return GOODBYE_BYTES;
     case MESSAGE_REPORT: return HEADER_BYTES + message->record_count * DONE_RECORD_BYTES;
     case MESSAGE_REFILL: return HEADER_BYTES + message->record_count * CHUNK_RECORD_BYTES;
     case MESSAGE_STATS: return HEADER_BYTES + message->record_count * STATS_RECORD_BYTES;
     case MESSAGE_PROBLEM: return HEADER_BYTES + message->problem.length;
+    case MESSAGE_FEEDBACK: return HEADER_BYTES + message->record_count * FEEDBACK_RECORD_BYTES;
     }
     return 0;
 }

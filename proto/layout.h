@@ -6,6 +6,11 @@
 #define HELLO_MAGIC    "HDSS"
 #define HELLO_FLAG_DCA 1u
 
+/* Offsets in a SPEED's body, which begins behind the header. */
+#define SPEED_AT_REALS  8 /* mean, deviation, swr */
+#define SPEED_AT_CELLS  32
+#define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
+
 #define FLAG_DONE   1u /* REQUEST */
 #define FLAG_INLINE 2u /* REQUEST, RESULT */
 #define FLAG_DATA   4u /* REQUEST, RESULT */

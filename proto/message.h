@@ -6,24 +6,27 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 1
+#define PROTOCOL_VERSION 2
 
 #define HEADER_BYTES  8
 #define HELLO_BYTES   24
-#define REQUEST_BYTES 32
+#define REQUEST_BYTES 40
 #define RESULT_BYTES  24
 #define ASSIGN_BYTES  24
 #define GOODBYE_BYTES 32
+#define SPEED_BYTES   168 /* and 8 for each level */
 
-#define MESSAGE_MAX 4096
-#define INLINE_MAX  2048
-#define SLICE_MAX   (1u << 20)
-#define REFILL_MAX  200
-#define REPORT_MAX  160
-#define STATS_MAX   60
-#define ASKS_MAX    8
-#define LEVELS_MAX  12
-#define TEXT_MAX    400
+#define MESSAGE_MAX  4096
+#define INLINE_MAX   2048
+#define SLICE_MAX    (1u << 20)
+#define REFILL_MAX   200
+#define REPORT_MAX   160
+#define STATS_MAX    60
+#define ASKS_MAX     8
+#define LEVELS_MAX   12
+#define CELLS        16
+#define FEEDBACK_MAX 100
+#define TEXT_MAX     400
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
 
@@ -47,17 +50,19 @@ enum message_type {
     MESSAGE_ASSIGN = 0x13,
     MESSAGE_END = 0x14,
     MESSAGE_GOODBYE = 0x15,
+    MESSAGE_ECHO = 0x16,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
     MESSAGE_PROBLEM = 0x23,
     MESSAGE_DRAIN = 0x24,
+    MESSAGE_FEEDBACK = 0x25,
 };
 
-struct speed {
+/* The rest of a SPEED is at message.records: see speed_get() in record.h. */
+struct speed_head {
     uint32_t worker;
     unsigned levels;
-    uint64_t elapsed_ns[LEVELS_MAX];
 };
 
 struct request {
@@ -65,6 +70,8 @@ struct request {
     unsigned asks;
     bool done;
     uint64_t compute_ns, digest, wait_ns;
+    float deviation_ns; /* of one iteration; 0 with fewer than two samples */
+    unsigned samples;   /* pieces that were timed, at most UINT16_MAX */
 };
 
 struct result {
@@ -86,7 +93,11 @@ struct goodbye {
     uint64_t wait_ns; /* a worker's idle time since its last chunk */
 };
 
-/* REPORT, REFILL and STATS end in `records` records at message.records: see record.h. */
+struct echo {
+    uint32_t id;
+};
+
+/* REPORT, REFILL, STATS and FEEDBACK end in `record_count` records at message.records: see record.h. */
 struct report_head {
     bool refill;
     uint32_t busy;
@@ -110,15 +121,16 @@ struct message {
     enum payload payload;         /* REQUEST and RESULT only */
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
     uint64_t payload_bytes;       /* of DATA it is 0 when received: the receiver knows */
-    const unsigned char *records; /* REPORT, REFILL, STATS: encoded records, borrowed */
+    const unsigned char *records; /* SPEED: its body; REPORT, REFILL, STATS, FEEDBACK: records; encoded, borrowed */
     unsigned record_count;
     union {
-        struct speed speed;
+        struct speed_head speed;
         struct request request;
         struct result result;
         struct assign assign;
         struct end end;
         struct goodbye goodbye;
+        struct echo echo;
         struct report_head report;
         struct refill_head refill;
         struct problem problem;

@@ -1,5 +1,5 @@
 /* Records in place: see record.h. Layouts are those of PROTOCOL.md section 3. */
-#include "proto/record.h"
+#include "proto/layout.h"
 
 void done_record_put(unsigned char *records, unsigned i, const struct done_record *record)
 {
@@ -53,4 +53,63 @@ void stats_record_get(const unsigned char *records, unsigned i, struct stats_rec
         .finish_ns = wire_get64(in + 36),
         .bytes = wire_get64(in + 44),
     };
+}
+
+void feedback_record_put(unsigned char *records, unsigned i, const struct feedback_record *record)
+{
+    unsigned char *out = records + (size_t)i * FEEDBACK_RECORD_BYTES;
+    wire_put32(out, record->worker);
+    wire_put32(out + 4, record->chunks);
+    wire_put64(out + 8, record->iterations);
+    wire_put64(out + 16, record->compute_ns);
+    wire_put64(out + 24, record->wait_ns);
+    wire_put_float(out + 32, record->deviation_ns);
+    wire_put32(out + 36, record->samples);
+}
+
+void feedback_record_get(const unsigned char *records, unsigned i, struct feedback_record *record)
+{
+    const unsigned char *in = records + (size_t)i * FEEDBACK_RECORD_BYTES;
+    *record = (struct feedback_record){
+        .worker = wire_get32(in),
+        .chunks = wire_get32(in + 4),
+        .iterations = wire_get64(in + 8),
+        .compute_ns = wire_get64(in + 16),
+        .wait_ns = wire_get64(in + 24),
+        .deviation_ns = wire_get_float(in + 32),
+        .samples = wire_get32(in + 36),
+    };
+}
+
+struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX])
+{
+    wire_put64(body, speed->round_trip_ns);
+    wire_put_double(body + SPEED_AT_REALS, speed->mean_ns);
+    wire_put_double(body + SPEED_AT_REALS + 8, speed->deviation_ns);
+    wire_put_double(body + SPEED_AT_REALS + 16, speed->swr);
+    for (size_t i = 0; i < CELLS; i++) {
+        wire_put_float(body + SPEED_AT_CELLS + 8 * i, speed->cells[i].mean_ns);
+        wire_put32(body + SPEED_AT_CELLS + 8 * i + 4, speed->cells[i].count);
+    }
+    for (size_t i = 0; i < speed->levels; i++)
+        wire_put64(body + SPEED_AT_LEVELS + 8 * i, speed->elapsed_ns[i]);
+    return (struct message){.type = MESSAGE_SPEED, .records = body, .speed = {speed->worker, speed->levels}};
+}
+
+void speed_get(const struct message *message, struct speed *speed)
+{
+    const unsigned char *body = message->records;
+    *speed = (struct speed){
+        .worker = message->speed.worker,
+        .levels = message->speed.levels,
+        .round_trip_ns = wire_get64(body),
+        .mean_ns = wire_get_double(body + SPEED_AT_REALS),
+        .deviation_ns = wire_get_double(body + SPEED_AT_REALS + 8),
+        .swr = wire_get_double(body + SPEED_AT_REALS + 16),
+    };
+    for (size_t i = 0; i < CELLS; i++)
+        speed->cells[i] = (struct speed_cell){wire_get_float(body + SPEED_AT_CELLS + 8 * i),
+                                              wire_get32(body + SPEED_AT_CELLS + 8 * i + 4)};
+    for (size_t i = 0; i < speed->levels; i++)
+        speed->elapsed_ns[i] = wire_get64(body + SPEED_AT_LEVELS + 8 * i);
 }

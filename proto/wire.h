@@ -1,7 +1,9 @@
-/* Little-endian integers in bytes, on any machine. */
+/* Little-endian integers and real numbers in bytes, on any machine. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline void wire_put16(unsigned char *out, uint16_t value)
 {
@@ -40,4 +42,46 @@ static inline uint64_t wire_get64(const unsigned char *in)
     for (int i = 0; i < 8; i++)
         value |= (uint64_t)in[i] << (8 * i);
     return value;
+}
+
+static inline void wire_put_float(unsigned char *out, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    wire_put32(out, bits);
+}
+
+static inline void wire_put_double(unsigned char *out, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    wire_put64(out, bits);
+}
+
+static inline float wire_get_float(const unsigned char *in)
+{
+    uint32_t bits = wire_get32(in);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double wire_get_double(const unsigned char *in)
+{
+    uint64_t bits = wire_get64(in);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Whether these are no number from 0 on: one with a sign, infinite, or not a number. Such bits are above those of the
+ * largest finite number. */
+static inline bool wire_float_is_bad(const unsigned char *in)
+{
+    return wire_get32(in) > 0x7f7fffff;
+}
+
+static inline bool wire_double_is_bad(const unsigned char *in)
+{
+    return wire_get64(in) > 0x7fefffffffffffff;
 }

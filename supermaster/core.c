@@ -31,7 +31,19 @@ static void on_committed(void *owner, const struct part *part)
     supermaster_commit(owner, part->worker, &(struct done_record){part->first, part->count, part->digest});
 }
 
+static void on_finished(void *owner, unsigned worker, const struct feedback_record *feedback)
+{
+    supermaster_learn(owner, worker, feedback);
+}
+
 static const struct service_ops service_ops = {.dry = on_dry, .committed = on_committed};
+static const struct service_ops learning_ops = {.dry = on_dry, .finished = on_finished, .committed = on_committed};
+
+/* A technique that is still to be chosen may be one that learns. */
+static bool may_learn(const struct supermaster_config *config)
+{
+    return config->technique_auto || sched_spec_learns(&config->technique);
+}
 
 static int init_service(struct supermaster *supermaster)
 {
@@ -41,7 +53,7 @@ static int init_service(struct supermaster *supermaster)
         .workers = is_central(supermaster) ? topology->workers : 0,
         .pool_capacity = is_central(supermaster) ? topology->workers : 0,
         .record_bytes = supermaster->config.record_bytes,
-        .ops = &service_ops,
+        .ops = may_learn(&supermaster->config) ? &learning_ops : &service_ops,
         .owner = supermaster,
     };
     return service_init(&supermaster->service, &config);
@@ -51,25 +63,26 @@ static int allocate(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned workers = topology->workers, masters = topology->masters + 1;
-    supermaster->speeds = calloc(workers, sizeof *supermaster->speeds);
+    supermaster->levels = calloc(workers, sizeof *supermaster->levels);
+    supermaster->measured.mean_s = calloc(workers, sizeof *supermaster->measured.mean_s);
     supermaster->powers = calloc(workers, sizeof *supermaster->powers);
     supermaster->figures = calloc(workers, sizeof *supermaster->figures);
     supermaster->refill_parked = calloc(masters, sizeof *supermaster->refill_parked);
     supermaster->busy = calloc(masters, sizeof *supermaster->busy);
     supermaster->refill_records = calloc(masters, sizeof *supermaster->refill_records);
-    if (!supermaster->speeds || !supermaster->powers || !supermaster->figures || !supermaster->refill_parked ||
-        !supermaster->busy || !supermaster->refill_records)
+    if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->figures ||
+        !supermaster->refill_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
         supermaster->refill_records[m] = malloc((size_t)(topology_count(topology, m) + 1) * CHUNK_RECORD_BYTES);
         if (supermaster->refill_records[m] == NULL)
             return -1;
     }
-    return 0;
+    return supermaster_chooser_init(supermaster);
 }
 
-/* The technique's parameters are checked at once, with equal powers, so that a bad one ends the run before it begins.
- */
+/* The technique's parameters are checked at once, with equal powers and with measured values as they could be, so that
+ * a bad one ends the run before it begins. */
 static int check_technique(const struct supermaster_config *config, struct error *error)
 {
     struct sched sched;
@@ -78,6 +91,8 @@ static int check_technique(const struct supermaster_config *config, struct error
         .workers = config->topology->workers,
         .min_chunk = config->min_chunk,
         .weighting = config->weighting,
+        .overhead_s = 1e-6,
+        .swr = 0.5,
     };
     if (sched_init(&sched, &config->technique, &trial, error) < 0)
         return -1;
@@ -89,7 +104,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
 {
     *supermaster = (struct supermaster){
         .config = *config,
-        .speeds_missing = config->speeds == NULL ? config->topology->workers : 0,
+        .speeds_missing = config->probe ? config->topology->workers : 0,
         .first_assign_ns = NEVER,
         .last_commit_ns = NEVER,
     };
@@ -113,7 +128,9 @@ void supermaster_fini(struct supermaster *supermaster)
     free(supermaster->refill_records);
     free(supermaster->refill_parked);
     free(supermaster->busy);
-    free(supermaster->speeds);
+    supermaster_chooser_fini(supermaster);
+    free(supermaster->levels);
+    free(supermaster->measured.mean_s);
     free(supermaster->powers);
     free(supermaster->figures);
     service_fini(&supermaster->service);
@@ -134,7 +151,7 @@ static void receive_problem(struct supermaster *supermaster, const struct proble
 void supermaster_receive_common(struct supermaster *supermaster, unsigned from, const struct message *message)
 {
     switch (message->type) {
-    case MESSAGE_SPEED: supermaster_receive_speed(supermaster, &message->speed); break;
+    case MESSAGE_SPEED: supermaster_receive_speed(supermaster, message); break;
     case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
     default: supermaster_fail(supermaster, from, "sent a message that is not for it to send");
@@ -148,6 +165,7 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
     case MESSAGE_REQUEST:
     case MESSAGE_RESULT:
     case MESSAGE_GOODBYE:
+    case MESSAGE_ECHO:
         if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->actions, &error) < 0)
             supermaster_fail(supermaster, event->from, error.text);
         break;

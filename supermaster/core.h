@@ -13,8 +13,20 @@ static inline bool is_central(const struct supermaster *supermaster)
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
 void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
+/* learn.c: what is measured while it runs */
+/* Tells the technique what worker `w` measured. */
+void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
+void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message);
+
+/* choose.c: --technique auto */
+int supermaster_chooser_init(struct supermaster *supermaster); /* -1 when memory is out */
+void supermaster_chooser_fini(struct supermaster *supermaster);
+void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback);
+/* Decides by what is measured at this moment. */
+const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
+
 /* gather.c: speeds and powers */
-void supermaster_receive_speed(struct supermaster *supermaster, const struct speed *speed);
+void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
 /* All speeds are known: makes the powers and begins to serve. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
 

@@ -6,6 +6,11 @@ static double seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
+static bool learns_weights(const struct supermaster *supermaster)
+{
+    return supermaster->sched_ready && supermaster->sched.technique->weight != NULL;
+}
+
 static void fill_worker(const struct supermaster *supermaster, unsigned w, struct report_worker *row)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -15,6 +20,7 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .node = topology->worker_node[w],
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .power = supermaster->powers[w],
+        .weight = learns_weights(supermaster) ? sched_weight(&supermaster->sched, w) : 0,
         .iterations = figures->iterations,
         .chunks = figures->chunks,
         .compute_s = seconds(figures->compute_ns),
@@ -29,7 +35,9 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     for (unsigned w = 0; w < topology->workers; w++)
         fill_worker(supermaster, w, &rows[w]);
     report->topology = topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL;
-    report->technique = &supermaster->config.technique;
+    report->technique = supermaster->sched_ready ? &supermaster->sched.spec : &supermaster->config.technique;
+    report->choice = supermaster->sched_ready && supermaster->chooser != NULL ? &supermaster->chooser->choice : NULL;
+    report->measured_count = supermaster->sched_ready ? sched_values_used(&supermaster->sched, report->measured) : 0;
     report->weighting = supermaster->config.weighting;
     report->min_chunk = supermaster->config.min_chunk;
     report->first = supermaster->config.first;

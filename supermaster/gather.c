@@ -1,16 +1,54 @@
-/* Speeds and virtual powers. Every worker times the same probe iterations, the first 1, 2, 4, ... of them, until it has
- * spent its time; the speeds compare at the largest number that all have reached. */
+/* Speeds, virtual powers, and what else the probes tell. Every worker times the same probe iterations, the first 1, 2,
+ * 4, ... of them, until it has spent its time; the speeds compare at the largest number that all have reached. */
 #include "supermaster/core.h"
 
-void supermaster_receive_speed(struct supermaster *supermaster, const struct speed *speed)
+#include <math.h>
+
+static void gather_cells(struct supermaster *supermaster, const struct speed *speed)
+{
+    struct gathered *gathered = &supermaster->gathered;
+    struct measured *measured = &supermaster->measured;
+    uint64_t timed = 0;
+    for (unsigned i = 0; i < CELLS; i++) {
+        const struct speed_cell *cell = &speed->cells[i];
+        timed += cell->count;
+        gathered->cells[i].sum += cell->mean_ns / speed->mean_ns * cell->count;
+        gathered->cells[i].count += cell->count;
+        if (cell->count > measured->cells[i].count)
+            measured->cells[i].count = cell->count;
+    }
+    if (timed < 2)
+        return;
+    double cov = speed->deviation_ns / speed->mean_ns;
+    gathered->squares += cov * cov * (double)(timed - 1);
+    gathered->freedom += timed - 1;
+    measured->iterations = timed > measured->iterations ? timed : measured->iterations;
+}
+
+static void gather(struct supermaster *supermaster, unsigned w, const struct speed *speed)
+{
+    struct speed_levels *levels = &supermaster->levels[w];
+    levels->count = speed->levels;
+    for (unsigned i = 0; i < speed->levels; i++)
+        levels->elapsed_ns[i] = speed->elapsed_ns[i];
+    supermaster->gathered.round_trip_s += (double)speed->round_trip_ns / 1e9;
+    supermaster->gathered.swr += speed->swr;
+    supermaster->gathered.swr_workers += speed->swr > 0;
+    if (speed->mean_ns > 0)
+        gather_cells(supermaster, speed);
+}
+
+void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message)
 {
     const struct topology *topology = supermaster->config.topology;
-    unsigned w = topology_worker(topology, speed->worker);
-    if (w == topology->workers || supermaster->speeds_missing == 0 || supermaster->speeds[w].levels > 0) {
-        supermaster_fail(supermaster, speed->worker, "sent a speed that was not asked for");
+    struct speed speed;
+    speed_get(message, &speed);
+    unsigned w = topology_worker(topology, speed.worker);
+    if (w == topology->workers || supermaster->speeds_missing == 0 || supermaster->levels[w].count > 0) {
+        supermaster_fail(supermaster, speed.worker, "sent a speed that was not asked for");
         return;
     }
-    supermaster->speeds[w] = *speed;
+    gather(supermaster, w, &speed);
     supermaster->speeds_missing--;
 }
 
@@ -18,34 +56,60 @@ static void compare_speeds(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers, level = LEVELS_MAX;
     for (unsigned w = 0; w < workers; w++)
-        level = supermaster->speeds[w].levels < level ? supermaster->speeds[w].levels : level;
+        level = supermaster->levels[w].count < level ? supermaster->levels[w].count : level;
     for (unsigned w = 0; w < workers; w++)
-        supermaster->figures[w].speed = 1e9 / (double)supermaster->speeds[w].elapsed_ns[level - 1];
+        supermaster->measured.mean_s[w] =
+            (double)supermaster->levels[w].elapsed_ns[level - 1] / (double)(UINT64_C(1) << (level - 1)) / 1e9;
+    for (unsigned w = 0; supermaster->config.speeds == NULL && w < workers; w++)
+        supermaster->figures[w].speed = 1 / supermaster->measured.mean_s[w];
+}
+
+static void finish_measured(struct supermaster *supermaster)
+{
+    const struct gathered *gathered = &supermaster->gathered;
+    struct measured *measured = &supermaster->measured;
+    measured->round_trip_s = gathered->round_trip_s / supermaster->config.topology->workers;
+    measured->swr = gathered->swr_workers > 0 ? gathered->swr / gathered->swr_workers : 0;
+    measured->cov = gathered->freedom > 0 ? sqrt(gathered->squares / (double)gathered->freedom) : 0;
+    for (unsigned i = 0; i < CELLS; i++)
+        if (gathered->cells[i].count > 0)
+            measured->cells[i].mean = gathered->cells[i].sum / (double)gathered->cells[i].count;
+    compare_speeds(supermaster);
+}
+
+/* A technique that wants it has the workers time five iterations: if they could not time two there is only one, which
+ * is as long as itself. */
+static double swr(const struct supermaster *supermaster)
+{
+    return supermaster->config.probe && supermaster->measured.swr == 0 ? 1 : supermaster->measured.swr;
 }
 
 static int prepare_technique(struct supermaster *supermaster, struct error *error)
 {
     const struct supermaster_config *config = &supermaster->config;
+    const struct sched_spec *technique = config->technique_auto ? supermaster_choose(supermaster) : &config->technique;
     unsigned workers = config->topology->workers;
     double *powers = supermaster->powers;
     for (unsigned w = 0; w < workers; w++)
         powers[w] = supermaster->figures[w].speed;
-    sched_powers_from_speeds(config->technique.technique, config->weighting, powers, workers, powers);
+    sched_powers_from_speeds(technique->technique, config->weighting, powers, workers, powers);
     const struct sched_config sched = {
         .iterations = config->count,
         .workers = workers,
         .powers = powers,
         .min_chunk = config->min_chunk,
         .weighting = config->weighting,
+        .overhead_s = supermaster->measured.round_trip_s,
+        .swr = swr(supermaster),
     };
-    return sched_init(&supermaster->sched, &config->technique, &sched, error);
+    return sched_init(&supermaster->sched, technique, &sched, error);
 }
 
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
 {
     struct error error;
-    if (supermaster->config.speeds == NULL)
-        compare_speeds(supermaster);
+    if (supermaster->config.probe)
+        finish_measured(supermaster);
     if (prepare_technique(supermaster, &error) < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
         return;

@@ -4,6 +4,7 @@
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
 {
     uint64_t want = sched_next(&supermaster->sched, w);
+    supermaster->actions->calculations++;
     int granted = ledger_grant(&supermaster->ledger, holder, want, range);
     if (granted < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");

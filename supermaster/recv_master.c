@@ -89,6 +89,7 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
 {
     switch (message->type) {
     case MESSAGE_REPORT: receive_report(supermaster, m, now_ns, message); break;
+    case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
     case MESSAGE_GOODBYE: receive_goodbye(supermaster, message); break;
     default: supermaster_receive_common(supermaster, supermaster->config.topology->master_rank[m], message);

@@ -8,6 +8,7 @@
 #include "common/machine/service.h"
 #include "common/machine/topology.h"
 #include "common/sched/sched.h"
+#include "supermaster/choose.h"
 
 /* GATHERING: waits for the speeds of the workers. SERVING. ENDING: END is sent. GONE. */
 enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
@@ -20,6 +21,41 @@ struct supermaster_config {
     uint64_t first, count; /* the loop */
     uint64_t record_bytes; /* 0 where results are only digested */
     const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */
+    bool probe;            /* the workers probe, be it that `speeds` are given; must be so where they are not */
+    bool technique_auto;   /* to be chosen once the probes are known; `technique` is taken where nothing is better */
+    bool ask_ahead;        /* the workers do */
+};
+
+/* The elapsed_ns of a SPEED. */
+struct speed_levels {
+    unsigned count; /* 0 until it came */
+    uint64_t elapsed_ns[LEVELS_MAX];
+};
+
+/* What the probes of the workers came to. The iterations' times are relative to the mean of the worker that took them,
+ * so that fast and slow workers can be taken together. */
+struct measured {
+    double *mean_s;      /* [workers] time of an iteration on that worker, over those that all have probed; owned */
+    double round_trip_s; /* mean over the workers; 0: not measured */
+    double swr;          /* likewise */
+    double cov;          /* sample deviation / mean of the iterations along the whole loop; 0 where fewer than two */
+    uint64_t iterations; /* that `cov` is of: as many as a worker timed one by one, at most */
+    struct {
+        double mean;    /* of the part's iterations; 0 where none was timed */
+        uint64_t count; /* as many as a worker timed there, at most: all time the same ones */
+    } cells[CELLS];
+};
+
+/* Sums over the SPEEDs that came, of which `measured` is made. */
+struct gathered {
+    double round_trip_s, swr;
+    unsigned swr_workers;
+    double squares;   /* of the relative distances from the mean */
+    uint64_t freedom; /* degrees of it */
+    struct {
+        double sum;
+        uint64_t count;
+    } cells[CELLS];
 };
 
 /* What the supermaster knows of a worker at the end. */
@@ -35,12 +71,15 @@ struct supermaster {
     struct ledger ledger;    /* holders: the masters, or the workers in the central topology */
     struct sched sched;
     bool sched_ready;
-    struct service service; /* central topology only */
+    struct chooser *chooser; /* NULL unless technique_auto; owned */
+    struct service service;  /* central topology only */
     unsigned holders;
     /* gathering */
-    struct speed *speeds; /* [workers], levels 0 until it came; owned */
+    struct speed_levels *levels; /* [workers]; owned */
     unsigned speeds_missing;
-    double *powers; /* [workers] virtual powers; owned */
+    struct gathered gathered;
+    struct measured measured; /* complete when SERVING, where the workers probe */
+    double *powers;           /* [workers] virtual powers; owned */
     /* refills */
     unsigned char **refill_records; /* [masters] encoded, borrowed by the messages of a step; owned */
     bool *refill_parked;            /* [masters] a refill that could not be given yet; owned */

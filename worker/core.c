@@ -4,6 +4,12 @@
  * completion leaves with its next request, in one message. */
 #include "worker/core.h"
 
+#include <float.h>
+#include <math.h>
+
+/* How many times the round trip is measured; the first also opens the way and wakes the master. */
+#define ECHOES 3
+
 static const unsigned legal_moves[] = {
     [WORKER_PROBING] = 1u << WORKER_ASKING | 1u << WORKER_LEAVING,
     [WORKER_ASKING] = 1u << WORKER_COMPUTING | 1u << WORKER_GONE,
@@ -19,6 +25,7 @@ void worker_init(struct worker *worker, const struct worker_config *config)
         .state = WORKER_PROBING,
         .asked_at_ns = NEVER,
         .round_trip_ns = 20000,
+        .least_echo_ns = NEVER,
     };
 }
 
@@ -57,6 +64,12 @@ static void begin(struct worker *worker, uint64_t now_ns, struct actions *action
     state_move(&worker->state, WORKER_ASKING, legal_moves);
     worker->idle_since_ns = now_ns;
     ask(worker, 1, now_ns, actions);
+}
+
+static void send_echo(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    send_up(worker, actions, &(struct message){.type = MESSAGE_ECHO, .echo = {++worker->echoes}});
+    worker->echo_sent_ns = now_ns;
 }
 
 /* Asks in good time for what follows the running chunk, of which `done` iterations are behind it. */
@@ -112,6 +125,39 @@ static void receive_end(struct worker *worker, uint64_t now_ns, struct actions *
         leave(worker, now_ns, actions);
 }
 
+static void problem(struct worker *worker, const char *text, struct actions *actions)
+{
+    error_set(&worker->problem, "%s", text); /* one line, whatever the kernel wrote */
+    struct message message = problem_message(worker->config.rank, worker->problem.text);
+    send_up(worker, actions, &message);
+}
+
+static void receive_echo(struct worker *worker, uint64_t now_ns, const struct echo *echo, struct actions *actions)
+{
+    if (worker->state != WORKER_PROBING || echo->id != worker->echoes) {
+        problem(worker, "received an echo of what it did not send", actions);
+        return;
+    }
+    uint64_t round_trip = now_ns - worker->echo_sent_ns;
+    worker->least_echo_ns = round_trip < worker->least_echo_ns ? round_trip : worker->least_echo_ns;
+    if (worker->drain)
+        begin(worker, now_ns, actions);
+    else if (worker->echoes < ECHOES)
+        send_echo(worker, now_ns, actions);
+    else
+        actions_add(actions, &(struct action){.type = ACTION_PROBE});
+}
+
+static void probed(struct worker *worker, const struct event *event, struct actions *actions)
+{
+    struct speed speed = *event->speed;
+    speed.worker = worker->config.rank;
+    speed.round_trip_ns = worker->least_echo_ns;
+    struct message message = speed_message(&speed, worker->speed_body);
+    send_up(worker, actions, &message);
+    begin(worker, event->now_ns, actions);
+}
+
 static enum payload payload_kind(const struct chunk_event *chunk)
 {
     if (chunk->data == NULL)
@@ -139,15 +185,17 @@ static struct message completion(const struct worker *worker, const struct chunk
         .payload = payload_kind(chunk),
         .payload_data = chunk->data,
         .payload_bytes = chunk->bytes,
-        .request = {worker->running.chunk, 0, true, chunk->compute_ns, chunk->digest, worker->waited_ns},
+        .request =
+            {
+                .chunk = worker->running.chunk,
+                .done = true,
+                .compute_ns = chunk->compute_ns,
+                .digest = chunk->digest,
+                .wait_ns = worker->waited_ns,
+                .deviation_ns = chunk->samples < 2 ? 0 : fminf((float)chunk->deviation_ns, FLT_MAX),
+                .samples = chunk->samples < UINT16_MAX ? chunk->samples : UINT16_MAX,
+            },
     };
-}
-
-static void problem(struct worker *worker, const char *text, struct actions *actions)
-{
-    error_set(&worker->problem, "%s", text); /* one line, whatever the kernel wrote */
-    struct message message = problem_message(worker->config.rank, worker->problem.text);
-    send_up(worker, actions, &message);
 }
 
 /* A chunk that failed: the supermaster ends the run, the worker waits for its END. */
@@ -203,6 +251,7 @@ static void receive(struct worker *worker, const struct event *event, struct act
     switch (event->message->type) {
     case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, &event->message->assign, actions); break;
     case MESSAGE_END: receive_end(worker, event->now_ns, actions); break;
+    case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
     default: problem(worker, "received a message that a master does not send", actions);
     }
 }
@@ -214,17 +263,11 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     switch (event->type) {
     case EVENT_START:
         if (worker->config.probe)
-            actions_add(actions, &(struct action){.type = ACTION_PROBE});
+            send_echo(worker, event->now_ns, actions);
         else
             begin(worker, event->now_ns, actions);
         break;
-    case EVENT_PROBED: {
-        struct message message = {.type = MESSAGE_SPEED, .speed = event->speed};
-        message.speed.worker = worker->config.rank;
-        send_up(worker, actions, &message);
-        begin(worker, event->now_ns, actions);
-        break;
-    }
+    case EVENT_PROBED: probed(worker, event, actions); break;
     case EVENT_MESSAGE: receive(worker, event, actions); break;
     case EVENT_MARK: reach_mark(worker, event, actions); break;
     case EVENT_SLICE: send_slice(worker, &event->chunk, actions); break;

@@ -4,8 +4,8 @@
 
 #include "common/machine/machine.h"
 
-/* PROBING: times the probe iterations. ASKING: has nothing to compute. COMPUTING. LEAVING: END came while it computes.
- * GONE. */
+/* PROBING: measures what a message round trip costs, then times the probe iterations. ASKING: has nothing to compute.
+ * COMPUTING. LEAVING: END came while it computes. GONE. */
 enum worker_state { WORKER_PROBING, WORKER_ASKING, WORKER_COMPUTING, WORKER_LEAVING, WORKER_GONE };
 
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
@@ -13,7 +13,7 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 struct worker_config {
     unsigned rank;
     unsigned master; /* rank of the master, or of the supermaster in the central topology */
-    bool probe;      /* the virtual powers are to be measured */
+    bool probe;      /* a SPEED is wanted */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
 };
@@ -41,7 +41,11 @@ struct worker {
     uint64_t idle_since_ns; /* while ASKING */
     uint64_t waited_ns;     /* before the running chunk */
     bool drain;
-    struct error problem; /* text of a PROBLEM of this step */
+    uint32_t echoes;                          /* sent; the last one is on its way while PROBING */
+    uint64_t echo_sent_ns;                    /* when */
+    uint64_t least_echo_ns;                   /* the quickest to come back; NEVER before */
+    unsigned char speed_body[SPEED_BODY_MAX]; /* of the SPEED of this step */
+    struct error problem;                     /* text of a PROBLEM of this step */
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

@@ -5,9 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Where the name itself is unknown, `auto` is accepted as well. */
+static int unknown_technique(const char *value, const struct error *reason, struct error *error)
+{
+    char name[SCHED_SPEC_TEXT_MAX];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(value, ":"), value);
+    if (sched_find(name) != NULL)
+        return error_set(error, "%s", reason->text);
+    if (strcmp(name, JOB_TECHNIQUE_AUTO) == 0)
+        return error_set(error, "technique '%.100s' is not accepted: " JOB_TECHNIQUE_AUTO " has no parameters", value);
+    return error_set(error, "%s; or " JOB_TECHNIQUE_AUTO, reason->text);
+}
+
+int job_set_technique(struct job *job, const char *value, struct error *error)
+{
+    struct error reason;
+    bool automatic = strcmp(value, JOB_TECHNIQUE_AUTO) == 0;
+    if (sched_spec_parse(&job->technique, automatic ? JOB_TECHNIQUE : value, &reason) < 0)
+        return unknown_technique(value, &reason, error);
+    job->technique_auto = automatic;
+    return 0;
+}
+
 static int take_technique(void *target, const char *value, struct error *error)
 {
-    return sched_spec_parse(&((struct job *)target)->technique, value, error);
+    return job_set_technique(target, value, error);
 }
 
 static int take_weighting(void *target, const char *value, struct error *error)
@@ -44,6 +66,25 @@ static int take_iterations(void *target, const char *value, struct error *error)
         return error_set(error, "'%.100s' reaches beyond iteration 2^63", value);
     job->first = first;
     job->count = count;
+    return 0;
+}
+
+/* Longer than a second helps no study. */
+#define DELAY_MAX_US 1e6
+
+static int take_inject_delay(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct job *job = target;
+    char kind[16];
+    double us;
+    size_t length = strcspn(value, ":");
+    snprintf(kind, sizeof kind, "%.*s", (int)(length < sizeof kind ? length : sizeof kind - 1), value);
+    int index = option_choice("calculation|assignment", kind);
+    if (index < 0 || value[length] == '\0' || number_parse_real(value + length + 1, &us) < 0 || us < 0 ||
+        us > DELAY_MAX_US)
+        return -1;
+    *(index == 0 ? &job->calculation_ns : &job->assignment_ns) = (uint64_t)(us * 1e3);
     return 0;
 }
 
@@ -114,9 +155,9 @@ static int take_progress(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row scheduling[] = {
-    {"technique", 0, "SPEC", "NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
-     "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,... (default " JOB_TECHNIQUE
-     "); `hdss techniques` lists them",
+    {"technique", 0, "SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
+     "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
+     "or " JOB_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " JOB_TECHNIQUE ")",
      take_technique},
     {"weighting", 0, "none|power", "none, power",
      "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
@@ -130,6 +171,10 @@ static const struct option_row scheduling[] = {
      "where the workers' powers come from: a short probe of the kernel itself, all equal, or a file of lines "
      "\"RANK POWER\" (default measure)",
      take_power},
+    {"inject-delay", 0, "WHERE:MICROSECONDS", "calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000",
+     "for studies: slow down the calculation of each chunk, or its assignment to a worker, where the topology has it "
+     "(default 0; can be given for both)",
+     take_inject_delay},
     {NULL},
 };
 
@@ -214,4 +259,24 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
     if (job->output[0] != '\0' && strcmp(job->output, job->report) == 0)
         return error_set(error, "--output and --report name the same file, %.200s", job->output);
     return 0;
+}
+
+bool job_probes(const struct job *job)
+{
+    return job->power == JOB_POWER_MEASURE || job->technique_auto || sched_spec_probes(&job->technique);
+}
+
+bool job_wants_swr(const struct job *job)
+{
+    const struct sched_param *params = job->technique.technique->params;
+    for (unsigned i = 0; !job->technique_auto && params != NULL && params[i].name != NULL; i++)
+        if (params[i].measured == SCHED_MEASURED_BY_PROBE && !job->technique.given[i] &&
+            strcmp(params[i].name, "swr") == 0)
+            return true;
+    return false;
+}
+
+bool job_learns(const struct job *job)
+{
+    return job->technique_auto || sched_spec_learns(&job->technique);
 }

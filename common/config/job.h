@@ -15,6 +15,7 @@
 #define JOB_KERNEL_PARAMS_MAX 64
 #define JOB_ASK_AHEAD_MAX     8
 #define JOB_TECHNIQUE         "dfss" /* unless --technique says another */
+#define JOB_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 
 enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
 enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE };
@@ -23,12 +24,14 @@ enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER }
 
 struct job {
     struct sched_spec technique;
+    bool technique_auto; /* `auto`: to be chosen for the loop; `technique` is then the default */
     enum sched_weighting weighting;
     uint64_t min_chunk;
     enum job_group_by group_by;
     enum job_ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
     uint64_t first, count;     /* --iterations; count is UINT64_MAX where it was not given */
+    uint64_t calculation_ns, assignment_ns; /* --inject-delay */
     enum job_power power;
     char power_file[JOB_PATH_MAX];
     char output[JOB_PATH_MAX]; /* empty: no output */
@@ -46,6 +49,20 @@ void job_init(struct job *job);
  * OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job borrows from argv. Whether
  * the kernel exists and its parameters are right is for the caller to see, and so is --iterations against its loop. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
+
+/* Sets technique and technique_auto as --technique does. -1 with one line, with the job as it was. */
+int job_set_technique(struct job *job, const char *value, struct error *error);
+
+/* Whether the workers probe before the loop: for their powers, for values of the technique that are measured so, or to
+ * choose the technique. */
+bool job_probes(const struct job *job);
+
+/* Whether the probe is to time as many iterations as the shortest over the longest of them is taken of, however long
+ * they are. */
+bool job_wants_swr(const struct job *job);
+
+/* Whether what is measured during the loop is wanted: the technique learns, or it may be chosen one that does. */
+bool job_learns(const struct job *job);
 
 /* The table, for other programs that take a job, and for completions. */
 const struct options *job_options(void);

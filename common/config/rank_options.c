@@ -2,6 +2,8 @@
 #include "common/config/rank_options.h"
 #include "common/util/number.h"
 
+#include <string.h>
+
 int slowdown_parse(const char *text, double *slowdown)
 {
     double value;
@@ -20,17 +22,65 @@ static int take_slowdown(void *target, const char *value, struct error *error)
 static int take_dca(void *target, const char *value, struct error *error)
 {
     (void)error;
-    int index = option_choice("rma|two-sided|node", value);
-    if (index >= 0)
-        ((struct worker_options *)target)->dca = (enum worker_dca)(WORKER_DCA_RMA + index);
-    return index < 0 ? -1 : 0;
+    static const struct {
+        const char *value;
+        enum worker_dca dca;
+        bool two_counters;
+    } modes[] = {
+        {"rma", WORKER_DCA_RMA, false},
+        {"rma:atomics=1", WORKER_DCA_RMA, false},
+        {"rma:atomics=2", WORKER_DCA_RMA, true},
+        {"two-sided", WORKER_DCA_TWO_SIDED, false},
+        {"two-sided:exchanges=1", WORKER_DCA_TWO_SIDED, false},
+        {"two-sided:exchanges=2", WORKER_DCA_TWO_SIDED, true},
+        {"node", WORKER_DCA_NODE, false},
+    };
+    struct worker_options *options = target;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(modes[i].value, value) == 0) {
+            options->dca = modes[i].dca;
+            options->two_counters = modes[i].two_counters;
+            return 0;
+        }
+    return -1;
+}
+
+static int take_node_technique(void *target, const char *value, struct error *error)
+{
+    struct worker_options *options = target;
+    options->node_technique_given = true;
+    return sched_spec_parse(&options->node_technique, value, error);
+}
+
+static int take_break_after(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    uint64_t iterations;
+    if (number_parse_u64(value, &iterations) < 0 || iterations < 1 || iterations > SCHED_ITERATIONS_MAX)
+        return -1;
+    ((struct worker_options *)target)->break_after = iterations;
+    return 0;
 }
 
 static const struct option_row worker_rows[] = {
     {"slowdown", 0, "X", "a number from 1 to 1000",
      "run X times slower than this core can, for studies of unequal machines (default 1)", take_slowdown},
-    {"dca", 0, "rma|two-sided|node", "rma, two-sided, node",
-     "for launches without a supermaster, which this version does not run: refused beside one", take_dca},
+    {NULL},
+};
+
+static const struct option_row flat_rows[] = {
+    {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
+     "each worker computes its own chunks; they share counters by one-sided operations (rma), by messages to rank 0 "
+     "(two-sided), or a queue on each node (node). rma:atomics=2 and two-sided:exchanges=2 draw step and start one "
+     "after the other, where one would do",
+     take_dca},
+    {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
+     "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
+     take_node_technique},
+    {"break-after", 0, "N", "an integer from 1 to 2^63",
+     "with --dca two-sided and rma: rank 0 looks after the others' requests every N iterations (default: as many as "
+     "take about 50 us)",
+     take_break_after},
     {NULL},
 };
 
@@ -44,11 +94,13 @@ static const struct options master_table = {
 };
 
 static const struct options worker_table = {
-    .usage = "worker [--slowdown X]",
-    .about = "Computes the chunks that its master serves. The job is given to the supermaster.",
-    .sections = {{"Options", worker_rows}, {"Help", options_common}},
-    .notes = "It is launched beside a supermaster and, if wanted, masters:\n"
-             "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker",
+    .usage = "worker [--slowdown X]\nworker --dca MODE [OPTION]... KERNEL [KEY=VALUE]...",
+    .about = "Computes the chunks that its master serves, or, with --dca, those that it draws itself.",
+    .sections = {{"Options", worker_rows}, {"Without a supermaster", flat_rows}, {"Help", options_common}},
+    .notes = "It is launched beside a supermaster, to whom the job is given, and masters, if wanted:\n"
+             "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
+             "or alone; then every worker is given the job, with the options that `supermaster --help` shows:\n"
+             "    mpirun -n 64 worker --dca rma --technique gss mandelbrot width=4096",
 };
 
 char *master_help_text(void)
@@ -85,6 +137,27 @@ int master_options_parse(int argc, char *const *argv, struct error *error)
 
 int worker_options_parse(struct worker_options *options, int argc, char *const *argv, struct error *error)
 {
+    worker_options_init(options);
+    int result = options_parse(&worker_table, argc, argv, options, refuse_worker_operand, error);
+    return result != 0 ? result : worker_options_check(options, error);
+}
+
+const struct options *worker_options(void)
+{
+    return &worker_table;
+}
+
+void worker_options_init(struct worker_options *options)
+{
     *options = (struct worker_options){.slowdown = 1};
-    return options_parse(&worker_table, argc, argv, options, refuse_worker_operand, error);
+    sched_spec_parse(&options->node_technique, WORKER_NODE_TECHNIQUE, NULL);
+}
+
+int worker_options_check(const struct worker_options *options, struct error *error)
+{
+    if (options->node_technique_given && options->dca != WORKER_DCA_NODE)
+        return error_set(error, "--node-technique is for --dca node");
+    if (options->break_after > 0 && options->dca != WORKER_DCA_RMA && options->dca != WORKER_DCA_TWO_SIDED)
+        return error_set(error, "--break-after is for --dca rma and --dca two-sided");
+    return 0;
 }

@@ -1,22 +1,36 @@
-/* The options of the ranks that take no job: master and worker. */
+/* The options of the ranks that take no job of their own: master and worker. A worker of a flat launch takes the job as
+ * well: see flat_options.h. */
 #pragma once
 
 #include "common/config/options.h"
+#include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* How flat workers would share the loop. Recognised so that the check of the line-up can speak of it. */
+/* How flat workers share the loop. */
 enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_DCA_NODE };
 
-#define WORKER_SLOWDOWN_MAX 1000
+#define WORKER_SLOWDOWN_MAX   1000
+#define WORKER_NODE_TECHNIQUE "fac2" /* unless --node-technique says another */
 
 struct worker_options {
     double slowdown; /* 1 .. WORKER_SLOWDOWN_MAX: run so many times slower than the core can */
     enum worker_dca dca;
+    bool two_counters; /* rma:atomics=2, two-sided:exchanges=2 */
+    bool node_technique_given;
+    struct sched_spec node_technique; /* of the workers of a node among themselves */
+    uint64_t break_after;             /* iterations between two looks at the messages; 0: chosen automatically */
 };
 
 /* Both return 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. argv[0] is the program's name. */
 int master_options_parse(int argc, char *const *argv, struct error *error);
 int worker_options_parse(struct worker_options *options, int argc, char *const *argv, struct error *error);
+
+/* The worker's own options, for the programs that take others as well. */
+const struct options *worker_options(void);
+void worker_options_init(struct worker_options *options);
+
+/* -1 with one line where options of flat launches do not go together. */
+int worker_options_check(const struct worker_options *options, struct error *error);
 
 /* The pages for --help. The caller frees them; NULL when memory is out. */
 char *master_help_text(void);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/util/error.h"
-#include "proto/message.h"
+#include "proto/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +42,8 @@ struct chunk_event {
     uint64_t digest;     /* of them */
     const void *data;    /* their records, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;
+    double deviation_ns; /* FINISHED, where the spread is wanted: of the time of one iteration */
+    uint32_t samples;    /* pieces of the chunk that were timed; with fewer than two the deviation is 0 */
 };
 
 struct event {
@@ -52,7 +54,7 @@ struct event {
     union {
         const struct message *message;
         struct part part;
-        struct speed speed;
+        const struct speed *speed; /* borrowed for the step */
         struct chunk_event chunk;
     };
 };
@@ -103,6 +105,8 @@ struct actions {
     struct action *items; /* owned */
     size_t length, capacity;
     uint64_t messages, bytes; /* sent so far, payloads included */
+    unsigned calculations;    /* chunks cut in this step, and chunks assigned to workers: what --inject-delay slows */
+    unsigned assignments;
     bool out_of_memory;       /* an action could not be noted: the runtime must stop */
 };
 
@@ -114,6 +118,7 @@ void actions_fini(struct actions *actions);
 static inline void actions_clear(struct actions *actions)
 {
     actions->length = 0;
+    actions->calculations = actions->assignments = 0;
 }
 
 /* Appends a SEND; records and payloads of the message are borrowed until the next step. */

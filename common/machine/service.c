@@ -103,10 +103,25 @@ static int take_part(struct service *service, unsigned w, struct grant *grant, u
     return 0;
 }
 
-/* Notes that a chunk is computed; NULL where it was never assigned. */
-static struct grant *complete_chunk(struct service *service, struct served *worker, uint64_t now_ns,
-                                    const struct request *request)
+static void tell_finished(struct service *service, unsigned w, const struct grant *grant, const struct request *request)
 {
+    const struct served *worker = &service->workers[w];
+    const struct feedback_record feedback = {
+        .worker = service->ranks[w],
+        .chunks = 1,
+        .iterations = grant->count,
+        .compute_ns = request->compute_ns,
+        .wait_ns = worker->chunks == 1 ? 0 : request->wait_ns,
+        .deviation_ns = request->deviation_ns,
+        .samples = request->samples,
+    };
+    service->ops->finished(service->owner, w, &feedback);
+}
+
+/* Notes that a chunk is computed; NULL where it was never assigned. */
+static struct grant *complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request)
+{
+    struct served *worker = &service->workers[w];
     struct grant *grant = find_grant(worker, request->chunk);
     if (grant == NULL)
         return NULL;
@@ -116,6 +131,8 @@ static struct grant *complete_chunk(struct service *service, struct served *work
     worker->last_done_ns = now_ns;
     grant->computed = true;
     release_chunk(service, worker);
+    if (service->ops->finished != NULL)
+        tell_finished(service, w, grant, request);
     return grant;
 }
 
@@ -138,7 +155,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
     const struct request *request = &message->request;
     struct grant *grant = NULL;
     if (request->done) {
-        grant = complete_chunk(service, &service->workers[w], now_ns, request);
+        grant = complete_chunk(service, w, now_ns, request);
         if (grant == NULL)
             return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
     }
@@ -187,6 +204,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
     case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
     case MESSAGE_GOODBYE: receive_goodbye(service, w, message); return 0;
+    case MESSAGE_ECHO: actions_send(actions, service->ranks[w], message); return 0;
     default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));
     }
 }
@@ -201,6 +219,7 @@ static void assign(struct service *service, unsigned w, const struct range *rang
     *grant_slot(worker, chunk) = (struct grant){.first = range->first, .count = range->count, .chunk = chunk};
     service->busy += worker->holds++ == 0;
     service->assigned++;
+    actions->assignments++;
     if (service->first_assign_ns == NEVER)
         service->first_assign_ns = now_ns;
     actions_send(actions, service->ranks[w],

@@ -33,6 +33,9 @@ struct served {
 struct service_ops {
     /* A request of `worker` waits and the pool is empty: the owner may put chunks into it. May be NULL. */
     void (*dry)(void *owner, unsigned worker);
+    /* A chunk of `worker` is finished, and this was measured of it; called before its next request is served. The wait
+     * before a worker's first chunk is left out: it lasts until all workers are probed. NULL: nobody learns. */
+    void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
     /* The results of the part are stored (or there are none to store). */
     void (*committed)(void *owner, const struct part *part);
 };
@@ -72,7 +75,7 @@ void service_fini(struct service *service);
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* Takes a REQUEST, RESULT or GOODBYE of worker `w`. -1 with one line in `error` for what cannot be. */
+/* Takes a REQUEST, RESULT, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what cannot be. */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 

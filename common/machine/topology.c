@@ -6,8 +6,8 @@
 struct census {
     unsigned supermasters, masters, workers;
     unsigned second_supermaster, first_supermaster;
-    unsigned dca_rank;
-    bool dca;
+    unsigned dca_rank, other_rank; /* the first with --dca, and without */
+    bool dca, other;
 };
 
 static bool same_version(const struct hello *a, const struct hello *b)
@@ -46,6 +46,10 @@ static struct census count_roles(const struct hello *hellos, unsigned ranks)
             census.dca = true;
             census.dca_rank = i;
         }
+        if (!hellos[i].dca && !census.other) {
+            census.other = true;
+            census.other_rank = i;
+        }
     }
     return census;
 }
@@ -58,8 +62,11 @@ static int check_roles(const struct census *census, struct error *error)
     if (census->dca && census->supermasters + census->masters > 0)
         return error_set(error, "rank %u has --dca, which is for workers alone, but there is a %s in this launch",
                          census->dca_rank, census->supermasters > 0 ? "supermaster" : "master");
+    if (census->dca && census->other)
+        return error_set(error, "rank %u has --dca, rank %u has not: accepted is all or none", census->dca_rank,
+                         census->other_rank);
     if (census->dca)
-        return error_set(error, "--dca is not available in this version: launch 1 supermaster beside the workers");
+        return 0;
     if (census->supermasters == 0)
         return error_set(error,
                          "%u masters and %u workers but no supermaster in this launch: add `-n 1 supermaster KERNEL`",

@@ -4,6 +4,7 @@
  * day comes in as a number, the JSON goes out as text. */
 #pragma once
 
+#include "common/predict/choose.h"
 #include "common/sched/sched.h"
 #include "hdss/kernel.h"
 
@@ -26,6 +27,7 @@ struct report_worker {
     unsigned node;   /* number of its node */
     unsigned master; /* rank of who served it: the supermaster's in the central topology */
     double power;    /* virtual power */
+    double weight;   /* that the technique has learned of it; 0 where it learns none */
     uint64_t iterations, chunks;
     double compute_s; /* inside the kernel */
     double wait_s;    /* idle, from its first request to the end of the run */
@@ -42,12 +44,15 @@ struct report {
     const struct hdss_kernel *kernel; /* borrowed, as all pointers here */
     const union hdss_value *values;   /* of its parameters, in table order */
     const struct sched_spec *technique;
+    struct sched_value_used measured[SCHED_PARAMS_MAX]; /* values of it that were measured */
+    unsigned measured_count;
+    const struct choice *choice; /* how `technique` was chosen; NULL where the user gave it */
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t first;      /* where the part that --iterations asks for begins; 0 */
     uint64_t iterations; /* of the loop, or of that part */
     unsigned masters, workers, nodes;
-    unsigned cores; /* that the ranks may run on, on all nodes; 0: not known */
+    unsigned cores;     /* that the ranks may run on, on all nodes; 0: not known */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
     double startup_s;   /* program start to first assignment */

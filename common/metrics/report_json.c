@@ -87,6 +87,38 @@ static json_t *technique_params(const struct sched_spec *spec)
     return object;
 }
 
+/* What was measured instead. */
+static json_t *technique_measured(const struct report *report)
+{
+    json_t *object = json_object();
+    for (unsigned i = 0; i < report->measured_count; i++)
+        json_object_set_new(object, report->measured[i].name, real(report->measured[i].value));
+    return object;
+}
+
+/* What `auto` predicted of every technique, in seconds; null where the technique cuts too many chunks to be simulated,
+ * or refuses the loop. */
+static json_t *technique_choice(const struct choice *choice)
+{
+    json_t *predicted = json_object();
+    for (unsigned i = 0; i < choice->count; i++) {
+        const struct candidate *candidate = &choice->candidates[i];
+        json_object_set_new(predicted, candidate->spec.technique->name,
+                            candidate->predicted_s > 0 ? real(candidate->predicted_s) : json_null());
+    }
+    return json_pack("{s:o, s:o}", "decisions", integer(choice->times), "predicted_s", predicted);
+}
+
+static json_t *technique_of(const struct report *report)
+{
+    json_t *object = json_pack("{s:s, s:o, s:o, s:s, s:o}", "name", report->technique->technique->name, "params",
+                               technique_params(report->technique), "measured", technique_measured(report), "weighting",
+                               sched_weighting_name(report->weighting), "min_chunk", integer(report->min_chunk));
+    if (report->choice != NULL)
+        json_object_set_new(object, "auto", technique_choice(report->choice));
+    return object;
+}
+
 /* ISO 8601. The years are counted from March here, so that a leap day is the last of its year. */
 static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
@@ -148,10 +180,7 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "topology", json_string(report_topology_name(report->topology)));
     json_object_set_new(object, "kernel",
                         json_pack("{s:s, s:o}", "name", report->kernel->name, "params", kernel_params(report)));
-    json_object_set_new(object, "technique",
-                        json_pack("{s:s, s:o, s:s, s:o}", "name", report->technique->technique->name, "params",
-                                  technique_params(report->technique), "weighting",
-                                  sched_weighting_name(report->weighting), "min_chunk", integer(report->min_chunk)));
+    json_object_set_new(object, "technique", technique_of(report));
     json_object_set_new(object, "outcome", json_string(outcome_name(report->outcome)));
     json_object_set_new(object, "first", integer(report->first));
     json_object_set_new(object, "iterations", integer(report->iterations));
@@ -167,10 +196,13 @@ static json_t *make_head(const struct report *report)
 
 static json_t *make_worker(const struct report_worker *worker)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", integer(worker->rank), "node",
-                     integer(worker->node), "master", integer(worker->master), "power", real(worker->power),
-                     "iterations", integer(worker->iterations), "chunks", integer(worker->chunks), "compute_s",
-                     real(worker->compute_s), "wait_s", real(worker->wait_s));
+    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rank", integer(worker->rank), "node",
+                               integer(worker->node), "master", integer(worker->master), "power", real(worker->power),
+                               "iterations", integer(worker->iterations), "chunks", integer(worker->chunks),
+                               "compute_s", real(worker->compute_s), "wait_s", real(worker->wait_s));
+    if (worker->weight > 0)
+        json_object_set_new(object, "weight", real(worker->weight));
+    return object;
 }
 
 /* 15 digits read well (0.1 stays 0.1) and are enough for a time; a kernel's parameter must come back as it was. */

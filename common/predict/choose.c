@@ -10,7 +10,7 @@
 
 /* Whatever the time: every technique whose chunks grow fewer by halves is simulated. */
 #define CHUNKS_PER_WORKER 64
-#define CHUNKS_MIN        1000
+#define CHUNKS_MIN        20000
 #define CHUNKS_MAX        1000000
 
 static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)

@@ -3,6 +3,7 @@
 
 #include "common/machine/pool.h"
 #include "common/util/random.h"
+#include "common/util/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +13,9 @@
  * react (static) would seem perfect. */
 #define SPEED_UNCERTAINTY 0.02
 
-/* A loop is simulated so many times, and the times averaged; with many workers one run is an average in itself. */
-#define RUNS         3
+/* A loop is simulated so many times; with many workers fewer, as one run is an average in itself. */
+#define RUNS         8
+#define RUNS_MANY    2
 #define WORKERS_MANY 64
 
 /* A master is busy with a request for this part of a round trip: a message has two ends on the way there and two on the
@@ -150,9 +152,9 @@ static int allocate(struct simulation *simulation)
 static int prepare_sched(struct simulation *simulation, const struct sched_spec *spec, struct error *error)
 {
     const struct predict_loop *loop = simulation->loop;
-    double *speeds = simulation->pace_s; /* not in use yet */
+    double *speeds = simulation->pace_s; /* its room is not in use yet */
     for (unsigned w = 0; w < loop->workers; w++)
-        speeds[w] = 1 / loop->mean_s[w];
+        speeds[w] = loop->speeds != NULL ? loop->speeds[w] : 1 / loop->mean_s[w];
     sched_powers_from_speeds(spec->technique, loop->weighting, speeds, loop->workers, speeds);
     const struct sched_config config = {
         .iterations = loop->iterations,
@@ -280,18 +282,22 @@ static void say(struct simulation *simulation, struct sched_feedback *feedback)
     feedback->iterations = 0;
 }
 
-/* What the worker will say of its running chunk. */
-static struct sched_feedback feedback_of(const struct simulation *simulation, unsigned w)
+/* What the worker will say of its running chunk. Its deviation is an estimate from a few pieces, which is as uncertain
+ * as such estimates are (its square is distributed as chi-square over the degrees of freedom). */
+static struct sched_feedback feedback_of(struct simulation *simulation, unsigned w)
 {
     const struct client *client = &simulation->clients[w];
+    double iterations = client->running > 0 ? (double)client->running : 1, cov = simulation->loop->profile.cov;
+    double freedom = fmin(iterations, PIECES) - 1;
+    if (cov > 0 && freedom > 0)
+        cov *= sqrt(gamma_variate(&simulation->random, freedom / 2) / (freedom / 2));
     return (struct sched_feedback){
         .worker = w,
         .chunks = 1,
         .iterations = client->running,
         .compute_s = client->took_s,
         .wait_s = client->waited_s,
-        .deviation_s =
-            simulation->loop->profile.cov * client->took_s / (double)(client->running > 0 ? client->running : 1),
+        .deviation_s = cov * client->took_s / iterations,
         .samples = client->running < PIECES ? (uint32_t)client->running : PIECES,
     };
 }
@@ -333,7 +339,7 @@ static void serve_next(struct simulation *simulation, double *last)
 }
 
 static int simulate(const struct predict_loop *loop, const struct sched_spec *spec, unsigned run, uint64_t chunks_max,
-                    double *seconds, struct error *error)
+                    double *seconds, uint64_t *chunks, struct error *error)
 {
     struct simulation simulation;
     if (simulation_init(&simulation, loop, spec, run, error) < 0)
@@ -343,7 +349,8 @@ static int simulate(const struct predict_loop *loop, const struct sched_spec *sp
         serve_next(&simulation, &last);
     int result = simulation.chunks > chunks_max;
     if (result == 0)
-        *seconds += last;
+        *seconds = last;
+    *chunks += simulation.chunks;
     simulation_fini(&simulation);
     return result;
 }
@@ -351,14 +358,18 @@ static int simulate(const struct predict_loop *loop, const struct sched_spec *sp
 int predict_seconds(const struct predict_loop *loop, const struct sched_spec *spec, uint64_t chunks_max,
                     double *seconds, struct error *error)
 {
-    unsigned runs = loop->workers < WORKERS_MANY ? RUNS : 1;
-    double sum = 0;
-    for (unsigned run = 0; run < runs; run++) {
-        int result = simulate(loop, spec, run, chunks_max, &sum, error);
+    unsigned runs = loop->workers < WORKERS_MANY ? RUNS : RUNS_MANY;
+    uint64_t chunks = 0;
+    struct stats all;
+    stats_init(&all);
+    for (unsigned run = 0; run < runs && (run == 0 || chunks < chunks_max); run++) {
+        double one = 0;
+        int result = simulate(loop, spec, run, chunks_max, &one, &chunks, error);
         if (result != 0)
             return result;
+        stats_add(&all, one);
     }
-    *seconds = sum / runs;
+    *seconds = all.mean + stats_deviation(&all);
     return 0;
 }
 

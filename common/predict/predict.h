@@ -17,8 +17,9 @@
 struct predict_loop {
     uint64_t iterations;
     unsigned workers;
-    const double *mean_s;      /* [workers] mean time of an iteration on that worker, > 0; borrowed */
-    unsigned masters;          /* 0: central */
+    const double *mean_s; /* [workers] mean time of an iteration on that worker, > 0; borrowed */
+    const double *speeds; /* [workers] that the powers are made of, in any unit; NULL: as mean_s has it; borrowed */
+    unsigned masters;     /* 0: central */
     const unsigned *master_of; /* [workers], borrowed; NULL in the central topology */
     struct profile profile;
     double round_trip_s; /* from a request to its answer */
@@ -28,8 +29,10 @@ struct predict_loop {
     double swr; /* as in sched_config */
 };
 
-/* Predicts the loop's time in seconds. 0 when done; 1 when the technique cuts more than `chunks_max` chunks, with
- * `*seconds` as it was; -1 with one line when the technique refuses or memory is out. */
+/* Predicts the loop's time in seconds: the mean of several simulations and their standard deviation on top, since a
+ * technique that is quick on average and slow now and then is no good choice; of fewer where they would take more than
+ * `chunks_max` chunks together. 0 when done; 1 when one alone does, with `*seconds` as it was; -1 with one line when
+ * the technique refuses or memory is out. */
 int predict_seconds(const struct predict_loop *loop, const struct sched_spec *spec, uint64_t chunks_max,
                     double *seconds, struct error *error);
 

@@ -18,6 +18,7 @@ void lineup_fini(struct lineup *lineup)
     hosts_fini(&lineup->hosts);
     words_fini(&lineup->slowdowns);
     words_fini(&lineup->mpi_args);
+    words_fini(&lineup->flat);
     words_fini(&lineup->job);
 }
 
@@ -81,10 +82,20 @@ static int count_workers(struct lineup *lineup, struct error *error)
     return 0;
 }
 
+/* Workers alone: --dca. */
+static bool is_flat(const struct lineup *lineup)
+{
+    return lineup->flat.count > 0;
+}
+
 static int complete(struct lineup *lineup, struct error *error)
 {
     if (count_workers(lineup, error) < 0)
         return -1;
+    if (is_flat(lineup) && lineup->masters > 0)
+        return error_set(error, "--masters %u: with --dca there are only workers: accepted: 0", lineup->masters);
+    if (is_flat(lineup))
+        return 0;
     if (!lineup->masters_given && lineup->hosts.count > 1)
         lineup->masters = lineup->hosts.count < lineup->workers ? lineup->hosts.count : lineup->workers;
     if (lineup->hosts.count > 0 && lineup->masters > lineup->workers)
@@ -104,7 +115,7 @@ static void add_hosts(struct lineup *lineup, struct words *line)
     char *list = calloc(1, size);
     for (unsigned i = 0; list != NULL && i < lineup->hosts.count; i++) {
         const struct host *host = &lineup->hosts.items[i];
-        unsigned ranks = host->workers + host->masters + (i == 0);
+        unsigned ranks = host->workers + host->masters + (i == 0 && !is_flat(lineup));
         if (ranks > 0)
             used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, ranks);
     }
@@ -118,7 +129,7 @@ static void add_hosts(struct lineup *lineup, struct words *line)
 
 static void add_placement(struct lineup *lineup, struct words *line)
 {
-    unsigned ranks = 1 + lineup->masters + lineup->workers;
+    unsigned ranks = !is_flat(lineup) + lineup->masters + lineup->workers;
     bool shared = lineup->hosts.count > 0 || ranks > cores_usable();
     if (lineup->hosts.count > 0)
         add_hosts(lineup, line);
@@ -137,25 +148,6 @@ static void add_context(struct words *line, unsigned count, const char *program)
     words_add(line, program);
 }
 
-/* A context for each group of neighbours with the same slowdown. */
-static void add_workers(const struct lineup *lineup, struct words *line, const char *program)
-{
-    const struct words *slowdowns = &lineup->slowdowns;
-    unsigned count;
-    for (unsigned first = 0; first < lineup->workers; first += count) {
-        const char *slowdown = slowdowns->count == 0 ? "1" : slowdowns->items[slowdowns->count == 1 ? 0 : first];
-        for (count = 1; first + count < lineup->workers; count++)
-            if (slowdowns->count > 1 && strcmp(slowdown, slowdowns->items[first + count]) != 0)
-                break;
-        words_add(line, ":");
-        add_context(line, count, program);
-        if (strcmp(slowdown, "1") != 0) {
-            words_add(line, "--slowdown");
-            words_add(line, slowdown);
-        }
-    }
-}
-
 /* A supermaster on another machine cannot see that there is a terminal here. What the user says stands behind and wins.
  */
 static void add_job(const struct lineup *lineup, struct words *line)
@@ -168,6 +160,45 @@ static void add_job(const struct lineup *lineup, struct words *line)
         words_add(line, lineup->job.items[i]);
 }
 
+/* What the supermaster is given, given to a worker. A host without a terminal cannot see that there is one here. */
+static void add_flat_job(const struct lineup *lineup, struct words *line)
+{
+    words_add_all(line, &lineup->flat);
+    add_job(lineup, line);
+}
+
+/* A context for each group of neighbours with the same slowdown. */
+static void add_workers(const struct lineup *lineup, struct words *line, const char *program)
+{
+    const struct words *slowdowns = &lineup->slowdowns;
+    unsigned count;
+    for (unsigned first = 0; first < lineup->workers; first += count) {
+        const char *slowdown = slowdowns->count == 0 ? "1" : slowdowns->items[slowdowns->count == 1 ? 0 : first];
+        for (count = 1; first + count < lineup->workers; count++)
+            if (slowdowns->count > 1 && strcmp(slowdown, slowdowns->items[first + count]) != 0)
+                break;
+        if (first > 0 || !is_flat(lineup))
+            words_add(line, ":");
+        add_context(line, count, program);
+        if (strcmp(slowdown, "1") != 0) {
+            words_add(line, "--slowdown");
+            words_add(line, slowdown);
+        }
+        if (is_flat(lineup))
+            add_flat_job(lineup, line);
+    }
+}
+
+/* Open MPI's one-sided operations over its own transports cannot reach another node; the others of its kinds can. */
+static void add_rma(const struct lineup *lineup, struct words *line)
+{
+    if (!is_flat(lineup) || lineup->hosts.count < 2 || words_contain(&lineup->mpi_args, "osc"))
+        return;
+    words_add(line, "--mca");
+    words_add(line, "osc");
+    words_add(line, "^rdma");
+}
+
 int compose(struct lineup *lineup, struct words *line, struct error *error)
 {
     char paths[PROGRAMS][PATH_MAX];
@@ -175,14 +206,18 @@ int compose(struct lineup *lineup, struct words *line, struct error *error)
         return -1;
     words_add(line, lineup->mpirun);
     add_placement(lineup, line);
+    add_rma(lineup, line);
     words_add_all(line, &lineup->mpi_args);
-    add_context(line, 1, paths[SUPERMASTER]);
-    add_job(lineup, line);
+    if (!is_flat(lineup)) {
+        add_context(line, 1, paths[SUPERMASTER]);
+        add_job(lineup, line);
+    }
     if (lineup->masters > 0) {
         words_add(line, ":");
         add_context(line, lineup->masters, paths[MASTER]);
     }
     add_workers(lineup, line, paths[WORKER]);
-    bool failed = line->failed || lineup->job.failed || lineup->slowdowns.failed || lineup->mpi_args.failed;
+    bool failed = line->failed || lineup->job.failed || lineup->flat.failed || lineup->slowdowns.failed ||
+                  lineup->mpi_args.failed;
     return failed ? error_set(error, "out of memory for the mpirun line") : 0;
 }

@@ -14,7 +14,8 @@ struct lineup {
     struct words slowdowns; /* one for all, one for each worker, or none */
     const char *mpirun;     /* borrowed */
     struct words mpi_args;
-    struct words job; /* the supermaster's command line, its name first */
+    struct words flat; /* --dca and what goes with it, for every worker; none: a supermaster leads */
+    struct words job;  /* the supermaster's command line, its name first */
     bool dry_run;
 };
 

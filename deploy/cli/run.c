@@ -87,6 +87,33 @@ static int take_slowdown(void *target, const char *value, struct error *error)
     }
 }
 
+/* Checked as the workers will; kept as it is written. */
+static int take_flat(struct lineup *lineup, const char *name, const char *value, struct error *error)
+{
+    struct worker_options checked;
+    worker_options_init(&checked);
+    if (options_find(worker_options(), name)->apply(&checked, value, error) < 0)
+        return -1;
+    words_add_format(&lineup->flat, "--%s", name);
+    words_add(&lineup->flat, value);
+    return 0;
+}
+
+static int take_dca(void *target, const char *value, struct error *error)
+{
+    return take_flat(target, "dca", value, error);
+}
+
+static int take_node_technique(void *target, const char *value, struct error *error)
+{
+    return take_flat(target, "node-technique", value, error);
+}
+
+static int take_break_after(void *target, const char *value, struct error *error)
+{
+    return take_flat(target, "break-after", value, error);
+}
+
 static int take_mpirun(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -123,6 +150,12 @@ static const struct option_row launch_rows[] = {
      "the same from a file of lines \"NAME slots=CORES\"", take_host_file},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower, for studies: one number for all, or one for each worker", take_slowdown},
+    {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
+     "launch workers alone, which draw their chunks themselves: see worker(1)", take_dca},
+    {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
+     "with --dca node: how the workers of a node share its chunks", take_node_technique},
+    {"break-after", 0, "N", "an integer from 1 to 2^63", "with --dca: rank 0 looks after the others every N iterations",
+     take_break_after},
     {"mpirun", 0, "PROGRAM", "Open MPI's mpirun", "the launcher to use (default mpirun)", take_mpirun},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
@@ -133,7 +166,8 @@ static const struct option_row launch_rows[] = {
 static const struct options launch_options = {
     .usage = "hdss run [OPTION]... KERNEL [KEY=VALUE]...",
     .about =
-        "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, prints it and runs it.",
+        "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, or with --dca with workers "
+        "alone, prints it and runs it.",
     .sections = {{"Launch", launch_rows}, {"Help", options_common}},
     .notes = "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
              "Ctrl-C (or SIGTERM) drains the run: running chunks finish, results are kept. Once more ends it at once.\n"
@@ -152,6 +186,16 @@ static struct options all_options(void)
         if (section->rows != options_common)
             all.sections[i++] = *section;
     return all;
+}
+
+/* The options of flat launches against each other. */
+static int check_flat(const struct lineup *lineup, struct error *error)
+{
+    struct worker_options options;
+    worker_options_init(&options);
+    for (unsigned i = 0; i + 1 < lineup->flat.count; i += 2)
+        options_find(worker_options(), lineup->flat.items[i] + 2)->apply(&options, lineup->flat.items[i + 1], NULL);
+    return worker_options_check(&options, error);
 }
 
 static int check_job(const struct words *job_words, struct error *error)
@@ -188,7 +232,7 @@ static int read_arguments(struct lineup *lineup, int argc, char **argv, struct e
         for (int i = first; i < reader.at; i++)
             words_add(&lineup->job, argv[i]);
     }
-    return more < 0 ? -1 : check_job(&lineup->job, error);
+    return more < 0 || check_flat(lineup, error) < 0 ? -1 : check_job(&lineup->job, error);
 }
 
 /* Open MPI runs for root only where these two say so. */

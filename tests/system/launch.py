@@ -15,6 +15,7 @@ import time
 import traceback
 
 SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
+MPIRUN = os.environ.get('MPIRUN', 'mpirun --oversubscribe').split()
 TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
 
 
@@ -100,10 +101,16 @@ def kill_tree(pid):
 
 def mpirun_line(contexts, options=()):
     """contexts: [(count, [program, argument, ...]), ...]"""
-    line = ['mpirun', '--oversubscribe', *options]
+    line = [*MPIRUN, *options]
     for i, (count, words) in enumerate(contexts):
         line += ([':'] if i else []) + ['-n', count, *words]
     return line
+
+
+def techniques():
+    """The names of all techniques, as `hdss techniques` lists them."""
+    listed = subprocess.run([HDSS, 'techniques'], capture_output=True, text=True, check=True).stdout
+    return [line.split()[0] for line in listed.split('\n\n')[0].splitlines()[1:]]
 
 
 def job(masters, workers, words, worker_options=(), options=()):

@@ -56,13 +56,13 @@ class Nodes:
                     os.remove(path)
                     os.rmdir(os.path.dirname(path))
 
-    def line(self, contexts, slots=8):
+    def line(self, contexts, slots=8, options=()):
         """The command that runs an MPMD line over the nodes, round robin."""
         with open('hostfile', 'w') as file:
             file.writelines(f'{name} slots={slots}\n' for name in self.names)
         words = ['mpirun', '--mca', 'plm_rsh_agent', f'{sys.executable} {os.path.abspath(__file__)}', '--mca', 'plm_rsh_no_tree_spawn', '1',
                  '--mca', 'oob_tcp_if_include', 'eth0', '--mca', 'btl_tcp_if_include', 'eth0', '--mca', 'pml', 'ob1', '--mca', 'btl', 'self,vader,tcp',
-                 '--hostfile', os.path.abspath('hostfile'), '--map-by', 'node', '--bind-to', 'none', '--oversubscribe']
+                 '--hostfile', os.path.abspath('hostfile'), '--map-by', 'node', '--bind-to', 'none', '--oversubscribe', *options]
         for i, (count, program) in enumerate(contexts):
             words += ([':'] if i else []) + ['-n', str(count), *map(str, program)]
         return inside(self.names[0], words)

@@ -70,7 +70,7 @@ def test_line_ups():
 
 def test_dca_beside_a_supermaster():
     check(run_job(0, 0, ['synthetic']), 'no worker')
-    result = run(mpirun_line([(1, [SUPERMASTER, 'synthetic']), (2, [WORKER, '--dca', 'rma'])]))
+    result = run(mpirun_line([(1, [SUPERMASTER, 'synthetic']), (2, [WORKER, '--dca', 'rma', 'synthetic'])]))
     check(result, '--dca', 'supermaster')
     check(run(mpirun_line([(2, [WORKER, '--dca', 'sideways'])])), '--dca', 'sideways', 'rma')
 

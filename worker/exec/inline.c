@@ -1,6 +1,7 @@
 /* The executor: see inline.h. */
 #include "worker/exec/inline.h"
 
+#include "common/machine/probe.h"
 #include "common/util/digest.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 #define SCRATCH_BYTES (256u << 10)
 /* What is computed leaves after this time of computing, be the buffer full or not. */
 #define SLICE_NS 1000000000u
-/* A probe ends when a level has taken this long. */
-#define PROBE_NS 4000000u
 /* An iteration as long as this needs no warming up. */
 #define PROBE_LONG_NS 50000000u
 /* Sleeps shorter than this are put off: the timer is not that precise. */
@@ -96,63 +95,116 @@ static void pay_waiting(struct exec *exec, bool at_end)
     exec->waiting_ns -= (double)(read_clock(CLOCK_MONOTONIC) - before); /* the oversleep counts for the next time */
 }
 
-/* Runs the kernel; its time, waiting included, is added to compute_ns. */
+/* Runs the kernel; its time, waiting included, is added to compute_ns and to the running piece. The waiting of a slow
+ * worker comes in lumps: to a piece it counts evenly. */
 static int run_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records, bool at_end)
 {
     bool slow = exec->config.slowdown > 1;
-    uint64_t worked = slow ? read_clock(work_clock(exec)) : 0, began = read_clock(CLOCK_MONOTONIC);
+    uint64_t before = slow ? read_clock(work_clock(exec)) : 0, began = read_clock(CLOCK_MONOTONIC);
     int result = exec->config.kernel->run(exec->instance, first, count, records, exec->error);
+    double worked = 0;
     if (slow) {
-        exec->waiting_ns += (double)(read_clock(work_clock(exec)) - worked) * (exec->config.slowdown - 1);
+        worked = (double)(read_clock(work_clock(exec)) - before);
+        exec->waiting_ns += worked * (exec->config.slowdown - 1);
         pay_waiting(exec, at_end);
     }
-    exec->compute_ns += read_clock(CLOCK_MONOTONIC) - began;
+    uint64_t elapsed = read_clock(CLOCK_MONOTONIC) - began;
+    exec->compute_ns += elapsed;
+    exec->piece_ns += slow ? worked * exec->config.slowdown : (double)elapsed;
     return result;
 }
 
 /* --- probing --- */
 
-/* The k-th probe iteration: the van der Corput sequence spreads them over the loop, whatever their number. */
-static uint64_t probe_iteration(const struct exec *exec, uint64_t k)
+static void run_probe(struct exec *exec, const struct probe *probe, uint64_t k)
 {
-    uint64_t reversed = 0;
-    for (uint64_t bits = k, half = UINT64_C(1) << 63; bits != 0; bits >>= 1, half >>= 1)
-        reversed += bits & 1 ? half : 0;
-    uint64_t place = (uint64_t)((unsigned __int128)reversed * exec->config.probe_count >> 64);
-    return exec->config.probe_first + place;
+    unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
+    exec->config.kernel->run(exec->instance, probe_iteration(probe, k), 1, records, exec->error);
 }
 
-/* Runs probe iterations first .. last - 1; returns the time that this worker needs for them. */
-static uint64_t time_probes(struct exec *exec, uint64_t first, uint64_t last)
+/* Runs the next `count` probe iterations; returns the time that this worker needs for them. */
+static uint64_t time_probes(struct exec *exec, struct probe *probe, uint64_t count)
 {
     const clockid_t clock = work_clock(exec);
-    unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
-    uint64_t began = read_clock(clock);
-    for (uint64_t k = first; k < last; k++)
-        exec->config.kernel->run(exec->instance, probe_iteration(exec, k), 1, records, exec->error);
-    uint64_t elapsed = read_clock(clock) - began;
-    return (uint64_t)((double)(elapsed > 0 ? elapsed : 1) * exec->config.slowdown);
+    bool each = probe_times_each(probe);
+    uint64_t began = read_clock(clock), last = began;
+    for (uint64_t k = probe->done; k < probe->done + count; k++) {
+        run_probe(exec, probe, k);
+        if (!each)
+            continue;
+        uint64_t now = read_clock(clock);
+        probe_add_single(probe, k, (double)(now - last) * exec->config.slowdown);
+        last = now;
+    }
+    return (uint64_t)((double)((each ? last : read_clock(clock)) - began) * exec->config.slowdown);
+}
+
+/* Time of one short probe iteration by itself: what is left without the reading of the clock. */
+static double time_single(struct exec *exec, const struct probe *probe, uint64_t k)
+{
+    uint64_t began = read_clock(CLOCK_MONOTONIC), empty = read_clock(CLOCK_MONOTONIC);
+    run_probe(exec, probe, k);
+    double time = (double)(read_clock(CLOCK_MONOTONIC) - empty) - (double)(empty - began);
+    return time > 0 ? time * exec->config.slowdown : 0;
+}
+
+/* Short ones by the quicker clock, and the lesser of two times, in case the core was taken away or the cache was cold.
+ */
+static void time_singles(struct exec *exec, struct probe *probe)
+{
+    uint64_t singles = probe_wants_singles(probe);
+    for (uint64_t k = 0; k < singles; k++) {
+        double time = time_single(exec, probe, k);
+        double again = time < PROBE_SHORT_NS * exec->config.slowdown ? time_single(exec, probe, k) : time;
+        probe_add_single(probe, k, again < time ? again : time);
+    }
 }
 
 void exec_probe(struct exec *exec, struct speed *speed)
 {
+    struct probe probe;
+    probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
     /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. */
-    uint64_t elapsed = time_probes(exec, 0, 1), done = elapsed < PROBE_LONG_NS ? 0 : 1;
-    if (done == 0)
-        elapsed = 0;
-    else
-        speed->elapsed_ns[0] = elapsed;
-    for (speed->levels = (unsigned)done; speed->levels < LEVELS_MAX; speed->levels++) {
-        uint64_t count = UINT64_C(1) << speed->levels;
-        if (speed->levels > 0 && (elapsed >= PROBE_NS || count > exec->config.probe_count))
-            break;
-        elapsed += time_probes(exec, done, count);
-        done = count;
-        speed->elapsed_ns[speed->levels] = elapsed;
-    }
+    uint64_t elapsed = time_probes(exec, &probe, 1);
+    if (elapsed >= PROBE_LONG_NS)
+        probe_add(&probe, 1, elapsed);
+    for (uint64_t count; (count = probe_next(&probe)) > 0;)
+        probe_add(&probe, count, time_probes(exec, &probe, count));
+    time_singles(exec, &probe);
+    probe_finish(&probe, speed);
 }
 
 /* --- chunks --- */
+
+static void begin_piece(struct exec *exec)
+{
+    exec->piece_first = exec->done;
+    exec->piece_end = exec->done + spread_piece(exec->count, exec->count - exec->done, exec->iteration_ns);
+    exec->piece_ns = 0;
+}
+
+static void begin_spread(struct exec *exec)
+{
+    exec->spread = (struct spread){0};
+    begin_piece(exec);
+}
+
+/* Where a piece may end: one that turned out too short goes on, a short rest at the end tells more of the clock than of
+ * the kernel and is left out. */
+static void look_at_piece(struct exec *exec)
+{
+    if (exec->done < exec->piece_end)
+        return;
+    bool is_long = exec->piece_ns >= SPREAD_PIECE_NS / 2, last = exec->done == exec->count;
+    if (is_long || (last && exec->spread.pieces == 0))
+        spread_add(&exec->spread, exec->done - exec->piece_first, exec->piece_ns);
+    if (last)
+        return;
+    if (is_long)
+        begin_piece(exec);
+    else
+        exec->piece_end += spread_piece(exec->count, exec->count - exec->done, exec->iteration_ns);
+}
 
 void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
 {
@@ -163,6 +215,8 @@ void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
     exec->done = exec->sliced = 0;
     exec->sliced_at_ns = 0;
     exec->compute_ns = exec->digest = 0;
+    if (exec->config.spread)
+        begin_spread(exec);
 }
 
 void exec_mark(struct exec *exec, uint64_t mark)
@@ -201,16 +255,30 @@ static struct exec_buffer *buffer_in_use(struct exec *exec)
     return &exec->buffers[exec->filling];
 }
 
+/* Runs the next `size` iterations, piece by piece where the spread is wanted. -1 when the kernel failed. */
+static int run_pieces(struct exec *exec, uint64_t size, unsigned char *records)
+{
+    for (uint64_t end = exec->done + size; exec->done < end;) {
+        uint64_t count = exec->config.spread ? least(end, exec->piece_end) - exec->done : end - exec->done;
+        if (run_kernel(exec, exec->first + exec->done, count, records, exec->done + count == exec->count) < 0)
+            return -1;
+        exec->done += count;
+        records += count * exec->record_bytes;
+        if (exec->config.spread)
+            look_at_piece(exec);
+    }
+    return 0;
+}
+
 /* Computes one turn's iterations. -1 when the kernel failed. */
 static int compute(struct exec *exec)
 {
     uint64_t size = turn_size(exec), before = exec->compute_ns, first = exec->first + exec->done;
     uint64_t place = exec->config.collect ? exec->done - exec->sliced : 0;
     unsigned char *records = buffer_in_use(exec)->bytes + EXEC_HEADROOM + place * exec->record_bytes;
-    if (run_kernel(exec, first, size, records, exec->done + size == exec->count) < 0)
+    if (run_pieces(exec, size, records) < 0)
         return -1;
     exec->digest += digest_records(first, size, records, exec->record_bytes);
-    exec->done += size;
     learn(exec, size, exec->compute_ns - before);
     return 0;
 }
@@ -246,6 +314,8 @@ static bool event_is_due(struct exec *exec, struct event *event)
     if (exec->done == exec->count) {
         event->type = EVENT_FINISHED;
         exec->running = false;
+        event->chunk.deviation_ns = spread_deviation_ns(&exec->spread);
+        event->chunk.samples = exec->spread.pieces < UINT32_MAX ? (uint32_t)exec->spread.pieces : UINT32_MAX;
         hand_over(exec, event);
         return true;
     }

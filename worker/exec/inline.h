@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/machine/spread.h"
 #include "hdss/kernel.h"
 
 /* The wire format of a message may be written into so many bytes before the records. */
@@ -19,6 +20,8 @@ struct exec_config {
     bool collect;                      /* results leave with the events, else only their digest does */
     double slowdown;                   /* 1: as fast as the core can */
     uint64_t probe_first, probe_count; /* the loop, from which the probe iterations are taken */
+    unsigned probe_least;              /* probe at least so many of them, however long they take */
+    bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
 };
 
 struct exec_buffer {
@@ -40,9 +43,12 @@ struct exec {
     uint64_t sliced;       /* of them left with a slice */
     uint64_t sliced_at_ns; /* compute_ns when the last slice left */
     uint64_t compute_ns;
-    uint64_t digest;     /* of those not sliced */
-    double iteration_ns; /* estimate, for the size of a turn; 0: unknown */
-    double waiting_ns;   /* owed to the slowdown */
+    uint64_t digest; /* of those not sliced */
+    struct spread spread;
+    uint64_t piece_first, piece_end; /* the running piece, in iterations of the chunk */
+    double piece_ns;                 /* time in it so far */
+    double iteration_ns;             /* estimate, for the size of a turn; 0: unknown */
+    double waiting_ns;               /* owed to the slowdown */
     char error[HDSS_ERROR_MAX];
 };
 
@@ -50,7 +56,7 @@ struct exec {
 int exec_init(struct exec *exec, const struct exec_config *config);
 void exec_fini(struct exec *exec);
 
-/* Times the first 1, 2, 4, ... probe iterations, which are spread over the loop and the same for every worker. */
+/* Times the probe iterations: see common/machine/probe.h. */
 void exec_probe(struct exec *exec, struct speed *speed);
 
 /* Begins a chunk; the one before is over. */

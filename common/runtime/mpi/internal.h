@@ -1,4 +1,4 @@
-/* The parts of the MPI runtime, for its own files only. */
+/* The parts of the MPI runtime, for its own files and for common/flat, whose ranks drive no machine. */
 #pragma once
 
 #include "common/runtime/mpi/runtime.h"
@@ -138,6 +138,10 @@ void wait_look(struct wait *wait, uint64_t now_ns);
 void wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 
+/* Gives the core to another rank, if one wants it. Here, as sched.h of the system and that of the techniques do not go
+ * together. */
+void wait_yield(void);
+
 /* --- runtime --- */
 
 struct runtime {
@@ -156,3 +160,6 @@ struct runtime {
 
 /* start.c: what all ranks do together before they run. */
 int runtime_prepare(struct runtime *runtime);
+
+/* Returns when all ranks have called it. Asleep. */
+void runtime_wait_for_all(struct runtime *runtime);

@@ -80,8 +80,9 @@ static void step(struct driver *driver, struct event *event);
 
 static void probe(struct driver *driver)
 {
-    struct event event = {.type = EVENT_PROBED};
-    driver->effects->probe(driver->effects->context, &event.speed);
+    struct speed speed;
+    struct event event = {.type = EVENT_PROBED, .speed = &speed};
+    driver->effects->probe(driver->effects->context, &speed);
     driver->now_ns = runtime_now();
     step(driver, &event);
 }
@@ -109,6 +110,16 @@ static bool apply(struct driver *driver, const struct action *action)
     return false;
 }
 
+static void inject_delay(struct driver *driver)
+{
+    uint64_t delay_ns = driver->actions.calculations * driver->effects->calculation_ns +
+                        driver->actions.assignments * driver->effects->assignment_ns;
+    if (delay_ns == 0)
+        return;
+    runtime_spin(delay_ns);
+    driver->now_ns = runtime_now();
+}
+
 static void step(struct driver *driver, struct event *event)
 {
     bool probe_after = false;
@@ -117,6 +128,7 @@ static void step(struct driver *driver, struct event *event)
     driver->machine->step(driver->machine->self, event, &driver->actions);
     if (driver->actions.out_of_memory)
         give_up(driver, "out of memory for its actions");
+    inject_delay(driver);
     for (size_t i = 0; i < driver->actions.length; i++)
         probe_after |= apply(driver, &driver->actions.items[i]);
     if (probe_after)

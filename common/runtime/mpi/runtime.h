@@ -25,6 +25,8 @@ struct effects {
     /* about every tick_ns, for a progress line; NULL or 0: never */
     void (*tick)(void *context, uint64_t now_ns);
     uint64_t tick_ns;
+    /* --inject-delay: each chunk that the machine cuts, or assigns to a worker, takes so much longer */
+    uint64_t calculation_ns, assignment_ns;
 };
 
 /* What a rank brings to the start. */
@@ -64,6 +66,9 @@ unsigned runtime_cores(const struct runtime *runtime);
 
 /* Nanoseconds of the clock that events carry. */
 uint64_t runtime_now(void);
+
+/* Keeps the core busy for so long. */
+void runtime_spin(uint64_t ns);
 
 /* When this process was started, on that clock. */
 uint64_t runtime_process_start(void);

@@ -17,6 +17,12 @@ uint64_t runtime_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void runtime_spin(uint64_t ns)
+{
+    for (uint64_t until = runtime_now() + ns; ns > 0 && runtime_now() < until;)
+        ;
+}
+
 uint64_t runtime_process_start(void)
 {
     /* Field 22 of /proc/self/stat: ticks since boot at which the process began. */
@@ -248,7 +254,7 @@ int runtime_prepare(struct runtime *runtime)
 #define NAP_MAX_NS 5000000
 
 /* Waits for all ranks to be through, asleep: MPI's own barriers burn the core that others still compute on. */
-static void wait_for_all(struct runtime *runtime)
+void runtime_wait_for_all(struct runtime *runtime)
 {
     struct timespec nap = {.tv_nsec = 20000};
     MPI_Request request;
@@ -262,7 +268,7 @@ static void wait_for_all(struct runtime *runtime)
 
 void runtime_leave(struct runtime *runtime)
 {
-    wait_for_all(runtime);
+    runtime_wait_for_all(runtime);
     if (runtime->prepared)
         doorbell_fini(&runtime->doorbell);
     if (runtime->grouped)

@@ -103,6 +103,11 @@ static void sleep_until(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     event_del(wait->timer);
 }
 
+void wait_yield(void)
+{
+    sched_yield();
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -53,6 +53,7 @@ static int init_machine(struct program *program)
         .ranks = program->ranks,
         .workers = program->workers,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
+        .feedback = job_learns(&plan->job),
     };
     return master_init(&program->master, &config);
 }
@@ -87,7 +88,8 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     }
     open_output(program);
     const struct machine machine = master_machine(&program->master);
-    const struct effects effects = {.context = program, .store = store};
+    const struct effects effects = {
+        .context = program, .store = store, .assignment_ns = program->plan.job.assignment_ns};
     int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
     status = close_output(program, status);
     master_fini(&program->master);

@@ -1,74 +1,36 @@
 /* supermaster: reads the job, shares it, drives the supermaster's machine, and says how it went. */
 #include "common/runtime/programs/programs.h"
 
-#include "common/config/power_file.h"
 #include "common/metrics/progress.h"
-#include "common/metrics/summary.h"
-#include "common/results/results.h"
-#include "common/runtime/files.h"
 #include "common/runtime/front.h"
 #include "common/runtime/mpi/runtime.h"
-#include "common/runtime/plan.h"
-#include "common/runtime/terminal.h"
+#include "common/runtime/lead.h"
 #include "supermaster/figures.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 struct program {
-    const char *version;
-    struct plan plan;
-    struct error error;
+    struct lead lead;
     struct runtime *runtime;
     const struct topology *topology;
     struct supermaster supermaster;
     bool supermaster_ready;
-    struct results_sink sink; /* central topology with an output */
-    bool sink_open;
-    struct terminal terminal;
-    uint64_t process_start_ns;
-    int64_t started_at;
 };
 
 /* --- the job --- */
 
-/* The speeds that --power gives; NULL where they are measured. */
-static int read_speeds(struct program *program, double **speeds)
-{
-    const struct job *job = &program->plan.job;
-    unsigned workers = program->topology->workers;
-    *speeds = NULL;
-    if (job->power == JOB_POWER_MEASURE)
-        return 0;
-    *speeds = calloc(workers, sizeof **speeds);
-    if (*speeds == NULL)
-        return error_set(&program->error, "out of memory for %u workers", workers);
-    for (unsigned w = 0; w < workers; w++)
-        (*speeds)[w] = 1;
-    if (job->power == JOB_POWER_EQUAL)
-        return 0;
-    struct error inner;
-    char *text = file_read(job->power_file, &inner);
-    if (text == NULL)
-        return error_set(&program->error, "--power '%s': accepted: measure, equal or a readable file (%s)",
-                         job->power_file, inner.text);
-    int result = power_file_parse(text, program->topology->worker_rank, workers, *speeds, &inner);
-    free(text);
-    return result < 0 ? error_set(&program->error, "--power %s: %s", job->power_file, inner.text) : 0;
-}
-
 static int init_machine(struct program *program)
 {
-    const struct plan *plan = &program->plan;
+    const struct plan *plan = &program->lead.plan;
+    const struct topology *topology = program->topology;
     double *speeds;
-    if (read_speeds(program, &speeds) < 0) {
+    if (lead_read_speeds(&program->lead, topology->worker_rank, topology->workers, &speeds) < 0) {
         free(speeds);
         return -1;
     }
     const struct supermaster_config config = {
-        .topology = program->topology,
+        .topology = topology,
         .technique = plan->job.technique,
         .weighting = plan->job.weighting,
         .min_chunk = plan->job.min_chunk,
@@ -76,49 +38,31 @@ static int init_machine(struct program *program)
         .count = plan->count,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .speeds = speeds,
+        .probe = job_probes(&plan->job),
+        .technique_auto = plan->job.technique_auto,
+        .ask_ahead = plan->job.ask_ahead != JOB_ASK_AHEAD_OFF,
     };
-    int result = supermaster_init(&program->supermaster, &config, &program->error);
+    int result = supermaster_init(&program->supermaster, &config, &program->lead.error);
     program->supermaster_ready = result == 0;
     free(speeds);
     return result;
 }
 
-static int check_kernel(struct program *program)
-{
-    const struct plan *plan = &program->plan;
-    char text[HDSS_ERROR_MAX] = "";
-    if (plan->kernel->check == NULL || plan->kernel->check(plan->values, &plan->loop, text) == 0)
-        return 0;
-    return error_set(&program->error, "%s: %s", plan->kernel->name, text);
-}
-
-/* 0; -1 for wrong use; RESULTS_NO_ROOM. */
+/* 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
 static int open_files(struct program *program)
 {
-    const struct plan *plan = &program->plan;
-    struct error inner;
-    if (plan->job.report[0] != '\0' && file_check_writable(plan->job.report, &inner) < 0)
-        return error_set(&program->error, "--report: cannot write %s", inner.text);
-    if (!plan->collect)
-        return 0;
-    int created = results_create(plan->job.output, &plan->loop, &program->error);
-    if (created != 0)
-        return created;
-    if (program->topology->masters > 0)
-        return 0;
-    int result = results_open(&program->sink, plan->job.output, &plan->loop, &program->error);
-    program->sink_open = result == 0;
-    return result;
+    int created = lead_create_files(&program->lead);
+    return created != 0 || program->topology->masters > 0 ? created : lead_open_sink(&program->lead);
 }
 
 /* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
  */
 static int prepare(struct program *program)
 {
-    program->topology = runtime_group(program->runtime, program->plan.job.group_by == JOB_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, program->lead.plan.job.group_by == JOB_GROUP_BY_NODE);
     if (program->topology == NULL)
-        return error_set(&program->error, "out of memory for %u ranks", runtime_ranks(program->runtime));
-    return init_machine(program) < 0 || check_kernel(program) < 0 ? -1 : open_files(program);
+        return error_set(&program->lead.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
+    return init_machine(program) < 0 || lead_check_kernel(&program->lead) < 0 ? -1 : open_files(program);
 }
 
 /* --- while it runs --- */
@@ -133,106 +77,37 @@ static void show_progress(void *context, uint64_t now_ns)
 {
     struct program *program = context;
     const struct supermaster *supermaster = &program->supermaster;
-    char line[PROGRESS_LINE_MAX];
     const struct progress progress = {
-        .name = program->plan.kernel->name,
+        .name = program->lead.plan.kernel->name,
         .done = supermaster->ledger.done,
-        .total = program->plan.count,
+        .total = program->lead.plan.count,
         .elapsed_s = elapsed_s(program, now_ns),
         .busy = supermaster_busy(supermaster),
         .workers = program->topology->workers,
         .draining = supermaster->state == SUPERMASTER_ENDING && !ledger_is_complete(&supermaster->ledger),
     };
-    progress_line(&progress, program->terminal.width - 1, program->terminal.utf8, line);
-    terminal_show(&program->terminal, line, progress.elapsed_s);
+    lead_show_progress(&program->lead, &progress);
 }
 
 static int store(void *context, const struct part *part, const void *data, struct error *error)
 {
     struct program *program = context;
-    return results_write(&program->sink, part->first, part->count, data, error);
+    return results_write(&program->lead.sink, part->first, part->count, data, error);
 }
 
 /* --- at the end --- */
 
-static void say_failure(struct program *program, const char *text, unsigned rank)
-{
-    terminal_clear(&program->terminal);
-    if (rank == runtime_rank(program->runtime))
-        fprintf(stderr, "supermaster: %s\n", text);
-    else
-        fprintf(stderr, "supermaster: rank %u: %s\n", rank, text);
-}
-
-/* Closes the output and makes the final file. Returns the exit status. */
-static int finish_output(struct program *program, int status)
-{
-    const struct plan *plan = &program->plan;
-    int closed = program->sink_open ? results_close(&program->sink, &program->error) : 0;
-    program->sink_open = false;
-    if (!plan->collect)
-        return status;
-    if (closed < 0 || results_finish(plan->job.output, &plan->loop, &program->error) < 0) {
-        if (status != EXIT_STATUS_FAILED)
-            say_failure(program, program->error.text, runtime_rank(program->runtime));
-        return EXIT_STATUS_FAILED;
-    }
-    return status;
-}
-
-static void fill_report(const struct program *program, struct report *report, struct report_worker *rows)
-{
-    const struct supermaster *supermaster = &program->supermaster;
-    *report = (struct report){
-        .version = program->version,
-        .kernel = program->plan.kernel,
-        .values = program->plan.values,
-        .started_at = program->started_at,
-        .output = program->plan.job.output,
-        .cores = runtime_cores(program->runtime),
-    };
-    supermaster_fill_report(supermaster, report, rows);
-    if (supermaster->first_assign_ns != NEVER)
-        report->startup_s = (double)(supermaster->first_assign_ns - program->process_start_ns) / 1e9;
-    report_compute(report);
-}
-
-static int write_report(struct program *program, const struct report *report)
-{
-    const char *path = program->plan.job.report;
-    if (path[0] == '\0')
-        return 0;
-    char *text = report_json(report);
-    int result = text == NULL ? error_set(&program->error, "%s: out of memory", path)
-                              : file_write(path, text, strlen(text), &program->error);
-    free(text);
-    return result;
-}
-
 /* Prints the summary and writes the report. Returns the exit status. */
 static int say_how_it_went(struct program *program, int status)
 {
-    struct report report;
+    struct report report = {.cores = runtime_cores(program->runtime)};
     struct report_worker *rows = calloc(program->topology->workers, sizeof *rows);
     if (rows == NULL) {
-        say_failure(program, "out of memory for the report", runtime_rank(program->runtime));
+        lead_say_failure(&program->lead, "out of memory for the report", program->lead.rank);
         return EXIT_STATUS_FAILED;
     }
-    fill_report(program, &report, rows);
-    if (status == EXIT_STATUS_FAILED)
-        report.outcome = REPORT_FAILED;
-    report.failure = NULL; /* it is said on standard error */
-    char *text = summary_text(&report, program->terminal.width, program->terminal.utf8);
-    fputs(terminal_text_start(&program->terminal), stdout);
-    terminal_clear(&program->terminal);
-    if (text != NULL)
-        fputs(text, stdout);
-    fflush(stdout);
-    if (write_report(program, &report) < 0) {
-        say_failure(program, program->error.text, runtime_rank(program->runtime));
-        status = EXIT_STATUS_FAILED;
-    }
-    free(text);
+    supermaster_fill_report(&program->supermaster, &report, rows);
+    status = lead_say_how_it_went(&program->lead, &report, program->supermaster.first_assign_ns, status);
     free(rows);
     return status;
 }
@@ -244,13 +119,15 @@ static int run(struct program *program)
         .context = program,
         .store = store,
         .tick = show_progress,
-        .tick_ns = program->terminal.mode == TERMINAL_NONE ? 0 : 200000000,
+        .tick_ns = program->lead.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
+        .calculation_ns = program->lead.plan.job.calculation_ns,
+        .assignment_ns = program->lead.plan.job.assignment_ns,
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;
     if (supermaster->failure.text[0] != '\0')
-        say_failure(program, supermaster->failure.text, supermaster->failed_rank);
-    return say_how_it_went(program, finish_output(program, status));
+        lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);
+    return say_how_it_went(program, lead_finish_output(&program->lead, status));
 }
 
 /* Shares the job and runs it. Returns the exit status. */
@@ -260,7 +137,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
     int status = EXIT_STATUS_DONE;
     int prepared = prepare(program);
     if (prepared != 0) {
-        fprintf(stderr, "supermaster: %s\n", program->error.text);
+        fprintf(stderr, "supermaster: %s\n", program->lead.error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
     bool shared = runtime_share_job(program->runtime, argc, argv, &status, &count) != NULL;
@@ -270,11 +147,10 @@ static int share_and_run(struct program *program, int argc, char **argv)
 int supermaster_program(int argc, char **argv, const char *version)
 {
     static struct program program;
-    program.version = version;
-    program.process_start_ns = runtime_process_start();
-    program.started_at = time(NULL);
+    struct lead *lead = &program.lead;
+    lead_init(lead, "supermaster", version);
     struct front front = {.program = "supermaster", .version = version};
-    front_take(&front, plan_make(&program.plan, argc, argv, &program.error), &program.error, job_help_text);
+    front_take(&front, plan_make(&lead->plan, argc, argv, &lead->error), &lead->error, job_help_text);
     const struct introduction introduction = {
         .role = ROLE_SUPERMASTER, .version = version, .status = front.status, .text = front.text};
     int status;
@@ -282,7 +158,8 @@ int supermaster_program(int argc, char **argv, const char *version)
         return status;
     program.runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (program.runtime != NULL) {
-        terminal_init(&program.terminal, program.plan.job.progress);
+        lead->rank = runtime_rank(program.runtime);
+        terminal_init(&lead->terminal, lead->plan.job.progress);
         status = share_and_run(&program, argc, argv);
         if (program.supermaster_ready)
             supermaster_fini(&program.supermaster);

@@ -1,5 +1,7 @@
 /* worker: drives the worker's machine and runs the kernel. */
-#include "common/config/rank_options.h"
+#include "common/config/flat_options.h"
+#include "common/flat/program.h"
+#include "common/machine/probe.h"
 #include "common/runtime/mpi/runtime.h"
 #include "common/runtime/plan.h"
 #include "common/runtime/programs/follow.h"
@@ -57,6 +59,8 @@ static void open_kernel(struct program *program)
         .slowdown = program->options.slowdown,
         .probe_first = plan->first,
         .probe_count = plan->count,
+        .probe_least = job_wants_swr(&plan->job) ? PROBE_SWR : 1,
+        .spread = job_learns(&plan->job),
     };
     if (program->failure == NULL && exec_init(&program->exec, &config) < 0)
         program->failure = program->exec.error;
@@ -73,7 +77,7 @@ static void init_machine(struct program *program)
     const struct worker_config config = {
         .rank = runtime_rank(program->runtime),
         .master = runtime_master_of(program->runtime, runtime_rank(program->runtime)),
-        .probe = job->power == JOB_POWER_MEASURE && program->plan.count > 0,
+        .probe = job_probes(job) && program->plan.count > 0,
         .ask_ahead = modes[job->ask_ahead],
         .ask_ahead_chunks = job->ask_ahead_chunks,
     };
@@ -103,12 +107,13 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
 int worker_program(int argc, char **argv, const char *version)
 {
     static struct program program;
+    if (flat_is_asked(argc, argv))
+        return flat_program(argc, argv, version);
     struct front front = {.program = "worker", .version = version};
     front_take(&front, worker_options_parse(&program.options, argc, argv, &program.error), &program.error,
                worker_help_text);
     const struct follower follower = {
         .role = ROLE_WORKER,
-        .dca = program.options.dca != WORKER_DCA_NONE,
         .run = run,
         .context = &program,
     };

@@ -1,6 +1,9 @@
 /* The virtual cluster: see cluster.h. */
 #include "common/runtime/virtual/cluster.h"
 
+#include "common/config/job.h"
+#include "common/machine/probe.h"
+#include "common/machine/spread.h"
 #include "common/runtime/virtual/heap.h"
 #include "common/runtime/virtual/trace.h"
 #include "common/util/digest.h"
@@ -32,6 +35,9 @@ struct node {
     uint64_t timer_generation;
     struct actions actions;
     double speed;
+    uint64_t slow_at_ns; /* NEVER for most */
+    double slow_factor;
+    struct speed probed; /* the result of the probe that is running */
     struct running running;
     struct future *queue_first, **queue_last; /* what arrived while it was busy */
     bool gone;
@@ -39,6 +45,7 @@ struct node {
 
 struct virtual_cluster {
     struct virtual_config config;
+    struct job job; /* the part of it that says what is measured */
     struct topology topology;
     struct supermaster supermaster;
     struct master *masters;
@@ -110,11 +117,24 @@ static int build_topology(struct virtual_cluster *cluster)
     return result;
 }
 
+/* What the ranks read from the job's command line. */
+static int init_job(struct virtual_cluster *cluster, struct error *error)
+{
+    struct job *job = &cluster->job;
+    job_init(job);
+    job->power = cluster->config.measure_power ? JOB_POWER_MEASURE : JOB_POWER_EQUAL;
+    return job_set_technique(job, cluster->config.technique, error);
+}
+
 static int init_supermaster(struct virtual_cluster *cluster, struct error *error)
 {
     const struct virtual_config *config = &cluster->config;
     struct supermaster_config own = {
         .topology = &cluster->topology,
+        .technique = cluster->job.technique,
+        .technique_auto = cluster->job.technique_auto,
+        .ask_ahead = config->ask_ahead != ASK_AHEAD_OFF,
+        .probe = job_probes(&cluster->job),
         .weighting = config->weighting,
         .min_chunk = config->min_chunk,
         .first = config->first,
@@ -126,10 +146,9 @@ static int init_supermaster(struct virtual_cluster *cluster, struct error *error
         return error_set(error, "out of memory");
     for (unsigned w = 0; w < config->workers; w++)
         equal[w] = 1;
-    own.speeds = config->measure_power ? NULL : equal;
-    int result = sched_spec_parse(&own.technique, config->technique, error);
-    if (result == 0)
-        result = supermaster_init(&cluster->supermaster, &own, error);
+    if (!config->measure_power)
+        own.speeds = config->powers != NULL ? config->powers : equal;
+    int result = supermaster_init(&cluster->supermaster, &own, error);
     free(equal);
     cluster->nodes[0].machine = supermaster_machine(&cluster->supermaster);
     return result;
@@ -150,12 +169,23 @@ static int init_masters(struct virtual_cluster *cluster)
             .ranks = ranks,
             .workers = count,
             .record_bytes = cluster->config.collect ? RECORD_BYTES : 0,
+            .feedback = job_learns(&cluster->job),
         };
         if (master_init(&cluster->masters[m], &config) < 0)
             return -1;
         cluster->nodes[config.rank].machine = master_machine(&cluster->masters[m]);
     }
     return 0;
+}
+
+static void init_speed(struct virtual_cluster *cluster, unsigned w)
+{
+    const struct virtual_config *config = &cluster->config;
+    struct node *node = &cluster->nodes[cluster->topology.worker_rank[w]];
+    bool slows = config->slow_worker_plus_1 == w + 1;
+    node->speed = config->speeds != NULL ? config->speeds[w] : 1;
+    node->slow_at_ns = slows ? config->slow_at_ns : NEVER;
+    node->slow_factor = slows ? config->slow_factor : 1;
 }
 
 static void init_workers(struct virtual_cluster *cluster)
@@ -165,13 +195,13 @@ static void init_workers(struct virtual_cluster *cluster)
         const struct worker_config config = {
             .rank = topology->worker_rank[w],
             .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
-            .probe = cluster->config.measure_power,
+            .probe = job_probes(&cluster->job) && cluster->config.count > 0,
             .ask_ahead = cluster->config.ask_ahead,
             .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
         };
         worker_init(&cluster->workers[w], &config);
         cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
-        cluster->nodes[config.rank].speed = cluster->config.speeds != NULL ? cluster->config.speeds[w] : 1;
+        init_speed(cluster, w);
     }
 }
 
@@ -209,7 +239,7 @@ struct virtual_cluster *virtual_new(const struct virtual_config *config, struct 
     cluster->config = *config;
     if (allocate(cluster) < 0 || build_topology(cluster) < 0) {
         error_set(error, "out of memory");
-    } else if (init_supermaster(cluster, error) == 0) {
+    } else if (init_job(cluster, error) == 0 && init_supermaster(cluster, error) == 0) {
         if (init_masters(cluster) == 0) {
             init_workers(cluster);
             return cluster;
@@ -310,13 +340,22 @@ static double iteration_cost(const struct virtual_cluster *cluster, uint64_t ite
     return cluster->config.cost_ns != NULL ? cluster->config.cost_ns(cluster->config.context, iteration) : 1000;
 }
 
-/* Time that the worker needs for `count` iterations. */
-static uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t first, uint64_t count)
+/* Time that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
+static double time_of(const struct node *node, uint64_t started_ns, double cost)
+{
+    double time = cost / node->speed;
+    double before = node->slow_at_ns <= started_ns ? 0 : (double)(node->slow_at_ns - started_ns);
+    return time <= before ? time : before + (time - before) * node->slow_factor;
+}
+
+/* Time that the worker needs from `started_ns` on for `count` iterations. */
+static uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
+                        uint64_t first, uint64_t count)
 {
     double sum = 0;
     for (uint64_t i = first; i < first + count; i++)
         sum += iteration_cost(cluster, i);
-    return (uint64_t)(sum / node->speed);
+    return (uint64_t)time_of(node, started_ns, sum);
 }
 
 static void *copy_bytes(struct virtual_cluster *cluster, const void *bytes, size_t size)
@@ -360,13 +399,14 @@ static void schedule_mark(struct virtual_cluster *cluster, unsigned rank, uint64
     struct running *running = &node->running;
     if (mark == 0)
         return;
-    schedule(cluster, &(struct future){
-                          .at_ns = running->started_ns + work_ns(cluster, node, running->first, mark),
-                          .rank = rank,
-                          .type = EVENT_MARK,
-                          .generation = running->generation,
-                          .done = mark,
-                      });
+    schedule(cluster,
+             &(struct future){
+                 .at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, mark),
+                 .rank = rank,
+                 .type = EVENT_MARK,
+                 .generation = running->generation,
+                 .done = mark,
+             });
 }
 
 static void begin_chunk(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
@@ -384,26 +424,34 @@ static void begin_chunk(struct virtual_cluster *cluster, unsigned rank, const st
     for (uint64_t done = slice; slice > 0 && cluster->config.collect && done < count; done += slice) {
         future.type = EVENT_SLICE;
         future.done = done;
-        future.at_ns = cluster->now_ns + work_ns(cluster, node, action->run.first, done);
+        future.at_ns = cluster->now_ns + work_ns(cluster, node, cluster->now_ns, action->run.first, done);
         schedule(cluster, &future);
     }
     future.type = EVENT_FINISHED;
     future.done = count;
-    future.at_ns = cluster->now_ns + work_ns(cluster, node, action->run.first, count);
+    future.at_ns = cluster->now_ns + work_ns(cluster, node, cluster->now_ns, action->run.first, count);
     schedule(cluster, &future);
 }
 
 static void probe(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
-    uint64_t iterations = cluster->config.count < 4 ? 1 : 4;
-    uint64_t elapsed = work_ns(cluster, node, cluster->config.first, iterations);
-    schedule(cluster, &(struct future){
-                          .at_ns = cluster->now_ns + elapsed,
-                          .rank = rank,
-                          .type = EVENT_PROBED,
-                          .done = elapsed > 0 ? elapsed : 1,
-                      });
+    struct probe probe;
+    double cost = 0;
+    probe_init(&probe, cluster->config.first, cluster->config.count, job_wants_swr(&cluster->job) ? PROBE_SWR : 1);
+    for (uint64_t count; (count = probe_next(&probe)) > 0;) {
+        double began = time_of(node, cluster->now_ns, cost), last = began;
+        for (uint64_t k = probe.done; k < probe.done + count; k++) {
+            cost += iteration_cost(cluster, probe_iteration(&probe, k));
+            double now = time_of(node, cluster->now_ns, cost);
+            probe_add_single(&probe, k, now - last);
+            last = now;
+        }
+        probe_add(&probe, count, (uint64_t)last - (uint64_t)began);
+    }
+    probe_finish(&probe, &node->probed);
+    schedule(cluster,
+             &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns, .rank = rank, .type = EVENT_PROBED});
 }
 
 static void write_records(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data)
@@ -475,7 +523,9 @@ static void step(struct virtual_cluster *cluster, unsigned rank, const struct ev
     for (size_t i = 0; i < node->actions.length; i++)
         apply(cluster, rank, &node->actions.items[i], data);
     schedule_timer(cluster, rank);
-    node->busy_until_ns = cluster->now_ns + cluster->config.service_ns;
+    node->busy_until_ns = cluster->now_ns + cluster->config.service_ns +
+                          node->actions.calculations * cluster->config.calculation_ns +
+                          node->actions.assignments * cluster->config.assignment_ns;
     cluster->result.events++;
 }
 
@@ -494,6 +544,24 @@ static bool kernel_fails(const struct virtual_cluster *cluster, uint64_t first, 
 {
     uint64_t bad = cluster->config.fail_iteration_plus_1;
     return bad > 0 && bad - 1 >= first && bad - 1 < first + count;
+}
+
+/* What timing the chunk in pieces shows. */
+static void time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk)
+{
+    const struct running *running = &node->running;
+    struct spread spread = {0};
+    double iteration_ns = (double)chunk->compute_ns / (double)running->count, cost = 0, before = 0;
+    for (uint64_t done = 0, piece; done < running->count; done += piece) {
+        piece = spread_piece(running->count, running->count - done, iteration_ns);
+        for (uint64_t i = 0; i < piece; i++)
+            cost += iteration_cost(cluster, running->first + done + i);
+        double now = time_of(node, running->started_ns, cost);
+        spread_add(&spread, piece, now - before);
+        before = now;
+    }
+    chunk->deviation_ns = spread_deviation_ns(&spread);
+    chunk->samples = (uint32_t)spread.pieces;
 }
 
 /* Results of the running chunk from `sliced` up to future->done. */
@@ -517,6 +585,8 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     }
     if (future->type == EVENT_FINISHED && kernel_fails(cluster, running->first, running->count))
         event->text = "iteration\tfailed"; /* not one line of text as PROBLEM wants it: the machines see to that */
+    if (future->type == EVENT_FINISHED && job_learns(&cluster->job))
+        time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);
     cluster->result.executed += count;
     running->sliced = future->done;
     step(cluster, future->rank, event, NULL);
@@ -551,10 +621,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         node->deadline_ns = NEVER;
         break;
     case EVENT_STORED: event.part = future->part; break;
-    case EVENT_PROBED:
-        event.speed.levels = 1;
-        event.speed.elapsed_ns[0] = future->done;
-        break;
+    case EVENT_PROBED: event.speed = &node->probed; break;
     default: break;
     }
     step(cluster, future->rank, &event, NULL);
@@ -626,6 +693,11 @@ static void schedule_beginning(struct virtual_cluster *cluster)
     if (config->drain_at_ns != 0 && config->drain_at_ns != NEVER)
         schedule(cluster,
                  &(struct future){.at_ns = config->drain_at_ns, .rank = config->drain_rank, .type = EVENT_DRAIN});
+}
+
+const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster)
+{
+    return &cluster->supermaster;
 }
 
 struct virtual_result virtual_run(struct virtual_cluster *cluster)

@@ -3,7 +3,9 @@
  *
  * Model: a message takes `latency_ns` (`remote_latency_ns` between nodes) plus its bytes over `bytes_per_ns`; a rank
  * handles one event at a time and is busy for `service_ns` with it; a worker computes beside that, iteration i in
- * cost(i) / speed of the worker. */
+ * cost(i) / speed of the worker. A worker that becomes slower does so in the middle of the iteration that is running
+ * then: what is left of its work takes `slow_factor` times as long. Probing and timing chunks in pieces is as the
+ * executor does it, with a clock that costs nothing and no warming up. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -18,17 +20,19 @@ struct virtual_config {
     unsigned nodes; /* workers and masters are spread over them in blocks; 0 is taken as 1 */
     bool group_even;
     /* the job */
-    const char *technique; /* as on the command line */
+    const char *technique; /* as on the command line, also `auto` */
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t first, count;
     bool measure_power;
-    bool collect; /* results are sent and stored, else only digested */
+    const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
+    bool collect;         /* results are sent and stored, else only digested */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks;
     uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
+    uint64_t calculation_ns, assignment_ns; /* --inject-delay: a step with such takes so much longer */
     double bytes_per_ns;  /* 0: bytes cost nothing */
     const double *speeds; /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
@@ -36,6 +40,9 @@ struct virtual_config {
     /* what happens */
     uint64_t drain_at_ns; /* a signal reaches `drain_rank`; NEVER or 0: none */
     unsigned drain_rank;
+    unsigned slow_worker_plus_1; /* this worker (from 0) becomes slower at `slow_at_ns`; 0: none */
+    uint64_t slow_at_ns;
+    double slow_factor;                                   /* 3: to a third of its speed */
     uint64_t fail_iteration_plus_1;                       /* the kernel fails at this iteration - 1; 0: never */
     uint64_t fail_store_plus_1;                           /* the n-th store (from 1) fails; 0: never */
     uint64_t limit_ns;                                    /* a run that is not over by then has hung; 0: one hour */
@@ -58,6 +65,9 @@ struct virtual_cluster;
 /* NULL with one line in `error` when the configuration cannot run. */
 struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error);
 void virtual_free(struct virtual_cluster *cluster);
+
+/* The supermaster as it is, also while the cluster runs: for what `trace` wants to look at. */
+const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster);
 
 /* Runs to the end (or to the limit). */
 struct virtual_result virtual_run(struct virtual_cluster *cluster);

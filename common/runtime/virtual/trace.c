@@ -13,9 +13,12 @@ static const char *payload_text(enum payload payload)
 static void trace_request(const struct message *message, char *text, size_t size)
 {
     const struct request *request = &message->request;
+    char spread[60] = "";
+    if (request->samples > 0)
+        snprintf(spread, sizeof spread, " deviation=%.0f/%u", (double)request->deviation_ns, request->samples);
     if (request->done)
-        snprintf(text, size, "REQUEST asks=%u done=#%" PRIu32 " compute=%" PRIu64 "%s", request->asks, request->chunk,
-                 request->compute_ns, payload_text(message->payload));
+        snprintf(text, size, "REQUEST asks=%u done=#%" PRIu32 " compute=%" PRIu64 "%s%s", request->asks, request->chunk,
+                 request->compute_ns, spread, payload_text(message->payload));
     else
         snprintf(text, size, "REQUEST asks=%u", request->asks);
 }
@@ -42,6 +45,8 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->refill.empty ? " empty" : "");
         break;
     case MESSAGE_SPEED: snprintf(text, size, "SPEED levels=%u", message->speed.levels); break;
+    case MESSAGE_ECHO: snprintf(text, size, "ECHO %" PRIu32, message->echo.id); break;
+    case MESSAGE_FEEDBACK: snprintf(text, size, "FEEDBACK workers=%u", message->record_count); break;
     case MESSAGE_STATS: snprintf(text, size, "STATS workers=%u", message->record_count); break;
     case MESSAGE_PROBLEM:
         snprintf(text, size, "PROBLEM rank=%" PRIu32 " \"%.*s\"", message->problem.rank, (int)message->problem.length,
@@ -64,7 +69,7 @@ void trace_event(const struct event *event, char *text, size_t size)
         snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", event->text == NULL ? "stored" : "store failed",
                  event->part.first, event->part.first + event->part.count);
         break;
-    case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed.levels); break;
+    case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
     case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
     case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
     case EVENT_FINISHED: snprintf(text, size, event->text == NULL ? "finished" : "kernel failed"); break;

@@ -102,6 +102,12 @@ static const struct {
     {"--group-by rack toy", "--group-by 'rack': accepted: node, even"},
     {"--ask-ahead 0 toy", "--ask-ahead '0': accepted: auto, off, an integer from 1 to 8"},
     {"--ask-ahead 9 toy", "--ask-ahead '9': accepted: auto, off, an integer from 1 to 8"},
+    {"--inject-delay 100 toy",
+     "--inject-delay '100': accepted: calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000"},
+    {"--inject-delay calculation:-1 toy",
+     "--inject-delay 'calculation:-1': accepted: calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000"},
+    {"--inject-delay communication:1 toy",
+     "--inject-delay 'communication:1': accepted: calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000"},
     {"--iterations 5 toy", "--iterations '5': accepted: FIRST:COUNT, two integers from 0"},
     {"--iterations 5: toy", "--iterations '5:': accepted: FIRST:COUNT, two integers from 0"},
     {"--iterations :5 toy", "--iterations ':5': accepted: FIRST:COUNT, two integers from 0"},
@@ -114,6 +120,14 @@ static const struct {
     {"--progress maybe toy", "--progress 'maybe': accepted: auto, always, never"},
     {"--resume toy", "unknown option --resume; --help shows what there is"},
 };
+
+START_TEST(delays_can_be_given_for_both)
+{
+    ck_assert_int_eq(parse("--inject-delay calculation:0.5 --inject-delay assignment:1e6 toy"), 0);
+    ck_assert_uint_eq(job.calculation_ns, 500);
+    ck_assert_uint_eq(job.assignment_ns, 1000000000);
+}
+END_TEST
 
 START_TEST(a_wrong_job_is_refused)
 {
@@ -128,6 +142,54 @@ START_TEST(techniques_explain_themselves)
     ck_assert_ptr_nonnull(strstr(error.text, "--technique: "));
     ck_assert_ptr_nonnull(strstr(error.text, "'guess'"));
     ck_assert_ptr_nonnull(strstr(error.text, "gss"));
+}
+END_TEST
+
+START_TEST(auto_leaves_the_technique_open)
+{
+    ck_assert_int_eq(parse("toy"), 0);
+    ck_assert(!job.technique_auto);
+    ck_assert_int_eq(parse("--technique auto toy"), 0);
+    ck_assert(job.technique_auto);
+    ck_assert_str_eq(job.technique.technique->name, "dfss");
+    ck_assert_int_eq(parse("--technique auto --technique gss toy"), 0); /* the last one counts */
+    ck_assert(!job.technique_auto);
+    ck_assert_int_eq(parse("--technique gss --technique auto toy"), 0);
+    ck_assert(job.technique_auto);
+    ck_assert_str_eq(job.technique.technique->name, "dfss");
+    ck_assert_int_eq(parse("--technique guess toy"), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "; or auto"));
+    ck_assert_int_eq(parse("--technique css:chunk=0 toy"), -1);
+    ck_assert_ptr_null(strstr(error.text, "auto"));
+    ck_assert_int_eq(parse("--technique auto:chunk=1 toy"), -1);
+    ck_assert_str_eq(error.text, "--technique: technique 'auto:chunk=1' is not accepted: auto has no parameters");
+}
+END_TEST
+
+START_TEST(who_measures_what)
+{
+    static const struct {
+        const char *line;
+        bool probes, learns, swr;
+    } jobs[] = {
+        {"toy", true, false},
+        {"--power equal toy", false, false},
+        {"--power FILE toy", false, false},
+        {"--technique auto --power equal toy", true, true},
+        {"--technique awf-b --power equal toy", false, true},
+        {"--technique fsc --power equal toy", true, true},
+        {"--technique fsc:h=0.01 --power equal toy", false, true},
+        {"--technique fsc:h=0.01,sigma=0.1 --power equal toy", false, false},
+        {"--technique fac:mu=1,sigma=0.1 toy", true, false},
+        {"--technique pls --power equal toy", true, false, true},
+        {"--technique pls:swr=measure --power equal toy", true, false, true},
+        {"--technique pls:swr=0.5 --power equal toy", false, false},
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        ck_assert_msg(parse(jobs[i].line) == 0, "%s", error.text);
+        ck_assert_msg(job_probes(&job) == jobs[i].probes && job_learns(&job) == jobs[i].learns, "%s", jobs[i].line);
+        ck_assert_int_eq(job_wants_swr(&job), jobs[i].swr);
+    }
 }
 END_TEST
 
@@ -196,8 +258,11 @@ int main(void)
     tcase_add_test(tests, a_kernel_alone_has_the_defaults);
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, the_last_one_counts);
+    tcase_add_test(tests, delays_can_be_given_for_both);
     tcase_add_loop_test(tests, a_wrong_job_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tests, techniques_explain_themselves);
+    tcase_add_test(tests, auto_leaves_the_technique_open);
+    tcase_add_test(tests, who_measures_what);
     tcase_add_test(tests, limits_are_kept);
     tcase_add_test(tests, workers_take_a_slowdown);
     tcase_add_test(tests, ranks_take_no_job);

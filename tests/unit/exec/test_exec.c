@@ -1,9 +1,12 @@
 /* The executor: pieces of a chunk in order and each once, marks and slices where they belong, two buffers that are not
  * touched while they are on their way, probes that every worker draws alike. */
+#include "common/machine/probe.h"
 #include "common/util/digest.h"
+#include "common/util/random.h"
 #include "tests/lib/suite.h"
 #include "worker/exec/inline.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,7 +19,13 @@ static struct {
     uint64_t next; /* iteration expected next; UINT64_MAX: any */
     uint64_t calls, fail_at;
     uint64_t probed[64], probes;
+    uint64_t longest; /* iterations in one call */
     double cost_ns;
+    double (*cost_of)(uint64_t iteration); /* instead of cost_ns */
+    struct {
+        uint64_t first;
+        double ns; /* of the thread's own time */
+    } took[256];   /* by call */
 } kernel;
 
 static uint64_t word_of(uint64_t iteration, uint64_t i)
@@ -24,19 +33,24 @@ static uint64_t word_of(uint64_t iteration, uint64_t i)
     return iteration * 1000003 + i;
 }
 
-static void spend(double ns)
+static double own_time_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    double until = (double)now.tv_sec * 1e9 + (double)now.tv_nsec + ns;
-    while ((double)now.tv_sec * 1e9 + (double)now.tv_nsec < until)
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void spend(double ns)
+{
+    for (double until = own_time_ns() + ns; own_time_ns() < until;)
+        ;
 }
 
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)instance;
-    uint64_t *words = records;
+    uint64_t *words = records, call = kernel.calls % 256;
+    double began = own_time_ns();
     ck_assert_uint_eq((uintptr_t)records % 64, 0);
     if (kernel.next != UINT64_MAX) {
         ck_assert_uint_eq(first, kernel.next);
@@ -45,6 +59,7 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
         kernel.probed[kernel.probes++] = first;
     }
     kernel.calls++;
+    kernel.longest = count > kernel.longest ? count : kernel.longest;
     if (kernel.fail_at >= first && kernel.fail_at < first + count) {
         snprintf(error, HDSS_ERROR_MAX, "cannot do %llu", (unsigned long long)kernel.fail_at);
         return -1;
@@ -52,8 +67,13 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
     for (uint64_t k = 0; k < count; k++)
         for (uint64_t i = 0; i < WORDS; i++)
             words[k * WORDS + i] = word_of(first + k, i);
-    if (kernel.cost_ns > 0)
-        spend(kernel.cost_ns * (double)count);
+    double cost = kernel.cost_ns * (double)count;
+    for (uint64_t k = 0; kernel.cost_of != NULL && k < count; k++)
+        cost += kernel.cost_of(first + k);
+    if (cost > 0)
+        spend(cost);
+    kernel.took[call].first = first;
+    kernel.took[call].ns = own_time_ns() - began;
     return 0;
 }
 
@@ -77,6 +97,18 @@ static void open_exec(bool collect, double slowdown)
     memset(&kernel, 0, sizeof kernel);
     kernel.fail_at = UINT64_MAX;
     ck_assert_int_eq(exec_init(&exec, &config), 0);
+}
+
+/* A slow worker's pieces are timed by the clock of its own core's time, so that these tests do not depend on what else
+ * the machine does: slower by nearly nothing. */
+#define BY_OWN_TIME 1.0001
+
+static void open_exec_for_spread(double (*cost_of)(uint64_t))
+{
+    open_exec(false, BY_OWN_TIME);
+    exec.config.spread = true;
+    kernel.next = 0;
+    kernel.cost_of = cost_of;
 }
 
 static uint64_t digest_of(uint64_t first, uint64_t count)
@@ -224,15 +256,18 @@ END_TEST
 
 START_TEST(long_chunks_leave_results_on_the_way)
 {
+    uint64_t sliced = 0, digest = 0;
     open_exec(false, 1);
     kernel.next = 0;
     kernel.cost_ns = 6e8;
     exec_run(&exec, 0, 3, 0);
     struct event event = next_event();
     ck_assert_int_eq(event.type, EVENT_SLICE);
-    uint64_t sliced = event.chunk.count, digest = event.chunk.digest;
-    ck_assert_uint_eq(digest, digest_of(0, sliced));
-    event = next_event();
+    for (; event.type == EVENT_SLICE; event = next_event()) { /* more than one where the core is shared */
+        sliced += event.chunk.count;
+        digest += event.chunk.digest;
+        ck_assert_uint_eq(digest, digest_of(0, sliced));
+    }
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_uint_eq(sliced + event.chunk.count, 3);
     ck_assert_uint_eq(digest + event.chunk.digest, digest_of(0, 3));
@@ -248,6 +283,128 @@ START_TEST(slowdown_waits_in_proportion_to_the_work)
     exec_run(&exec, 0, 10, 0);
     ck_assert_uint_ge(next_event().chunk.compute_ns,
                       29000000); /* 10 ms of work, 20 of waiting, however busy the machine */
+    exec_fini(&exec);
+}
+END_TEST
+
+static double irregular(uint64_t iteration)
+{
+    return random_at(3, iteration) % 2 == 0 ? 20000 : 220000;
+}
+
+/* The tests compare with what the kernel says that it took, which on a busy machine is not what it was asked to take.
+ */
+START_TEST(the_spread_of_a_chunk_is_measured)
+{
+    enum { COUNT = 400, PIECE = COUNT / SPREAD_PIECES };
+    double took[SPREAD_PIECES] = {0};
+    struct spread expected = {0};
+    open_exec_for_spread(irregular);
+    exec_run(&exec, 0, COUNT, 17);
+    ck_assert_int_eq(next_event().type, EVENT_MARK); /* in the middle of a piece, which goes on */
+    struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_le(kernel.calls, 256);
+    for (uint64_t i = 0; i < kernel.calls; i++)
+        took[kernel.took[i].first / PIECE] += kernel.took[i].ns;
+    for (unsigned i = 0; i < SPREAD_PIECES; i++)
+        spread_add(&expected, PIECE, took[i]);
+    ck_assert_uint_eq(event.chunk.digest, digest_of(0, COUNT));
+    ck_assert_uint_eq(event.chunk.samples, SPREAD_PIECES);
+    ck_assert_double_eq_tol(event.chunk.deviation_ns, spread_deviation_ns(&expected),
+                            0.05 * spread_deviation_ns(&expected));
+    exec_run(&exec, COUNT, 3, 0); /* each iteration is a piece, and the chunk before is forgotten */
+    ck_assert_uint_eq(next_event().chunk.samples, 3);
+    exec_run(&exec, COUNT + 3, 1, 0);
+    event = next_event();
+    ck_assert_uint_eq(event.chunk.samples, 1);
+    ck_assert_double_eq(event.chunk.deviation_ns, 0);
+    exec_fini(&exec);
+}
+END_TEST
+
+static double of_two_us(uint64_t iteration)
+{
+    (void)iteration;
+    return 2000;
+}
+
+START_TEST(pieces_are_not_too_short_to_be_timed)
+{
+    open_exec_for_spread(of_two_us); /* and some us for writing the record */
+    exec_run(&exec, 0, 200, 0);
+    struct event event = next_event();
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_uint_ge(event.chunk.samples, 2);
+    ck_assert_uint_le((double)event.chunk.samples * SPREAD_PIECE_NS / 2, (double)event.chunk.compute_ns);
+    ck_assert_uint_le(kernel.longest, 200 / SPREAD_PIECES * 2);
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(nothing_is_measured_that_nobody_wants)
+{
+    open_exec(false, 1);
+    kernel.next = 0;
+    kernel.cost_ns = 1;
+    exec_run(&exec, 0, 30, 0);
+    next_event();
+    exec.iteration_ns = 1; /* known to be short: a turn takes all that fit the buffer */
+    kernel.calls = 0;
+    exec_run(&exec, 30, exec.capacity, 0);
+    struct event event = next_event();
+    ck_assert_uint_eq(kernel.calls, 1);
+    ck_assert_uint_eq(event.chunk.samples, 0);
+    ck_assert_double_eq(event.chunk.deviation_ns, 0);
+    exec_fini(&exec);
+}
+END_TEST
+
+static double rising(uint64_t iteration)
+{
+    return 300000 + 1000 * (double)iteration;
+}
+
+START_TEST(a_probe_times_long_iterations_one_by_one)
+{
+    struct speed speed;
+    struct stats expected;
+    open_exec(false, 1);
+    kernel.next = UINT64_MAX;
+    kernel.cost_of = rising;
+    exec_probe(&exec, &speed);
+    uint64_t timed = 0, done = UINT64_C(1) << (speed.levels - 1);
+    stats_init(&expected);
+    double shortest = INFINITY, longest = 0;
+    for (uint64_t k = 0; k < done; k++) { /* behind the one that warms up */
+        double ns = kernel.took[1 + k].ns;
+        ck_assert_uint_eq(kernel.took[1 + k].first, kernel.probed[1 + k]);
+        stats_add(&expected, ns);
+        shortest = k < PROBE_SWR ? fmin(shortest, ns) : shortest;
+        longest = k < PROBE_SWR ? fmax(longest, ns) : longest;
+    }
+    for (unsigned i = 0; i < CELLS; i++)
+        timed += speed.cells[i].count;
+    ck_assert_uint_eq(timed, done);
+    ck_assert_double_eq_tol(speed.mean_ns, expected.mean, 0.05 * expected.mean);
+    ck_assert_double_eq_tol(speed.deviation_ns, sqrt(expected.m2 / (double)(done - 1)), 0.05 * expected.mean);
+    ck_assert_double_eq_tol(speed.swr, shortest / longest, 0.05);
+    ck_assert_double_gt(speed.cells[8].mean_ns, speed.cells[0].mean_ns); /* 800 us against 300 */
+    exec_fini(&exec);
+}
+END_TEST
+
+START_TEST(a_probe_times_as_many_as_it_must)
+{
+    struct speed speed;
+    open_exec(false, 1);
+    exec.config.probe_least = PROBE_SWR;
+    kernel.next = UINT64_MAX;
+    kernel.cost_ns = 6e6;
+    exec_probe(&exec, &speed);
+    ck_assert_uint_eq(kernel.calls, 1 + PROBE_SWR); /* one warms up */
+    ck_assert_uint_eq(speed.levels, 1);
+    ck_assert_double_gt(speed.swr, 0); /* of five that are alike, but not on every machine: it is known */
     exec_fini(&exec);
 }
 END_TEST
@@ -302,6 +459,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec");
     TCase *all = tcase_create("exec");
+    tcase_set_timeout(all, 60);
     tcase_add_test(all, a_chunk_without_output_is_digested);
     tcase_add_test(all, marks_come_where_they_are_set);
     tcase_add_test(all, results_leave_in_slices_from_two_buffers);
@@ -311,6 +469,11 @@ int main(void)
     tcase_add_test(all, a_turn_is_short_when_iterations_are_long);
     tcase_add_test(all, long_chunks_leave_results_on_the_way);
     tcase_add_test(all, slowdown_waits_in_proportion_to_the_work);
+    tcase_add_test(all, the_spread_of_a_chunk_is_measured);
+    tcase_add_test(all, pieces_are_not_too_short_to_be_timed);
+    tcase_add_test(all, nothing_is_measured_that_nobody_wants);
+    tcase_add_test(all, a_probe_times_long_iterations_one_by_one);
+    tcase_add_test(all, a_probe_times_as_many_as_it_must);
     tcase_add_test(all, probes_are_spread_and_the_same_for_all);
     tcase_add_test(all, a_loop_of_one_iteration_is_probed_once);
     suite_add_tcase(suite, all);

@@ -77,6 +77,12 @@ START_TEST(a_rank_that_cannot_start_stops_all)
     hellos[1].dca = true;
     ck_assert_int_eq(topology_check(hellos, ranks, &error), EXIT_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(error.text, "rank 1 has --dca"));
+    for (unsigned i = 0; i < 2; i++)
+        hellos[i].role = ROLE_WORKER;
+    ck_assert_int_eq(topology_check(hellos, 2, &error), EXIT_STATUS_USAGE);
+    ck_assert_str_eq(error.text, "rank 1 has --dca, rank 0 has not: accepted is all or none");
+    hellos[0].dca = true;
+    ck_assert_int_eq(topology_check(hellos, 2, &error), EXIT_STATUS_DONE);
 }
 END_TEST
 
@@ -190,6 +196,8 @@ struct owner {
     struct service service;
     struct actions actions;
     uint64_t committed, digest;
+    struct feedback_record feedback; /* the last */
+    unsigned finished, assigned_before;
 };
 
 static void on_committed(void *context, const struct part *part)
@@ -199,7 +207,17 @@ static void on_committed(void *context, const struct part *part)
     owner->digest += part->digest;
 }
 
+static void on_finished(void *context, unsigned worker, const struct feedback_record *feedback)
+{
+    struct owner *owner = context;
+    ck_assert_uint_eq(feedback->worker, owner->service.ranks[worker]);
+    owner->feedback = *feedback;
+    owner->finished++;
+    owner->assigned_before = (unsigned)owner->service.assigned;
+}
+
 static const struct service_ops ops = {.committed = on_committed};
+static const struct service_ops learning_ops = {.finished = on_finished, .committed = on_committed};
 static const unsigned ranks[] = {3, 5, 9};
 
 static void open_service(struct owner *owner, uint64_t record_bytes)
@@ -343,6 +361,58 @@ START_TEST(a_worker_whose_results_lag_is_not_served)
 }
 END_TEST
 
+START_TEST(what_was_measured_is_told_before_the_next_chunk_is_cut)
+{
+    struct owner owner;
+    struct error error;
+    open_service(&owner, 0);
+    owner.service.ops = &learning_ops;
+    for (uint64_t i = 0; i < 3; i++)
+        pool_put(&owner.service.pool, 1, (struct range){10 * i, 10});
+    struct message message = request(1, 0, 0);
+    ck_assert_int_eq(give(&owner, 1, &message, &error), 0);
+    ck_assert_uint_eq(owner.finished, 0);
+    message = request(1, 1, 0);
+    message.request.compute_ns = 500;
+    message.request.wait_ns = 9999; /* until all were probed */
+    message.request.deviation_ns = 2.5f;
+    message.request.samples = 8;
+    ck_assert_int_eq(give(&owner, 1, &message, &error), 0);
+    ck_assert_uint_eq(owner.finished, 1);
+    ck_assert_uint_eq(owner.assigned_before, 1);
+    ck_assert_uint_eq(owner.service.assigned, 2);
+    const struct feedback_record *feedback = &owner.feedback;
+    ck_assert(feedback->chunks == 1 && feedback->iterations == 10 && feedback->compute_ns == 500 &&
+              feedback->wait_ns == 0 && feedback->deviation_ns == 2.5f && feedback->samples == 8);
+    ck_assert_uint_eq(owner.service.workers[1].wait_ns, 9999); /* the report has it all the same */
+    message.request.chunk = 2;
+    message.request.wait_ns = 70;
+    ck_assert_int_eq(give(&owner, 1, &message, &error), 0);
+    ck_assert_uint_eq(feedback->wait_ns, 70);
+    ck_assert_int_eq(give(&owner, 1, &message, &error), -1); /* twice: nobody learns of it */
+    ck_assert_uint_eq(owner.finished, 2);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(an_echo_goes_back_as_it_is)
+{
+    struct owner owner;
+    struct error error;
+    const struct message echo = {.type = MESSAGE_ECHO, .echo = {7}};
+    open_service(&owner, 0);
+    for (int ended = 0; ended < 2; ended++) {
+        ck_assert_int_eq(give(&owner, 2, &echo, &error), 0);
+        ck_assert_uint_eq(owner.actions.length, 1);
+        ck_assert_uint_eq(owner.actions.items[0].send.to, 9);
+        ck_assert_int_eq(owner.actions.items[0].send.message.type, MESSAGE_ECHO);
+        ck_assert_uint_eq(owner.actions.items[0].send.message.echo.id, 7);
+        service_end(&owner.service, false, &owner.actions); /* it still waits for the one it sent */
+    }
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(goodbyes_end_the_service)
 {
     struct owner owner;
@@ -395,6 +465,8 @@ int main(void)
     tcase_add_test(all, the_answer_goes_out_before_the_results_are_stored);
     tcase_add_test(all, what_a_worker_must_not_send_is_refused);
     tcase_add_test(all, a_worker_whose_results_lag_is_not_served);
+    tcase_add_test(all, what_was_measured_is_told_before_the_next_chunk_is_cut);
+    tcase_add_test(all, an_echo_goes_back_as_it_is);
     tcase_add_test(all, goodbyes_end_the_service);
     tcase_add_test_raise_signal(all, a_move_that_the_table_does_not_have_stops_the_program, SIGABRT);
     suite_add_tcase(suite, all);

@@ -54,7 +54,8 @@ static const char expected[] =
     "{\"hdss\": \"1.2.3\", \"topology\": \"hierarchical\","
     " \"kernel\": {\"name\": \"mandelbrot\","
     " \"params\": {\"width\": 4096, \"xmin\": -0.1, \"unit\": \"row\", \"file\": \"a \\\"b\\\"\"}},"
-    " \"technique\": {\"name\": \"css\", \"params\": {\"chunk\": 1250}, \"weighting\": \"power\", \"min_chunk\": 7},"
+    " \"technique\": {\"name\": \"css\", \"params\": {\"chunk\": 1250}, \"measured\": {}, \"weighting\": \"power\", "
+    "\"min_chunk\": 7},"
     " \"outcome\": \"done\", \"first\": 0, \"iterations\": 1000, \"done\": 1000,"
     " \"masters\": 2, \"workers\": 4, \"nodes\": 3, \"started_at\": \"2024-02-29T12:30:45Z\","
     " \"elapsed_s\": 10.0, \"startup_s\": 0.25, \"compute_s\": 30.0, \"overhead_s\": 2.5, \"efficiency\": 0.75,"
@@ -84,6 +85,50 @@ START_TEST(the_json_is_the_report)
     char *text = json_dumps(object, JSON_REAL_PRECISION(15)); /* the order is kept */
     ck_assert_str_eq(text, expected);
     free(text);
+    json_decref(object);
+}
+END_TEST
+
+START_TEST(what_auto_predicted_is_told)
+{
+    struct report report = sample_report(&spec);
+    struct choice choice = {.count = 3, .chosen = 1, .times = 2};
+    choice.candidates[0] = (struct candidate){.spec = {.technique = sched_find("ss")}, .too_many = 1000};
+    choice.candidates[1] = (struct candidate){.spec = {.technique = sched_find("css")}, .predicted_s = 1.5};
+    choice.candidates[2] = (struct candidate){.spec = {.technique = sched_find("gss")}, .predicted_s = 2.5};
+    report_compute(&report);
+    json_t *object = read_back(&report);
+    ck_assert_ptr_null(json_object_get(json_object_get(object, "technique"), "auto"));
+    json_decref(object);
+    report.choice = &choice;
+    object = read_back(&report);
+    const json_t *told = json_object_get(json_object_get(object, "technique"), "auto");
+    const json_t *predicted = json_object_get(told, "predicted_s");
+    ck_assert_int_eq(json_integer_value(json_object_get(told, "decisions")), 2);
+    ck_assert_uint_eq(json_object_size(predicted), 3);
+    ck_assert(json_is_null(json_object_get(predicted, "ss")));
+    ck_assert_double_eq(json_number_value(json_object_get(predicted, "css")), 1.5);
+    ck_assert_double_eq(json_number_value(json_object_get(predicted, "gss")), 2.5);
+    json_decref(object);
+}
+END_TEST
+
+START_TEST(what_was_measured_and_learned_is_told)
+{
+    struct report_worker workers[] = {{.rank = 1, .weight = 0.5}, {.rank = 2}};
+    struct report report = sample_report(&spec);
+    report.workers = 2;
+    report.worker_stats = workers;
+    report.measured[0] = (struct sched_value_used){"mu", 0.0012};
+    report.measured[1] = (struct sched_value_used){"sigma", 0};
+    report.measured_count = 2;
+    json_t *object = read_back(&report), *rows = json_object_get(object, "worker_stats");
+    json_t *measured = json_object_get(json_object_get(object, "technique"), "measured");
+    ck_assert_uint_eq(json_object_size(measured), 2);
+    ck_assert_double_eq(json_number_value(json_object_get(measured, "mu")), 0.0012);
+    ck_assert_double_eq(json_number_value(json_object_get(measured, "sigma")), 0);
+    ck_assert_double_eq(json_number_value(json_object_get(json_array_get(rows, 0), "weight")), 0.5);
+    ck_assert_ptr_null(json_object_get(json_array_get(rows, 1), "weight"));
     json_decref(object);
 }
 END_TEST
@@ -134,6 +179,8 @@ int main(void)
     tcase_add_test(tests, figures_follow_from_the_measurements);
     tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
     tcase_add_test(tests, the_json_is_the_report);
+    tcase_add_test(tests, what_auto_predicted_is_told);
+    tcase_add_test(tests, what_was_measured_and_learned_is_told);
     tcase_add_test(tests, what_json_cannot_hold_does_no_harm);
     tcase_add_loop_test(tests, times_are_utc, 0, sizeof times / sizeof *times);
     suite_add_tcase(suite, tests);

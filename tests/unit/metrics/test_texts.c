@@ -161,6 +161,28 @@ START_TEST(a_run_that_failed_at_once)
 }
 END_TEST
 
+START_TEST(measured_values_stand_below_the_technique)
+{
+    static const struct sched_param params[] = {
+        {.name = "mu", .kind = SCHED_PARAM_REAL, .maximum = 1e9},
+        {.name = "swr", .kind = SCHED_PARAM_REAL, .maximum = 1},
+        {.name = NULL},
+    };
+    static const struct technique technique = {.name = "made-up", .params = params};
+    const struct sched_spec made_up = {.technique = &technique};
+    struct report report = sample_report(&spec);
+    report.technique = &made_up;
+    report.measured[0] = (struct sched_value_used){"mu", 0.0012};
+    report.measured[1] = (struct sched_value_used){"swr", 0.25};
+    report.measured_count = 2;
+    report_compute(&report);
+    char *text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(
+        strstr(text, "\n  technique    made-up\n  measured     mu 1.20 ms, swr 0.25\n  chunks       14 in"));
+    free(text);
+}
+END_TEST
+
 START_TEST(many_bars_are_cut)
 {
     static struct report_worker workers[100];
@@ -240,6 +262,7 @@ int main(void)
     tcase_add_test(tests, a_hierarchical_run);
     tcase_add_test(tests, a_central_run_that_was_drained);
     tcase_add_test(tests, a_run_that_failed_at_once);
+    tcase_add_test(tests, measured_values_stand_below_the_technique);
     tcase_add_test(tests, many_bars_are_cut);
     tcase_add_loop_test(tests, the_line_fits, 0, sizeof widths / sizeof *widths);
     tcase_add_loop_test(tests, the_line_tells_the_state, 0, sizeof states / sizeof *states);

@@ -267,6 +267,7 @@ START_TEST(the_least_time_is_taken)
     struct sched_spec usual = spec_of("static");
     struct choice choice = {0};
     loop.mean_s = times;
+    loop.swr = 1;
     choice_decide(&choice, &loop, &usual);
     ck_assert_uint_eq(choice.times, 1);
     for (unsigned i = 0; i < choice.count; i++) {

@@ -1,6 +1,7 @@
 /* See support.h. */
 #include "tests/unit/proto/support.h"
 
+#include <float.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -8,6 +9,8 @@ static unsigned char payload[INLINE_MAX];
 static unsigned char done_records[REPORT_MAX * DONE_RECORD_BYTES];
 static unsigned char chunk_records[REFILL_MAX * CHUNK_RECORD_BYTES];
 static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
+static unsigned char feedback_records[FEEDBACK_MAX * FEEDBACK_RECORD_BYTES];
+static unsigned char least_speed_body[SPEED_BODY_MAX], full_speed_body[SPEED_BODY_MAX];
 static char text[TEXT_MAX];
 
 /* Every byte of every record differs from its neighbours, and the last chunk ends at the last iteration there is. */
@@ -24,14 +27,32 @@ static void fill_memory(void)
     for (uint32_t i = 0; i < STATS_MAX; i++)
         stats_record_put(stats_records, i,
                          &(struct stats_record){i, ~(uint64_t)i, i, UINT64_MAX / (i + 1), i * 3, i * 5, UINT64_MAX});
+    for (uint32_t i = 0; i < FEEDBACK_MAX; i++)
+        feedback_record_put(feedback_records, i,
+                            &(struct feedback_record){i, i + 1, UINT64_MAX - i, ~(uint64_t)i, i * 7,
+                                                      FLT_MAX / (float)(i + 1), UINT32_MAX - i});
 }
 
-static struct message speed_of(unsigned levels, uint64_t elapsed_ns)
+static struct message least_speed(void)
 {
-    struct message message = {.type = MESSAGE_SPEED, .speed = {.worker = UINT32_MAX, .levels = levels}};
-    for (unsigned i = 0; i < levels; i++)
-        message.speed.elapsed_ns[i] = elapsed_ns - i;
-    return message;
+    return speed_message(&(struct speed){.levels = 1, .elapsed_ns = {1}}, least_speed_body);
+}
+
+static struct message full_speed(void)
+{
+    struct speed speed = {
+        .worker = UINT32_MAX,
+        .levels = LEVELS_MAX,
+        .round_trip_ns = UINT64_MAX,
+        .mean_ns = DBL_MAX,
+        .deviation_ns = DBL_MIN,
+        .swr = 1,
+    };
+    for (uint32_t i = 0; i < CELLS; i++)
+        speed.cells[i] = (struct speed_cell){FLT_MAX / (float)(i + 1), UINT32_MAX - i};
+    for (unsigned i = 0; i < LEVELS_MAX; i++)
+        speed.elapsed_ns[i] = UINT64_MAX - i;
+    return speed_message(&speed, full_speed_body);
 }
 
 static struct message with_payload(struct message message, enum payload kind, uint64_t bytes)
@@ -57,7 +78,9 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
                                              .done = true,
                                              .compute_ns = UINT64_MAX,
                                              .digest = UINT64_MAX - 1,
-                                             .wait_ns = UINT64_MAX - 2}};
+                                             .wait_ns = UINT64_MAX - 2,
+                                             .deviation_ns = FLT_MAX,
+                                             .samples = UINT16_MAX}};
     const struct message result = {.type = MESSAGE_RESULT, .result = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1}};
     struct message report = records_of(MESSAGE_REPORT, done_records, REPORT_MAX);
     report.report = (struct report_head){.refill = true, .busy = UINT32_MAX};
@@ -67,8 +90,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
     refill_empty.refill.empty = true;
 
     const struct sample all[] = {
-        {"SPEED of one level", speed_of(1, 1)},
-        {"SPEED of LEVELS_MAX levels", speed_of(LEVELS_MAX, UINT64_MAX)},
+        {"SPEED of one level", least_speed()},
+        {"SPEED of LEVELS_MAX levels", full_speed()},
         {"REQUEST for one chunk", ask},
         {"REQUEST for ASKS_MAX chunks", {.type = MESSAGE_REQUEST, .request = {.asks = ASKS_MAX, .wait_ns = 1}}},
         {"REQUEST done, asks nothing", {.type = MESSAGE_REQUEST, .request = {.chunk = 1, .done = true}}},
@@ -97,6 +120,10 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"PROBLEM without words", {.type = MESSAGE_PROBLEM, .problem = {0, text, 0}}},
         {"PROBLEM of TEXT_MAX bytes", {.type = MESSAGE_PROBLEM, .problem = {UINT32_MAX, text, TEXT_MAX}}},
         {"DRAIN", {.type = MESSAGE_DRAIN}},
+        {"ECHO 0", {.type = MESSAGE_ECHO}},
+        {"ECHO", {.type = MESSAGE_ECHO, .echo = {UINT32_MAX}}},
+        {"FEEDBACK of one worker", records_of(MESSAGE_FEEDBACK, feedback_records, 1)},
+        {"FEEDBACK of FEEDBACK_MAX workers", records_of(MESSAGE_FEEDBACK, feedback_records, FEEDBACK_MAX)},
     };
     memcpy(samples, all, sizeof all);
     return sizeof all / sizeof *all;
@@ -121,12 +148,21 @@ static void assert_same_records(const struct message *got, const struct message 
         ck_assert_mem_eq(got->records, want->records, want->record_count * record_bytes);
 }
 
-static void assert_same_speed(const struct speed *got, const struct speed *want)
+static void assert_same_speed(const struct message *got_message, const struct message *want_message)
 {
-    ck_assert_uint_eq(got->worker, want->worker);
-    ck_assert_uint_eq(got->levels, want->levels);
-    for (unsigned i = 0; i < want->levels; i++)
-        ck_assert_uint_eq(got->elapsed_ns[i], want->elapsed_ns[i]);
+    struct speed got, want;
+    speed_get(got_message, &got);
+    speed_get(want_message, &want);
+    ck_assert_uint_eq(got.worker, want.worker);
+    ck_assert_uint_eq(got.levels, want.levels);
+    ck_assert_uint_eq(got.round_trip_ns, want.round_trip_ns);
+    ck_assert(got.mean_ns == want.mean_ns && got.deviation_ns == want.deviation_ns && got.swr == want.swr);
+    for (unsigned i = 0; i < CELLS; i++) {
+        ck_assert(got.cells[i].mean_ns == want.cells[i].mean_ns);
+        ck_assert_uint_eq(got.cells[i].count, want.cells[i].count);
+    }
+    for (unsigned i = 0; i < want.levels; i++)
+        ck_assert_uint_eq(got.elapsed_ns[i], want.elapsed_ns[i]);
 }
 
 static void assert_same_request(const struct request *got, const struct request *want)
@@ -137,6 +173,8 @@ static void assert_same_request(const struct request *got, const struct request 
     ck_assert_uint_eq(got->compute_ns, want->compute_ns);
     ck_assert_uint_eq(got->digest, want->digest);
     ck_assert_uint_eq(got->wait_ns, want->wait_ns);
+    ck_assert(got->deviation_ns == want->deviation_ns);
+    ck_assert_uint_eq(got->samples, want->samples);
 }
 
 void assert_same_message(const struct message *got, const struct message *want)
@@ -144,7 +182,7 @@ void assert_same_message(const struct message *got, const struct message *want)
     ck_assert_int_eq(got->type, want->type);
     assert_same_payload(got, want);
     switch (want->type) {
-    case MESSAGE_SPEED: assert_same_speed(&got->speed, &want->speed); break;
+    case MESSAGE_SPEED: assert_same_speed(got, want); break;
     case MESSAGE_REQUEST: assert_same_request(&got->request, &want->request); break;
     case MESSAGE_RESULT:
         ck_assert_uint_eq(got->result.chunk, want->result.chunk);
@@ -178,6 +216,8 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->problem.length, want->problem.length);
         ck_assert_mem_eq(got->problem.text, want->problem.text, want->problem.length);
         break;
+    case MESSAGE_ECHO: ck_assert_uint_eq(got->echo.id, want->echo.id); break;
+    case MESSAGE_FEEDBACK: assert_same_records(got, want, FEEDBACK_RECORD_BYTES); break;
     case MESSAGE_DRAIN: break;
     }
 }

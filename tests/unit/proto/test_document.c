@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS_MAX = 64, CELL_MAX = 240, CELLS_MAX = 5 };
+enum { ROWS_MAX = 64, CELL_MAX = 480, CELLS_MAX = 5 };
 
 struct row {
     char cell[CELLS_MAX][CELL_MAX]; /* trimmed; those that are missing are empty */
@@ -75,28 +75,43 @@ static const struct hello hello_vector = {
 
 static const unsigned char inline_payload[] = {0xaa, 0xbb};
 static unsigned char report_records[DONE_RECORD_BYTES], refill_records[CHUNK_RECORD_BYTES];
+static unsigned char feedback_records[FEEDBACK_RECORD_BYTES], speed_body[SPEED_BODY_MAX];
 
 static const struct {
     const char *label;
     struct message message;
 } vectors[] = {
+    {"SPEED of rank 4, round trip 9000 ns, mean 1750, deviation 500, swr 0.5, cell 0 three of 1500, cell 15 one of "
+     "2500, "
+     "levels 1500, 3100",
+     {.type = MESSAGE_SPEED, .records = speed_body, .speed = {4, 2}}},
     {"REQUEST asking for 1, nothing done", {.type = MESSAGE_REQUEST, .request = {.asks = 1}}},
-    {"REQUEST DONE INLINE, chunk 3, asks 2, 1000 ns, digest 0x0102030405060708, waited 5 ns, payload `aabb`",
+    {"REQUEST DONE INLINE, chunk 3, asks 2, 1000 ns, digest 0x0102030405060708, waited 5 ns, deviation 2.5 ns of 8, "
+     "payload `aabb`",
      {.type = MESSAGE_REQUEST,
       .payload = PAYLOAD_INLINE,
       .payload_data = inline_payload,
       .payload_bytes = sizeof inline_payload,
-      .request =
-          {.chunk = 3, .asks = 2, .done = true, .compute_ns = 1000, .digest = 0x0102030405060708, .wait_ns = 5}}},
+      .request = {.chunk = 3,
+                  .asks = 2,
+                  .done = true,
+                  .compute_ns = 1000,
+                  .digest = 0x0102030405060708,
+                  .wait_ns = 5,
+                  .deviation_ns = 2.5f,
+                  .samples = 8}}},
     {"RESULT DATA, chunk 7, 4096 iterations, digest 1",
      {.type = MESSAGE_RESULT, .payload = PAYLOAD_DATA, .result = {7, 4096, 1}}},
     {"ASSIGN chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}}},
     {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
     {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
+    {"ECHO 2", {.type = MESSAGE_ECHO, .echo = {2}}},
     {"REPORT REFILL, 3 busy, [0, 5) digest 9",
      {.type = MESSAGE_REPORT, .records = report_records, .record_count = 1, .report = {.refill = true, .busy = 3}}},
     {"REFILL of [5, 7) for rank 2", {.type = MESSAGE_REFILL, .records = refill_records, .record_count = 1}},
     {"PROBLEM at rank 4, \"no\"", {.type = MESSAGE_PROBLEM, .problem = {4, "no", 2}}},
+    {"FEEDBACK of rank 5, 2 chunks of 300 iterations, 4000 ns, waited 6 ns, deviation 1.5 ns of 16",
+     {.type = MESSAGE_FEEDBACK, .records = feedback_records, .record_count = 1}},
 };
 
 enum { VECTORS = sizeof vectors / sizeof *vectors };
@@ -135,6 +150,15 @@ START_TEST(every_vector_encodes_and_decodes)
     struct row rows[ROWS_MAX];
     done_record_put(report_records, 0, &(struct done_record){0, 5, 9});
     chunk_record_put(refill_records, 0, &(struct chunk_record){5, 2, 2});
+    feedback_record_put(feedback_records, 0, &(struct feedback_record){5, 2, 300, 4000, 6, 1.5f, 16});
+    speed_message(&(struct speed){.round_trip_ns = 9000,
+                                  .mean_ns = 1750,
+                                  .deviation_ns = 500,
+                                  .swr = 0.5,
+                                  .cells = {[0] = {1500, 3}, [15] = {2500, 1}},
+                                  .levels = 2,
+                                  .elapsed_ns = {1500, 3100}},
+                  speed_body);
     size_t count = read_table("## 8. Test vectors", rows);
     ck_assert_uint_eq(count, VECTORS + 1);
     for (size_t i = 0; i < count; i++) {
@@ -159,9 +183,10 @@ static const struct {
     const char *name;
     unsigned long value;
 } limits[] = {
-    {"`MESSAGE_MAX`", MESSAGE_MAX}, {"`INLINE_MAX`", INLINE_MAX}, {"`SLICE_MAX`", SLICE_MAX},
-    {"`REFILL_MAX`", REFILL_MAX},   {"`REPORT_MAX`", REPORT_MAX}, {"`STATS_MAX`", STATS_MAX},
-    {"`ASKS_MAX`", ASKS_MAX},       {"`LEVELS_MAX`", LEVELS_MAX}, {"`TEXT_MAX`", TEXT_MAX},
+    {"`MESSAGE_MAX`", MESSAGE_MAX},   {"`INLINE_MAX`", INLINE_MAX}, {"`SLICE_MAX`", SLICE_MAX},
+    {"`REFILL_MAX`", REFILL_MAX},     {"`REPORT_MAX`", REPORT_MAX}, {"`STATS_MAX`", STATS_MAX},
+    {"`FEEDBACK_MAX`", FEEDBACK_MAX}, {"`CELLS`", CELLS},           {"`ASKS_MAX`", ASKS_MAX},
+    {"`LEVELS_MAX`", LEVELS_MAX},     {"`TEXT_MAX`", TEXT_MAX},
 };
 
 START_TEST(every_limit_is_that_of_the_document)
@@ -198,17 +223,19 @@ static const struct {
     unsigned fixed, each;
 } sizes[] = {
     {0x01, "HELLO", HELLO_BYTES, 0},
-    {MESSAGE_SPEED, "SPEED", HEADER_BYTES, 8},
+    {MESSAGE_SPEED, "SPEED", SPEED_BYTES, 8},
     {MESSAGE_REQUEST, "REQUEST", REQUEST_BYTES, 0},
     {MESSAGE_RESULT, "RESULT", RESULT_BYTES, 0},
     {MESSAGE_ASSIGN, "ASSIGN", ASSIGN_BYTES, 0},
     {MESSAGE_END, "END", HEADER_BYTES, 0},
     {MESSAGE_GOODBYE, "GOODBYE", GOODBYE_BYTES, 0},
+    {MESSAGE_ECHO, "ECHO", HEADER_BYTES, 0},
     {MESSAGE_REPORT, "REPORT", HEADER_BYTES, DONE_RECORD_BYTES},
     {MESSAGE_REFILL, "REFILL", HEADER_BYTES, CHUNK_RECORD_BYTES},
     {MESSAGE_STATS, "STATS", HEADER_BYTES, STATS_RECORD_BYTES},
     {MESSAGE_PROBLEM, "PROBLEM", HEADER_BYTES, 1},
     {MESSAGE_DRAIN, "DRAIN", HEADER_BYTES, 0},
+    {MESSAGE_FEEDBACK, "FEEDBACK", HEADER_BYTES, FEEDBACK_RECORD_BYTES},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)

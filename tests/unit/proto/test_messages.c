@@ -2,6 +2,8 @@
 #include "proto/layout.h"
 #include "tests/unit/proto/support.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 START_TEST(request_and_assign_take_at_most_64_bytes_together)
@@ -113,6 +115,11 @@ END_TEST
 #define Z8  "0000000000000000"
 #define F8  "ffffffffffffffff"
 #define ONE "0100000000000000"
+/* Behind a SPEED's header: the round trip, three real numbers, the cells with the first and last of them. */
+#define SPEED_REALS(mean, deviation, swr) Z8 mean deviation swr
+#define CELLS_14                          Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8
+#define CELLS_0                           Z8 CELLS_14 Z8
+#define SPEED_BODY(first, last)           SPEED_REALS(Z8, Z8, Z8) first CELLS_14 last
 
 static const struct {
     const char *what, *hex;
@@ -123,31 +130,46 @@ static const struct {
     {"type 0", "00 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type of a hello", "01 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type between", "16 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "25 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type between", "17 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "26 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000", DECODE_UNKNOWN_TYPE},
 
     {"SPEED flag", "10 01 0100 00000000" ONE, DECODE_UNKNOWN_FLAG},
     {"SPEED of no level", "10 00 0000 00000000", DECODE_OUT_OF_RANGE},
     {"SPEED of 13 levels", "10 00 0d00 00000000", DECODE_OUT_OF_RANGE},
     {"SPEED of 65535 levels", "10 00 ffff 00000000", DECODE_OUT_OF_RANGE},
-    {"SPEED of no time", "10 00 0200 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"SPEED of no time", "10 00 0200 00000000" SPEED_BODY(Z8, Z8) ONE Z8, DECODE_OUT_OF_RANGE},
+    {"SPEED of a negative mean", "10 00 0100 00000000" SPEED_REALS("000000000000f0bf", Z8, Z8) CELLS_0 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED of an infinite deviation", "10 00 0100 00000000" SPEED_REALS(Z8, "000000000000f07f", Z8) CELLS_0 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED of an swr over 1", "10 00 0100 00000000" SPEED_REALS(Z8, Z8, "010000000000f03f") CELLS_0 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED, a cell no number", "10 00 0100 00000000" SPEED_BODY("0000c07f 01000000", Z8) ONE, DECODE_OUT_OF_RANGE},
+    {"SPEED, a cell of none", "10 00 0100 00000000" SPEED_BODY(Z8, "0000803f 00000000") ONE, DECODE_NOT_ZERO},
 
-    {"REQUEST flag 8", "11 08 0100 00000000" Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
-    {"REQUEST flag 128", "11 81 0100 01000000" Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
-    {"REQUEST for 9", "11 00 0900 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST for 65535", "11 01 ffff 01000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST for nothing", "11 00 0000 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST, a chunk not done", "11 00 0100 01000000" Z8 Z8 Z8, DECODE_NOT_ZERO},
-    {"REQUEST, compute not done", "11 00 0100 00000000" ONE Z8 Z8, DECODE_NOT_ZERO},
-    {"REQUEST, digest not done", "11 00 0100 00000000" Z8 ONE Z8, DECODE_NOT_ZERO},
-    {"REQUEST, data not done", "11 04 0100 00000000" Z8 Z8 Z8, DECODE_NOT_ZERO},
-    {"REQUEST, inline not done", "11 02 0100 00000000" Z8 Z8 Z8 "aa", DECODE_NOT_ZERO},
-    {"REQUEST inline and data", "11 07 0100 01000000" Z8 Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
-    {"REQUEST inline without bytes", "11 03 0100 01000000" Z8 Z8 Z8, DECODE_TOO_SHORT},
-    {"REQUEST with bytes, not inline", "11 01 0100 01000000" Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
-    {"REQUEST data with bytes", "11 05 0100 01000000" Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
-    {"REQUEST, chunk 0 done", "11 01 0100 00000000" Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST flag 8", "11 08 0100 00000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST flag 128", "11 81 0100 01000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
+    {"REQUEST for 9", "11 00 0900 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST for 65535", "11 01 ffff 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST for nothing", "11 00 0000 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST, a chunk not done", "11 00 0100 01000000" Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, compute not done", "11 00 0100 00000000" ONE Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, digest not done", "11 00 0100 00000000" Z8 ONE Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, data not done", "11 04 0100 00000000" Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, inline not done", "11 02 0100 00000000" Z8 Z8 Z8 Z8 "aa", DECODE_NOT_ZERO},
+    {"REQUEST inline and data", "11 07 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
+    {"REQUEST inline without bytes", "11 03 0100 01000000" Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
+    {"REQUEST with bytes, not inline", "11 01 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
+    {"REQUEST data with bytes", "11 05 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
+    {"REQUEST, chunk 0 done", "11 01 0100 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST, samples not done", "11 00 0100 00000000" Z8 Z8 Z8 "00000000 0100 0000", DECODE_NOT_ZERO},
+    {"REQUEST, deviation not done", "11 00 0100 00000000" Z8 Z8 Z8 "0000803f 0000 0000", DECODE_NOT_ZERO},
+    {"REQUEST, deviation of one sample", "11 01 0100 01000000" Z8 Z8 Z8 "0000803f 0100 0000", DECODE_NOT_ZERO},
+    {"REQUEST, negative deviation", "11 01 0100 01000000" Z8 Z8 Z8 "000080bf 0200 0000", DECODE_OUT_OF_RANGE},
+    {"REQUEST, infinite deviation", "11 01 0100 01000000" Z8 Z8 Z8 "0000807f 0200 0000", DECODE_OUT_OF_RANGE},
+    {"REQUEST, deviation no number", "11 01 0100 01000000" Z8 Z8 Z8 "0000c07f 0200 0000", DECODE_OUT_OF_RANGE},
+    {"REQUEST, reserved", "11 01 0100 01000000" Z8 Z8 Z8 "0000803f 0200 0001", DECODE_NOT_ZERO},
 
     {"RESULT flag done", "12 01 0000 01000000" ONE Z8, DECODE_UNKNOWN_FLAG},
     {"RESULT number", "12 00 0100 01000000" ONE Z8, DECODE_NOT_ZERO},
@@ -197,6 +219,23 @@ static const struct {
     {"PROBLEM of two lines", "23 00 0300 00000000 610a62", DECODE_OUT_OF_RANGE},
     {"PROBLEM with an escape", "23 00 0300 00000000 611b62", DECODE_OUT_OF_RANGE},
 
+    {"ECHO flag", "16 01 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"ECHO number", "16 00 0001 00000000", DECODE_NOT_ZERO},
+
+    {"FEEDBACK flag", "25 01 0100 00000000", DECODE_UNKNOWN_FLAG},
+    {"FEEDBACK id", "25 00 0100 01000000", DECODE_NOT_ZERO},
+    {"FEEDBACK of nobody", "25 00 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"FEEDBACK of 101 workers", "25 00 6500 00000000", DECODE_OUT_OF_RANGE},
+    {"FEEDBACK of no chunk", "25 00 0100 00000000 00000000 00000000" ONE Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"FEEDBACK of fewer iterations than chunks", "25 00 0100 00000000 00000000 02000000" ONE Z8 Z8 Z8,
+     DECODE_OUT_OF_RANGE},
+    {"FEEDBACK, negative deviation", "25 00 0100 00000000 00000000 01000000" ONE Z8 Z8 "00000080 02000000",
+     DECODE_OUT_OF_RANGE},
+    {"FEEDBACK, deviation of one sample", "25 00 0100 00000000 00000000 01000000" ONE Z8 Z8 "0000803f 01000000",
+     DECODE_NOT_ZERO},
+    {"FEEDBACK, wrong in its second record",
+     "25 00 0200 00000000 00000000 01000000" ONE Z8 Z8 Z8 "00000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+
     {"DRAIN flag", "24 01 0000 00000000", DECODE_UNKNOWN_FLAG},
     {"DRAIN number", "24 00 0001 00000000", DECODE_NOT_ZERO},
     {"DRAIN id", "24 00 0000 ff000000", DECODE_NOT_ZERO},
@@ -217,7 +256,7 @@ static size_t hex_bytes(const char *hex, unsigned char *out)
 
 START_TEST(every_wrong_message_has_its_named_error)
 {
-    unsigned char bytes[256];
+    unsigned char bytes[512];
     size_t size = hex_bytes(wrong[_i].hex, bytes);
     unsigned char *copy = exact_copy(bytes, size);
     struct message got;
@@ -233,14 +272,16 @@ START_TEST(too_large_a_count_is_an_error_with_all_its_records_there)
     static const struct {
         unsigned char type;
         unsigned limit, each;
-    } counts[] = {{MESSAGE_SPEED, LEVELS_MAX, 8},
-                  {MESSAGE_REPORT, REPORT_MAX, DONE_RECORD_BYTES},
-                  {MESSAGE_REFILL, REFILL_MAX, CHUNK_RECORD_BYTES},
-                  {MESSAGE_STATS, STATS_MAX, STATS_RECORD_BYTES},
-                  {MESSAGE_PROBLEM, TEXT_MAX, 1}};
+        size_t fixed;
+    } counts[] = {{MESSAGE_SPEED, LEVELS_MAX, 8, SPEED_BYTES},
+                  {MESSAGE_REPORT, REPORT_MAX, DONE_RECORD_BYTES, HEADER_BYTES},
+                  {MESSAGE_REFILL, REFILL_MAX, CHUNK_RECORD_BYTES, HEADER_BYTES},
+                  {MESSAGE_STATS, STATS_MAX, STATS_RECORD_BYTES, HEADER_BYTES},
+                  {MESSAGE_FEEDBACK, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES, HEADER_BYTES},
+                  {MESSAGE_PROBLEM, TEXT_MAX, 1, HEADER_BYTES}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (unsigned over = 0; over <= 1; over++) {
-            size_t size = HEADER_BYTES + (size_t)(counts[i].limit + over) * counts[i].each;
+            size_t size = counts[i].fixed + (size_t)(counts[i].limit + over) * counts[i].each;
             unsigned char *bytes = malloc(size);
             struct message got;
             ck_assert_ptr_nonnull(bytes);
@@ -417,6 +458,32 @@ START_TEST(wire_integers_are_little_endian_at_any_address)
 }
 END_TEST
 
+START_TEST(wire_reals_are_ieee)
+{
+    unsigned char bytes[8];
+    wire_put_float(bytes, 1.5f);
+    ck_assert_uint_eq(wire_get32(bytes), 0x3fc00000);
+    ck_assert(wire_get_float(bytes) == 1.5f);
+    wire_put_double(bytes, 1.5);
+    ck_assert_uint_eq(wire_get64(bytes), 0x3ff8000000000000);
+    ck_assert(wire_get_double(bytes) == 1.5);
+    const float bad_floats[] = {-0.0f, -1, INFINITY, NAN}, good_floats[] = {0, FLT_MIN / 2, FLT_MAX};
+    const double bad_doubles[] = {-0.0, -1, (double)INFINITY, (double)NAN}, good_doubles[] = {0, DBL_MIN / 2, DBL_MAX};
+    for (int i = 0; i < 4; i++) {
+        wire_put_float(bytes, bad_floats[i]);
+        ck_assert(wire_float_is_bad(bytes));
+        wire_put_double(bytes, bad_doubles[i]);
+        ck_assert(wire_double_is_bad(bytes));
+    }
+    for (int i = 0; i < 3; i++) {
+        wire_put_float(bytes, good_floats[i]);
+        ck_assert(!wire_float_is_bad(bytes));
+        wire_put_double(bytes, good_doubles[i]);
+        ck_assert(!wire_double_is_bad(bytes));
+    }
+}
+END_TEST
+
 START_TEST(records_keep_their_place)
 {
     unsigned char memory[3 * STATS_RECORD_BYTES];
@@ -436,6 +503,12 @@ START_TEST(records_keep_their_place)
     chunk_record_get(memory, 2, &chunk);
     ck_assert(chunk.first == 8 && chunk.count == 9 && chunk.worker == 10);
     struct done_record done;
+    struct feedback_record feedback;
+    feedback_record_put(memory, 2, &(struct feedback_record){14, 15, 16, 17, 18, 19, 20});
+    feedback_record_get(memory, 2, &feedback);
+    ck_assert(feedback.worker == 14 && feedback.chunks == 15 && feedback.iterations == 16 &&
+              feedback.compute_ns == 17 && feedback.wait_ns == 18 && feedback.deviation_ns == 19 &&
+              feedback.samples == 20);
     done_record_put(memory, 2, &(struct done_record){11, 12, 13});
     done_record_get(memory, 2, &done);
     ck_assert(done.first == 11 && done.count == 12 && done.digest == 13);
@@ -483,6 +556,7 @@ int main(void)
     tcase_add_test(all, hello_of_another_protocol_shows_its_versions);
     tcase_add_test(all, hello_has_one_size);
     tcase_add_test(all, wire_integers_are_little_endian_at_any_address);
+    tcase_add_test(all, wire_reals_are_ieee);
     tcase_add_test(all, records_keep_their_place);
     tcase_add_test(all, every_name_is_a_word);
     suite_add_tcase(suite, all);

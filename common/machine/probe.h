@@ -1,0 +1,64 @@
+/* What a worker measures of itself before its first chunk, apart from clocks and kernels: which iterations are probed,
+ * when it is enough, and what is made of their times.
+ *
+ * The probe iterations are spread over the loop and the same for every worker. They are timed in stretches that double
+ * their number, until a level has taken long enough: these times are the worker's speed. Iterations that are long
+ * against a reading of the clock are also timed one by one, for their mean, their deviation and a coarse profile of the
+ * loop; where they are short, whoever runs the probe times some of them again, with more care (probe_wants_singles). */
+#pragma once
+
+#include "common/util/stats.h"
+#include "proto/record.h"
+
+#include <stdbool.h>
+
+/* A probe ends when a level has taken this long. */
+#define PROBE_NS 4000000u
+/* An iteration that is shorter is not timed within a stretch: reading a clock of the core's own time takes some 300 ns.
+ */
+#define PROBE_SHORT_NS 30000.0
+/* So many short ones are timed again one by one: enough for a deviation to 10 %, and at most a few milliseconds. */
+#define PROBE_SINGLES 64
+/* The shortest over the longest (swr) is of the first so many: pls is said to time five ([DCA], eq 13). */
+#define PROBE_SWR 5
+/* 0 is for a worker that does not know it. */
+#define PROBE_SWR_MIN 1e-9
+
+struct probe {
+    uint64_t first, count; /* the loop */
+    unsigned least;        /* iterations to be timed whatever it takes, as far as there are so many */
+    uint64_t done;
+    uint64_t elapsed_ns; /* for those */
+    unsigned levels;
+    uint64_t level_ns[LEVELS_MAX];
+    struct stats all; /* those timed one by one, in ns */
+    double shortest_ns, longest_ns;
+    struct {
+        double sum_ns;
+        uint32_t count;
+    } cells[CELLS];
+};
+
+void probe_init(struct probe *probe, uint64_t first, uint64_t count, unsigned least);
+
+/* The k-th probe iteration. */
+uint64_t probe_iteration(const struct probe *probe, uint64_t k);
+
+/* How many to time next, from the k-th = probe->done on; 0: enough. */
+uint64_t probe_next(const struct probe *probe);
+
+/* Whether those are long enough to be timed one by one as well, as far as is known. */
+bool probe_times_each(const struct probe *probe);
+
+/* `count` iterations, at most those of probe_next(), took `elapsed_ns` together. */
+void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns);
+
+/* The k-th took `elapsed_ns` by itself. */
+void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns);
+
+/* How many, from the first on, are to be timed once more one by one: 0 unless most were too short for it. What is known
+ * of single ones is forgotten if so. */
+uint64_t probe_wants_singles(struct probe *probe);
+
+/* The result; `worker` and `round_trip_ns` are the caller's. */
+void probe_finish(const struct probe *probe, struct speed *speed);

@@ -1,0 +1,83 @@
+/* `--technique auto`: what the probes, and the chunks that are done by then, tell about workers, iterations and
+ * messages goes into the simulation, and the technique with the least predicted time is used. Decided when the loop
+ * begins; whoever begins another loop in the same run decides again, by then with the pace at which each worker really
+ * went. */
+#include "supermaster/core.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static_assert(PROFILE_CELLS == CELLS, "a profile has as many parts as a probe has cells");
+
+int supermaster_chooser_init(struct supermaster *supermaster)
+{
+    unsigned workers = supermaster->config.topology->workers;
+    if (!supermaster->config.technique_auto)
+        return 0;
+    struct chooser *chooser = calloc(1, sizeof *chooser + workers * sizeof *chooser->paces);
+    supermaster->chooser = chooser;
+    if (chooser == NULL)
+        return -1;
+    chooser->mean_s = calloc(workers, sizeof *chooser->mean_s);
+    return chooser->mean_s != NULL ? 0 : -1;
+}
+
+void supermaster_chooser_fini(struct supermaster *supermaster)
+{
+    if (supermaster->chooser != NULL)
+        free(supermaster->chooser->mean_s);
+    free(supermaster->chooser);
+}
+
+void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
+{
+    struct pace *pace = &supermaster->chooser->paces[feedback->worker];
+    pace->iterations += feedback->iterations;
+    pace->compute_s += feedback->compute_s;
+}
+
+static void take_profile(const struct measured *measured, struct profile *profile)
+{
+    struct profile_samples samples = {.overall_mean = 1, .overall_deviation = measured->cov};
+    for (unsigned i = 0; i < CELLS; i++) {
+        samples.mean[i] = measured->cells[i].mean;
+        samples.count[i] = measured->cells[i].count;
+    }
+    profile_init(profile, &samples);
+}
+
+/* Time of an iteration on each worker: of the chunks it has computed, where it has, else of its probe. */
+static void take_paces(const struct supermaster *supermaster, double *mean_s)
+{
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++) {
+        const struct pace *pace = &supermaster->chooser->paces[w];
+        mean_s[w] = pace->iterations > 0 && pace->compute_s > 0 ? pace->compute_s / (double)pace->iterations
+                                                                : supermaster->measured.mean_s[w];
+    }
+}
+
+const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    const struct topology *topology = config->topology;
+    struct chooser *chooser = supermaster->chooser;
+    struct predict_loop loop = {
+        .iterations = config->count,
+        .workers = topology->workers,
+        .mean_s = chooser->mean_s,
+        .speeds = supermaster->powers,
+        .masters = topology->masters,
+        .master_of = topology->master_of,
+        .round_trip_s = supermaster->measured.round_trip_s,
+        .ask_ahead = config->ask_ahead,
+        .min_chunk = config->min_chunk,
+        .weighting = config->weighting,
+        .swr = supermaster->measured.swr,
+    };
+    take_paces(supermaster, chooser->mean_s);
+    take_profile(&supermaster->measured, &loop.profile);
+    for (unsigned w = 0; w < topology->workers; w++) /* their room: they are made for the chosen one afterwards */
+        supermaster->powers[w] = supermaster->figures[w].speed;
+    choice_decide(&chooser->choice, &loop, &config->technique);
+    return &chooser->choice.candidates[chooser->choice.chosen].spec;
+}

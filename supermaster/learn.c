@@ -1,0 +1,53 @@
+/* What the workers measure of their chunks, on its way to a technique that learns: in the central topology from the
+ * completion itself, else from what the masters gather. Nanoseconds become seconds here. */
+#include "supermaster/core.h"
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback)
+{
+    const struct sched_feedback measured = {
+        .worker = w,
+        .chunks = feedback->chunks,
+        .iterations = feedback->iterations,
+        .compute_s = seconds(feedback->compute_ns),
+        .wait_s = seconds(feedback->wait_ns),
+        .deviation_s = (double)feedback->deviation_ns / 1e9,
+        .samples = feedback->samples,
+    };
+    if (supermaster->sched_ready)
+        sched_feedback(&supermaster->sched, &measured);
+    if (supermaster->chooser != NULL)
+        supermaster_note_pace(supermaster, &measured);
+}
+
+/* -1 with one line for what cannot be. */
+static int take_record(struct supermaster *supermaster, unsigned m, const struct feedback_record *record,
+                       struct error *error)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology_worker(topology, record->worker);
+    if (w == topology->workers || topology->master_of[w] != m)
+        return error_set(error, "sent feedback of rank %u, which is not a worker of this master", record->worker);
+    if (record->iterations > supermaster->config.count)
+        return error_set(error, "sent feedback of %llu iterations, which are more than the loop has",
+                         (unsigned long long)record->iterations);
+    supermaster_learn(supermaster, w, record);
+    return 0;
+}
+
+void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    struct error error;
+    struct feedback_record record;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        feedback_record_get(message->records, i, &record);
+        if (take_record(supermaster, m, &record, &error) == 0)
+            continue;
+        supermaster_fail(supermaster, supermaster->config.topology->master_rank[m], error.text);
+        return;
+    }
+}

@@ -1,0 +1,107 @@
+/* `--technique auto` on whole clusters under virtual time: never more than a tenth slower than the best technique. */
+#include "supermaster/core.h"
+#include "tests/cluster/contest.h"
+#include "tests/lib/suite.h"
+
+#define WORSE_MAX 1.1
+
+static const double unequal[] = {1, 2, 4, 1, 2, 4};
+
+static const enum synthetic_distribution distributions[] = {
+    SYNTHETIC_CONSTANT, SYNTHETIC_INCREASING,  SYNTHETIC_DECREASING,
+    SYNTHETIC_GAUSSIAN, SYNTHETIC_EXPONENTIAL, SYNTHETIC_BIMODAL,
+};
+enum { DISTRIBUTIONS = sizeof distributions / sizeof *distributions };
+
+static void check(const struct contest *contest)
+{
+    const struct technique *best = NULL, *chosen = NULL;
+    double least = contest_best_seconds(contest, &best), taken = contest_seconds(contest, "auto", &chosen);
+    ck_assert_msg(taken <= WORSE_MAX * least, "distribution %d, %u masters, latency %u: %s takes %g s, %s %g s",
+                  contest->distribution, contest->masters, (unsigned)contest->latency_ns, chosen->name, taken,
+                  best->name, least);
+}
+
+START_TEST(auto_is_near_the_best)
+{
+    bool hierarchical = _i % 2 == 1; /* with dear messages; the central topology with cheap ones */
+    for (int equal = 0; equal <= 1; equal++) {
+        const struct contest contest = {
+            .name = "auto",
+            .distribution = distributions[_i / 2],
+            .spread = 0.8,
+            .iterations = 20000, /* so many that chance decides little */
+            .mean_us = 100,
+            .masters = hierarchical ? 2 : 0,
+            .workers = 6,
+            .speeds = equal ? NULL : unequal,
+            .latency_ns = hierarchical ? 50000 : 5000,
+            .service_ns = hierarchical ? 10000 : 1000,
+        };
+        check(&contest);
+    }
+}
+END_TEST
+
+START_TEST(auto_runs_every_loop)
+{
+    const uint64_t loops[] = {0, 1, 2, 5, 100};
+    for (size_t n = 0; n < sizeof loops / sizeof *loops; n++)
+        for (unsigned workers = 1; workers <= 6; workers += 5) {
+            const struct contest contest = {
+                .name = "auto",
+                .iterations = loops[n],
+                .mean_us = 100,
+                .masters = workers > 1 ? (unsigned)(n % 3) : 0,
+                .workers = workers,
+                .latency_ns = 5000,
+                .service_ns = 1000,
+            };
+            contest_seconds(&contest, "auto", NULL);
+        }
+}
+END_TEST
+
+/* A worker that turned slow in the first loop counts as what it was, not as its probe said. */
+START_TEST(another_decision_goes_by_the_chunks)
+{
+    struct error error;
+    const struct virtual_config config = {
+        .masters = (unsigned)_i,
+        .workers = 4,
+        .technique = "auto",
+        .min_chunk = 1,
+        .count = 400000,
+        .measure_power = true,
+        .latency_ns = 1000,
+        .slow_worker_plus_1 = 1,
+        .slow_at_ns = 15000000, /* after the probes */
+        .slow_factor = 5,
+    };
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    ck_assert_msg(cluster != NULL, "%s", error.text);
+    struct virtual_result result = virtual_run(cluster);
+    ck_assert_int_eq(result.status, 0);
+    struct supermaster supermaster = *result.supermaster;
+    ck_assert_double_eq_tol(supermaster.chooser->mean_s[0], 1e-6, 1e-7);
+    double before = supermaster.chooser->choice.candidates[0].predicted_s; /* static */
+    supermaster_choose(&supermaster);
+    ck_assert_uint_eq(supermaster.chooser->choice.times, 2);
+    ck_assert_double_gt(supermaster.chooser->mean_s[0], 3e-6);
+    ck_assert_double_eq_tol(supermaster.chooser->mean_s[1], 1e-6, 1e-7);
+    ck_assert_double_gt(supermaster.chooser->choice.candidates[0].predicted_s, 2 * before);
+    virtual_free(cluster);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("auto");
+    TCase *all = tcase_create("auto");
+    tcase_set_timeout(all, 120);
+    tcase_add_loop_test(all, auto_is_near_the_best, 0, 2 * DISTRIBUTIONS);
+    tcase_add_test(all, auto_runs_every_loop);
+    tcase_add_loop_test(all, another_decision_goes_by_the_chunks, 0, 3);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
