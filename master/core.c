@@ -1,6 +1,7 @@
 /* The master's step function: one event in, then the standing rules (ask for a refill, report, leave), in this order.
  *
- * Invariants: a range is reported only after the runtime said that it is stored; at most one refill is open. */
+ * Invariants: a range is reported only after the runtime said that it is stored; what is in the pool and what is on its
+ * way to it has room there. */
 #include "master/core.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ int master_init(struct master *master, const struct master_config *config)
     const struct service_config service = {
         .ranks = config->ranks,
         .workers = config->workers,
-        .pool_capacity = 3 * config->workers + 1,
+        .pool_capacity = POOL_REFILLS * config->workers + 1,
         .record_bytes = config->record_bytes,
         .ops = config->feedback ? &learning_ops : &service_ops,
         .owner = master,

@@ -17,6 +17,10 @@ struct master_config {
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
 };
 
+/* Refills that are asked for and not answered. With one chunk for each worker in each, chunks may then be an eighth of
+ * the round trip to the supermaster before a worker waits. */
+#define REFILLS_OPEN_MAX 8
+
 /* What a worker measured and the supermaster has not been told. */
 struct news {
     uint32_t chunks; /* 0: nothing */
@@ -42,9 +46,10 @@ struct master {
     unsigned newsy_count;
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
     /* refills */
-    bool refill_open;   /* asked for and not answered */
-    bool refill_parked; /* answered by EMPTY: the supermaster has nothing free at present */
-    uint64_t refill_asked_at_ns;
+    unsigned refills_open; /* asked for and not answered */
+    bool refill_parked;    /* the oldest is answered by EMPTY: the supermaster has nothing free at present */
+    unsigned refill_first; /* the oldest, in the ring of the times at which they were asked for */
+    uint64_t refill_asked_at_ns[REFILLS_OPEN_MAX];
     uint64_t refill_round_trip_ns; /* smoothed */
     uint64_t request_gap_ns;       /* smoothed time between two chunks handed out */
     uint64_t gap_started_ns, gap_assigned;

@@ -1,26 +1,36 @@
 /* When to ask for the next refill: early enough that no worker waits for the supermaster, and no earlier, because a
  * chunk in one master's pool is out of reach for the workers of the others.
  *
- * The low-water mark follows what is measured: the pool must last for one round trip to the supermaster. With one chunk
- * handed out every `gap`, that is round_trip / gap chunks; half as many again are kept to spare. Where the gap is so
- * long that a round trip is below 2 % of it, the refill is asked for by the first request that finds the pool empty. */
+ * The low-water mark follows what is measured: the pool, and what is on its way to it, must last for one round trip to
+ * the supermaster. With one chunk handed out every `gap`, that is round_trip / gap chunks; half as many again are kept
+ * to spare. A refill has one chunk for each worker, so that where chunks are shorter than the round trip several are
+ * open at a time: as long as workers are kept waiting the gap is what the supply makes it, and each further refill
+ * shortens it. Where the gap is so long that a round trip is below 2 % of it, the refill is asked for by the first
+ * request that finds the pool empty. */
 #include "master/core.h"
 
 /* A round trip below 1/50 of the gap between two requests is not worth holding chunks back for. */
 #define GAP_OVER_ROUND_TRIP 50
 
-static bool pool_is_low(const struct master *master)
+/* Chunks that are to be here or on their way; no more than the open refills can bring. */
+static uint64_t low_water_mark(const struct master *master)
+{
+    uint64_t most = (uint64_t)REFILLS_OPEN_MAX * master->service.worker_count;
+    uint64_t gap = master->request_gap_ns > 0 ? master->request_gap_ns : 1;
+    if (master->request_gap_ns == NEVER || gap / GAP_OVER_ROUND_TRIP >= master->refill_round_trip_ns)
+        return 0;
+    uint64_t mark = master->refill_round_trip_ns * 3 / 2 / gap;
+    return mark < most ? mark : most;
+}
+
+static bool wants_refill(const struct master *master)
 {
     const struct service *service = &master->service;
-    if (service->waiting_count > 0)
-        return service->pool.count == 0;
-    if (master->request_gap_ns == NEVER)
+    uint64_t have = service->pool.count + (uint64_t)master->refills_open * service->worker_count;
+    if (master->refill_parked || master->refills_open == REFILLS_OPEN_MAX)
         return false;
-    uint64_t gap = master->request_gap_ns > 0 ? master->request_gap_ns : 1;
-    if (gap / GAP_OVER_ROUND_TRIP >= master->refill_round_trip_ns)
-        return false;
-    uint64_t mark = master->refill_round_trip_ns * 3 / 2 / gap;
-    return service->pool.count <= (mark < service->worker_count ? mark : service->worker_count);
+    uint64_t mark = low_water_mark(master);
+    return have == 0 ? service->waiting_count > 0 || mark > 0 : mark > 0 && have <= mark + service->waiting_count;
 }
 
 /* Smooths the time between two chunks handed out, over every 8 of them or more. */
@@ -40,10 +50,10 @@ static void measure_gap(struct master *master, uint64_t now_ns)
 void master_ask_for_refill(struct master *master, uint64_t now_ns)
 {
     measure_gap(master, now_ns);
-    if (master->refill_open || !pool_is_low(master))
+    if (!wants_refill(master))
         return;
-    master->refill_open = true;
-    master->refill_asked_at_ns = now_ns;
+    unsigned last = (master->refill_first + master->refills_open++) % REFILLS_OPEN_MAX;
+    master->refill_asked_at_ns[last] = now_ns;
     master_report(master, true, now_ns);
 }
 
@@ -51,14 +61,15 @@ static void measure_round_trip(struct master *master, uint64_t now_ns)
 {
     /* The first refill waits for the speeds of all workers, and a parked one for work: neither is a round trip. */
     if (!master->refill_parked && master->gap_started_ns > 0)
-        master->refill_round_trip_ns = (7 * master->refill_round_trip_ns + (now_ns - master->refill_asked_at_ns)) / 8;
+        master->refill_round_trip_ns =
+            (7 * master->refill_round_trip_ns + (now_ns - master->refill_asked_at_ns[master->refill_first])) / 8;
 }
 
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message)
 {
     struct service *service = &master->service;
     struct chunk_record chunk;
-    if (!master->refill_open) {
+    if (master->refills_open == 0) {
         master_problem(master, master->config.rank, "received a refill that it had not asked for");
         return;
     }
@@ -75,7 +86,8 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
         master->refill_parked = true;
     } else if (!message->refill.more) {
         measure_round_trip(master, now_ns);
-        master->refill_open = false;
+        master->refill_first = (master->refill_first + 1) % REFILLS_OPEN_MAX;
+        master->refills_open--;
         master->refill_parked = false;
     }
     service_serve(service, now_ns, master->actions);

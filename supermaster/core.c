@@ -67,11 +67,11 @@ static int allocate(struct supermaster *supermaster)
     supermaster->measured.mean_s = calloc(workers, sizeof *supermaster->measured.mean_s);
     supermaster->powers = calloc(workers, sizeof *supermaster->powers);
     supermaster->figures = calloc(workers, sizeof *supermaster->figures);
-    supermaster->refill_parked = calloc(masters, sizeof *supermaster->refill_parked);
+    supermaster->refills_parked = calloc(masters, sizeof *supermaster->refills_parked);
     supermaster->busy = calloc(masters, sizeof *supermaster->busy);
     supermaster->refill_records = calloc(masters, sizeof *supermaster->refill_records);
     if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->figures ||
-        !supermaster->refill_parked || !supermaster->busy || !supermaster->refill_records)
+        !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
         supermaster->refill_records[m] = malloc((size_t)(topology_count(topology, m) + 1) * CHUNK_RECORD_BYTES);
@@ -126,7 +126,7 @@ void supermaster_fini(struct supermaster *supermaster)
     for (unsigned m = 0; supermaster->refill_records != NULL && m < supermaster->config.topology->masters; m++)
         free(supermaster->refill_records[m]);
     free(supermaster->refill_records);
-    free(supermaster->refill_parked);
+    free(supermaster->refills_parked);
     free(supermaster->busy);
     supermaster_chooser_fini(supermaster);
     free(supermaster->levels);

@@ -117,7 +117,7 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
     supermaster->sched_ready = true;
     supermaster_move(supermaster, SUPERMASTER_SERVING);
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
-        if (supermaster->refill_parked[m])
+        if (supermaster->refills_parked[m] > 0)
             supermaster_serve_refill(supermaster, m, now_ns);
     service_serve(&supermaster->service, now_ns, supermaster->actions);
 }

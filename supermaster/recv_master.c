@@ -12,7 +12,7 @@ static struct message refill_part(struct supermaster *supermaster, unsigned m, u
     };
 }
 
-/* One chunk for each worker of the master, weighted by that worker's power. */
+/* The oldest refill that is parked: one chunk for each worker of the master, weighted by that worker's power. */
 void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint64_t now_ns)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -30,7 +30,7 @@ void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint6
         actions_send(supermaster->actions, topology->master_rank[m], &message);
         sent += message.record_count;
     } while (sent < chunks);
-    supermaster->refill_parked[m] = chunks == 0;
+    supermaster->refills_parked[m] -= chunks > 0;
     /* The request was sent by a master that ran dry; what it gets now makes its workers busy again. */
     unsigned busy = supermaster->busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->busy[m] = busy < workers ? busy : workers;
@@ -49,9 +49,12 @@ static void receive_report(struct supermaster *supermaster, unsigned m, uint64_t
     supermaster->busy[m] = message->report.busy;
     if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING)
         return;
-    supermaster->refill_parked[m] = true;
+    supermaster->refills_parked[m]++;
     if (supermaster->state == SUPERMASTER_SERVING)
         supermaster_serve_refill(supermaster, m, now_ns);
+    else if (supermaster->refills_parked[m] > 1)
+        supermaster_fail(supermaster, supermaster->config.topology->master_rank[m],
+                         "asked for a second refill before it had the first");
 }
 
 void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record)

@@ -82,7 +82,7 @@ struct supermaster {
     double *powers;           /* [workers] virtual powers; owned */
     /* refills */
     unsigned char **refill_records; /* [masters] encoded, borrowed by the messages of a step; owned */
-    bool *refill_parked;            /* [masters] a refill that could not be given yet; owned */
+    unsigned *refills_parked;       /* [masters] refills asked for that could not be given yet; owned */
     unsigned *busy;                 /* [masters] workers that hold a chunk, as last reported; owned */
     uint64_t chunks, refills;
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */

@@ -213,6 +213,38 @@ START_TEST(asking_ahead_hides_the_network)
 }
 END_TEST
 
+static double ten_us(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 10000;
+}
+
+/* A round trip to the supermaster takes four chunks: one refill at a time would keep the workers waiting. */
+START_TEST(short_chunks_far_from_the_supermaster_keep_workers_busy)
+{
+    struct error error;
+    const struct virtual_config config = {
+        .masters = 2,
+        .workers = 8,
+        .nodes = 2,
+        .technique = "ss",
+        .min_chunk = 1,
+        .count = 20000,
+        .latency_ns = 500,
+        .remote_latency_ns = 20000,
+        .service_ns = 200,
+        .cost_ns = ten_us,
+    };
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    ck_assert_msg(cluster != NULL, "%s", error.text);
+    struct virtual_result result = virtual_run(cluster);
+    ck_assert_int_eq(result.status, 0);
+    uint64_t elapsed = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
+    ck_assert_double_gt(20000 * 10000.0 / 8 / (double)elapsed, 0.95); /* 0.62 with one refill */
+    virtual_free(cluster);
+}
+END_TEST
+
 START_TEST(workers_and_masters_beyond_the_limits_of_one_message)
 {
     struct virtual_config config = plain(2, 1000, "dfss", 100000);
@@ -345,6 +377,7 @@ int main(void)
     tcase_add_test(all, a_failing_store_ends_the_run);
     tcase_add_test(all, faster_workers_get_larger_chunks);
     tcase_add_test(all, asking_ahead_hides_the_network);
+    tcase_add_test(all, short_chunks_far_from_the_supermaster_keep_workers_busy);
     tcase_add_test(all, workers_and_masters_beyond_the_limits_of_one_message);
     tcase_add_test(all, trace_central);
     tcase_add_test(all, trace_hierarchical);

@@ -6,7 +6,6 @@
 #include "tests/lib/suite.h"
 #include "worker/worker.h"
 
-
 static struct actions actions;
 
 static void open_actions(void)
@@ -262,7 +261,7 @@ static void give_supermaster(unsigned from, const struct message *message)
 }
 
 /* Two masters, ranks 1 and 2, with a worker each, ranks 3 and 4; a loop of 100 iterations. */
-static void start_supermaster(const char *technique)
+static void start_supermaster_that(const char *technique, bool probes)
 {
     static const double speeds[] = {1, 1};
     struct hello hellos[5];
@@ -270,10 +269,16 @@ static void start_supermaster(const char *technique)
     for (unsigned i = 0; i < 5; i++)
         hellos[i] = (struct hello){.role = i == 0 ? ROLE_SUPERMASTER : i < 3 ? ROLE_MASTER : ROLE_WORKER};
     ck_assert_int_eq(topology_init(&topology, hellos, 5, false), 0);
-    struct supermaster_config config = {.topology = &topology, .min_chunk = 1, .count = 100, .speeds = speeds};
+    struct supermaster_config config = {
+        .topology = &topology, .min_chunk = 1, .count = 100, .speeds = speeds, .probe = probes};
     ck_assert_int_eq(sched_spec_parse(&config.technique, technique, &error), 0);
     ck_assert_int_eq(supermaster_init(&supermaster, &config, &error), 0);
     supermaster_step(&supermaster, &(struct event){.type = EVENT_START}, &actions);
+}
+
+static void start_supermaster(const char *technique)
+{
+    start_supermaster_that(technique, false);
 }
 
 static void end_supermaster(void)
@@ -331,6 +336,30 @@ START_TEST(feedback_that_cannot_be_ends_the_run)
 }
 END_TEST
 
+static void ask_for_refill(unsigned master_rank)
+{
+    give_supermaster(master_rank, &(struct message){.type = MESSAGE_REPORT, .report = {.refill = true}});
+}
+
+START_TEST(several_refills_may_be_open_after_the_first)
+{
+    start_supermaster("css:chunk=10");
+    for (unsigned i = 0; i < 3; i++) {
+        ask_for_refill(1);
+        ck_assert_uint_eq(sent(MESSAGE_REFILL)->record_count, 1);
+    }
+    end_supermaster();
+    start_supermaster_that("css:chunk=10", true); /* still waits for the speeds */
+    ask_for_refill(1);
+    ask_for_refill(2);
+    ck_assert_str_eq(supermaster.failure.text, "");
+    ask_for_refill(1);
+    ck_assert_str_eq(supermaster.failure.text, "asked for a second refill before it had the first");
+    ck_assert_uint_eq(supermaster.failed_rank, 1);
+    end_supermaster();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("feedback");
@@ -345,6 +374,7 @@ int main(void)
     tcase_add_test(all, a_master_is_silent_where_nobody_learns);
     tcase_add_test(all, all_that_was_measured_reaches_the_technique);
     tcase_add_test(all, feedback_that_cannot_be_ends_the_run);
+    tcase_add_test(all, several_refills_may_be_open_after_the_first);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
