@@ -16,7 +16,7 @@ int pool_init(struct pool *pool, unsigned workers, unsigned capacity)
         return -1;
     }
     for (unsigned i = 0; i < workers; i++)
-        pool->own[i] = (struct pool_list){NO_SLOT, NO_SLOT};
+        pool->own[i].chunks = (struct pool_list){NO_SLOT, NO_SLOT};
     for (unsigned i = capacity; i-- > 0;) {
         pool->slots[i].owner_newer = pool->unused;
         pool->unused = i;
@@ -37,7 +37,8 @@ bool pool_put(struct pool *pool, unsigned owner, struct range range)
     if (index == NO_SLOT)
         return false;
     struct pool_slot *slot = &pool->slots[index];
-    struct pool_list *own = &pool->own[owner];
+    struct pool_list *own = &pool->own[owner].chunks;
+    pool->own[owner].latest_count = range.count;
     pool->unused = slot->owner_newer;
     *slot = (struct pool_slot){range, owner, pool->all.newest, NO_SLOT, own->newest, NO_SLOT};
     *(slot->older == NO_SLOT ? &pool->all.oldest : &pool->slots[slot->older].newer) = index;
@@ -51,7 +52,7 @@ bool pool_put(struct pool *pool, unsigned owner, struct range range)
 static void unlink_slot(struct pool *pool, unsigned index)
 {
     struct pool_slot *slot = &pool->slots[index];
-    struct pool_list *own = &pool->own[slot->owner];
+    struct pool_list *own = &pool->own[slot->owner].chunks;
     *(slot->older == NO_SLOT ? &pool->all.oldest : &pool->slots[slot->older].newer) = slot->newer;
     *(slot->newer == NO_SLOT ? &pool->all.newest : &pool->slots[slot->newer].older) = slot->older;
     *(slot->owner_older == NO_SLOT ? &own->oldest : &pool->slots[slot->owner_older].owner_newer) = slot->owner_newer;
@@ -63,10 +64,19 @@ static void unlink_slot(struct pool *pool, unsigned index)
 
 bool pool_take(struct pool *pool, unsigned worker, struct range *range)
 {
-    unsigned index = pool->own[worker].oldest != NO_SLOT ? pool->own[worker].oldest : pool->all.oldest;
+    const struct pool_owner *own = &pool->own[worker];
+    bool has_own = own->chunks.oldest != NO_SLOT;
+    unsigned index = has_own ? own->chunks.oldest : pool->all.oldest;
     if (index == NO_SLOT)
         return false;
-    *range = pool->slots[index].range;
+    struct range *chunk = &pool->slots[index].range;
+    *range = *chunk;
+    if (!has_own && own->latest_count > 0 && chunk->count / 2 >= own->latest_count) {
+        range->count = own->latest_count;
+        chunk->first += range->count;
+        chunk->count -= range->count;
+        return true;
+    }
     unlink_slot(pool, index);
     return true;
 }

@@ -1,7 +1,8 @@
 /* The task pool: chunks that were cut but not yet handed out, each remembering for which worker it was cut.
  *
- * A request is served with the worker's own oldest chunk where there is one, else with the oldest of all: a pool
- * that holds work never sends anybody away. Every operation is O(1); nothing is allocated after pool_init(). */
+ * A request is served with the worker's own oldest chunk where there is one, else from the oldest of all: a pool
+ * that holds work never sends anybody away. A chunk that was cut for a faster worker is split then: a slow worker that
+ * took it whole would be the last to end. Every operation is O(1); nothing is allocated after pool_init(). */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -19,9 +20,15 @@ struct pool_list {
     unsigned oldest, newest;
 };
 
+/* The chunks of one worker, and how large the latest was that was cut for it; 0: there was none yet. */
+struct pool_owner {
+    struct pool_list chunks;
+    uint64_t latest_count;
+};
+
 struct pool {
     struct pool_slot *slots; /* owned */
-    struct pool_list *own;   /* [workers], owned */
+    struct pool_owner *own;  /* [workers], owned */
     struct pool_list all;
     unsigned unused;
     unsigned count, capacity;
@@ -34,5 +41,6 @@ void pool_fini(struct pool *pool);
 /* False when the pool is full (unchanged). */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
 
-/* False when the pool is empty. */
+/* False when the pool is empty. Of another's chunk that is at least twice as large as the latest that was cut for this
+ * worker, it gets that much, and the rest, no smaller, stays where it was. */
 bool pool_take(struct pool *pool, unsigned worker, struct range *range);

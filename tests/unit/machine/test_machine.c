@@ -160,30 +160,58 @@ START_TEST(a_worker_gets_its_own_chunk_first)
 }
 END_TEST
 
+static uint64_t sum_of(const struct range *range)
+{
+    return range->count * range->first + range->count * (range->count - 1) / 2;
+}
+
+START_TEST(a_chunk_of_a_faster_worker_is_split)
+{
+    struct pool pool;
+    struct range range;
+    ck_assert_int_eq(pool_init(&pool, 2, 4), 0);
+    ck_assert(pool_put(&pool, 0, (struct range){0, 4}));
+    ck_assert(pool_put(&pool, 1, (struct range){4, 11}));
+    ck_assert(pool_take(&pool, 0, &range) && range.first == 0 && range.count == 4);
+    ck_assert(pool_take(&pool, 0, &range) && range.first == 4 && range.count == 4); /* as much as its own was */
+    ck_assert_uint_eq(pool.count, 1);
+    ck_assert(pool_take(&pool, 0, &range) && range.first == 8 && range.count == 7); /* the rest would be smaller */
+    ck_assert_uint_eq(pool.count, 0);
+    ck_assert(pool_put(&pool, 1, (struct range){15, 20}));
+    ck_assert(pool_take(&pool, 0, &range) && range.count == 4);
+    ck_assert(pool_take(&pool, 1, &range) && range.first == 19 &&
+              range.count == 16); /* its owner gets all that is left */
+    ck_assert(!pool_take(&pool, 1, &range));
+    pool_fini(&pool);
+}
+END_TEST
+
 START_TEST(a_pool_loses_and_doubles_nothing)
 {
     enum { WORKERS = 4, CAPACITY = 9 };
     struct pool pool;
     struct random random;
     struct range range;
-    uint64_t put = 0, put_sum = 0, taken_sum = 0;
+    uint64_t put = 0, put_sum = 0, taken_sum = 0; /* of the iterations' numbers */
     random_init(&random, (uint64_t)_i);
     ck_assert_int_eq(pool_init(&pool, WORKERS, CAPACITY), 0);
     for (int step = 0; step < 5000; step++) {
         unsigned w = (unsigned)random_between(&random, 0, WORKERS - 1);
         unsigned before = pool.count;
         if (random_between(&random, 0, 1)) {
-            bool fits = pool_put(&pool, w, (struct range){++put, 1});
+            struct range chunk = {put, random_between(&random, 1, 20)};
+            bool fits = pool_put(&pool, w, chunk);
             ck_assert_int_eq(fits, before < CAPACITY);
-            put_sum += fits ? put : 0;
+            put_sum += fits ? sum_of(&chunk) : 0;
+            put += chunk.count;
         } else {
             bool any = pool_take(&pool, w, &range);
             ck_assert_int_eq(any, before > 0);
-            taken_sum += any ? range.first : 0;
+            taken_sum += any ? sum_of(&range) : 0;
         }
     }
     while (pool_take(&pool, 0, &range))
-        taken_sum += range.first;
+        taken_sum += sum_of(&range);
     ck_assert_uint_eq(put_sum, taken_sum);
     ck_assert_uint_eq(pool.count, 0);
     pool_fini(&pool);
@@ -256,7 +284,7 @@ START_TEST(requests_wait_until_there_is_work)
     open_service(&owner, 0);
     ck_assert_int_eq(give(&owner, 1, &ask, &error), 0);
     ck_assert_uint_eq(owner.actions.length, 0);
-    pool_put(&owner.service.pool, 0, (struct range){0, 7});
+    pool_put(&owner.service.pool, 0, (struct range){2, 5});
     pool_put(&owner.service.pool, 1, (struct range){7, 3});
     service_serve(&owner.service, 2000, &owner.actions);
     ck_assert_uint_eq(owner.actions.length, 2);
@@ -267,7 +295,7 @@ START_TEST(requests_wait_until_there_is_work)
     ck_assert_uint_eq(owner.service.busy, 1);
     struct message done = request(0, 2, 42);
     ck_assert_int_eq(give(&owner, 1, &done, &error), 0);
-    ck_assert_uint_eq(owner.committed, 7);
+    ck_assert_uint_eq(owner.committed, 5);
     ck_assert_uint_eq(owner.digest, 42);
     ck_assert_int_eq(give(&owner, 1, &done, &error), -1); /* twice */
     close_service(&owner);
@@ -460,6 +488,7 @@ int main(void)
     tcase_add_test(all, what_does_not_fit_is_dealt_evenly);
     tcase_add_test(all, without_masters_the_supermaster_serves_all);
     tcase_add_test(all, a_worker_gets_its_own_chunk_first);
+    tcase_add_test(all, a_chunk_of_a_faster_worker_is_split);
     tcase_add_loop_test(all, a_pool_loses_and_doubles_nothing, 0, 5);
     tcase_add_test(all, requests_wait_until_there_is_work);
     tcase_add_test(all, the_answer_goes_out_before_the_results_are_stored);
