@@ -68,6 +68,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
         .speeds = supermaster->powers,
         .masters = topology->masters,
         .master_of = topology->master_of,
+        .spread_known = supermaster->measured.iterations > 1,
         .round_trip_s = supermaster->measured.round_trip_s,
         .ask_ahead = config->ask_ahead,
         .min_chunk = config->min_chunk,

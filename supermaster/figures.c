@@ -29,16 +29,40 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
     };
 }
 
+/* What `auto` gave to a technique it had measured, in the probes. */
+static void add_values_of_choice(const struct sched_spec *spec, struct report *report)
+{
+    const struct sched_param *params = spec->technique->params;
+    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
+        if (spec->given[i])
+            report->measured[report->measured_count++] =
+                (struct sched_value_used){params[i].name, spec->values[i].real};
+}
+
+static void fill_technique(const struct supermaster *supermaster, struct report *report)
+{
+    const struct sched *sched = &supermaster->sched;
+    report->technique = supermaster->config.technique;
+    report->weighting = supermaster->config.weighting;
+    report->choice = supermaster->chooser != NULL ? &supermaster->chooser->choice : NULL;
+    if (!supermaster->sched_ready)
+        return;
+    report->technique = sched->spec;
+    report->weighting = sched->weighting;
+    report->measured_count = sched_values_used(sched, report->measured);
+    if (report->choice == NULL)
+        return;
+    add_values_of_choice(&sched->spec, report);
+    report->technique = (struct sched_spec){.technique = sched->technique};
+}
+
 void supermaster_fill_report(const struct supermaster *supermaster, struct report *report, struct report_worker *rows)
 {
     const struct topology *topology = supermaster->config.topology;
     for (unsigned w = 0; w < topology->workers; w++)
         fill_worker(supermaster, w, &rows[w]);
     report->topology = topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL;
-    report->technique = supermaster->sched_ready ? &supermaster->sched.spec : &supermaster->config.technique;
-    report->choice = supermaster->sched_ready && supermaster->chooser != NULL ? &supermaster->chooser->choice : NULL;
-    report->measured_count = supermaster->sched_ready ? sched_values_used(&supermaster->sched, report->measured) : 0;
-    report->weighting = supermaster->config.weighting;
+    fill_technique(supermaster, report);
     report->min_chunk = supermaster->config.min_chunk;
     report->first = supermaster->config.first;
     report->iterations = supermaster->config.count;

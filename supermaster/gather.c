@@ -1,5 +1,5 @@
 /* Speeds, virtual powers, and what else the probes tell. Every worker times the same probe iterations, the first 1, 2,
- * 4, ... of them, until it has spent its time; the speeds compare at the largest number that all have reached. */
+ * 4, ... of them, until it has spent its time; each is compared at the largest number that it has reached. */
 #include "supermaster/core.h"
 
 #include <math.h>
@@ -54,12 +54,8 @@ void supermaster_receive_speed(struct supermaster *supermaster, const struct mes
 
 static void compare_speeds(struct supermaster *supermaster)
 {
-    unsigned workers = supermaster->config.topology->workers, level = LEVELS_MAX;
-    for (unsigned w = 0; w < workers; w++)
-        level = supermaster->levels[w].count < level ? supermaster->levels[w].count : level;
-    for (unsigned w = 0; w < workers; w++)
-        supermaster->measured.mean_s[w] =
-            (double)supermaster->levels[w].elapsed_ns[level - 1] / (double)(UINT64_C(1) << (level - 1)) / 1e9;
+    unsigned workers = supermaster->config.topology->workers;
+    probe_compare(supermaster->levels, workers, supermaster->measured.mean_s);
     for (unsigned w = 0; supermaster->config.speeds == NULL && w < workers; w++)
         supermaster->figures[w].speed = 1 / supermaster->measured.mean_s[w];
 }

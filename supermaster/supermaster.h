@@ -5,6 +5,7 @@
 
 #include "common/ledger/ledger.h"
 #include "common/machine/machine.h"
+#include "common/machine/probe.h"
 #include "common/machine/service.h"
 #include "common/machine/topology.h"
 #include "common/sched/sched.h"
@@ -26,16 +27,10 @@ struct supermaster_config {
     bool ask_ahead;        /* the workers do */
 };
 
-/* The elapsed_ns of a SPEED. */
-struct speed_levels {
-    unsigned count; /* 0 until it came */
-    uint64_t elapsed_ns[LEVELS_MAX];
-};
-
 /* What the probes of the workers came to. The iterations' times are relative to the mean of the worker that took them,
  * so that fast and slow workers can be taken together. */
 struct measured {
-    double *mean_s;      /* [workers] time of an iteration on that worker, over those that all have probed; owned */
+    double *mean_s;      /* [workers] time of an iteration on that worker; owned */
     double round_trip_s; /* mean over the workers; 0: not measured */
     double swr;          /* likewise */
     double cov;          /* sample deviation / mean of the iterations along the whole loop; 0 where fewer than two */

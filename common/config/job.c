@@ -248,6 +248,19 @@ static int take_operand(void *target, const char *word, struct error *error)
     return 0;
 }
 
+/* What can be wrong with the technique's parameters, whatever the loop and the workers are. */
+static int check_technique(const struct job *job, struct error *error)
+{
+    struct sched sched;
+    struct error reason;
+    const struct sched_config trial = {
+        .iterations = 1, .workers = 1, .min_chunk = job->min_chunk, .overhead_s = 1e-6, .swr = 1};
+    if (sched_init(&sched, &job->technique, &trial, &reason) < 0)
+        return error_set(error, "--technique: %s", reason.text);
+    sched_fini(&sched);
+    return 0;
+}
+
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
 {
     job_init(job);
@@ -258,7 +271,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "no kernel is given; `hdss kernels` lists them");
     if (job->output[0] != '\0' && strcmp(job->output, job->report) == 0)
         return error_set(error, "--output and --report name the same file, %.200s", job->output);
-    return 0;
+    return check_technique(job, error);
 }
 
 bool job_probes(const struct job *job)
@@ -269,7 +282,9 @@ bool job_probes(const struct job *job)
 bool job_wants_swr(const struct job *job)
 {
     const struct sched_param *params = job->technique.technique->params;
-    for (unsigned i = 0; !job->technique_auto && params != NULL && params[i].name != NULL; i++)
+    if (job->technique_auto)
+        return true;
+    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
         if (params[i].measured == SCHED_MEASURED_BY_PROBE && !job->technique.given[i] &&
             strcmp(params[i].name, "swr") == 0)
             return true;

@@ -29,8 +29,8 @@ struct job {
     uint64_t min_chunk;
     enum job_group_by group_by;
     enum job_ask_ahead ask_ahead;
-    unsigned ask_ahead_chunks; /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
-    uint64_t first, count;     /* --iterations; count is UINT64_MAX where it was not given */
+    unsigned ask_ahead_chunks;              /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
+    uint64_t first, count;                  /* --iterations; count is UINT64_MAX where it was not given */
     uint64_t calculation_ns, assignment_ns; /* --inject-delay */
     enum job_power power;
     char power_file[JOB_PATH_MAX];
@@ -58,7 +58,7 @@ int job_set_technique(struct job *job, const char *value, struct error *error);
 bool job_probes(const struct job *job);
 
 /* Whether the probe is to time as many iterations as the shortest over the longest of them is taken of, however long
- * they are. */
+ * they are: for pls, and for `auto`, which wants to know how much they differ. */
 bool job_wants_swr(const struct job *job);
 
 /* Whether what is measured during the loop is wanted: the technique learns, or it may be chosen one that does. */

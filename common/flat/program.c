@@ -160,20 +160,22 @@ static int open_kernel(struct flat *flat)
     return lead_open_sink(lead) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Fills speeds[ranks] from everybody's probe: they compare at the largest number of iterations that all have timed. */
+/* Fills speeds[ranks] from everybody's probe. */
 static int probe(struct flat *flat, double *speeds, double *swr)
 {
-    struct speed own = {0}, *all = calloc(flat->ranks, sizeof *all);
-    unsigned level = LEVELS_MAX;
+    struct speed own = {0};
+    struct speed_levels levels = {0}, *all = calloc(flat->ranks, sizeof *all);
     if (all == NULL)
         return error_set(&flat->lead.error, "out of memory for %u speeds", flat->ranks);
     exec_probe(&flat->exec, &own);
-    MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, flat->runtime->world);
+    levels.count = own.levels;
+    memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
+    MPI_Allgather(&levels, sizeof levels, MPI_BYTE, all, sizeof levels, MPI_BYTE, flat->runtime->world);
+    *swr = own.swr;
+    MPI_Bcast(swr, 1, MPI_DOUBLE, 0, flat->runtime->world); /* the same for all */
+    probe_compare(all, flat->ranks, speeds);
     for (unsigned w = 0; w < flat->ranks; w++)
-        level = all[w].levels < level ? all[w].levels : level;
-    for (unsigned w = 0; w < flat->ranks && level > 0; w++)
-        speeds[w] = 1e9 / (double)all[w].elapsed_ns[level - 1];
-    *swr = all[0].swr;
+        speeds[w] = 1 / speeds[w];
     free(all);
     return 0;
 }
@@ -297,7 +299,7 @@ static void fill_report(const struct flat *flat, const struct flat_figures *all,
     find_span(all, flat->ranks, first_ns, &last_ns);
     *report = (struct report){
         .topology = flat->transport->topology,
-        .technique = &job->technique,
+        .technique = job->technique,
         .weighting = job->weighting,
         .min_chunk = job->min_chunk,
         .first = flat->lead.plan.first,

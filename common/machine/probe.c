@@ -95,7 +95,7 @@ void probe_finish(const struct probe *probe, struct speed *speed)
 {
     const struct stats *all = &probe->all;
     *speed = (struct speed){
-        .mean_ns = all->mean,
+        .mean_ns = all->count > 0 ? fmax(all->mean, SPEED_MEAN_MIN_NS) : 0,
         .deviation_ns = all->count < 2 ? 0 : sqrt(all->m2 / (double)(all->count - 1)),
         .swr = shortest_over_longest(probe),
         .levels = probe->levels,
@@ -106,4 +106,17 @@ void probe_finish(const struct probe *probe, struct speed *speed)
                 (struct speed_cell){(float)(probe->cells[i].sum_ns / probe->cells[i].count), probe->cells[i].count};
     for (unsigned i = 0; i < probe->levels; i++)
         speed->elapsed_ns[i] = probe->level_ns[i] > 0 ? probe->level_ns[i] : 1;
+}
+
+void probe_compare(const struct speed_levels *levels, unsigned workers, double *mean_s)
+{
+    const struct speed_levels *best = &levels[0];
+    for (unsigned w = 1; w < workers; w++)
+        if (levels[w].count > best->count)
+            best = &levels[w];
+    double best_s = (double)best->elapsed_ns[best->count - 1] / (double)(UINT64_C(1) << (best->count - 1)) / 1e9;
+    for (unsigned w = 0; w < workers; w++) {
+        unsigned last = levels[w].count - 1;
+        mean_s[w] = best_s * ((double)levels[w].elapsed_ns[last] / (double)best->elapsed_ns[last]);
+    }
 }

@@ -62,3 +62,14 @@ uint64_t probe_wants_singles(struct probe *probe);
 
 /* The result; `worker` and `round_trip_ns` are the caller's. */
 void probe_finish(const struct probe *probe, struct speed *speed);
+
+/* The elapsed_ns of a SPEED. */
+struct speed_levels {
+    unsigned count; /* 1 .. LEVELS_MAX */
+    uint64_t elapsed_ns[LEVELS_MAX];
+};
+
+/* Fills mean_s[workers] with the time of an iteration on each worker, in seconds. Each is compared at its own last
+ * level with the worker that has the most: one that was disturbed, and has few, does not take the others' precision
+ * away. */
+void probe_compare(const struct speed_levels *levels, unsigned workers, double *mean_s);

@@ -43,7 +43,7 @@ struct report {
     enum report_topology topology;
     const struct hdss_kernel *kernel; /* borrowed, as all pointers here */
     const union hdss_value *values;   /* of its parameters, in table order */
-    const struct sched_spec *technique;
+    struct sched_spec technique;
     struct sched_value_used measured[SCHED_PARAMS_MAX]; /* values of it that were measured */
     unsigned measured_count;
     const struct choice *choice; /* how `technique` was chosen; NULL where the user gave it */

@@ -73,7 +73,7 @@ static void add_headline(struct text *text, const struct report *report)
 /* "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */
 static void add_measured(struct text *text, const struct report *report)
 {
-    const struct sched_param *params = report->technique->technique->params;
+    const struct sched_param *params = report->technique.technique->params;
     char value[HUMAN_MAX];
     for (unsigned i = 0; i < report->measured_count; i++) {
         const struct sched_value_used *used = &report->measured[i];
@@ -91,41 +91,49 @@ static void add_measured(struct text *text, const struct report *report)
         text_add(text, "\n");
 }
 
-static void add_candidate(struct text *text, const char *before, const struct candidate *candidate)
-{
-    char duration[HUMAN_MAX];
-    text_add(text, "%s%s %s", before, candidate->spec.technique->name,
-             human_duration(duration, candidate->predicted_s));
-}
-
-/* "chosen by auto: predicted 1.20 s, next dfss 1.21 s, slowest of 22 static 2.40 s" */
+/* "by auto: predicted 1.20 s; the others 1.21 s (dfss) to 2.40 s (static)" */
 static void add_choice(struct text *text, const struct choice *choice)
 {
-    const struct candidate *chosen = &choice->candidates[choice->chosen], *next = NULL, *slowest = NULL;
+    const struct candidate *chosen = &choice->candidates[choice->chosen], *least = NULL, *most = NULL;
     char duration[HUMAN_MAX];
     for (unsigned i = 0; i < choice->count; i++) {
         const struct candidate *candidate = &choice->candidates[i];
-        if (candidate->predicted_s <= 0)
+        if (candidate == chosen || candidate->predicted_s <= 0)
             continue;
-        if (candidate != chosen && (next == NULL || candidate->predicted_s < next->predicted_s))
-            next = candidate;
-        if (candidate != chosen && (slowest == NULL || candidate->predicted_s > slowest->predicted_s))
-            slowest = candidate;
+        if (least == NULL || candidate->predicted_s < least->predicted_s)
+            least = candidate;
+        if (most == NULL || candidate->predicted_s > most->predicted_s)
+            most = candidate;
     }
     text_add(text, "  chosen       by auto");
-    if (chosen->predicted_s > 0)
+    if (choice->count > 0 && chosen->predicted_s > 0)
         text_add(text, ": predicted %s", human_duration(duration, chosen->predicted_s));
-    if (next != NULL)
-        add_candidate(text, "; the others from ", next);
-    if (slowest != NULL && slowest != next)
-        add_candidate(text, " to ", slowest);
+    if (least != NULL) {
+        text_add(text, "; the others %s (%s)", human_duration(duration, least->predicted_s),
+                 least->spec.technique->name);
+        text_add(text, " to %s (%s)", human_duration(duration, most->predicted_s), most->spec.technique->name);
+    }
     text_add(text, "\n");
+}
+
+/* "weights 0.33 to 1.33", of techniques that learn. */
+static void add_weights(struct text *text, const struct report *report)
+{
+    double least = INFINITY, most = 0;
+    for (unsigned i = 0; i < report->workers; i++) {
+        if (report->worker_stats[i].weight <= 0)
+            continue;
+        least = fmin(least, report->worker_stats[i].weight);
+        most = fmax(most, report->worker_stats[i].weight);
+    }
+    if (most > 0)
+        text_add(text, "  learned      weights of the workers from %.3g to %.3g, 1 on average\n", least, most);
 }
 
 static void add_technique(struct text *text, const struct report *report)
 {
     char spec[SCHED_SPEC_TEXT_MAX], number[HUMAN_MAX];
-    sched_spec_format(report->technique, spec, sizeof spec);
+    sched_spec_format(&report->technique, spec, sizeof spec);
     text_add(text, "  technique    %s", spec);
     if (report->weighting != SCHED_WEIGHTING_NONE)
         text_add(text, ", weighted by %s", sched_weighting_name(report->weighting));
@@ -133,6 +141,7 @@ static void add_technique(struct text *text, const struct report *report)
     if (report->choice != NULL)
         add_choice(text, report->choice);
     add_measured(text, report);
+    add_weights(text, report);
     text_add(text, "  chunks       %s", human_count(number, report->chunks));
     if (report->refills > 0) {
         text_add(text, " in ");

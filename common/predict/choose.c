@@ -1,6 +1,8 @@
 /* Choosing by predicting: see choose.h. */
 #include "common/predict/choose.h"
 
+#include "common/util/random.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +13,12 @@
 /* Whatever the time: every technique whose chunks grow fewer by halves is simulated. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
-#define CHUNKS_MAX        1000000
+/* And however long: together a second or two. */
+#define CHUNKS_MAX 200000
+
+/* A larger machine is simulated as one of so many workers, picked from all of it, with a loop that is as much shorter:
+ * what decides is how many iterations there are for each worker, how unequal they are, and how busy the masters. */
+#define WORKERS_MAX 512
 
 static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)
 {
@@ -19,7 +26,7 @@ static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candida
     uint64_t least = CHUNKS_MIN + (uint64_t)CHUNKS_PER_WORKER * loop->workers;
     if (!(affordable > (double)least))
         return least;
-    return affordable < CHUNKS_MAX ? (uint64_t)affordable : CHUNKS_MAX > least ? CHUNKS_MAX : least;
+    return affordable < CHUNKS_MAX ? (uint64_t)affordable : CHUNKS_MAX;
 }
 
 /* The value of a parameter that is to be measured, from what the loop says; not a number where it says nothing. Times
@@ -27,9 +34,9 @@ static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candida
 static double known_value(const struct predict_loop *loop, const char *param)
 {
     double mean = predict_least_seconds(loop) * loop->workers / (double)loop->iterations;
-    if (strcmp(param, "mu") == 0)
+    if (strcmp(param, "mu") == 0 && loop->spread_known)
         return mean;
-    if (strcmp(param, "sigma") == 0)
+    if (strcmp(param, "sigma") == 0 && loop->spread_known)
         return loop->profile.cov * mean;
     return NAN;
 }
@@ -72,7 +79,7 @@ static void take_least(struct choice *choice, unsigned fallback)
     unsigned best = fallback;
     for (unsigned i = 0; i < choice->count; i++) {
         double predicted = choice->candidates[i].predicted_s, before = choice->candidates[best].predicted_s;
-        if (predicted > 0 && (before == 0 || predicted < before))
+        if (predicted > 0 && isfinite(predicted) && (before == 0 || predicted < before))
             best = i;
     }
     double least = choice->candidates[best].predicted_s, usual = choice->candidates[fallback].predicted_s;
@@ -90,15 +97,60 @@ static void predict_all(struct choice *choice, const struct predict_loop *loop)
     }
 }
 
+/* The machine of WORKERS_MAX workers that stands for a larger one. */
+struct sample {
+    double mean_s[WORKERS_MAX], speeds[WORKERS_MAX];
+    unsigned master_of[WORKERS_MAX];
+};
+
+static double speed_of(const struct predict_loop *loop, unsigned w)
+{
+    return loop->speeds != NULL ? loop->speeds[w] : 1 / loop->mean_s[w];
+}
+
+static void pick_workers(const struct predict_loop *loop, const struct predict_loop *small, struct sample *sample)
+{
+    double part = (double)loop->workers / WORKERS_MAX;
+    for (unsigned i = 0; i < WORKERS_MAX; i++) {
+        unsigned w = (unsigned)((i + random_to_uniform(random_at(WORKERS_MAX, i))) * part);
+        sample->mean_s[i] = loop->mean_s[w];
+        sample->speeds[i] = speed_of(loop, w);
+        if (loop->masters > 0)
+            sample->master_of[i] = (unsigned)((uint64_t)loop->master_of[w] * small->masters / loop->masters);
+    }
+}
+
+/* One worker at random out of every P/WORKERS_MAX neighbours, so that a pattern in their order cannot hide. */
+static void take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
+{
+    double part = (double)loop->workers / WORKERS_MAX;
+    *small = *loop;
+    small->workers = WORKERS_MAX;
+    small->masters = loop->masters > 0 ? 1 + (unsigned)((loop->masters - 1) / part) : 0;
+    small->mean_s = sample->mean_s;
+    small->speeds = sample->speeds;
+    small->master_of = sample->master_of;
+    small->clients = loop->masters > 0 ? part * small->masters / loop->masters : part;
+    pick_workers(loop, small, sample);
+    double shorter = predict_least_seconds(loop) / predict_least_seconds(small);
+    small->iterations = (uint64_t)fmax(1, (double)loop->iterations * shorter);
+}
+
 void choice_decide(struct choice *choice, const struct predict_loop *loop, const struct sched_spec *fallback)
 {
+    struct sample sample;
+    struct predict_loop small;
     unsigned usual = 0;
+    choice->times++;
+    if (loop->workers > WORKERS_MAX && loop->iterations > 0) {
+        take_sample(loop, &small, &sample);
+        loop = &small;
+    }
     list_candidates(choice, loop);
     for (unsigned i = 0; i < choice->count; i++)
         if (choice->candidates[i].spec.technique == fallback->technique)
             usual = i;
     choice->chosen = usual;
-    choice->times++;
     if (loop->iterations == 0)
         return;
     predict_all(choice, loop);

@@ -54,6 +54,8 @@ struct simulation {
     struct handler *handlers; /* [masters], or one; owned */
     unsigned handler_count;
     unsigned *served, *first_served; /* workers by handler; owned */
+    double busy_s;                   /* of who hands out a chunk */
+    bool learns;                     /* the technique wants feedback */
     uint64_t chunks;
 };
 
@@ -171,7 +173,11 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
 static int simulation_init(struct simulation *simulation, const struct predict_loop *loop,
                            const struct sched_spec *spec, unsigned run, struct error *error)
 {
-    *simulation = (struct simulation){.loop = loop};
+    *simulation = (struct simulation){
+        .loop = loop,
+        .busy_s = BUSY_SHARE * loop->round_trip_s * fmax(loop->clients, 1),
+        .learns = sched_spec_learns(spec),
+    };
     random_init(&simulation->random, SEED + run);
     if (allocate(simulation) < 0) {
         error_set(error, "out of memory for predicting %u workers", loop->workers);
@@ -258,8 +264,8 @@ static bool hand_out(struct simulation *simulation, unsigned w, struct range *ra
     }
     if (!pool_take(&handler->pool, w, range))
         return false;
-    handler->free_at = at + BUSY_SHARE * trip;
-    *has_at = handler->free_at + (0.5 - BUSY_SHARE) * trip;
+    handler->free_at = at + simulation->busy_s;
+    *has_at = at + trip / 2;
     return true;
 }
 
@@ -315,20 +321,28 @@ static void run_chunk(struct simulation *simulation, unsigned w, const struct ra
     client->asks_at = fmax(begins_at, client->ends_at - lead);
 }
 
-/* The next request. Who asks ahead has its running chunk still to finish: it can tell of the one before. */
-static void serve_next(struct simulation *simulation, double *last)
+/* Who asks ahead has its running chunk still to finish: it can tell of the one before. */
+static void tell(struct simulation *simulation, unsigned w)
 {
-    unsigned w = simulation->heap[0];
     struct client *client = &simulation->clients[w];
     struct sched_feedback running = feedback_of(simulation, w);
-    struct range range;
-    double has_at;
     if (simulation->loop->ask_ahead) {
         say(simulation, &client->said);
         client->said = running;
     } else {
         say(simulation, &running);
     }
+}
+
+/* The next request. */
+static void serve_next(struct simulation *simulation, double *last)
+{
+    unsigned w = simulation->heap[0];
+    struct client *client = &simulation->clients[w];
+    struct range range;
+    double has_at;
+    if (simulation->learns)
+        tell(simulation, w);
     if (hand_out(simulation, w, &range, &has_at)) {
         run_chunk(simulation, w, &range, has_at);
         sift_down(simulation);

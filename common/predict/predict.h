@@ -22,7 +22,9 @@ struct predict_loop {
     unsigned masters;     /* 0: central */
     const unsigned *master_of; /* [workers], borrowed; NULL in the central topology */
     struct profile profile;
+    bool spread_known;   /* profile.cov is measured; false: it is 0 because nothing is known */
     double round_trip_s; /* from a request to its answer */
+    double clients;      /* workers that each simulated one stands for where messages are handled; 0 is taken as 1 */
     bool ask_ahead;      /* the next chunk is asked for before the running one ends */
     uint64_t min_chunk;
     enum sched_weighting weighting;

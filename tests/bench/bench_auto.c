@@ -23,12 +23,14 @@ static const struct {
 
 static const struct {
     const char *name;
+    uint64_t iterations;
     double mean_us;
     uint64_t latency_ns, service_ns;
 } machines[] = {
-    {"one node", 200, 2000, 1000},
-    {"many nodes", 200, 50000, 5000},
-    {"short iterations", 10, 50000, 5000},
+    {"one node", 20000, 200, 2000, 1000},
+    {"many nodes", 20000, 200, 50000, 5000},
+    {"short iterations", 20000, 10, 50000, 5000},
+    {"few iterations", 1000, 5000, 50000, 5000},
 };
 
 static double speeds[WORKERS];
@@ -51,7 +53,7 @@ static void print_part(size_t m, unsigned masters, bool equal)
             .name = loops[i].name,
             .distribution = loops[i].distribution,
             .spread = loops[i].spread,
-            .iterations = 20000,
+            .iterations = machines[m].iterations,
             .mean_us = machines[m].mean_us,
             .masters = masters,
             .workers = WORKERS,

@@ -175,7 +175,7 @@ START_TEST(who_measures_what)
         {"toy", true, false},
         {"--power equal toy", false, false},
         {"--power FILE toy", false, false},
-        {"--technique auto --power equal toy", true, true},
+        {"--technique auto --power equal toy", true, true, true},
         {"--technique awf-b --power equal toy", false, true},
         {"--technique fsc --power equal toy", true, true},
         {"--technique fsc:h=0.01 --power equal toy", false, true},

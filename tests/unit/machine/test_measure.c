@@ -212,6 +212,11 @@ START_TEST(short_iterations_are_timed_again_one_by_one)
     ck_assert_double_lt(speed.swr, 1e-6);
     for (unsigned i = 0; i < CELLS; i++)
         ck_assert_uint_eq(speed.cells[i].count, PROBE_SINGLES / CELLS);
+    ck_assert_uint_eq(probe_wants_singles(&probe), PROBE_SINGLES);
+    for (uint64_t k = 0; k < PROBE_SINGLES; k++)
+        probe_add_single(&probe, k, 0);
+    probe_finish(&probe, &speed);
+    ck_assert(speed.mean_ns == SPEED_MEAN_MIN_NS && speed.deviation_ns == 0 && speed.swr == 1);
 }
 END_TEST
 
@@ -253,6 +258,25 @@ START_TEST(a_loop_of_a_few_iterations_is_probed)
 }
 END_TEST
 
+/* 1 ms for an iteration at first, 2 ms on average; the second is twice as slow, the third was disturbed early on, the
+ * fourth is as fast as the first but stopped before the costs rose. */
+START_TEST(workers_compare_at_what_each_has_timed)
+{
+    const struct speed_levels levels[] = {
+        {3, {1000000, 2000000, 8000000}},
+        {2, {2000000, 4000000}},
+        {1, {9000000}},
+        {1, {1000000}},
+    };
+    double mean_s[4];
+    probe_compare(levels, 4, mean_s);
+    ck_assert_double_eq_tol(mean_s[0], 0.002, 1e-9);
+    ck_assert_double_eq_tol(mean_s[1], 0.004, 1e-9);
+    ck_assert_double_eq_tol(mean_s[2], 0.018, 1e-9);
+    ck_assert_double_eq_tol(mean_s[3], 0.002, 1e-9);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("measure");
@@ -260,6 +284,7 @@ int main(void)
     tcase_add_test(all, the_spread_is_the_formula);
     tcase_add_test(all, chunks_merge_by_their_differences);
     tcase_add_test(all, a_trend_hardly_counts);
+    tcase_add_test(all, workers_compare_at_what_each_has_timed);
     tcase_add_test(all, the_estimate_is_unbiased);
     tcase_add_loop_test(all, pieces_fill_the_chunk, 0, 16);
     tcase_add_test(all, a_probe_tells_mean_spread_and_profile);

@@ -65,7 +65,7 @@ static inline struct report sample_report(struct sched_spec *spec)
         .topology = REPORT_HIERARCHICAL,
         .kernel = &sample_kernel,
         .values = sample_values,
-        .technique = spec,
+        .technique = *spec,
         .min_chunk = 1,
         .iterations = 1000,
         .masters = 2,

@@ -171,7 +171,7 @@ START_TEST(measured_values_stand_below_the_technique)
     static const struct technique technique = {.name = "made-up", .params = params};
     const struct sched_spec made_up = {.technique = &technique};
     struct report report = sample_report(&spec);
-    report.technique = &made_up;
+    report.technique = made_up;
     report.measured[0] = (struct sched_value_used){"mu", 0.0012};
     report.measured[1] = (struct sched_value_used){"swr", 0.25};
     report.measured_count = 2;
