@@ -76,6 +76,19 @@ static enum decode_result check_cells(const struct speed *speed)
     return DECODE_OK;
 }
 
+/* All times are 0, or none is out of proportion: the supermaster divides by the mean. */
+static bool is_in_proportion(const struct speed *speed)
+{
+    bool timed = speed->mean_ns > 0;
+    double most = speed->mean_ns * SPEED_RATIO_MAX;
+    if (timed && speed->mean_ns < SPEED_MEAN_MIN_NS)
+        return false;
+    for (unsigned i = 0; i < CELLS; i++)
+        if ((double)speed->cells[i].mean_ns > most || (!timed && speed->cells[i].count > 0))
+            return false;
+    return speed->deviation_ns <= most && (timed || speed->swr == 0);
+}
+
 static enum decode_result check_speed(const struct message *message)
 {
     struct speed speed;
@@ -89,7 +102,10 @@ static enum decode_result check_speed(const struct message *message)
     for (unsigned i = 0; i < speed.levels; i++)
         if (speed.elapsed_ns[i] == 0)
             return DECODE_OUT_OF_RANGE;
-    return speed.swr > 1 ? DECODE_OUT_OF_RANGE : check_cells(&speed);
+    if (speed.swr > 1)
+        return DECODE_OUT_OF_RANGE;
+    enum decode_result result = check_cells(&speed);
+    return result == DECODE_OK && !is_in_proportion(&speed) ? DECODE_OUT_OF_RANGE : result;
 }
 
 static enum decode_result decode_speed(struct message *message, const struct header *header, const unsigned char *bytes,

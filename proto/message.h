@@ -16,15 +16,22 @@
 #define GOODBYE_BYTES 32
 #define SPEED_BYTES   168 /* and 8 for each level */
 
-#define MESSAGE_MAX  4096
-#define INLINE_MAX   2048
-#define SLICE_MAX    (1u << 20)
-#define REFILL_MAX   200
-#define REPORT_MAX   160
-#define STATS_MAX    60
-#define ASKS_MAX     8
-#define LEVELS_MAX   12
-#define CELLS        16
+#define MESSAGE_MAX 4096
+#define INLINE_MAX  2048
+#define SLICE_MAX   (1u << 20)
+#define REFILL_MAX  200
+#define REPORT_MAX  160
+#define STATS_MAX   60
+#define ASKS_MAX    8
+#define LEVELS_MAX  12
+#define CELLS       16
+
+/* Of the mean in a SPEED, where anything was timed one by one: less than any iteration takes. */
+#define SPEED_MEAN_MIN_NS 1e-3
+/* Deviation, and mean of a cell, over that mean: of n times the one is at most sqrt(n) and the other n times the mean,
+ * and n is below 2^LEVELS_MAX. */
+#define SPEED_RATIO_MAX 1e6
+
 #define FEEDBACK_MAX 100
 #define TEXT_MAX     400
 

@@ -105,8 +105,9 @@ const struct technique technique_af = {
     .title = "adaptive factoring",
     .rule =
         "K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p), D = sum(sigma_p^2/mu_p), E = 1/sum(1/mu_p), with mean mu_p and "
-        "deviation sigma_p of an iteration's time as measured of each worker; ceil(N/(64P)) for a worker that is "
-        "not measured yet",
+        "deviation sigma_p of an iteration's time as measured of each worker; the sums are over all P workers, one "
+        "that "
+        "is not measured yet counts as the mean of those that are; ceil(N/(64P)) for a worker that is not measured yet",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 11; Banicescu and "
               "Liu, Adaptive factoring: a dynamic scheduling method tuned to the rate of weight changes",
     .when = "nothing is known of the loop or of the workers, and both the iterations and the workers may vary",

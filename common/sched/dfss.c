@@ -34,23 +34,24 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     double *state = sched->state.real;
     if (state[SERVED] >= sched->constant.real[STAGE_END]) {
         state[SERVED] = 0;
-        state[SHARE] = ceil_real((double)sched->remaining / sched->constant.real[PARTS]);
+        state[SHARE] = ceil_share((double)sched->remaining / sched->constant.real[PARTS]);
     }
     state[SERVED] += sched->powers[worker];
     return floor_real(state[SHARE] * sched->powers[worker]);
 }
 
-/* The same from R alone: a stage hands out its share V times, so it lasts until R has fallen by that. */
+/* The same from R alone: a stage hands out its share V times, so it lasts until R has fallen by that. Each takes at
+ * least 1/alpha of what remains, so that all stages of the longest loop are at most 44 alpha, in all calls together. */
 static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
 {
     double *state = sched->state.real, rest = (double)sched->remaining;
     double stage = state[STAGE_REST] > 0 ? state[STAGE_REST] : (double)sched->iterations;
-    double share = ceil_real(stage / sched->constant.real[PARTS]);
+    double share = ceil_share(stage / sched->constant.real[PARTS]);
     while (rest <= stage - share * sched->constant.real[STAGE_END]) {
         stage -= share * sched->power_sum;
         if (stage < rest) /* powers and shares were rounded */
             stage = rest;
-        share = ceil_real(stage / sched->constant.real[PARTS]);
+        share = ceil_share(stage / sched->constant.real[PARTS]);
     }
     state[STAGE_REST] = stage;
     return floor_real(share * sched->powers[worker]);

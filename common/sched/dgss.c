@@ -5,7 +5,7 @@
 /* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (A there is V). */
 static uint64_t dgss_next(struct sched *sched, unsigned worker)
 {
-    double share = ceil_real((double)sched->remaining / sched->power_sum);
+    double share = ceil_share((double)sched->remaining / sched->power_sum);
     return floor_real(share * sched->powers[worker]);
 }
 

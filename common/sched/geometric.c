@@ -3,12 +3,14 @@
  * The fast path multiplies binary fractions of 128 bits: powers of (P-1)/P come from a table with one row for
  * each base-64 digit of the exponent, and every rounding goes down. So the result is never above the true value
  * v = N (P-1)^i / P^(i+1) and, as the comment at FRACTION_ERROR shows, less than 2^-58 below it. That gives ceil(v)
- * unless a whole number lies within that error or the result is whole itself.
+ * unless a whole number lies within that error or the result is whole itself. N is a fraction a/b in its lowest terms,
+ * b being 1 for a whole one; only N/P is ever rounded, and b costs nothing behind it.
  *
  * Only then the slow path decides, the same computation with 512 bits, whose result is strictly below v, and by less
  * than 2^-400. So floor(result) + 1 is ceil(v) where v is whole, and elsewhere unless v is less than 2^-400 above a
- * whole number. A v that is not whole is at least 1/P^(i+1) from every whole number, which rules that out for
- * P^(i+1) < 2^400; beyond, all the N, P and i there are are too few (about 2^130) for one to come as close. */
+ * whole number. A v that is not whole is at least 1/(b P^(i+1)) from every whole number, which rules that out for
+ * b P^(i+1) < 2^400; beyond, all the N, P and i there are are too few (about 2^130, and 2^50 parts of each N) for one
+ * to come as close. */
 #include "common/sched/geometric.h"
 
 #include <stdlib.h>
@@ -28,7 +30,8 @@ enum { DIGIT_BITS = 6, RADIX = 1 << DIGIT_BITS, LIMBS = 8 };
 #define FRACTION_ERROR 64
 
 struct geometric {
-    uint64_t iterations;    /* N */
+    uint64_t iterations; /* N = iterations part/parts; parts shares no divisor with either */
+    uint64_t part, parts;
     uint64_t workers;       /* P */
     uint64_t end;           /* first step from which on the value is known to be below 1 */
     uint128 mean;           /* N/P, 64 bits before the point and 64 behind */
@@ -65,19 +68,59 @@ static void fill_powers(struct geometric *geometric, unsigned rows)
     }
 }
 
-struct geometric *geometric_new(uint64_t iterations, unsigned workers)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b > 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void reduce(uint64_t *a, uint64_t *b)
+{
+    uint64_t divisor = common_divisor(*a, *b);
+    *a /= divisor;
+    *b /= divisor;
+}
+
+/* N/P, rounded down, the fraction in two halves: a rest below parts P < 2^96 has room for 32 more bits. */
+static uint128 mean_of(const struct geometric *geometric)
+{
+    uint128 dividend = (uint128)geometric->iterations * geometric->part;
+    uint128 divisor = (uint128)geometric->parts * geometric->workers;
+    uint128 mean = dividend / divisor, rest = dividend % divisor;
+    for (int half = 0; half < 2; half++) {
+        rest <<= 32;
+        mean = mean << 32 | rest / divisor;
+        rest %= divisor;
+    }
+    return mean;
+}
+
+struct geometric *geometric_new_part(uint64_t iterations, uint64_t part, uint64_t parts, unsigned workers)
 {
     uint64_t end = STEPS_PER_WORKER * (uint64_t)workers;
     unsigned rows = digits_of(end);
     struct geometric *geometric = malloc(sizeof *geometric + rows * sizeof geometric->power[0]);
     if (geometric == NULL)
         return NULL;
+    reduce(&part, &parts);
+    reduce(&iterations, &parts);
     geometric->iterations = iterations;
+    geometric->part = part;
+    geometric->parts = parts;
     geometric->workers = workers;
-    geometric->end = end;
-    geometric->mean = ((uint128)iterations << 64) / workers;
+    geometric->end = iterations > 0 && part > 0 ? end : 0;
+    geometric->mean = mean_of(geometric);
     fill_powers(geometric, rows);
     return geometric;
+}
+
+struct geometric *geometric_new(uint64_t iterations, unsigned workers)
+{
+    return geometric_new_part(iterations, 1, 1, workers);
 }
 
 /* A binary fraction of 512 bits, lowest limb first. */
@@ -128,16 +171,25 @@ static struct wide wide_power(uint64_t workers, uint64_t exponent)
     return power;
 }
 
-static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
+/* Multiplies in place and returns what comes out at the top. */
+static uint64_t wide_scale(struct wide *value, uint64_t factor)
 {
-    struct wide power = wide_power(geometric->workers, step);
     uint64_t carry = 0;
     for (int i = 0; i < LIMBS; i++) {
-        uint128 product = (uint128)power.limb[i] * geometric->iterations + carry;
-        power.limb[i] = (uint64_t)product;
+        uint128 product = (uint128)value->limb[i] * factor + carry;
+        value->limb[i] = (uint64_t)product;
         carry = (uint64_t)(product >> 64);
     }
-    return carry / geometric->workers + 1;
+    return carry;
+}
+
+/* Out of line: its registers and its stack would be kept free for every chunk. */
+__attribute__((noinline, cold)) static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
+{
+    struct wide power = wide_power(geometric->workers, step);
+    uint128 whole = (uint128)wide_scale(&power, geometric->iterations) * geometric->part;
+    whole += wide_scale(&power, geometric->part);
+    return (uint64_t)(whole / ((uint128)geometric->parts * geometric->workers)) + 1;
 }
 
 /* N/P ((P-1)/P)^step, 64 bits before the point and 64 behind, rounded down as said above; step < end. */

@@ -2,7 +2,7 @@
  * iterations are, the larger is the static part.
  *
  * The static workload ratio s is taken in units of 10^-15: a double has 15 sure decimal digits, so what a person wrote
- * is exact in them, and N s/P is rounded as written, at any N, with no guard. */
+ * is exact in them, and N s/P and N(1-s)/P are rounded as written, at any N, with no guard. */
 #include "common/sched/geometric.h"
 #include "common/sched/technique.h"
 
@@ -34,7 +34,8 @@ static int measure_ratio(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* The rest of the closed form, N(1-s) in the paper, is what the P static chunks leave of N. */
+/* The rest of the closed form is the real number N(1-s) of the paper, not what the P static chunks leave of N, which is
+ * up to P more: the ones at the end of the geometric chunks cover it. */
 static int pls_init(struct sched *sched, struct error *error)
 {
     if (measure_ratio(sched, error) < 0)
@@ -42,7 +43,7 @@ static int pls_init(struct sched *sched, struct error *error)
     uint64_t units = (uint64_t)(int64_t)(param_measured(sched, PARAM_SWR) * RATIO_UNITS + 0.5);
     uint64_t chunk = (uint64_t)((uint128)sched->iterations * units / ((uint128)RATIO_UNITS * sched->workers));
     sched->constant.integer[CHUNK] = chunk;
-    sched->own = geometric_new(sched->iterations - chunk * sched->workers, sched->workers);
+    sched->own = geometric_new_part(sched->iterations, RATIO_UNITS - units, RATIO_UNITS, sched->workers);
     return sched->own != NULL ? 0 : error_set(error, "technique pls: out of memory");
 }
 
@@ -63,7 +64,7 @@ const struct technique technique_pls = {
     .name = "pls",
     .title = "performance loop-based self-scheduling",
     .rule = "K_i = floor(N s/P) for i < P, with s = swr; then recursive ceil(R/P), "
-            "closed ceil(((P-1)/P)^(i-P) R_P/P) with R_P = N - P floor(N s/P)",
+            "closed ceil(((P-1)/P)^(i-P) N(1-s)/P)",
     .source = "Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling, eq 13 and 21",
     .when = "iterations and workers are mostly alike, and the rest must even out what is not",
     .params = pls_params,

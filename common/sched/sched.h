@@ -1,7 +1,8 @@
 /* The scheduling techniques: how many iterations the next chunk has.
  *
- * A technique says how many, the ledger says which. Everything here is pure: no clock, no allocation after
- * sched_init(), no state outside `struct sched`. One file and one `const struct technique` each, one registry. */
+ * A technique says how many, the ledger says which. Everything here is pure: no clock, no state outside `struct sched`,
+ * and no allocation but in sched_init() and sched_again(), which may begin anew by it: none between two chunks of a
+ * loop. One file and one `const struct technique` each, one registry. */
 #pragma once
 
 #include "common/util/error.h"

@@ -75,6 +75,16 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
+/* Doubles from here on are whole. */
+#define WHOLE_FROM 0x1p53
+
+/* ceil(R/V), the share of one unit of power, for R > 0: at least 1, and not cut at the longest loop, as powers below 1
+ * make it larger than the loop. */
+static inline double ceil_share(double value)
+{
+    return value < WHOLE_FROM ? fmax(ceil_real(value), 1) : value;
+}
+
 /* Where a chunk starts when these iterations come before it. */
 static inline uint64_t start_within(const struct sched *sched, uint128 before)
 {

@@ -64,8 +64,9 @@ static int draw_series(const struct chunks_request *request)
     struct error error;
     if (check_specs(request, &error) < 0)
         return wrong_use(&error);
-    if (plot_draw(&plot, &error) < 0)
-        return failed(&error);
+    enum plot_result result = plot_draw(&plot, &error);
+    if (result != PLOT_DRAWN)
+        return result == PLOT_TOO_LONG ? wrong_use(&error) : failed(&error);
     fprintf(log, "%s: the chunk sizes of %u technique%s\n", plot.path, plot.count, plot.count == 1 ? "" : "s");
     return fflush(log) != 0 ? write_failed() : EXIT_STATUS_DONE;
 }

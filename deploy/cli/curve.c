@@ -8,11 +8,17 @@ void curve_begin(struct curve *curve, FILE *file)
     *curve = (struct curve){.file = file};
 }
 
-/* Does a group begin at `step`, with 2^(bits - 1) groups in each doubling and 2^bits single chunks before? */
-static bool group_begins(uint64_t step, int bits)
+/* One less than the chunks of the group that `step` is of, with 2^(bits - 1) groups in each doubling and 2^bits single
+ * chunks before: where a group begins these bits of the step are 0. */
+static uint64_t group_mask(uint64_t step, int bits)
 {
     int shift = step >> bits == 0 ? 0 : 64 - __builtin_clzll(step) - bits;
-    return (step & ((UINT64_C(1) << shift) - 1)) == 0;
+    return (UINT64_C(1) << shift) - 1;
+}
+
+static bool group_begins(uint64_t step, int bits)
+{
+    return (step & group_mask(step, bits)) == 0;
 }
 
 static void point(struct curve *curve, uint64_t step, uint64_t size)
@@ -58,6 +64,17 @@ void curve_take(struct curve *curve, uint64_t size)
     if (size > curve->most)
         curve->most = size;
     curve->chunks++;
+}
+
+/* Chunks that neither begin a group nor differ from the one before change nothing. Where a marker may stand a group
+ * begins, too. */
+void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count)
+{
+    for (uint64_t end = curve->chunks + count; curve->chunks < end;) {
+        curve_take(curve, size);
+        uint64_t mask = group_mask(curve->chunks, CURVE_EXACT_BITS), next = (curve->chunks + mask) & ~mask;
+        curve->chunks = next < end ? next : end;
+    }
 }
 
 void curve_end(struct curve *curve)

@@ -33,4 +33,6 @@ struct curve {
 /* Chunk i, from 1, reaches from i - 1/2 to i + 1/2 on the x axis. */
 void curve_begin(struct curve *curve, FILE *file);
 void curve_take(struct curve *curve, uint64_t size);
+/* The same as `count` times that, in time that does not grow with the count. */
+void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count);
 void curve_end(struct curve *curve);

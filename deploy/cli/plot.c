@@ -68,20 +68,44 @@ int plot_check_path(const char *path, struct error *error)
     return error_set(error, "--plot '%s' is not accepted: a file name that ends in .png or .svg", path);
 }
 
-static int write_curve(const struct drawing *drawing, unsigned k, struct error *error)
+/* False where there are too many chunks. */
+static bool take_chunks(struct curve *curve, struct series *series)
 {
-    struct series series;
     struct chunk chunk;
-    if (series_init(&series, drawing->plot->setup, drawing->plot->specs[k], error) < 0)
-        return -1;
+    uint64_t iterations = series->sched.iterations, size;
+    if (series_is_equal(series, &size)) {
+        curve_take_equal(curve, size, iterations / size);
+        if (iterations % size > 0)
+            curve_take(curve, iterations % size);
+        return true;
+    }
+    while (!ferror(curve->file) && series_next(series, &chunk)) {
+        if (curve->chunks == PLOT_CHUNKS_MAX)
+            return false;
+        curve_take(curve, chunk.count);
+    }
+    return true;
+}
+
+static enum plot_result write_curve(const struct drawing *drawing, unsigned k, struct error *error)
+{
+    const struct plot *plot = drawing->plot;
+    struct series series;
+    if (series_init(&series, plot->setup, plot->specs[k], error) < 0)
+        return PLOT_FAILED;
     fprintf(drawing->script, "$line%u << END\n", k);
     curve_begin(&drawing->curves[k], drawing->script);
-    while (!ferror(drawing->script) && series_next(&series, &chunk))
-        curve_take(&drawing->curves[k], chunk.count);
+    bool taken = take_chunks(&drawing->curves[k], &series);
     curve_end(&drawing->curves[k]);
     fputs("END\n", drawing->script);
     series_fini(&series);
-    return 0;
+    if (taken)
+        return PLOT_DRAWN;
+    error_set(error,
+              "--plot of %s with %" PRIu64 " iterations is not accepted: it has more than %" PRIu64
+              " chunks; fewer are, as with a larger --min-chunk",
+              plot->specs[k], plot->setup->config.iterations, PLOT_CHUNKS_MAX);
+    return PLOT_TOO_LONG;
 }
 
 /* Both axes, from the extent of all lines. */
@@ -214,33 +238,37 @@ static void write_plot(const struct drawing *drawing)
     }
 }
 
-static int write_script(struct drawing *drawing, struct error *error)
+static enum plot_result write_script(struct drawing *drawing, struct error *error)
 {
-    for (unsigned k = 0; k < drawing->plot->count; k++)
-        if (write_curve(drawing, k, error) < 0)
-            return -1;
+    for (unsigned k = 0; k < drawing->plot->count; k++) {
+        enum plot_result result = write_curve(drawing, k, error);
+        if (result != PLOT_DRAWN)
+            return result;
+    }
     measure(drawing);
     for (unsigned k = 0; k < drawing->plot->count; k++)
         write_marks(drawing, k);
     write_settings(drawing);
     write_plot(drawing);
-    return 0;
+    return PLOT_DRAWN;
 }
 
-int plot_draw(const struct plot *plot, struct error *error)
+enum plot_result plot_draw(const struct plot *plot, struct error *error)
 {
     if (gnuplot_check(error) < 0 || file_check_writable(plot->path, error) < 0)
-        return -1;
+        return PLOT_FAILED;
     struct drawing drawing = {plot, .script = tmpfile(), .curves = calloc(plot->count, sizeof *drawing.curves)};
-    int status = -1;
+    enum plot_result result = PLOT_FAILED;
     if (drawing.script == NULL)
         error_set(error, "cannot make a temporary file: %s", strerror(errno));
     else if (drawing.curves == NULL)
         error_set(error, "out of memory for %u lines", plot->count);
-    else if (write_script(&drawing, error) == 0)
-        status = gnuplot_draw(drawing.script, plot->path, error);
+    else
+        result = write_script(&drawing, error);
+    if (result == PLOT_DRAWN && gnuplot_draw(drawing.script, plot->path, error) < 0)
+        result = PLOT_FAILED;
     if (drawing.script != NULL)
         fclose(drawing.script);
     free(drawing.curves);
-    return status;
+    return result;
 }

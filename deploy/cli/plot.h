@@ -17,6 +17,15 @@ struct plot {
 /* -1 with one line where the name ends in no format that can be drawn. */
 int plot_check_path(const char *path, struct error *error);
 
-/* Draws the file. It is replaced only when all went well. The specs have been checked with series_init(). -1 with one
- * line. */
-int plot_draw(const struct plot *plot, struct error *error);
+/* A series that must be walked to be drawn has at most so many chunks: about a second. */
+#define PLOT_CHUNKS_MAX UINT64_C(100000000)
+
+enum plot_result {
+    PLOT_DRAWN,
+    PLOT_TOO_LONG, /* a series has too many chunks: what was asked for is not accepted */
+    PLOT_FAILED,
+};
+
+/* Draws the file. It is replaced only when all went well. The specs have been checked with series_init(). One line
+ * where it is not PLOT_DRAWN. */
+enum plot_result plot_draw(const struct plot *plot, struct error *error);

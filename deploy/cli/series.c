@@ -50,6 +50,20 @@ void series_fini(struct series *series)
     sched_fini(&series->sched);
 }
 
+/* The sizes of a technique with such a formula rise or fall from step to step, or stay; where they stay both forms have
+ * the same. */
+bool series_is_equal(const struct series *series, uint64_t *size)
+{
+    const struct sched *sched = &series->sched;
+    const struct technique *technique = sched->technique;
+    struct error error;
+    if (sched->iterations == 0 || sched->weighting != SCHED_WEIGHTING_NONE || technique->start == NULL ||
+        sched_check_closed(sched, &error) < 0 || technique->start(sched, 0) == SCHED_NO_START)
+        return false;
+    *size = sched_at(sched, 0);
+    return sched_at(sched, (sched->iterations - 1) / *size) == *size;
+}
+
 static double power_of(const struct series *series, unsigned worker)
 {
     const double *powers = series->setup->config.powers;

@@ -32,5 +32,9 @@ struct series {
 int series_init(struct series *series, const struct series_setup *setup, const char *spec, struct error *error);
 void series_fini(struct series *series);
 
+/* Whether all chunks but the last, which may be smaller, are of one `size`, and that is known without a walk: where the
+ * technique has a formula for the start of a chunk. */
+bool series_is_equal(const struct series *series, uint64_t *size);
+
 /* False at the end. */
 bool series_next(struct series *series, struct chunk *chunk);

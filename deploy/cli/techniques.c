@@ -1,6 +1,7 @@
 /* hdss techniques: what techniques there are, and with a name what one does, straight from the registry. */
 #include "deploy/cli/commands.h"
 
+#include "common/config/job.h"
 #include "common/sched/sched.h"
 
 #include <errno.h>
@@ -132,10 +133,23 @@ static int wrong_use(const char *text)
     return EXIT_STATUS_USAGE;
 }
 
+/* What --technique takes beside the techniques. */
+static void describe_auto(void)
+{
+    puts(JOB_TECHNIQUE_AUTO ": the technique that promises to finish first\n"
+                            "\n"
+                            "A choice of hdss run --technique, not a technique with chunks of its own: see\n"
+                            "hdss-techniques(7).");
+}
+
 static int describe_named(const char *name)
 {
     struct sched_spec spec;
     struct error error;
+    if (strcmp(name, JOB_TECHNIQUE_AUTO) == 0) {
+        describe_auto();
+        return finish();
+    }
     if (sched_spec_parse(&spec, name, &error) < 0) /* also takes a whole spec: the user may have it at hand */
         return wrong_use(error.text);
     describe_technique(spec.technique);

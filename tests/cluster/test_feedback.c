@@ -204,6 +204,24 @@ START_TEST(a_master_gathers_what_a_worker_measured)
 }
 END_TEST
 
+START_TEST(a_master_adds_up_the_waits)
+{
+    struct feedback_record record;
+    start_master(4, true);
+    ask_master(0);
+    refill(4); /* all for worker 0 */
+    for (uint32_t chunk = 1; chunk < 4; chunk++) {
+        finish(0, chunk, 100, 0, 1);
+        ck_assert_int_eq(sent(MESSAGE_ASSIGN)->assign.chunk, chunk + 1);
+    }
+    finish(0, 4, 100, 0, 1);
+    feedback_record_get(sent(MESSAGE_FEEDBACK)->records, 0, &record);
+    ck_assert_uint_eq(record.chunks, 4);
+    ck_assert_uint_eq(record.wait_ns, 3 * 7); /* not the one before its first chunk */
+    master_fini(&master);
+}
+END_TEST
+
 START_TEST(feedback_of_many_workers_takes_several_messages)
 {
     unsigned told = 0, messages = 0;
@@ -370,6 +388,7 @@ int main(void)
     tcase_add_test(all, an_end_spares_the_probe);
     tcase_add_test(all, a_completion_tells_the_spread);
     tcase_add_test(all, a_master_gathers_what_a_worker_measured);
+    tcase_add_test(all, a_master_adds_up_the_waits);
     tcase_add_test(all, feedback_of_many_workers_takes_several_messages);
     tcase_add_test(all, a_master_is_silent_where_nobody_learns);
     tcase_add_test(all, all_that_was_measured_reaches_the_technique);

@@ -71,7 +71,7 @@ def mfsc(loop):
 
 
 def geometric(n, p, i):
-    """ceil(((P-1)/P)^i N/P)."""
+    """ceil(((P-1)/P)^i N/P); N may be a fraction."""
     return ceil_div(n * (p - 1)**i, p**(i + 1))
 
 
@@ -175,9 +175,9 @@ def rnd(loop, lo=1, hi=None, seed=1):
 
 
 def pls(loop, swr):
-    """The rest is what the P static chunks leave of N."""
+    """The rest is N(1-s), a fraction."""
     chunk = math.floor(loop.n * Fraction(swr) / loop.p)
-    rest = loop.n - loop.p * chunk
+    rest = loop.n * (1 - Fraction(swr))
 
     def at(i):
         return chunk if i < loop.p else geometric(rest, loop.p, i - loop.p)
@@ -428,7 +428,7 @@ def not_adaptive():
         *both('rnd', LARGE),
         *both('rnd:lo=3,hi=3', [(10, 2)]),
         *entries_of('rnd', 'recursive', [(10000, 4)], **WEIGHTED),
-        *[entry for swr in ('0', '0.29', '0.5', '0.7', '1') for entry in both(f'pls:swr={swr}', [(100, 1)] + SMALL)],
+        *[entry for swr in ('0', '0.29', '0.5', '0.7', '1') for entry in both(f'pls:swr={swr}', [(100, 1), (1007, 4)] + SMALL)],
         *both('pls:swr=0.7', LARGE),
         *both('pls:swr=0.123456789012345', LARGE),
         *both('pls:swr=0.5', [(1000, 4)], min_chunk=20),

@@ -204,5 +204,25 @@ def test_a_long_series_is_thinned():
     assert not any('a.png' in line for line in few)
 
 
+def test_auto_is_explained():
+    shown = run([HDSS, 'techniques', 'auto'])
+    assert shown.status == 0 and shown.out.startswith('auto: ') and '--technique' in shown.out and 'hdss-techniques(7)' in shown.out, str(shown)
+    assert all(len(line) <= 80 for line in shown.out.splitlines()), shown.out
+
+
+def test_the_longest_series():
+    """Chunks of one size are drawn without a walk; others end at a limit, with nothing left behind."""
+    for form in ('recursive', 'closed'):
+        for spec in ('ss', 'css:chunk=3', 'mfsc'):
+            result = with_gnuplot('printf picture', [spec, '--iterations', 2**63, '--workers', 4, '--form', form, '--plot', 'a.png'])
+            assert result.status == 0, (spec, str(result))
+    os.remove('a.png')
+    words = ['gss', 'ss', '--iterations', 10**12, '--power', '1,0.5', '--weighting', 'power', '--plot', 'a.png']
+    result = with_gnuplot('printf picture', words)
+    assert result.status == 2 and len(result.err) == 1 and not result.out, str(result)
+    assert all(part in result.err[0] for part in ('ss', '1000000000000', '100000000', '--min-chunk')), str(result)
+    assert os.listdir() == ['bin'], os.listdir()
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -6,6 +6,7 @@
 #include "deploy/cli/series.h"
 #include "tests/lib/suite.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static char text[1 << 20];
@@ -92,6 +93,38 @@ START_TEST(marks_are_few_and_along_the_whole_series)
 }
 END_TEST
 
+/* With more of another size before and behind. */
+START_TEST(equal_chunks_are_taken_at_once)
+{
+    static const uint64_t counts[] = {0, 1, 2, 63, 64, 65, 2047, 2048, 2049, 4095, 4096, 100000, 1 << 20};
+    static struct curve one_by_one, at_once;
+    static char expected[sizeof text];
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (unsigned before = 0; before < 3; before++) {
+            FILE *file = open_text();
+            curve_begin(&one_by_one, file);
+            for (uint64_t i = 0; i < before + counts[c]; i++)
+                curve_take(&one_by_one, i < before ? 9 : 7);
+            curve_take(&one_by_one, 5);
+            curve_end(&one_by_one);
+            fclose(file);
+            memcpy(expected, text, sizeof text);
+            file = open_text();
+            curve_begin(&at_once, file);
+            curve_take_equal(&at_once, 9, before);
+            curve_take_equal(&at_once, 7, counts[c]);
+            curve_take(&at_once, 5);
+            curve_end(&at_once);
+            fclose(file);
+            ck_assert_str_eq(text, expected);
+            ck_assert_uint_eq(at_once.chunks, one_by_one.chunks);
+            ck_assert(at_once.least == one_by_one.least && at_once.most == one_by_one.most);
+            ck_assert_uint_eq(at_once.mark_count, one_by_one.mark_count);
+            ck_assert_mem_eq(at_once.marks, one_by_one.marks, at_once.mark_count * sizeof *at_once.marks);
+        }
+}
+END_TEST
+
 static const struct {
     bool logarithmic;
     double low, high;
@@ -167,6 +200,49 @@ START_TEST(series_that_cannot_be_are_refused)
 }
 END_TEST
 
+/* What is said to be equal is, in both forms, for every technique; of those with one size it is said. */
+START_TEST(equal_series_are_known)
+{
+    static const char *const constant[] = {"static", "ss", "css:chunk=7", "mfsc", "fsc:h=1,sigma=2", "rnd:lo=3,hi=3"};
+    static const char *const others[] = {
+        "gss", "tss",       "tss:first=30,last=30", "tfss", "fac2", "fiss", "viss", "rnd", "tap", "fsc", "af",
+        "wf",  "pls:swr=1", "tap:mu=1,sigma=0.1"};
+    enum { CONSTANT = sizeof constant / sizeof *constant, OTHERS = sizeof others / sizeof *others };
+    unsigned known = 0;
+    for (size_t s = 0; s < CONSTANT + OTHERS; s++)
+        for (uint64_t iterations = 0; iterations < 1500; iterations += 7)
+            for (int form = 0; form < 2; form++)
+                for (uint64_t least = 1; least < 200; least += 90) {
+                    struct series_setup setup = {.config = {.iterations = iterations, .workers = 4, .min_chunk = least},
+                                                 .form = (enum sched_form)form};
+                    struct series series;
+                    struct chunk chunk;
+                    struct error error;
+                    uint64_t size;
+                    const char *spec = s < CONSTANT ? constant[s] : others[s - CONSTANT];
+                    if (series_init(&series, &setup, spec, &error) < 0)
+                        continue; /* no closed form */
+                    bool equal = series_is_equal(&series, &size);
+                    if (equal != (iterations > 0) && s < CONSTANT)
+                        ck_abort_msg("%s N=%" PRIu64 ": not known", spec, iterations);
+                    known += equal;
+                    while (equal && series_next(&series, &chunk))
+                        if (chunk.count != size && (chunk.first + chunk.count != iterations || chunk.count > size))
+                            ck_abort_msg("%s N=%" PRIu64 " form %d: %" PRIu64 " is not %" PRIu64, spec, iterations,
+                                         form, chunk.count, size);
+                    series_fini(&series);
+                }
+    ck_assert_uint_gt(known, 0);
+    struct series_setup weighted = {.config = {.iterations = 100, .workers = 2, .weighting = SCHED_WEIGHTING_POWER}};
+    struct series series;
+    struct error error;
+    uint64_t size;
+    ck_assert_int_eq(series_init(&series, &weighted, "ss", &error), 0);
+    ck_assert(!series_is_equal(&series, &size));
+    series_fini(&series);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("chunks");
@@ -174,9 +250,11 @@ int main(void)
     tcase_add_test(tests, points_are_where_the_size_changes);
     tcase_add_test(tests, a_long_series_becomes_ranges);
     tcase_add_test(tests, marks_are_few_and_along_the_whole_series);
+    tcase_add_test(tests, equal_chunks_are_taken_at_once);
     tcase_add_loop_test(tests, axes_read_well, 0, sizeof axes / sizeof *axes);
     tcase_add_test(tests, strings_are_only_strings);
     tcase_add_loop_test(tests, series_cover_the_loop, 0, 2);
+    tcase_add_test(tests, equal_series_are_known);
     tcase_add_test(tests, series_that_cannot_be_are_refused);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -119,7 +119,8 @@ END_TEST
 #define SPEED_REALS(mean, deviation, swr) Z8 mean deviation swr
 #define CELLS_14                          Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8
 #define CELLS_0                           Z8 CELLS_14 Z8
-#define SPEED_BODY(first, last)           SPEED_REALS(Z8, Z8, Z8) first CELLS_14 last
+#define MEAN_1                            "000000000000f03f"
+#define SPEED_BODY(first, last)           SPEED_REALS(MEAN_1, Z8, Z8) first CELLS_14 last
 
 static const struct {
     const char *what, *hex;
@@ -141,9 +142,22 @@ static const struct {
     {"SPEED of no time", "10 00 0200 00000000" SPEED_BODY(Z8, Z8) ONE Z8, DECODE_OUT_OF_RANGE},
     {"SPEED of a negative mean", "10 00 0100 00000000" SPEED_REALS("000000000000f0bf", Z8, Z8) CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED of an infinite deviation", "10 00 0100 00000000" SPEED_REALS(Z8, "000000000000f07f", Z8) CELLS_0 ONE,
+    {"SPEED of an infinite deviation", "10 00 0100 00000000" SPEED_REALS(MEAN_1, "000000000000f07f", Z8) CELLS_0 ONE,
      DECODE_OUT_OF_RANGE},
-    {"SPEED of an swr over 1", "10 00 0100 00000000" SPEED_REALS(Z8, Z8, "010000000000f03f") CELLS_0 ONE,
+    {"SPEED of an swr over 1", "10 00 0100 00000000" SPEED_REALS(MEAN_1, Z8, "010000000000f03f") CELLS_0 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED, a deviation without a mean", "10 00 0100 00000000" SPEED_REALS(Z8, ONE, Z8) CELLS_0 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED, an swr without a mean", "10 00 0100 00000000" SPEED_REALS(Z8, Z8, MEAN_1) CELLS_0 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED, a cell without a mean", "10 00 0100 00000000" SPEED_REALS(Z8, Z8, Z8) Z8 CELLS_14 "00000000 01000000" ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED of a denormal mean", "10 00 0100 00000000" SPEED_REALS(ONE, Z8, Z8) CELLS_0 ONE, DECODE_OUT_OF_RANGE},
+    {"SPEED of a mean below 0.001", "10 00 0100 00000000" SPEED_REALS("fba9f1d24d62503f", Z8, Z8) CELLS_0 ONE,
+     DECODE_OUT_OF_RANGE},
+    {"SPEED of a deviation over a million",
+     "10 00 0100 00000000" SPEED_REALS(MEAN_1, "0100000080842e41", Z8) CELLS_0 ONE, DECODE_OUT_OF_RANGE},
+    {"SPEED, a cell over a million", "10 00 0100 00000000" SPEED_BODY(Z8, "01247449 01000000") ONE,
      DECODE_OUT_OF_RANGE},
     {"SPEED, a cell no number", "10 00 0100 00000000" SPEED_BODY("0000c07f 01000000", Z8) ONE, DECODE_OUT_OF_RANGE},
     {"SPEED, a cell of none", "10 00 0100 00000000" SPEED_BODY(Z8, "0000803f 00000000") ONE, DECODE_NOT_ZERO},
@@ -289,9 +303,27 @@ START_TEST(too_large_a_count_is_an_error_with_all_its_records_there)
             memset(bytes, 0, HEADER_BYTES);
             bytes[0] = counts[i].type;
             wire_put16(bytes + 2, (uint16_t)(counts[i].limit + over));
+            if (counts[i].type == MESSAGE_SPEED) /* the mean, the only field that '!' leaves too small */
+                wire_put_double(bytes + HEADER_BYTES + SPEED_AT_REALS, 1);
             ck_assert_int_eq(message_decode(&got, bytes, size), over ? DECODE_OUT_OF_RANGE : DECODE_OK);
             free(bytes);
         }
+    }
+}
+END_TEST
+
+START_TEST(a_speed_may_be_at_its_limits)
+{
+    static const struct speed allowed[] = {
+        {.levels = 1, .elapsed_ns = {1}},
+        {.levels = 1, .elapsed_ns = {1}, .mean_ns = SPEED_MEAN_MIN_NS},
+        {.levels = 1, .elapsed_ns = {1}, .mean_ns = 1, .deviation_ns = SPEED_RATIO_MAX, .swr = 1},
+        {.levels = 1, .elapsed_ns = {1}, .mean_ns = 1, .cells = {{SPEED_RATIO_MAX, 1}, {0, 1}}},
+    };
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        unsigned char body[SPEED_BODY_MAX], bytes[MESSAGE_MAX];
+        struct message message = speed_message(&allowed[i], body), got;
+        ck_assert_int_eq(message_decode(&got, bytes, message_encode(&message, bytes)), DECODE_OK);
     }
 }
 END_TEST
@@ -548,6 +580,7 @@ int main(void)
     tcase_add_test(all, nothing_over_message_max_is_looked_at);
     tcase_add_loop_test(all, every_wrong_message_has_its_named_error, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(all, too_large_a_count_is_an_error_with_all_its_records_there);
+    tcase_add_test(all, a_speed_may_be_at_its_limits);
     tcase_add_test(all, an_inline_payload_ends_at_its_limit);
     tcase_add_test(all, a_problem_is_one_line_of_any_language);
     tcase_add_test(all, every_unknown_flag_is_rejected);

@@ -182,6 +182,40 @@ START_TEST(awf_changes_its_weights_between_time_steps_only)
 }
 END_TEST
 
+static void finish(struct sched *sched, unsigned worker, double seconds)
+{
+    struct sched_feedback feedback = {
+        .worker = worker, .chunks = 1, .iterations = 100, .compute_s = seconds, .samples = 8};
+    sched_feedback(sched, &feedback);
+}
+
+/* Two chunks of a batch are one measurement, which counts when the worker asks again in a later one. */
+START_TEST(awf_b_and_awf_d_measure_a_batch_and_not_a_chunk)
+{
+    const char *const specs[] = {"awf-b:restart=0", "awf-d:restart=0"};
+    for (int s = 0; s < 2; s++) {
+        struct sched sched = loop_of(specs[s], 1000000, 4);
+        const unsigned order[] = {0, 0, 1, 2};
+        for (unsigned i = 0; i < 3; i++) {
+            sched_next(&sched, order[i]);
+            finish(&sched, order[i], 1 + 2 * i);
+            for (unsigned j = 0; j < 4; j++)
+                ck_assert_double_eq(sched_weight(&sched, j), 1);
+        }
+        sched_next(&sched, order[3]); /* the batch is full: now at once */
+        finish(&sched, order[3], 1);
+        for (unsigned j = 0; j < 2; j++)
+            sched_next(&sched, j); /* the next */
+        double paces[] = {(1 + 3) / 200., 5 / 100., 1 / 100.}, sum = 0;
+        for (unsigned j = 0; j < 3; j++)
+            sum += 1 / paces[j];
+        for (unsigned j = 0; j < 3; j++)
+            ck_assert_double_eq_tol(sched_weight(&sched, j), 3 / paces[j] / sum, 1e-12);
+        sched_fini(&sched);
+    }
+}
+END_TEST
+
 /* Workers wait 1 and 3 ms for chunks that they compute in as long as each other. */
 START_TEST(the_total_time_counts_for_awf_d_and_awf_e)
 {
@@ -510,6 +544,7 @@ int main(void)
     tcase_add_loop_test(all, the_published_average_follows_slowly, FIRST_WITHIN_A_LOOP, LEARNING);
     tcase_add_loop_test(all, learning_outlives_the_time_step, 0, LEARNING);
     tcase_add_test(all, awf_changes_its_weights_between_time_steps_only);
+    tcase_add_test(all, awf_b_and_awf_d_measure_a_batch_and_not_a_chunk);
     tcase_add_test(all, the_total_time_counts_for_awf_d_and_awf_e);
     tcase_add_test(all, powers_hold_until_a_worker_is_measured);
     tcase_add_test(all, af_with_equal_workers_stays_near_factoring);

@@ -1,4 +1,5 @@
-/* The closed forms against exact arithmetic: whole numbers of any length for gss, of 128 bits for the others. */
+/* The closed forms against exact arithmetic: whole numbers of any length for gss and pls, of 128 bits for the others.
+ */
 #include "common/util/random.h"
 #include "tests/unit/sched/loops.h"
 
@@ -435,6 +436,110 @@ START_TEST(pls_is_exact)
 }
 END_TEST
 
+#define RATIO_UNITS 1000000000000000
+
+/* K_(P+i) = ceil(N(1-s) (P-1)^i / P^(i+1)), with N(1-s) as a fraction, s in units of 10^-15. */
+static void check_pls(uint64_t iterations, unsigned workers, uint64_t units, unsigned steps)
+{
+    char spec[64];
+    snprintf(spec, sizeof spec, "pls:swr=0.%015" PRIu64, units);
+    struct sched sched = loop_of(spec, iterations, workers);
+    struct whole top = {.limb = {iterations}, .length = 1}, bottom = {.limb = {workers}, .length = 1};
+    whole_multiply(&top, RATIO_UNITS - units);
+    whole_multiply(&bottom, RATIO_UNITS);
+    for (unsigned i = 0; i < steps; i++) {
+        uint64_t chunk = sched_at(&sched, workers + i);
+        if (!is_ceiling(chunk, &top, &bottom))
+            ck_abort_msg("%s N=%" PRIu64 " P=%u i=P+%u: not %" PRIu64, spec, iterations, workers, i, chunk);
+        whole_multiply(&top, workers - 1);
+        whole_multiply(&bottom, workers);
+    }
+    sched_fini(&sched);
+}
+
+START_TEST(pls_is_exact_for_any_rest)
+{
+    const unsigned workers[] = {2, 3, 4, 5, 7, 10, 64, 100, 1000, 65537, 1u << 24};
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    check_pls(1007, 4, RATIO_UNITS / 2, 30); /* N(1-s) = 503.5, and 4 floor(N s/P) = 500 */
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++)
+        for (unsigned round = 0; round < 10; round++) {
+            uint64_t units = random_between(&random, 0, RATIO_UNITS - 1);
+            check_pls(random_next(&random) >> random_between(&random, 1, 63) | 1, workers[w], units, 150);
+            check_pls(SCHED_ITERATIONS_MAX - round, workers[w], units, 150);
+        }
+}
+END_TEST
+
+/* x with a x = 1 modulo m, where they share no divisor: Euclid's algorithm, with the factor of `a` alone. */
+static uint64_t inverse(uint64_t a, uint64_t m)
+{
+    __extension__ __int128 x = 1, next = 0, rest = a % m, divisor = m;
+    while (divisor > 0) {
+        __extension__ __int128 quotient = rest / divisor, kept = divisor;
+        divisor = rest - quotient * divisor;
+        rest = kept;
+        kept = next;
+        next = x - quotient * next;
+        x = kept;
+    }
+    return (uint64_t)(x < 0 ? x + m : x);
+}
+
+/* s = 0.7: the value is 3 N (P-1)^i / M with M = 10 P^(i+1). Of N with 3 N (P-1)^i = d modulo M it is d/M from a whole
+ * number, down to 2^-63, and whole with d = 0. */
+START_TEST(pls_is_exact_next_to_whole_values)
+{
+    const unsigned workers[] = {4, 8, 10, 14, 20, 28, 64, 100, 1000, 4100, 100004, 2097160}; /* P-1: no 2, no 5 */
+    const uint64_t units = RATIO_UNITS / 10 * 7;
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {
+        uint64_t modulus = 10 * (uint64_t)workers[w];
+        for (unsigned step = 0; modulus <= SCHED_ITERATIONS_MAX / workers[w]; step++, modulus *= workers[w]) {
+            check_pls(modulus, workers[w], units, step + 3);
+            check_pls(modulus * (SCHED_ITERATIONS_MAX / modulus), workers[w], units, step + 3);
+            if (modulus % 3 == 0)
+                continue;
+            uint64_t power = 3;
+            for (unsigned i = 0; i < step; i++)
+                power = multiply_modulo(power, workers[w] - 1, modulus);
+            for (uint64_t d = 1, near = inverse(power, modulus); d < 4; d++) {
+                uint64_t iterations = multiply_modulo(near, d, modulus);
+                check_pls(iterations, workers[w], units, step + 3);
+                check_pls(modulus - iterations, workers[w], units, step + 3);
+            }
+        }
+    }
+}
+END_TEST
+
+/* The static chunks are rounded down, the others cover N(1-s): up to P ones end the loop. */
+START_TEST(pls_covers_what_its_static_chunks_leave)
+{
+    struct sched sched = loop_of("pls:swr=1", 1007, 100);
+    ck_assert_uint_eq(sched_at(&sched, 99), 10);
+    ck_assert_uint_eq(sched_at(&sched, 100), 1);
+    ck_assert_uint_eq(sched_at(&sched, UINT64_MAX), 1);
+    sched_fini(&sched);
+    for (unsigned workers = 1; workers < 50; workers++)
+        for (unsigned hundredths = 0; hundredths <= 100; hundredths += 5) {
+            char spec[64];
+            snprintf(spec, sizeof spec, "pls:swr=%.2f", hundredths / 100.0);
+            struct sched_config config = {.iterations = 10007, .workers = workers};
+            struct sched loop = loop_with(spec, &config);
+            struct sched guided = loop_of("gss", 10007 - 10007 * hundredths / 100, workers);
+            uint64_t chunks = 0, rest = 10007, of_rest = 0, cut = 0;
+            for (uint64_t chunk; rest > 0; rest -= chunk < rest ? chunk : rest, chunks++)
+                chunk = sched_at(&loop, chunks);
+            for (; cut < guided.iterations; of_rest++)
+                cut += sched_at(&guided, of_rest);
+            ck_assert_msg(chunks <= 2 * workers + of_rest, "%s P=%u: %" PRIu64 " chunks", spec, workers, chunks);
+            sched_fini(&loop);
+            sched_fini(&guided);
+        }
+}
+END_TEST
+
 START_TEST(constant_chunks_have_their_default_size)
 {
     struct sched sched = loop_of("static", 1001, 4);
@@ -510,6 +615,9 @@ int main(void)
     tcase_add_loop_test(all, viss_is_exact, 0, 4);
     tcase_add_test(all, increasing_techniques_stop_at_the_longest_loop);
     tcase_add_loop_test(all, pls_is_exact, 0, 4);
+    tcase_add_loop_test(all, pls_is_exact_for_any_rest, 0, 3);
+    tcase_add_test(all, pls_is_exact_next_to_whole_values);
+    tcase_add_test(all, pls_covers_what_its_static_chunks_leave);
     tcase_add_test(all, tss_with_a_real_decrement_falls_where_the_whole_one_does_not);
     tcase_add_test(all, recursive_and_closed_agree_where_the_rule_is_the_same);
     suite_add_tcase(suite, all);

@@ -254,6 +254,22 @@ START_TEST(values_are_fixed_after_the_first_batch)
 }
 END_TEST
 
+/* A master tells several chunks of a worker as one: the first batch is over when P chunks are told. */
+START_TEST(merged_records_count_for_their_chunks)
+{
+    struct sched sched = loop_of("fac", 1000000, 4);
+    struct sched_value_used used[SCHED_PARAMS_MAX];
+    struct sched_feedback feedback = {
+        .chunks = 3, .iterations = 300, .compute_s = 150, .deviation_s = 0.25, .samples = 8};
+    sched_feedback(&sched, &feedback);
+    ck_assert_uint_eq(sched_values_used(&sched, used), 0);
+    feedback.worker = 1;
+    sched_feedback(&sched, &feedback);
+    ck_assert_uint_eq(sched_values_used(&sched, used), 2);
+    sched_fini(&sched);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sched-learn");
@@ -272,6 +288,7 @@ int main(void)
     tcase_add_loop_test(all, irregular_loops_do_not_start_anew, 0, 10);
     tcase_add_test(all, sums_do_not_drift);
     tcase_add_test(all, values_are_fixed_after_the_first_batch);
+    tcase_add_test(all, merged_records_count_for_their_chunks);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

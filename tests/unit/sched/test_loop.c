@@ -214,6 +214,38 @@ START_TEST(the_order_of_the_requests_does_not_stretch_a_stage)
 }
 END_TEST
 
+/* ceil(R/(alpha V)) is 2^92 with the least power, and 1 with the greatest. */
+START_TEST(shares_stand_the_least_and_the_greatest_powers)
+{
+    static double powers[1024];
+    struct sched_config config = {.iterations = SCHED_ITERATIONS_MAX, .workers = 1, .powers = powers};
+    for (unsigned j = 0; j < 1024; j++)
+        powers[j] = SCHED_POWER_MAX;
+    for (unsigned half = 1; half <= 2; half++) {
+        powers[0] = SCHED_POWER_MIN;
+        struct sched next = loop_with(half == 2 ? "dfss" : "dgss", &config);
+        struct sched from = loop_with(half == 2 ? "dfss" : "dgss", &config);
+        double expected = (double)(SCHED_ITERATIONS_MAX / half);
+        ck_assert_double_eq_tol((double)sched_next(&next, 0), expected, expected * 1e-12);
+        ck_assert_double_eq_tol((double)sched_from_rest(&from, 0, SCHED_ITERATIONS_MAX), expected, expected * 1e-12);
+        for (uint64_t rest = SCHED_ITERATIONS_MAX; rest > 1000; rest /= 1000)
+            ck_assert_uint_ge(sched_from_rest(&from, 0, rest), rest / half / 2);
+        ck_assert_uint_eq(sched_from_rest(&from, 0, 1), 1);
+        ck_assert_uint_eq(sched_from_rest(&from, 0, 0), 0);
+        sched_fini(&next);
+        sched_fini(&from);
+        powers[0] = SCHED_POWER_MAX;
+        next = loop_with(half == 2 ? "dfss" : "dgss", &(struct sched_config){1000, 1024, powers});
+        from = loop_with(half == 2 ? "dfss" : "dgss", &(struct sched_config){1000, 1024, powers});
+        ck_assert_uint_eq(sched_next(&next, 0), 1000);
+        ck_assert_uint_eq(sched_from_rest(&from, 0, 1000), 1000);
+        ck_assert_uint_eq(sched_from_rest(&from, 0, 1), 1);
+        sched_fini(&next);
+        sched_fini(&from);
+    }
+}
+END_TEST
+
 START_TEST(shares_guard_the_quotient)
 {
     /* 123/4.1 is 30.000000000000004 in doubles. */
@@ -242,6 +274,40 @@ START_TEST(trapezoids_start_again_where_they_cover_the_rest)
     ck_assert_uint_eq(sched_next(&dtss, 0), 40824);
     sched_fini(&tss);
     sched_fini(&dtss);
+}
+END_TEST
+
+/* Whether a second time step of the loop has the chunks of the first. */
+static bool is_repeated(struct sched *sched)
+{
+    enum { CHUNKS_MAX = 4096 };
+    static uint64_t first[CHUNKS_MAX];
+    struct error error;
+    unsigned chunks = 0, i = 0;
+    for (; sched->remaining > 0; chunks++) {
+        ck_assert_uint_lt(chunks, CHUNKS_MAX);
+        first[chunks] = sched_next(sched, chunks % sched->workers);
+    }
+    ck_assert_int_eq(sched_again(sched, sched->iterations, &error), 0);
+    while (sched->remaining > 0 && i < chunks && sched_next(sched, i % sched->workers) == first[i])
+        i++;
+    return sched->remaining == 0 && i == chunks;
+}
+
+/* With nothing measured nothing is kept: neither the step, nor what a weighted chunk's rounding left. */
+START_TEST(a_time_step_is_as_the_one_before)
+{
+    const double powers[] = {1, 2, 4, 0.7};
+    size_t count;
+    const struct technique *const *techniques = sched_techniques(&count);
+    for (size_t t = 0; t < count; t++)
+        for (uint64_t iterations = 300; iterations < 700; iterations++) {
+            struct sched_config config = {.iterations = iterations, .workers = 4, .powers = powers, .swr = 0.5};
+            struct sched sched = loop_with(techniques[t]->name, &config);
+            if (!is_repeated(&sched))
+                ck_abort_msg("%s N=%" PRIu64, techniques[t]->name, iterations);
+            sched_fini(&sched);
+        }
 }
 END_TEST
 
@@ -345,8 +411,10 @@ int main(void)
     tcase_add_test(all, a_stage_of_dfss_ends_when_the_powers_served_reach_their_sum);
     tcase_add_test(all, stages_are_not_lost_to_rounding);
     tcase_add_test(all, the_order_of_the_requests_does_not_stretch_a_stage);
+    tcase_add_test(all, shares_stand_the_least_and_the_greatest_powers);
     tcase_add_test(all, shares_guard_the_quotient);
     tcase_add_test(all, trapezoids_start_again_where_they_cover_the_rest);
+    tcase_add_test(all, a_time_step_is_as_the_one_before);
     tcase_add_loop_test(all, work_that_comes_back_is_cut_again, 0, SPECS);
     tcase_add_loop_test(all, work_that_comes_back_late_is_cut_into_chunks, 0, SPECS);
     tcase_add_test(all, powers_come_from_speeds);
