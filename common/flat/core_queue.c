@@ -90,6 +90,11 @@ enum flat_drawn flat_queue_draw(struct flat_queue *queue, struct flat_view *view
     }
 }
 
+bool flat_queue_is_refilling(const struct flat_queue *queue)
+{
+    return (atomic_load(&queue->head) & STEP_MASK) == REFILLING && !atomic_load(&queue->stopped);
+}
+
 bool flat_queue_take_rest(struct flat_queue *queue, struct range *chunk)
 {
     *chunk = (struct range){.first = atomic_load(&queue->rest_first), .count = atomic_load(&queue->rest_count)};

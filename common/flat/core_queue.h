@@ -51,6 +51,9 @@ void flat_view_fini(struct flat_view *view);
 enum flat_drawn flat_queue_draw(struct flat_queue *queue, struct flat_view *view, struct range *chunk,
                                 struct error *error);
 
+/* Whether a draw would return FLAT_WAIT, at this moment. */
+bool flat_queue_is_refilling(const struct flat_queue *queue);
+
 /* What is left of the last big chunk, for whoever is to refill; asked before a new one is fetched. False if nothing. */
 bool flat_queue_take_rest(struct flat_queue *queue, struct range *chunk);
 

@@ -71,6 +71,24 @@ void flat_fail(struct flat *flat);
  * it does. */
 void flat_idle(struct flat *flat, bool (*poll)(void *context), void *context);
 
+/* --inject-delay assignment: only one at a time assigns, as it is the synchronised part of a draw ([DCA]), so the delay
+ * passes under a lock where the counter is. A ticket lock: two words, to which `add` adds. Without a delay there is no
+ * lock. */
+enum flat_turn {
+    FLAT_TICKET,
+    FLAT_SERVING, /* 1 is added to release the lock */
+    FLAT_TURNS,
+};
+
+/* Takes the lock; returns when it is this rank's. */
+void flat_take_turn(struct flat *flat, uint64_t (*add)(void *self, enum flat_turn word, uint64_t amount), void *self);
+
+/* What comes now may take a while and is not the kernel's. */
+static inline void flat_pause(struct flat *flat)
+{
+    flat->figures.compute_ns += exec_pause(&flat->exec);
+}
+
 /* Something happened. */
 static inline void flat_happened(struct flat *flat)
 {

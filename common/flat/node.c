@@ -13,10 +13,17 @@
 /* How often the first rank of a node looks whether another node has stopped the run. */
 #define STOP_LOOK_NS 50000000u
 
+/* In the memory of the node's first rank. */
+struct node_shared {
+    struct flat_queue queue;
+    _Atomic uint64_t turns[FLAT_TURNS]; /* of a delayed assignment */
+};
+
 struct node {
     struct window window;
     MPI_Win memory;
-    struct flat_queue *queue; /* in the memory of the node's first rank */
+    struct node_shared *shared;
+    struct flat_queue *queue; /* in it */
     struct flat_view view;
     bool view_ready;
     int index; /* on the node */
@@ -32,14 +39,15 @@ static int open_queue(struct flat *flat, struct node *own)
     MPI_Comm_rank(flat->runtime->node, &own->index);
     MPI_Comm_size(flat->runtime->node, &workers);
     /* one more than needed, as the library promises no alignment to a cache line */
-    MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->queue : 0, 1, MPI_INFO_NULL, flat->runtime->node,
+    MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, flat->runtime->node,
                             &memory, &own->memory);
     MPI_Win_shared_query(own->memory, 0, &size, &unit, &memory);
-    uintptr_t alignment = _Alignof(struct flat_queue), address = (uintptr_t)memory;
+    uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
     /* every rank maps the window at a page, so the offset is the same for all */
-    own->queue = (struct flat_queue *)((address + alignment - 1) / alignment * alignment);
+    own->shared = (struct node_shared *)((address + alignment - 1) / alignment * alignment);
+    own->queue = &own->shared->queue;
     if (own->index == 0)
-        memset(own->queue, 0, sizeof *own->queue);
+        memset(own->shared, 0, sizeof *own->shared);
     MPI_Barrier(flat->runtime->node);
     struct error *error = &flat->lead.error;
     own->view_ready = flat_view_init(&own->view, &flat->options.worker.node_technique, (unsigned)workers, error) == 0;
@@ -50,8 +58,8 @@ static int node_open(struct flat *flat)
 {
     static struct node memory;
     struct node *own = &memory;
+    *own = (struct node){.memory = MPI_WIN_NULL};
     flat->own = own;
-    own->memory = MPI_WIN_NULL;
     window_open(&own->window, flat);
     flat->counters = window_counters(&own->window);
     return open_queue(flat, own);
@@ -70,6 +78,7 @@ static void refill(struct flat *flat, struct node *own)
 
 static void wait_for_refill(struct flat *flat, struct node *own)
 {
+    flat_pause(flat);
     if (flat->rank == 0) /* the other may need it inside MPI for its fetch */
         transport_rma.serve(flat);
     if (flat->runtime->cores_are_free && own->looks++ < REFILL_LOOKS)
@@ -80,13 +89,42 @@ static void wait_for_refill(struct flat *flat, struct node *own)
         nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
 }
 
+static uint64_t add_turn(void *self, enum flat_turn word, uint64_t amount)
+{
+    return atomic_fetch_add(&((struct node *)self)->shared->turns[word], amount);
+}
+
+/* With --inject-delay: the queue assigns under a lock, whoever draws calculates. */
+static enum flat_drawn draw_late(struct flat *flat, struct node *own, struct range *chunk)
+{
+    if (flat_queue_is_refilling(own->queue))
+        return FLAT_WAIT;
+    if (flat->assignment_ns > 0)
+        flat_take_turn(flat, add_turn, own);
+    enum flat_drawn result = flat_queue_draw(own->queue, &own->view, chunk, &flat->lead.error);
+    if (result == FLAT_DRAWN)
+        runtime_delay(flat->runtime, flat->assignment_ns);
+    if (flat->assignment_ns > 0)
+        add_turn(own, FLAT_SERVING, 1);
+    if (result == FLAT_DRAWN)
+        runtime_delay(flat->runtime, flat->calculation_ns);
+    return result;
+}
+
+static enum flat_drawn draw_from_queue(struct flat *flat, struct node *own, struct range *chunk)
+{
+    if (flat->assignment_ns > 0 || flat->calculation_ns > 0)
+        return draw_late(flat, own, chunk);
+    return flat_queue_draw(own->queue, &own->view, chunk, &flat->lead.error);
+}
+
 static bool node_draw(struct flat *flat, struct range *chunk)
 {
     struct node *own = flat->own;
     own->looks = 0;
     for (;;) {
-        switch (flat_queue_draw(own->queue, &own->view, chunk, &flat->lead.error)) {
-        case FLAT_DRAWN: runtime_spin(flat->calculation_ns + flat->assignment_ns); return true;
+        switch (draw_from_queue(flat, own, chunk)) {
+        case FLAT_DRAWN: return true;
         case FLAT_REFILL: refill(flat, own); break;
         case FLAT_WAIT: wait_for_refill(flat, own); break;
         case FLAT_END: return false;

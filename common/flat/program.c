@@ -153,6 +153,7 @@ static int open_kernel(struct flat *flat)
         .probe_count = plan->count,
         .probe_least = job_wants_swr(&plan->job) ? PROBE_SWR : 0,
         .spread = job_learns(&plan->job),
+        .short_runs = true,
     };
     if (exec_init(&flat->exec, &config) < 0)
         return error_set(&lead->error, "%s", flat->exec.error), EXIT_STATUS_FAILED;

@@ -1,30 +1,52 @@
 /* One-sided: the counters are in a window of rank 0, and every rank adds to them by itself (passive target). Within a
  * node rank 0 takes no part in that. Between nodes some transports need it to be inside MPI now and then: it looks
- * there every
- * --break-after iterations if there are ranks on other nodes. */
+ * there every --break-after iterations if there are ranks on other nodes. */
 #include "common/flat/flat.h"
 
 /* The counters are a cache line apart. */
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct flat_measured) / sizeof(uint64_t))
 
+/* Behind the counters: the ticket lock of a delayed assignment. */
+#define TURN_WORDS (FLAT_COUNTERS * COUNTER_WORDS)
+
+static uint64_t fetch_word(struct window *window, MPI_Aint word, uint64_t amount)
+{
+    uint64_t result;
+    MPI_Fetch_and_op(&amount, &result, MPI_UINT64_T, 0, word, MPI_SUM, window->counters);
+    MPI_Win_flush(0, window->counters);
+    window->flat->figures.messages++;
+    window->flat->figures.bytes += sizeof amount + sizeof result;
+    return result;
+}
+
 static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount)
 {
+    return fetch_word(self, (MPI_Aint)counter * COUNTER_WORDS, amount);
+}
+
+static uint64_t fetch_turn(void *self, enum flat_turn word, uint64_t amount)
+{
+    return fetch_word(self, TURN_WORDS + (MPI_Aint)word * COUNTER_WORDS, amount);
+}
+
+/* With --inject-delay assignment. */
+static uint64_t fetch_add_late(void *self, enum flat_counter counter, uint64_t amount)
+{
     struct window *window = self;
-    struct flat *flat = window->flat;
-    uint64_t result;
-    if (flat->assignment_ns > 0 && amount > 0 && counter == flat_first_counter(&flat->core))
-        runtime_spin(flat->assignment_ns);
-    MPI_Fetch_and_op(&amount, &result, MPI_UINT64_T, 0, (MPI_Aint)counter * COUNTER_WORDS, MPI_SUM, window->counters);
-    MPI_Win_flush(0, window->counters);
-    flat->figures.messages++;
-    flat->figures.bytes += sizeof amount + sizeof result;
+    if (amount == 0 || counter != flat_first_counter(&window->flat->core))
+        return fetch_add(self, counter, amount);
+    flat_take_turn(window->flat, fetch_turn, self);
+    uint64_t result = fetch_add(self, counter, amount);
+    runtime_delay(window->flat->runtime, window->flat->assignment_ns);
+    fetch_turn(self, FLAT_SERVING, 1);
     return result;
 }
 
 static void calculating(void *self)
 {
-    runtime_spin(((struct window *)self)->flat->calculation_ns);
+    struct flat *flat = ((struct window *)self)->flat;
+    runtime_delay(flat->runtime, flat->calculation_ns);
 }
 
 /* Each word comes whole, a record perhaps not: that is what its check is for. */
@@ -63,7 +85,7 @@ static void allocate(struct flat *flat, size_t words, MPI_Win *window, void *own
 void window_open(struct window *window, struct flat *flat)
 {
     *window = (struct window){.flat = flat, .counters = MPI_WIN_NULL, .measured = MPI_WIN_NULL};
-    allocate(flat, FLAT_COUNTERS * COUNTER_WORDS, &window->counters, &window->own_counters);
+    allocate(flat, (FLAT_COUNTERS + FLAT_TURNS) * COUNTER_WORDS, &window->counters, &window->own_counters);
     if (flat_learns(&flat->core))
         allocate(flat, flat->core.sched.workers * MEASURED_WORDS, &window->measured, &window->own_measured);
 }
@@ -85,7 +107,7 @@ void window_close(struct window *window)
 struct flat_counters window_counters(struct window *window)
 {
     return (struct flat_counters){.self = window,
-                                  .fetch_add = fetch_add,
+                                  .fetch_add = window->flat->assignment_ns > 0 ? fetch_add_late : fetch_add,
                                   .share = share,
                                   .calculating = window->flat->calculation_ns > 0 ? calculating : NULL};
 }

@@ -45,7 +45,7 @@ static uint64_t apply(struct two_sided *own, uint64_t counter, uint64_t amount)
     struct flat *flat = own->flat;
     uint64_t before = own->counters[counter];
     if (flat->assignment_ns > 0 && amount > 0 && counter == flat_first_counter(&flat->core))
-        runtime_spin(flat->assignment_ns);
+        runtime_delay(flat->runtime, flat->assignment_ns);
     own->counters[counter] += amount;
     return before;
 }
@@ -164,7 +164,8 @@ static void share_there(void *self, const struct flat_measured *measured, struct
 
 static void calculating(void *self)
 {
-    runtime_spin(((struct two_sided *)self)->flat->calculation_ns);
+    struct flat *flat = ((struct two_sided *)self)->flat;
+    runtime_delay(flat->runtime, flat->calculation_ns);
 }
 
 /* --- the topology --- */
@@ -188,8 +189,8 @@ static int two_sided_open(struct flat *flat)
 {
     static struct two_sided memory;
     struct two_sided *own = &memory;
+    *own = (struct two_sided){.flat = flat};
     flat->own = own;
-    own->flat = flat;
     MPI_Comm_dup(flat->runtime->world, &own->comm);
     flat->counters = (struct flat_counters){.self = own,
                                             .fetch_add = add_there,

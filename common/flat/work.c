@@ -14,9 +14,11 @@
 /* Computing without a look at the others' requests, where --break-after does not say it: about two round trips between
  * nodes, and a hundred times what the look costs. */
 #define BREAK_NS 50000.0
-/* A chunk shorter than this does not have the time of its end noted. */
-#define NOTED_NS 2000u
 #define TICK_NS  200000000u
+/* From the end of a delayed assignment to the begin of the next one, where ranks share cores: a rank wakes up. */
+#define TURN_NS 20000u
+/* The next in turn looks so often, and the time that waking up takes; it leaves its core to the one before. */
+#define LOOK_NAP_NS 1000u
 
 /* --- waiting --- */
 
@@ -58,7 +60,18 @@ void flat_fail(struct flat *flat)
 
 void flat_idle(struct flat *flat, bool (*poll)(void *context), void *context)
 {
+    flat_pause(flat);
     wait_idle(&flat->wait, &flat->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
+}
+
+/* The ticket says how many are before this rank, so how long it may sleep. A rank that only yielded its core would come
+ * last of all when its turn is there, behind those that have slept. */
+void flat_take_turn(struct flat *flat, uint64_t (*add)(void *self, enum flat_turn word, uint64_t amount), void *self)
+{
+    uint64_t own = add(self, FLAT_TICKET, 1), ahead;
+    while ((ahead = own - add(self, FLAT_SERVING, 0)) > 0)
+        if (!flat->runtime->cores_are_free)
+            runtime_nap(flat->runtime, (ahead - 1) * (flat->assignment_ns + TURN_NS) + LOOK_NAP_NS);
 }
 
 /* --- between two turns --- */
@@ -81,6 +94,7 @@ static void show_progress(struct flat *flat, uint64_t now_ns)
 static void look_at_clock(struct flat *flat)
 {
     uint64_t now_ns = runtime_now();
+    flat_pause(flat);
     flat->looked_compute_ns = flat->looked_chunks = 0;
     wait_look(&flat->wait, now_ns);
     if (flat->wait.drain)
@@ -134,7 +148,7 @@ static void finish_chunk(struct flat *flat, const struct chunk_event *chunk)
     flat->figures.chunks++;
     flat->figures.compute_ns += chunk->compute_ns;
     flat_measure(&flat->core, flat->exec.count, chunk->compute_ns, chunk->deviation_ns, chunk->samples);
-    if (chunk->compute_ns >= NOTED_NS)
+    if (flat->exec.config.collect) /* its results are stored */
         flat->figures.finish_ns = runtime_now() - flat->start_ns;
 }
 
@@ -165,6 +179,22 @@ static void look_around(struct flat *flat, uint64_t compute_ns)
         flat->transport->serve(flat);
 }
 
+/* One that is known to be short; nobody waits for it to break off. */
+static void run_short(struct flat *flat, const struct range *chunk)
+{
+    uint64_t compute_ns = 0;
+    if (exec_short(&flat->exec, flat->lead.plan.first + chunk->first, chunk->count, &flat->figures.digest,
+                   &compute_ns) < 0) {
+        error_set(&flat->lead.error, "%s: %s", flat->lead.plan.kernel->name, flat->exec.error);
+        flat_fail(flat);
+        return;
+    }
+    flat->figures.iterations += chunk->count;
+    flat->figures.chunks++;
+    flat->figures.compute_ns += compute_ns;
+    look_around(flat, compute_ns);
+}
+
 static void run_chunk(struct flat *flat, const struct range *chunk)
 {
     struct exec *exec = &flat->exec;
@@ -181,12 +211,12 @@ static void run_chunk(struct flat *flat, const struct range *chunk)
     }
 }
 
-/* The end of short chunks is that of the last draw, a moment later. */
+/* Ends the last run of short chunks, so that the executor knows when they ended. */
 static void note_end(struct flat *flat)
 {
-    bool noted = flat->figures.finish_ns != NEVER && flat->figures.compute_ns >= NOTED_NS * flat->figures.chunks;
-    if (flat->figures.chunks > 0 && !noted)
-        flat->figures.finish_ns = runtime_now() - flat->start_ns;
+    flat_pause(flat);
+    if (flat->figures.chunks > 0 && !flat->exec.config.collect)
+        flat->figures.finish_ns = flat->exec.ended_ns - flat->start_ns;
 }
 
 void flat_work(struct flat *flat)
@@ -200,7 +230,10 @@ void flat_work(struct flat *flat)
     while (!flat->failed && flat->transport->draw(flat, &chunk)) {
         if (flat->figures.first_ns == NEVER)
             flat->figures.first_ns = runtime_now() - flat->start_ns;
-        run_chunk(flat, &chunk);
+        if (exec_is_short(&flat->exec, chunk.count))
+            run_short(flat, &chunk);
+        else
+            run_chunk(flat, &chunk);
     }
     note_end(flat);
     if (flat->failed)

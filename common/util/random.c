@@ -1,27 +1,10 @@
 /* Random numbers: see random.h. */
 #include "common/util/random.h"
 
-#define SPLITMIX64_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio */
-
-uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = *state += SPLITMIX64_STEP;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 uint64_t splitmix64_at(uint64_t seed, uint64_t index)
 {
     seed += index * SPLITMIX64_STEP;
     return splitmix64(&seed);
-}
-
-uint64_t random_at(uint64_t seed, uint64_t index)
-{
-    uint64_t state = seed;
-    state = splitmix64(&state) ^ index;
-    return splitmix64(&state);
 }
 
 void random_init(struct random *random, uint64_t seed)

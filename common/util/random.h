@@ -6,14 +6,27 @@
 
 #include <stdint.h>
 
-/* Advances `*state` and returns the next splitmix64 value. */
-uint64_t splitmix64(uint64_t *state);
+#define SPLITMIX64_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio */
+
+/* Advances `*state` and returns the next splitmix64 value. Inline, as it takes less than a call. */
+static inline uint64_t splitmix64(uint64_t *state)
+{
+    uint64_t z = *state += SPLITMIX64_STEP;
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
 
 /* Output number `index`, from 0, of the splitmix64 that starts with the state `seed`. */
 uint64_t splitmix64_at(uint64_t seed, uint64_t index);
 
 /* One well-mixed value of (seed, index), independent of any order of calls. */
-uint64_t random_at(uint64_t seed, uint64_t index);
+static inline uint64_t random_at(uint64_t seed, uint64_t index)
+{
+    uint64_t state = seed;
+    state = splitmix64(&state) ^ index;
+    return splitmix64(&state);
+}
 
 struct random {
     uint64_t s[4];

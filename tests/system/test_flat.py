@@ -13,6 +13,8 @@ ALL_MODES = MODES + ['rma:atomics=2', 'two-sided:exchanges=2']
 CLOSED = ['static', 'ss', 'css:chunk=13', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'gss', 'tap:mu=1,sigma=0.5', 'tss', 'tss:decrement=real', 'fac2', 'tfss',
           'fiss', 'viss', 'rnd', 'pls:swr=0.7', 'pls']
 WEIGHTED = ['wf', 'dtss', 'dfss', 'dgss']
+# 21 techniques by 5 lengths in 5 modes, without ss of a million, and af not inside nodes.
+FORM_LOOPS = (21 * 5 - 1) * 5 - 5
 reference = {}
 
 
@@ -81,6 +83,23 @@ def test_chunks_are_counted_as_the_closed_form_has_them():
         assert check(4, mode, ['--technique', 'gss'], synthetic(1000))['chunks'] == 17
 
 
+def draws(which):
+    # MPICH's ranks do not leave a core that they share to the others
+    for ranks in (1, 2) if 'MPIRUN' in os.environ else (1, 2, 3, 8):
+        result = run(mpirun_line([(ranks, [os.environ['FLAT_DRAWS'], which])]))
+        assert result.status == 0, result
+        loops = int(result.out.split()[0])
+        assert loops == (1000 if which == 'contest' else FORM_LOOPS), result
+
+
+def test_the_chunks_drawn_are_those_of_the_closed_form():
+    draws('forms')
+
+
+def test_nothing_is_drawn_twice_or_lost_in_200_loops_of_each_mode():
+    draws('contest')
+
+
 def test_weights_powers_thresholds_and_parts():
     for mode in MODES:
         for options in (['--weighting', 'power', '--technique', 'fac2'], ['--min-chunk', '50', '--technique', 'gss'], ['--power', 'equal', '--technique', 'wf']):
@@ -107,7 +126,8 @@ def test_the_output_is_the_same_file():
 
 
 def test_slow_workers_get_less():
-    kernel = ['synthetic', 'iterations=4000', 'mean=100']
+    # asleep, so that whoever else wants the cores does not slow the quick one
+    kernel = ['synthetic', 'iterations=4000', 'mean=100', 'mode=sleep']
     for mode in MODES:
         words = [WORKER, '--dca', mode, '--report', 'report.json', '--technique', 'fac2', *kernel]
         figures = check(2, mode, [], kernel, mpirun_line([(1, words), (1, [*words, '--slowdown', '4'])]))
@@ -232,6 +252,7 @@ def test_several_nodes():
 
 # What does not depend on how the launcher passes signals, statuses and nodes on: for a second MPI library.
 PORTABLE = [test_every_mode_rank_count_and_length, test_a_million_iterations_one_by_one, test_every_technique,
+            test_the_chunks_drawn_are_those_of_the_closed_form, test_nothing_is_drawn_twice_or_lost_in_200_loops_of_each_mode,
             test_chunks_are_counted_as_the_closed_form_has_them, test_weights_powers_thresholds_and_parts, test_the_output_is_the_same_file]
 
 

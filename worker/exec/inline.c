@@ -19,6 +19,18 @@
 #define PROBE_LONG_NS 50000000u
 /* Sleeps shorter than this are put off: the timer is not that precise. */
 #define WAIT_MIN_NS 200000.0
+/* A chunk that takes less is short: timing it, which takes some 70 ns, would cost a third of it or more. */
+#define SHORT_NS 200.0
+/* Between two short chunks no more time may pass than so, else timing them hardly matters. */
+#define SHORT_GAP_NS 400.0
+/* So many short ones in a row, timed one by one, and the next ones are believed to be short, too. */
+#define SHORT_CALM 32
+/* Chunks in a run, least and most: the readings of the clock are some 1 ns of each then. They change at random, so that
+ * a loop whose costs come back after so many iterations does not have the same one timed each time. */
+#define RUN_LEAST 48
+#define RUN_MOST  80
+/* Of the time of a short iteration, what the latest one weighs. */
+#define SHORT_WEIGHT 0.125
 
 static uint64_t read_clock(clockid_t clock)
 {
@@ -40,9 +52,25 @@ static int allocate(struct exec *exec)
     return 0;
 }
 
+/* The least of a few readings, as what disturbs one makes it longer. */
+static double time_clock(void)
+{
+    double least = 1e9;
+    for (int i = 0; i < 16; i++) {
+        uint64_t began = read_clock(CLOCK_MONOTONIC);
+        double time = (double)(read_clock(CLOCK_MONOTONIC) - began);
+        least = time < least ? time : least;
+    }
+    return least;
+}
+
 int exec_init(struct exec *exec, const struct exec_config *config)
 {
-    *exec = (struct exec){.config = *config, .record_bytes = hdss_record_size(config->loop)};
+    *exec = (struct exec){.config = *config, .record_bytes = hdss_record_size(config->loop), .random = 1};
+    if (config->collect || config->spread || config->slowdown > 1)
+        exec->config.short_runs = false;
+    if (exec->config.short_runs)
+        exec->clock_ns = time_clock();
     if (allocate(exec) < 0) {
         exec_fini(exec);
         snprintf(exec->error, sizeof exec->error, "%s: no memory for a record of %llu bytes", config->kernel->name,
@@ -66,6 +94,108 @@ void exec_fini(struct exec *exec)
         free(exec->buffers[i].bytes);
         exec->buffers[i].bytes = NULL;
     }
+}
+
+/* --- short chunks --- */
+
+static void begin_run(struct exec *exec, uint64_t now_ns)
+{
+    exec->random = exec->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth, MMIX */
+    exec->run_left = RUN_LEAST + (unsigned)(exec->random >> 33) % (RUN_MOST - RUN_LEAST + 1);
+    exec->run_done = 0;
+    exec->run_began_ns = now_ns;
+}
+
+/* Chunks are timed by themselves again. */
+static void doubt(struct exec *exec)
+{
+    exec->short_count = 0;
+    exec->calm = 0;
+}
+
+/* Takes the time of a chunk of `count` iterations if it is short. A reading of the clock is in `elapsed_ns`. */
+static bool learn_short(struct exec *exec, uint64_t count, uint64_t elapsed_ns)
+{
+    double time = (double)elapsed_ns - exec->clock_ns;
+    if (time >= SHORT_NS)
+        return false;
+    time = time > 0 ? time / (double)count : 0;
+    exec->short_ns = exec->calm == 0 ? time : exec->short_ns + SHORT_WEIGHT * (time - exec->short_ns);
+    return true;
+}
+
+/* Looks at a whole chunk that was timed by itself: whether it was short, and came soon after the one before. */
+static void look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns)
+{
+    bool is_soon = (double)(began_ns - exec->ended_ns) <= SHORT_GAP_NS + exec->clock_ns;
+    if (!is_soon || !learn_short(exec, exec->count, ended_ns - began_ns)) {
+        doubt(exec);
+        return;
+    }
+    if (++exec->calm < SHORT_CALM)
+        return;
+    uint64_t fit = exec->short_ns > 1 ? (uint64_t)(SHORT_NS / exec->short_ns) : (uint64_t)SHORT_NS;
+    exec->short_count = fit < exec->capacity ? fit : exec->capacity;
+    begin_run(exec, ended_ns);
+}
+
+/* Ends the run; returns the time of its iterations. */
+static uint64_t end_run(struct exec *exec, uint64_t now_ns)
+{
+    uint64_t passed = now_ns - exec->run_began_ns, time = (uint64_t)(exec->short_ns * (double)exec->run_done);
+    exec->run_left = 0;
+    exec->run_done = 0;
+    if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
+        return time < passed ? time : passed;
+    doubt(exec); /* one was long, or the core was taken away, which counts for a chunk that is timed, too */
+    return passed;
+}
+
+static int run_whole(struct exec *exec, uint64_t first, uint64_t count, void *records)
+{
+    exec->run_done += count;
+    return exec->config.kernel->run(exec->instance, first, count, records, exec->error);
+}
+
+/* The last of a run. Not inline: the others should not save registers for it. */
+__attribute__((noinline)) static int run_timed(struct exec *exec, uint64_t first, uint64_t count, void *records,
+                                               uint64_t *compute_ns)
+{
+    uint64_t began = read_clock(CLOCK_MONOTONIC);
+    if (run_whole(exec, first, count, records) < 0)
+        return -1;
+    uint64_t ended = read_clock(CLOCK_MONOTONIC);
+    if (learn_short(exec, count, ended - began)) {
+        *compute_ns += end_run(exec, ended);
+    } else {
+        exec->run_done -= count;
+        *compute_ns += end_run(exec, began) + (ended - began);
+        doubt(exec);
+    }
+    exec->ended_ns = ended;
+    begin_run(exec, ended);
+    return 0;
+}
+
+int exec_short(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns)
+{
+    unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
+    if (exec->run_left == 0)
+        begin_run(exec, read_clock(CLOCK_MONOTONIC));
+    int result = --exec->run_left > 0 ? run_whole(exec, first, count, records)
+                                      : run_timed(exec, first, count, records, compute_ns);
+    if (result == 0)
+        *digest += digest_records(first, count, records, exec->record_bytes);
+    return result;
+}
+
+uint64_t exec_pause(struct exec *exec)
+{
+    exec->run_left = 0;
+    if (exec->run_done == 0)
+        return 0;
+    exec->ended_ns = read_clock(CLOCK_MONOTONIC);
+    return end_run(exec, exec->ended_ns);
 }
 
 /* --- being slower than the core can --- */
@@ -108,8 +238,11 @@ static int run_kernel(struct exec *exec, uint64_t first, uint64_t count, void *r
         exec->waiting_ns += worked * (exec->config.slowdown - 1);
         pay_waiting(exec, at_end);
     }
-    uint64_t elapsed = read_clock(CLOCK_MONOTONIC) - began;
+    uint64_t ended = read_clock(CLOCK_MONOTONIC), elapsed = ended - began;
     exec->compute_ns += elapsed;
+    if (exec->config.short_runs && count == exec->count)
+        look_for_short(exec, began, ended);
+    exec->ended_ns = ended;
     exec->piece_ns += slow ? worked * exec->config.slowdown : (double)elapsed;
     return result;
 }
@@ -214,7 +347,8 @@ void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
     exec->mark = mark;
     exec->done = exec->sliced = 0;
     exec->sliced_at_ns = 0;
-    exec->compute_ns = exec->digest = 0;
+    exec->digest = 0;
+    exec->compute_ns = exec->config.short_runs ? exec_pause(exec) : 0;
     if (exec->config.spread)
         begin_spread(exec);
 }

@@ -2,7 +2,13 @@
  *
  * The chunk is computed in pieces of about TURN_NS, so that between two of them the runtime can look after its
  * messages. Results that are to be collected gather in one of two buffers; a full one leaves as a slice while the
- * other fills. What is computed leaves once in a second at least, so that long chunks are seen to go on. */
+ * other fills. What is computed leaves once in a second at least, so that long chunks are seen to go on.
+ *
+ * A chunk is timed by two readings of the clock, which can take ten times as long as a short chunk itself. Where the
+ * caller can do without the time of each (config.short_runs), chunks that are known to be short are computed at once by
+ * exec_short(), and only the last of a run of some tens is timed: the run counts as so many iterations of its length,
+ * and as all the time that has passed where that is more than a run of short chunks can take. So no long chunk goes
+ * uncounted, and the sum is that of chunks timed one by one, without the readings of the clock. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -22,6 +28,7 @@ struct exec_config {
     uint64_t probe_first, probe_count; /* the loop, from which the probe iterations are taken */
     unsigned probe_least;              /* probe at least so many of them, however long they take */
     bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
+    bool short_runs;                   /* the time of each single short chunk is not needed */
 };
 
 struct exec_buffer {
@@ -47,8 +54,17 @@ struct exec {
     struct spread spread;
     uint64_t piece_first, piece_end; /* the running piece, in iterations of the chunk */
     double piece_ns;                 /* time in it so far */
+    uint64_t ended_ns;               /* when the kernel was last seen to end; with short chunks after exec_pause() */
     double iteration_ns;             /* estimate, for the size of a turn; 0: unknown */
     double waiting_ns;               /* owed to the slowdown */
+    /* short chunks */
+    uint64_t short_count;      /* a chunk of so many iterations is short; 0: not known */
+    unsigned calm;             /* short chunks in a row that were timed one by one */
+    double clock_ns, short_ns; /* reading the clock takes; a short iteration takes */
+    unsigned run_left;         /* chunks of the run that are to come; 0: it has not begun */
+    uint64_t run_done;         /* iterations of the run */
+    uint64_t run_began_ns;
+    uint64_t random; /* of the length of runs */
     char error[HDSS_ERROR_MAX];
 };
 
@@ -59,7 +75,7 @@ void exec_fini(struct exec *exec);
 /* Times the probe iterations: see common/machine/probe.h. */
 void exec_probe(struct exec *exec, struct speed *speed);
 
-/* Begins a chunk; the one before is over. */
+/* Begins a chunk; the one before is over. A run of short chunks that it breaks off counts with it. */
 void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark);
 
 /* Sets the mark of the running chunk. */
@@ -67,6 +83,21 @@ void exec_mark(struct exec *exec, uint64_t mark);
 
 /* Computes for a turn; the event is MARK, SLICE or FINISHED. */
 enum turn exec_advance(struct exec *exec, struct event *event);
+
+/* Whether a chunk is known to be short. Never where results are collected, the worker is slowed down or the spread is
+ * wanted. */
+static inline bool exec_is_short(const struct exec *exec, uint64_t count)
+{
+    return count <= exec->short_count;
+}
+
+/* Computes a short chunk at once, the one before being over, and adds to `digest` and `compute_ns`: 0 for most chunks,
+ * the last of a run brings the time of all. -1 when the kernel failed, with one line in exec->error. */
+int exec_short(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns);
+
+/* The caller is going to do something else that may take a while, or is through: ends the run. Returns the time of its
+ * chunks. */
+uint64_t exec_pause(struct exec *exec);
 
 /* The records at `data`, from an event, are through: their buffer may be used again. */
 void exec_sent(struct exec *exec, const void *data);

@@ -156,6 +156,7 @@ struct runtime {
     struct doorbell doorbell;
     bool cores_are_free;
     unsigned cores;
+    bool sleeps_precisely; /* the timer's slack is set */
 };
 
 /* start.c: what all ranks do together before they run. */

@@ -16,6 +16,7 @@ struct driver {
     struct error *stored_error;
     unsigned stored_first, stored_count;
     uint64_t now_ns;
+    bool now_is_fresh; /* now_ns was read just now, while there was nothing to do */
     uint64_t next_tick_ns;
     bool exiting, broken;
     int status;
@@ -31,8 +32,7 @@ static void give_up(struct driver *driver, const char *text)
     MPI_Abort(driver->runtime->world, EXIT_STATUS_FAILED);
 }
 
-/* Finished sends: their payloads go back, and their receivers are rung again, should they have gone to sleep in
- * between. */
+/* Finished sends: their payloads go back, and their receivers are rung, should they be asleep. */
 static bool progress_sends(struct driver *driver)
 {
     unsigned to;
@@ -55,8 +55,9 @@ static void send_message(struct driver *driver, unsigned to, const struct messag
         give_up(driver, "out of memory for a message");
         return;
     }
-    doorbell_ring(&driver->runtime->doorbell, to);
     progress_sends(driver);
+    if (driver->net.send_count > 0) /* else it has been rung for this very message */
+        doorbell_ring(&driver->runtime->doorbell, to);
 }
 
 static void note_stored(struct driver *driver, const struct part *part, int result, const struct error *error)
@@ -116,7 +117,7 @@ static void inject_delay(struct driver *driver)
                         driver->actions.assignments * driver->effects->assignment_ns;
     if (delay_ns == 0)
         return;
-    runtime_spin(delay_ns);
+    runtime_delay(driver->runtime, delay_ns);
     driver->now_ns = runtime_now();
 }
 
@@ -159,6 +160,15 @@ static void deliver_bad_message(struct driver *driver, unsigned from, enum decod
     step_simple(driver, EVENT_PROBLEM, text);
 }
 
+/* Reading the clock takes a tenth of a round trip: where a rank waits for a message it is read ahead of each look, so
+ * that the message does not wait for it; where messages follow one another, once for those of a turn. */
+static void refresh_clock(struct driver *driver)
+{
+    if (!driver->now_is_fresh)
+        driver->now_ns = runtime_now();
+    driver->now_is_fresh = true;
+}
+
 /* Handles the next message, if there is one. */
 static bool receive_one(struct driver *driver)
 {
@@ -168,6 +178,7 @@ static bool receive_one(struct driver *driver)
     struct message message;
     if (!net_poll(&driver->net, &from, &bytes, &size))
         return false;
+    refresh_clock(driver);
     enum decode_result reason = message_decode(&message, bytes, size);
     struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
     if (reason == DECODE_OK)
@@ -179,10 +190,11 @@ static bool receive_one(struct driver *driver)
     return true;
 }
 
+/* One who computes goes on with what has come, and looks for more after that. */
 static bool receive_messages(struct driver *driver)
 {
-    unsigned count = 0;
-    while (count < MESSAGES_PER_TURN && receive_one(driver))
+    unsigned count = 0, most = driver->effects->advance == NULL ? MESSAGES_PER_TURN : 1;
+    while (count < most && receive_one(driver))
         count++;
     return count > 0;
 }
@@ -192,6 +204,7 @@ static bool receive_data(struct driver *driver)
     struct collect *collect = net_poll_collect(&driver->net);
     if (collect == NULL)
         return false;
+    refresh_clock(driver);
     store(driver, &collect->part, collect->buffer);
     if (net_collected(&driver->net, collect) < 0)
         give_up(driver, "out of memory for results");
@@ -212,6 +225,7 @@ static bool compute(struct driver *driver)
         return false;
     uint64_t before_ns = driver->now_ns;
     driver->now_ns = runtime_now();
+    driver->now_is_fresh = true;
     if (turn == TURN_EVENT) {
         if (driver->now_ns - before_ns > LONG_TURN_NS) /* what came while it computed came before the event */
             receive_messages(driver);
@@ -245,7 +259,7 @@ static void look_at_time(struct driver *driver)
 static bool has_mail(void *context)
 {
     struct driver *driver = context;
-    driver->now_ns = runtime_now();
+    driver->now_is_fresh = false;
     if (!receive_one(driver))
         return false;
     wait_reset(&driver->wait);
@@ -254,13 +268,15 @@ static bool has_mail(void *context)
 
 static void turn(struct driver *driver)
 {
-    driver->now_ns = runtime_now();
     bool happened = receive_messages(driver);
     happened |= progress_sends(driver);
     happened |= receive_data(driver);
     if (!driver->exiting)
         happened |= compute(driver);
+    if (!happened)
+        driver->now_ns = runtime_now();
     look_at_time(driver);
+    driver->now_is_fresh = !happened && driver->runtime->cores_are_free; /* who yields may be away for long */
     if (happened)
         wait_reset(&driver->wait);
     else if (!driver->exiting || driver->net.send_count > 0)

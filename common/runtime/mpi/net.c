@@ -105,11 +105,12 @@ int net_send(struct net *net, unsigned to, const struct message *message)
 bool net_sent(struct net *net, unsigned *to, const void **payload)
 {
     struct send_slot *slot = &net->sends[net->send_first];
-    int control, data;
+    int control, data = 1;
     if (net->send_count == 0)
         return false;
     MPI_Test(&slot->control, &control, MPI_STATUS_IGNORE);
-    MPI_Test(&slot->data, &data, MPI_STATUS_IGNORE);
+    if (slot->data != MPI_REQUEST_NULL)
+        MPI_Test(&slot->data, &data, MPI_STATUS_IGNORE);
     if (!control || !data)
         return false;
     *to = slot->to;

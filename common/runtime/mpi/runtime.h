@@ -67,8 +67,12 @@ unsigned runtime_cores(const struct runtime *runtime);
 /* Nanoseconds of the clock that events carry. */
 uint64_t runtime_now(void);
 
-/* Keeps the core busy for so long. */
-void runtime_spin(uint64_t ns);
+/* Lets so much time pass, for --inject-delay: with the core kept busy where each rank has its own, else asleep but for
+ * the last moment, as on a machine with a core for each rank the others would not feel it. After runtime_prepare(). */
+void runtime_delay(struct runtime *runtime, uint64_t ns);
+
+/* Sleeps so long and some 15 us more, less than the timer's usual slack. */
+void runtime_nap(struct runtime *runtime, uint64_t ns);
 
 /* When this process was started, on that clock. */
 uint64_t runtime_process_start(void);

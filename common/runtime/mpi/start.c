@@ -2,11 +2,13 @@
  * one rank, and all leave with the same status. */
 #include "common/runtime/mpi/internal.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +19,33 @@ uint64_t runtime_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void runtime_spin(uint64_t ns)
+/* A sleep ends so much too late or less, in nine of ten cases of a machine that is not overloaded, once the timer's
+ * slack is set: 14 to 17 us at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
+#define SLEEP_LATE_NS 20000u
+
+static void sleep_until(struct runtime *runtime, uint64_t until_ns)
 {
-    for (uint64_t until = runtime_now() + ns; ns > 0 && runtime_now() < until;)
+    const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+    if (!runtime->sleeps_precisely)
+        prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    runtime->sleeps_precisely = true;
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+}
+
+void runtime_nap(struct runtime *runtime, uint64_t ns)
+{
+    sleep_until(runtime, runtime_now() + ns);
+}
+
+void runtime_delay(struct runtime *runtime, uint64_t ns)
+{
+    if (ns == 0)
+        return;
+    uint64_t until_ns = runtime_now() + ns;
+    if (!runtime->cores_are_free && ns > SLEEP_LATE_NS)
+        sleep_until(runtime, until_ns - SLEEP_LATE_NS);
+    while (runtime_now() < until_ns)
         ;
 }
 

@@ -1,0 +1,393 @@
+/* The draws of real flat runs: ranks that share loops by the transports of worker --dca, without a kernel, and write
+ * down what they drew.
+ *
+ *   flat-draws forms    every technique in every mode that takes it, loops of 0, 1, 7, 1000 and 1,000,000 iterations:
+ *                       the chunks cover the loop exactly once, and are those of the closed form
+ *   flat-draws contest  in every mode 200 short loops right after one another, of chance lengths and techniques; some
+ *                       are stopped by one of the ranks: no iteration twice, and none lost unless stopped
+ *
+ * Run by mpirun with any number of ranks. One line on standard output when all is well; else one on standard error and
+ * status 1. */
+#include "common/flat/core_queue.h"
+#include "common/flat/flat.h"
+#include "common/flat/work.h"
+#include "common/util/random.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a closed form at most. */
+#define CHUNKS_MAX 1100000u
+/* A longer loop is not drawn one by one: test_flat.py does that, here it would take most of the time. */
+#define LONG  100000u
+#define LOOPS 200
+#define SWR   0.6
+
+struct mode {
+    const char *name;
+    const struct transport *transport;
+    bool two_counters;
+};
+
+static const struct mode modes[] = {
+    {"rma", &transport_rma, false},
+    {"rma:atomics=2", &transport_rma, true},
+    {"two-sided", &transport_two_sided, false},
+    {"two-sided:exchanges=2", &transport_two_sided, true},
+    {"node", &transport_node, false},
+};
+
+#define MODES (sizeof modes / sizeof *modes)
+
+/* A loop to be shared. */
+struct loop {
+    const struct mode *mode;
+    char technique[64], inside[64];
+    uint64_t iterations;
+    unsigned stopper; /* this rank stops the run after its `stop_after`-th chunk; UINT_MAX: nobody does */
+    uint64_t stop_after;
+};
+
+static struct flat flat;
+static double *powers;
+static struct range *own; /* what this rank has drawn */
+static size_t own_count, own_capacity;
+static uint64_t loops_done, chunks_done;
+
+static void fail(const struct loop *loop, const char *what, uint64_t where)
+{
+    fprintf(stderr, "flat-draws: %s, %s inside %s, %" PRIu64 " iterations, %u ranks: %s at %" PRIu64 "\n",
+            loop->mode->name, loop->technique, loop->inside, loop->iterations, flat.ranks, what, where);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void *checked(void *memory)
+{
+    if (memory == NULL) {
+        fprintf(stderr, "flat-draws: out of memory\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return memory;
+}
+
+static struct sched_spec spec_of(const char *text)
+{
+    struct sched_spec spec;
+    struct error error;
+    if (sched_spec_parse(&spec, text, &error) < 0) {
+        fprintf(stderr, "flat-draws: %s\n", error.text);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return spec;
+}
+
+/* --- drawing --- */
+
+/* As core_config() of the program has it. False: this technique does not run in this mode. */
+static bool prepare(const struct loop *loop)
+{
+    const struct sched_spec spec = spec_of(loop->technique);
+    bool by_node = loop->mode->transport == &transport_node;
+    const struct flat_config config = {
+        .technique = &spec,
+        .sched = {.iterations = loop->iterations,
+                  .workers = by_node ? flat.topology->nodes : flat.ranks,
+                  .powers = (spec.technique->needs & SCHED_NEEDS_POWER) != 0 ? powers : NULL,
+                  .swr = SWR},
+        .worker = by_node ? flat.topology->worker_node[flat.rank] : flat.rank,
+        .two_counters = loop->mode->two_counters,
+    };
+    if (flat_init(&flat.core, &config, &flat.lead.error) < 0)
+        return false;
+    if (!by_node || !flat_learns(&flat.core))
+        return true;
+    flat_fini(&flat.core);
+    return false;
+}
+
+static void note(const struct range *chunk)
+{
+    if (own_count == own_capacity) {
+        own_capacity = own_capacity > 0 ? 2 * own_capacity : 1024;
+        own = checked(realloc(own, own_capacity * sizeof *own));
+    }
+    own[own_count++] = *chunk;
+}
+
+/* What flat_work() does, without computing. What is measured is made up: it need only differ. */
+static void draw_all(const struct loop *loop)
+{
+    struct range chunk;
+    own_count = 0;
+    MPI_Barrier(flat.runtime->world);
+    while (flat.transport->draw(&flat, &chunk)) {
+        note(&chunk);
+        flat_measure(&flat.core, chunk.count, chunk.count * 1000 * (flat.rank + 1), 100, 4);
+        if (flat.transport->serve != NULL && flat.rank == 0)
+            flat.transport->serve(&flat);
+        if (loop->stopper == flat.rank && own_count == loop->stop_after)
+            flat.transport->stop(&flat);
+    }
+    if (flat.transport->finish != NULL)
+        flat.transport->finish(&flat);
+}
+
+/* --- looking at what was drawn --- */
+
+static int by_first(const void *a, const void *b)
+{
+    const struct range *left = a, *right = b;
+    return left->first < right->first ? -1 : left->first > right->first;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct range *left = a, *right = b;
+    return left->count < right->count ? -1 : left->count > right->count;
+}
+
+/* On rank 0 all chunks, in the order of the loop; else NULL. */
+static struct range *gather(size_t *count)
+{
+    const int words = (int)(2 * own_count);
+    int *counts = checked(calloc(flat.ranks, sizeof *counts)), *places = checked(calloc(flat.ranks, sizeof *places));
+    struct range *all = NULL;
+    int sum = 0;
+    MPI_Gather(&words, 1, MPI_INT, counts, 1, MPI_INT, 0, flat.runtime->world);
+    for (unsigned i = 0; flat.rank == 0 && i < flat.ranks; sum += counts[i++])
+        places[i] = sum;
+    *count = (size_t)sum / 2;
+    if (flat.rank == 0)
+        all = checked(calloc(*count + 1, sizeof *all));
+    MPI_Gatherv(own, words, MPI_UINT64_T, all, counts, places, MPI_UINT64_T, 0, flat.runtime->world);
+    if (all != NULL)
+        qsort(all, *count, sizeof *all, by_first);
+    free(counts);
+    free(places);
+    return all;
+}
+
+static void check_cover(const struct loop *loop, const struct range *all, size_t count)
+{
+    uint64_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].count == 0)
+            fail(loop, "an empty chunk", all[i].first);
+        if (all[i].first < next)
+            fail(loop, "drawn twice", all[i].first);
+        if (all[i].first > next && loop->stopper >= flat.ranks)
+            fail(loop, "lost", next);
+        next = all[i].first + all[i].count;
+    }
+    if (next > loop->iterations)
+        fail(loop, "beyond the end", next);
+    if (next < loop->iterations && loop->stopper >= flat.ranks)
+        fail(loop, "lost", next);
+}
+
+/* The chunks of a closed form one after another, from `first` on, the last one reaching beyond the end as it may.
+ * Returns how many there are now. */
+static size_t add_form(const char *technique, uint64_t first, uint64_t iterations, unsigned workers, struct range *form,
+                       size_t count)
+{
+    const struct sched_spec spec = spec_of(technique);
+    const struct sched_config config = {.iterations = iterations, .workers = workers, .powers = powers, .swr = SWR};
+    struct sched sched;
+    struct error error;
+    uint64_t start = 0;
+    if (sched_init(&sched, &spec, &config, &error) < 0)
+        return count;
+    for (uint64_t step = 0; sched_check_closed(&sched, &error) == 0 && start < iterations && count < CHUNKS_MAX;
+         step++) {
+        uint64_t size = sched_at(&sched, step);
+        form[count++] = (struct range){.first = first + start, .count = size};
+        start += size;
+    }
+    sched_fini(&sched);
+    return count;
+}
+
+/* One chunk after another, each in its place: the step alone fixes it. */
+static void check_places(const struct loop *loop, const struct range *all, size_t count, const struct range *form,
+                         size_t form_count)
+{
+    for (size_t i = 0; i < count && i < form_count; i++)
+        if (all[i].first != form[i].first || all[i].count != form[i].count)
+            fail(loop, "not the closed form's chunk", all[i].first);
+    if (count != form_count)
+        fail(loop, "not as many chunks as the closed form", count);
+}
+
+/* By two counters sizes come in any order, and what the end cuts off can be of several: all but the last chunk are
+ * among the form's. */
+static void check_sizes(const struct loop *loop, struct range *all, size_t count, struct range *form, size_t form_count)
+{
+    if (count > form_count)
+        fail(loop, "more chunks than the closed form", count);
+    qsort(all, count > 0 ? count - 1 : 0, sizeof *all, by_count);
+    qsort(form, form_count, sizeof *form, by_count);
+    for (size_t i = 0, k = 0; i + 1 < count; i++, k++) {
+        while (k < form_count && form[k].count < all[i].count)
+            k++;
+        if (k == form_count || form[k].count != all[i].count)
+            fail(loop, "not a size of the closed form", all[i].first);
+    }
+}
+
+static void cut(struct range *chunk, uint64_t end)
+{
+    if (chunk->first + chunk->count > end)
+        chunk->count = end - chunk->first;
+}
+
+/* Big chunks, each cut for the node's workers. Only on one node: on several, who draws first is chance. */
+static size_t form_of_node(const struct loop *loop, const struct range *big, size_t big_count, struct range *form)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < big_count; i++) {
+        count = add_form(loop->inside, big[i].first, big[i].count, flat.ranks, form, count);
+        if (count > 0)
+            cut(&form[count - 1], big[i].first + big[i].count);
+    }
+    return count;
+}
+
+static void check_form(const struct loop *loop, struct range *all, size_t count)
+{
+    bool by_node = loop->mode->transport == &transport_node;
+    if (flat.core.power > 0 || flat.core.way == FLAT_BY_REST || loop->stopper < flat.ranks ||
+        (by_node && flat.topology->nodes > 1))
+        return;
+    struct range *form = checked(calloc(CHUNKS_MAX, sizeof *form)), *big = form;
+    size_t form_count = add_form(loop->technique, 0, loop->iterations, by_node ? 1 : flat.ranks, form, 0);
+    if (form_count > 0 && flat.core.way == FLAT_BY_PLACE)
+        cut(&form[form_count - 1], loop->iterations);
+    if (by_node) {
+        form = checked(calloc(CHUNKS_MAX, sizeof *form));
+        form_count = form_of_node(loop, big, form_count, form);
+        free(big);
+    }
+    if (flat.core.way == FLAT_BY_STEP)
+        check_sizes(loop, all, count, form, form_count);
+    else
+        check_places(loop, all, count, form, form_count);
+    free(form);
+}
+
+/* Shares one loop. False: the technique does not run so. */
+static bool share(const struct loop *loop)
+{
+    size_t count;
+    flat.transport = loop->mode->transport;
+    flat.options.worker.node_technique = spec_of(loop->inside);
+    flat.lead.plan.count = loop->iterations;
+    if (!prepare(loop))
+        return false;
+    if (flat.transport->open(&flat) < 0)
+        fail(loop, flat.lead.error.text, 0);
+    draw_all(loop);
+    struct range *all = gather(&count);
+    if (all != NULL) {
+        check_cover(loop, all, count);
+        check_form(loop, all, count);
+    }
+    free(all);
+    flat.transport->close(&flat);
+    flat_fini(&flat.core);
+    loops_done++;
+    chunks_done += count;
+    return true;
+}
+
+/* --- the two sets of loops --- */
+
+/* The first INSIDE have a closed form whatever the powers, as the workers of a node need it. */
+static const char *const techniques[] = {
+    "static",
+    "css:chunk=13",
+    "fsc:h=0.01,sigma=0.06",
+    "mfsc",
+    "gss",
+    "tap:mu=1,sigma=0.5",
+    "tss",
+    "tss:decrement=real",
+    "fac2",
+    "tfss",
+    "fiss",
+    "viss",
+    "rnd:lo=5,hi=60",
+    "pls:swr=0.3",
+    "ss",
+    "pls",
+    "wf",
+    "dtss",
+    "dfss",
+    "dgss",
+    "af",
+};
+
+#define INSIDE     15
+#define TECHNIQUES (sizeof techniques / sizeof *techniques)
+
+static void share_forms(void)
+{
+    static const uint64_t lengths[] = {0, 1, 7, 1000, 1000000};
+    for (size_t m = 0; m < MODES; m++)
+        for (size_t t = 0; t < TECHNIQUES; t++)
+            for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+                struct loop loop = {.mode = &modes[m], .iterations = lengths[n], .stopper = UINT32_MAX};
+                if (strcmp(techniques[t], "ss") == 0 && loop.iterations > LONG)
+                    continue;
+                strcpy(loop.technique, techniques[t]);
+                strcpy(loop.inside, loop.iterations > LONG ? "fac2" : techniques[(t + n) % INSIDE]);
+                share(&loop);
+            }
+}
+
+static void share_by_chance(void)
+{
+    struct random random; /* the same on every rank */
+    random_init(&random, 4);
+    for (size_t m = 0; m < MODES; m++)
+        for (unsigned i = 0; i < LOOPS;) {
+            struct loop loop = {
+                .mode = &modes[m], .iterations = random_between(&random, 0, 700), .stopper = UINT32_MAX};
+            strcpy(loop.technique, techniques[random_between(&random, 0, TECHNIQUES - 1)]);
+            strcpy(loop.inside, techniques[random_between(&random, 0, INSIDE - 1)]);
+            if (i % 8 == 7) {
+                loop.stopper = i % flat.ranks;
+                loop.stop_after = random_between(&random, 1, 20);
+            }
+            i += share(&loop);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    const struct introduction introduction = {.role = ROLE_WORKER, .version = HDSS_VERSION, .dca = true};
+    int status;
+    flat.runtime = runtime_join(&argc, &argv, &introduction, &status);
+    if (flat.runtime == NULL)
+        return 1;
+    flat.rank = runtime_rank(flat.runtime);
+    flat.ranks = runtime_ranks(flat.runtime);
+    flat.topology = runtime_group(flat.runtime, true);
+    powers = checked(calloc(flat.ranks, sizeof *powers));
+    for (unsigned i = 0; i < flat.ranks; i++)
+        powers[i] = 1 + i % 3;
+    if (flat.topology == NULL || runtime_prepare(flat.runtime) < 0 || flat_prepare_waiting(&flat) < 0)
+        checked(NULL);
+    if (argc == 2 && strcmp(argv[1], "forms") == 0)
+        share_forms();
+    else
+        share_by_chance();
+    if (flat.rank == 0)
+        printf("%" PRIu64 " loops, %" PRIu64 " chunks\n", loops_done, chunks_done);
+    flat_finish_waiting(&flat);
+    free(own);
+    free(powers);
+    runtime_leave(flat.runtime);
+    return 0;
+}
