@@ -77,6 +77,20 @@ static void splice(struct ranges *set, size_t i, size_t old, const struct range 
         set->head = 0;
 }
 
+/* Adds a range that lies behind all others; false where it does not. Room was reserved. */
+static bool append(struct ranges *set, uint64_t first, uint64_t count)
+{
+    struct range *items = set->items + set->head, *last = set->length > 0 ? &items[set->length - 1] : NULL;
+    if (last != NULL && end_of(last) > first)
+        return false;
+    if (last != NULL && end_of(last) == first)
+        last->count += count;
+    else
+        items[set->length++] = (struct range){first, count};
+    set->total += count;
+    return true;
+}
+
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added)
 {
     if (added != NULL)
@@ -85,6 +99,11 @@ int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *add
         return 0;
     if (ranges_reserve(set, set->length + 1) < 0)
         return -1;
+    if (append(set, first, count)) {
+        if (added != NULL)
+            *added = count;
+        return 0;
+    }
     const struct range *items = set->items + set->head;
     size_t i = lower_bound(set, first), merged = 0;
     uint64_t low = first, high = first + count, had = 0;
