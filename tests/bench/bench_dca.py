@@ -3,11 +3,16 @@
 
 Targets (DESIGN, section 10, and issue 4): a chunk over RMA at most 1.3 times one bare MPI_Fetch_and_op, two-sided at most 2.3 bare round trips;
 100 us in the calculation slow the central topology in proportion to its chunks and the flat ones hardly; in the assignment the order
-turns round for two-sided; a slow rank 0 harms ss over two-sided, not over RMA.
+turns round; a slow rank 0 harms ss over two-sided, not over RMA.
 
-The loop sleeps, so that 16 workers do not need 16 cores; delays are spent computing, so on 2 cores 100 us for each of these chunks keep both busy
-for most of the time, in any topology. What is said of one chunk with an empty body holds two readings of the clock, the digest of its result and the
-kernel's hash, some 70 ns; the draw without them is in the benchmark `flat`.
+One chunk: an empty body still has the kernel's hash and the digest of its result; `bare_draw` is a program by hand that does that and the draw,
+nothing else. The draw without MPI is in the benchmark `flat`.
+
+Delays: the loop sleeps, and so do the delays where ranks share cores, so that 16 workers do not need 16 cores. An iteration is long against the
+delay, so that workers who calculate hardly feel it; 1/16 of it is short against the delay, so that one who calculates for 16 does.
+
+A slow coordinator: over two-sided and RMA rank 0 has --slowdown 4. A supermaster computes nothing that --slowdown could stretch: a slow one is an
+ordinary one with three times the cost of a chunk, as measured first, added to each assignment.
 """
 import json
 import os
@@ -15,10 +20,10 @@ import statistics
 import subprocess
 import tempfile
 
-from measure import header, record, side_by_side, spread
+from measure import bare, header, record, show, side_by_side
 from launch import MASTER, SUPERMASTER, WORKER, environment, mpirun_line, report, run
 
-BARE_MPI = os.environ['BARE_MPI']
+BARE_DRAW = os.environ['BARE_DRAW']
 WORKERS = 16
 LOOP = ['synthetic', 'iterations=3200', 'mean=1000', 'distribution=constant', 'mode=sleep']
 EMPTY = ['synthetic', 'iterations=300000', 'mean=0']
@@ -54,6 +59,8 @@ TOPOLOGIES = {
     'dca rma, 2 atomics': flat('rma:atomics=2', WORKERS),
     'dca node': flat('node', WORKERS, '--node-technique', 'ss'),
 }
+# The chunks of one iteration are those that a worker draws: from its node's queue, which one big chunk fills.
+TECHNIQUES = {name: 'static' if name == 'dca node' else 'ss' for name in TOPOLOGIES}
 
 
 def figures_of(line, words):
@@ -81,70 +88,67 @@ def chunk_of_rank_1_us():
 
 
 def bare_us(what, ranks):
+    return lambda: bare(what, ranks, 300000)['seconds'] * 1e6
+
+
+def bare_draw_us(ranks):
     def once():
-        line = [str(word) for word in mpirun_line([(ranks, [BARE_MPI, what, '300000'])])]
-        out = subprocess.run(line, capture_output=True, text=True, check=True, env=environment()).stdout
-        return json.loads(out)['seconds'] * 1e6
+        line = [str(word) for word in mpirun_line([(ranks, [BARE_DRAW, 300000])])]
+        return json.loads(subprocess.run(line, capture_output=True, text=True, check=True, env=environment()).stdout)['seconds'] * 1e6
     return once
 
 
-def show(title, figures, form, unit, base=None):
-    print(title)
-    for name, values in figures.items():
-        ratio = ''
-        if base and base.get(name):
-            ratio = f'  {statistics.median(values) / statistics.median(figures[base[name]]):.2f} of {base[name]}'
-        print(f'  {name:34s} {spread(values, form)} {unit}{ratio}', flush=True)
-        record('dca', f'{title} / {name}', values)
-    print()
-
-
 def one_chunk():
-    figures = side_by_side({
-        'bare MPI_Fetch_and_op, 1 rank': bare_us('fetch', 1),
-        'rma, 1 rank': chunk_us(flat('rma', 1), '--technique', 'ss', *EMPTY),
-        'node, 1 rank': chunk_us(flat('node', 1, '--node-technique', 'ss'), '--technique', 'static', *EMPTY),
-        'bare MPI_Fetch_and_op, 2 ranks': bare_us('fetch', 2),
-        'rma, 2 ranks': chunk_us(flat('rma', 2), '--technique', 'ss', *EMPTY),
-        'rma:atomics=2, 2 ranks': chunk_us(flat('rma:atomics=2', 2), '--technique', 'ss', *EMPTY),
-        'node, 2 ranks': chunk_us(flat('node', 2, '--node-technique', 'ss'), '--technique', 'static', *EMPTY),
-        'bare ping-pong of 64 bytes': bare_us('ping', 2),
-        'two-sided, the asking rank': chunk_of_rank_1_us,
-        'central, 1 worker, no ask-ahead': chunk_us(led(0, 1), '--technique', 'ss', '--ask-ahead', 'off', *EMPTY),
-    })
-    show('One chunk, ss, empty body', figures, '{:.3f}', 'us',
-         {'rma, 1 rank': 'bare MPI_Fetch_and_op, 1 rank', 'rma, 2 ranks': 'bare MPI_Fetch_and_op, 2 ranks',
-          'two-sided, the asking rank': 'bare ping-pong of 64 bytes', 'central, 1 worker, no ask-ahead': 'bare ping-pong of 64 bytes'})
+    """Returns what one costs the central topology, in us."""
+    central, ping = 'central, 1 worker, no ask-ahead', 'bare ping-pong of 64 bytes'
+    cases = {}
+    for ranks in (1, 2):
+        cases[f'bare MPI_Fetch_and_op, ranks: {ranks}'] = bare_us('fetch', ranks)
+        cases[f'the same, record and digest, ranks: {ranks}'] = bare_draw_us(ranks)
+        for mode in ('rma', 'rma:atomics=2'):
+            cases[f'{mode}, ranks: {ranks}'] = chunk_us(flat(mode, ranks), '--technique', 'ss', *EMPTY)
+        cases[f'node, ranks: {ranks}'] = chunk_us(flat('node', ranks, '--node-technique', 'ss'), '--technique', 'static', *EMPTY)
+    base = {name: f'bare MPI_Fetch_and_op, ranks: {name[-1]}' for name in cases if not name.startswith('bare')}
+    cases[ping] = bare_us('ping', 2)
+    cases['two-sided, the asking rank'] = chunk_of_rank_1_us
+    cases[central] = chunk_us(led(0, 1), '--technique', 'ss', '--ask-ahead', 'off', *EMPTY)
+    figures = side_by_side(cases)
+    show('dca', 'One chunk, ss, empty body', figures, 'us', '{:.4f}', {**base, 'two-sided, the asking rank': ping, central: ping})
+    return statistics.median(figures[central])
 
 
 def delays():
-    cases = {(name, delay): loop_time(line, '--technique', 'ss', '--inject-delay', delay, *LOOP)
-             for name, line in TOPOLOGIES.items() for delay in DELAYS}
-    figures = side_by_side(cases)
-    print(f'Loop time in s, {" ".join(LOOP)}, ss, {WORKERS} workers, with a delay in us')
-    print(f'  {"":24s}' + ''.join(f'{delay:>18s}' for delay in DELAYS))
+    figures = side_by_side({(name, delay): loop_time(line, '--technique', TECHNIQUES[name], '--inject-delay', delay, *LOOP)
+                            for name, line in TOPOLOGIES.items() for delay in DELAYS})
+    print(f'Loop time in s, {" ".join(LOOP)}, ss, {WORKERS} workers, with a delay in us: median (least .. most), times that without')
+    print(f'  {"":24s}' + ''.join(f'{delay:>30s}' for delay in DELAYS))
     for name in TOPOLOGIES:
-        medians = [statistics.median(figures[name, delay]) for delay in DELAYS]
-        print(f'  {name:24s}' + ''.join(f'{value:10.3f} ({value / medians[0]:4.2f})' for value in medians), flush=True)
+        base, cells = statistics.median(figures[name, DELAYS[0]]), []
         for delay in DELAYS:
-            record('dca', f'{name} / {delay}', figures[name, delay])
-    print()
+            values = figures[name, delay]
+            cells.append(f'{statistics.median(values):.3f} ({min(values):.3f} .. {max(values):.3f}) {statistics.median(values) / base:4.2f}')
+            record('dca', f'{name} / {delay}', values, unit='s')
+        print(f'  {name:24s}' + ''.join(f'{cell:>30s}' for cell in cells), flush=True)
+    print(flush=True)
 
 
-def slow_coordinator():
+def slow_coordinator(central_chunk_us):
     loop = ['--technique', 'ss', 'synthetic', 'iterations=4000', 'mean=200', 'distribution=constant', 'mode=sleep']
-    figures = side_by_side({f'{mode}, {how}': loop_time(line(mode, 8), *loop) for mode in ('two-sided', 'rma')
-                            for how, line in (('equal ranks', flat), ('rank 0 is 4 times slower', slow_rank_0))})
-    show('A slow rank 0: loop time, ss, 8 workers', figures, '{:.3f}', 's',
-         {f'{mode}, rank 0 is 4 times slower': f'{mode}, equal ranks' for mode in ('two-sided', 'rma')})
+    slow = ['--inject-delay', f'assignment:{3 * central_chunk_us:.3f}']
+    cases = {f'{mode}, {how}': loop_time(line(mode, 8), *loop) for mode in ('two-sided', 'rma')
+             for how, line in (('equal ranks', flat), ('rank 0 is 4 times slower', slow_rank_0))}
+    cases['central, equal ranks'] = loop_time(led(0, 8), *loop)
+    cases['central, supermaster 4 times slower'] = loop_time(led(0, 8), *slow, *loop)
+    base = {name: name.split(',')[0] + ', equal ranks' for name in cases if 'slower' in name}
+    show('dca', 'A slow coordinator: loop time, ss, 8 workers', side_by_side(cases), 's', base=base)
 
 
 def main():
     os.chdir(tempfile.mkdtemp(prefix='hdss-bench-'))
     header('Flat scheduling beside the others')
-    one_chunk()
+    central_chunk_us = one_chunk()
     delays()
-    slow_coordinator()
+    slow_coordinator(central_chunk_us)
 
 
 main()

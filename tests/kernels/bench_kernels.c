@@ -1,11 +1,14 @@
 /* How fast the kernels' inner loops are on one core: the plain code and each vector variant side by side, the best of a
- * few rounds by the thread's CPU clock. A header with the machine, then one JSON object per line. */
+ * few rounds by the thread's CPU clock. The Mandelbrot variants are held against the bound of the vector units as well
+ * (bound.h; target: 0.6 of it). A header with the machine, then one JSON object per line. */
 #include "common/util/random.h"
+#include "tests/kernels/bound.h"
 #include "worker/kernels/adjoint.h"
 #include "worker/kernels/escape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { SIDE = 512, MAX_ITER = 2000, ROUNDS = 5, TERMS = 16384 };
@@ -72,6 +75,31 @@ static void report(const char *kernel, const char *variant, const char *unit, do
            amount / seconds, plain_seconds / seconds);
 }
 
+/* Steps of exponent 2 per second that the vector units could do at most, a step being nothing but its arithmetic. */
+static double bound_steps_per_s(const struct bound *bound)
+{
+    const uint64_t rounds = 20000000;
+    double best = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = now_s();
+        bound->run(rounds);
+        double seconds = now_s() - start;
+        best = seconds < best ? seconds : best;
+    }
+    return BOUND_STEPS * bound->lanes * (double)rounds / best;
+}
+
+static void report_bound(const char *variant, double steps_per_s)
+{
+    for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++)
+        if (strcmp(bounds[b].variant, variant) == 0) {
+            double bound = bound_steps_per_s(&bounds[b]);
+            printf("{\"kernel\":\"mandelbrot "
+                   "exponent=2\",\"variant\":\"%s\",\"bound_steps_per_s\":%.4g,\"of_bound\":%.3f}\n",
+                   variant, bound, steps_per_s / bound);
+        }
+}
+
 static void bench_escape(unsigned exponent)
 {
     char name[40];
@@ -96,6 +124,8 @@ static void bench_escape(unsigned exponent)
         }
         if (variant[v].usable())
             report(name, variant[v].name, "steps", (double)steps, best, plain);
+        if (variant[v].usable() && exponent == 2)
+            report_bound(variant[v].name, (double)steps / best);
     }
     free(batch);
 }

@@ -1,0 +1,77 @@
+/* A run of the virtual cluster, for valgrind to count the instructions of the three machines' steps:
+ *
+ *   instructions TECHNIQUE MASTERS WORKERS ITERATIONS
+ *   instructions build                                   what the counts depend on: the architecture and the compiler
+ *
+ * Prints the chunks that were handed out. It and all that it drives are compiled with the same options whatever the
+ * build's are (meson.build), so that the counts can be held against those of instructions.txt. */
+#include "common/runtime/virtual/cluster.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__clang__)
+#define COMPILER "clang"
+#define MAJOR    __clang_major__
+#elif defined(__GNUC__)
+#define COMPILER "gcc"
+#define MAJOR    __GNUC__
+#else
+#define COMPILER "unknown"
+#define MAJOR    0
+#endif
+
+#if defined(__x86_64__)
+#define ARCHITECTURE "x86_64"
+#elif defined(__aarch64__)
+#define ARCHITECTURE "aarch64"
+#else
+#define ARCHITECTURE "other"
+#endif
+
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+#define OPTIMISED "optimised"
+#else
+#define OPTIMISED "not optimised"
+#endif
+
+/* Iterations of 1 us on equal workers of one node, a message takes as long. */
+static int run(const char *technique, unsigned masters, unsigned workers, uint64_t iterations)
+{
+    struct error error;
+    const struct virtual_config config = {
+        .masters = masters,
+        .workers = workers,
+        .technique = technique,
+        .min_chunk = 1,
+        .count = iterations,
+        .latency_ns = 1000,
+        .service_ns = 100,
+    };
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    if (cluster == NULL) {
+        fprintf(stderr, "instructions: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+    struct virtual_result result = virtual_run(cluster);
+    if (result.status != 0)
+        fprintf(stderr, "instructions: the run ended with %d\n", result.status);
+    else
+        printf("%" PRIu64 "\n", result.supermaster->chunks);
+    virtual_free(cluster);
+    return result.status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "build") == 0) {
+        printf(ARCHITECTURE " " COMPILER " %d " OPTIMISED "\n", MAJOR);
+        return EXIT_SUCCESS;
+    }
+    if (argc == 5)
+        return run(argv[1], (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), strtoull(argv[4], NULL, 10));
+    fprintf(stderr, "usage: instructions TECHNIQUE MASTERS WORKERS ITERATIONS | build\n");
+    return EXIT_FAILURE;
+}
