@@ -50,9 +50,13 @@ def synthetic(iterations):
     return ['synthetic', f'iterations={iterations}', 'mean=0']
 
 
-def test_every_mode_rank_count_and_length():
-    for ranks, mode, iterations in itertools.product([1, 2, 3, 8], ALL_MODES, [0, 1, 7, 1000]):
-        figures = check(ranks, mode, ['--technique', 'gss'], synthetic(iterations))
+# Here whole runs; flat_draws draws in all combinations of ranks, lengths, modes and techniques.
+
+
+def test_every_mode_and_length():
+    ranks = itertools.cycle([1, 2, 3, 8])
+    for iterations, mode in itertools.product([0, 1, 7, 1000], ALL_MODES):
+        figures = check(next(ranks), mode, ['--technique', 'gss'], synthetic(iterations))
         assert figures['chunks'] <= iterations
 
 
@@ -63,10 +67,9 @@ def test_a_million_iterations_one_by_one():
 
 
 def test_every_technique():
-    ranks = itertools.cycle([2, 3, 8])
+    ranks, modes = itertools.cycle([2, 3, 8, 3]), itertools.cycle(MODES)
     for technique in CLOSED + WEIGHTED:
-        for mode in MODES:
-            check(next(ranks), mode, ['--technique', technique], synthetic(1000))
+        check(next(ranks), next(modes), ['--technique', technique], synthetic(1000))
     for technique, mode in [('af', 'rma'), ('af', 'two-sided'), ('gss', 'two-sided:exchanges=2'), ('wf', 'rma:atomics=2')]:
         check(3, mode, ['--technique', technique], synthetic(1000))
 
@@ -186,7 +189,9 @@ def test_a_signal_to_all_ranks_drains():
 
 def test_a_rank_that_fails_ends_the_run_with_one_line():
     for mode in MODES:
-        words = [WORKER, '--dca', mode, '--technique', 'ss', '--output', 'out.npy', 'mandelbrot', 'width=3000', 'height=2000', 'max_iter=20']
+        # Every row of the second half lies beyond the limit, and there are enough for each rank to draw one.
+        words = [WORKER, '--dca', mode, '--technique', 'ss', '--iterations', '1000:1000', '--output', 'out.npy', 'mandelbrot', 'width=3000',
+                 'height=2000', 'max_iter=1000']
         limited = ['sh', '-c', 'ulimit -f 20000; exec "$@"', 'sh', *words]
         result = run(mpirun_line([(2, words), (1, limited)]))
         assert result.status == 1, result
@@ -251,7 +256,7 @@ def test_several_nodes():
 
 
 # What does not depend on how the launcher passes signals, statuses and nodes on: for a second MPI library.
-PORTABLE = [test_every_mode_rank_count_and_length, test_a_million_iterations_one_by_one, test_every_technique,
+PORTABLE = [test_every_mode_and_length, test_a_million_iterations_one_by_one, test_every_technique,
             test_the_chunks_drawn_are_those_of_the_closed_form, test_nothing_is_drawn_twice_or_lost_in_200_loops_of_each_mode,
             test_chunks_are_counted_as_the_closed_form_has_them, test_weights_powers_thresholds_and_parts, test_the_output_is_the_same_file]
 
