@@ -19,13 +19,7 @@ static const struct sched_param fsc_params[] = {
                  .minimum = 0,
                  .maximum = LEARN_TIME_MAX,
                  .summary = "time that handing out a chunk costs, in seconds"},
-    [PARAM_SIGMA] = {.name = "sigma",
-                     .kind = SCHED_PARAM_REAL,
-                     .measured = SCHED_MEASURED_BY_FEEDBACK,
-                     .fallback = "measured on the first batch",
-                     .minimum = 0,
-                     .maximum = LEARN_TIME_MAX,
-                     .summary = "standard deviation of the time of an iteration in seconds"},
+    [PARAM_SIGMA] = LEARN_SIGMA_PARAM,
     {.name = NULL},
 };
 

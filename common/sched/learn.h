@@ -42,6 +42,21 @@
                    "anew; 0: never, as published"                                                                      \
     }
 
+/* The parameters `mu` and `sigma` of the techniques that measure them with a struct learn_pool where they are not
+ * given. */
+#define LEARN_MU_PARAM                                                                                                 \
+    {                                                                                                                  \
+        .name = "mu", .kind = SCHED_PARAM_REAL, .measured = SCHED_MEASURED_BY_FEEDBACK,                                \
+        .fallback = "measured on the first batch", .minimum = LEARN_TIME_MIN, .maximum = LEARN_TIME_MAX,               \
+        .summary = "mean time of an iteration in seconds"                                                              \
+    }
+#define LEARN_SIGMA_PARAM                                                                                              \
+    {                                                                                                                  \
+        .name = "sigma", .kind = SCHED_PARAM_REAL, .measured = SCHED_MEASURED_BY_FEEDBACK,                             \
+        .fallback = "measured on the first batch", .minimum = 0, .maximum = LEARN_TIME_MAX,                            \
+        .summary = "standard deviation of the time of an iteration in seconds"                                         \
+    }
+
 /* A chunk, or several taken as one. */
 struct learn_chunk {
     double iterations;

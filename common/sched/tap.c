@@ -15,20 +15,8 @@ enum { SPREAD, SHARE }; /* constant: v, not a number until it is known; 1/P */
 #define ALPHA 1.3
 
 static const struct sched_param tap_params[] = {
-    [PARAM_MU] = {.name = "mu",
-                  .kind = SCHED_PARAM_REAL,
-                  .measured = SCHED_MEASURED_BY_FEEDBACK,
-                  .fallback = "measured on the first batch",
-                  .minimum = LEARN_TIME_MIN,
-                  .maximum = LEARN_TIME_MAX,
-                  .summary = "mean time of an iteration in seconds"},
-    [PARAM_SIGMA] = {.name = "sigma",
-                     .kind = SCHED_PARAM_REAL,
-                     .measured = SCHED_MEASURED_BY_FEEDBACK,
-                     .fallback = "measured on the first batch",
-                     .minimum = 0,
-                     .maximum = LEARN_TIME_MAX,
-                     .summary = "standard deviation of the time of an iteration in seconds"},
+    [PARAM_MU] = LEARN_MU_PARAM,
+    [PARAM_SIGMA] = LEARN_SIGMA_PARAM,
     [PARAM_ALPHA] = {.name = "alpha",
                      .kind = SCHED_PARAM_REAL,
                      .fallback = "1.3",
