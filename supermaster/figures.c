@@ -32,7 +32,7 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
 /* What `auto` gave to a technique it had measured, in the probes. */
 static void add_values_of_choice(const struct sched_spec *spec, struct report *report)
 {
-    const struct sched_param *params = spec->technique->params;
+    const struct technique_param *params = spec->technique->params;
     for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
         if (spec->given[i])
             report->measured[report->measured_count++] =

@@ -281,7 +281,7 @@ bool job_probes(const struct job *job)
 
 bool job_wants_swr(const struct job *job)
 {
-    const struct sched_param *params = job->technique.technique->params;
+    const struct technique_param *params = job->technique.technique->params;
     if (job->technique_auto)
         return true;
     for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)

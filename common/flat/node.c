@@ -4,6 +4,7 @@
 #include "common/flat/core_queue.h"
 #include "common/flat/flat.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,7 +17,7 @@
 /* In the memory of the node's first rank. */
 struct node_shared {
     struct flat_queue queue;
-    _Atomic uint64_t turns[FLAT_TURNS]; /* of a delayed assignment */
+    pthread_mutex_t assigning; /* held during a delayed assignment: the kernel wakes who waits */
 };
 
 struct node {
@@ -30,6 +31,16 @@ struct node {
     unsigned looks;
     uint64_t next_stop_look_ns;
 };
+
+static void init_shared(struct node_shared *shared)
+{
+    pthread_mutexattr_t attributes;
+    memset(shared, 0, sizeof *shared);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&shared->assigning, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
 
 static int open_queue(struct flat *flat, struct node *own)
 {
@@ -47,7 +58,7 @@ static int open_queue(struct flat *flat, struct node *own)
     own->shared = (struct node_shared *)((address + alignment - 1) / alignment * alignment);
     own->queue = &own->shared->queue;
     if (own->index == 0)
-        memset(own->shared, 0, sizeof *own->shared);
+        init_shared(own->shared);
     MPI_Barrier(flat->runtime->node);
     struct error *error = &flat->lead.error;
     own->view_ready = flat_view_init(&own->view, &flat->options.worker.node_technique, (unsigned)workers, error) == 0;
@@ -89,23 +100,18 @@ static void wait_for_refill(struct flat *flat, struct node *own)
         nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
 }
 
-static uint64_t add_turn(void *self, enum flat_turn word, uint64_t amount)
-{
-    return atomic_fetch_add(&((struct node *)self)->shared->turns[word], amount);
-}
-
 /* With --inject-delay: the queue assigns under a lock, whoever draws calculates. */
 static enum flat_drawn draw_late(struct flat *flat, struct node *own, struct range *chunk)
 {
     if (flat_queue_is_refilling(own->queue))
         return FLAT_WAIT;
     if (flat->assignment_ns > 0)
-        flat_take_turn(flat, add_turn, own);
+        pthread_mutex_lock(&own->shared->assigning);
     enum flat_drawn result = flat_queue_draw(own->queue, &own->view, chunk, &flat->lead.error);
     if (result == FLAT_DRAWN)
         runtime_delay(flat->runtime, flat->assignment_ns);
     if (flat->assignment_ns > 0)
-        add_turn(own, FLAT_SERVING, 1);
+        pthread_mutex_unlock(&own->shared->assigning);
     if (result == FLAT_DRAWN)
         runtime_delay(flat->runtime, flat->calculation_ns);
     return result;

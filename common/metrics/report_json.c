@@ -66,7 +66,7 @@ static json_t *kernel_params(const struct report *report)
     return object;
 }
 
-static json_t *technique_value(const struct sched_param *param, union sched_value value)
+static json_t *technique_value(const struct technique_param *param, union sched_value value)
 {
     switch (param->kind) {
     case SCHED_PARAM_INTEGER: return integer(value.integer);
@@ -80,7 +80,7 @@ static json_t *technique_value(const struct sched_param *param, union sched_valu
 static json_t *technique_params(const struct sched_spec *spec)
 {
     json_t *object = json_object();
-    const struct sched_param *params = spec->technique->params;
+    const struct technique_param *params = spec->technique->params;
     for (size_t i = 0; params != NULL && params[i].name != NULL; i++)
         if (spec->given[i])
             json_object_set_new(object, params[i].name, technique_value(&params[i], spec->values[i]));

@@ -73,11 +73,11 @@ static void add_headline(struct text *text, const struct report *report)
 /* "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */
 static void add_measured(struct text *text, const struct report *report)
 {
-    const struct sched_param *params = report->technique.technique->params;
+    const struct technique_param *params = report->technique.technique->params;
     char value[HUMAN_MAX];
     for (unsigned i = 0; i < report->measured_count; i++) {
         const struct sched_value_used *used = &report->measured[i];
-        const struct sched_param *param = params;
+        const struct technique_param *param = params;
         while (param->name != NULL && strcmp(param->name, used->name) != 0)
             param++;
         bool ratio = param->name != NULL && param->maximum <= 1;

@@ -44,7 +44,7 @@ static double known_value(const struct predict_loop *loop, const char *param)
 /* Gives a candidate the mean and the deviation that are known, so that it need not measure them again. */
 static void give_known_values(struct sched_spec *spec, const struct predict_loop *loop)
 {
-    const struct sched_param *params = spec->technique->params;
+    const struct technique_param *params = spec->technique->params;
     for (unsigned i = 0; params != NULL && params[i].name != NULL; i++) {
         double value = params[i].measured == SCHED_MEASURED_BY_FEEDBACK ? known_value(loop, params[i].name) : NAN;
         if (!(value >= params[i].minimum && value <= params[i].maximum))

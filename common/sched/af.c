@@ -10,7 +10,7 @@
 
 enum { PARAM_RESTART };
 
-static const struct sched_param af_params[] = {
+static const struct technique_param af_params[] = {
     [PARAM_RESTART] = LEARN_RESTART_PARAM,
     {.name = NULL},
 };

@@ -13,7 +13,7 @@
 
 enum { PARAM_RESTART };
 
-const struct sched_param awf_params[] = {
+const struct technique_param awf_params[] = {
     [PARAM_RESTART] = LEARN_RESTART_PARAM,
     {.name = NULL},
 };

@@ -4,7 +4,7 @@
 enum { PARAM_CHUNK };
 enum { CHUNK };
 
-static const struct sched_param css_params[] = {
+static const struct technique_param css_params[] = {
     [PARAM_CHUNK] = {.name = "chunk",
                      .kind = SCHED_PARAM_INTEGER,
                      .fallback = "ceil(N/(2P))",

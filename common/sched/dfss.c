@@ -9,7 +9,7 @@ enum { PARTS, STAGE_END };        /* constant: alpha V, and V less what the sum 
 enum { SHARE, SERVED };           /* state: ceil(R/(alpha V)) and the powers served in this stage */
 enum { STAGE_REST = SERVED + 1 }; /* state of from_rest: R at the start of the stage; 0: the first */
 
-static const struct sched_param dfss_params[] = {
+static const struct technique_param dfss_params[] = {
     [PARAM_ALPHA] = {.name = "alpha",
                      .kind = SCHED_PARAM_REAL,
                      .fallback = "2",

@@ -10,7 +10,7 @@ enum { CARRY_LEVEL, CARRY_CHUNK };
 enum { FIRST, LAST, DECREMENT }; /* constant, for one unit of power */
 enum { LEVEL, PREVIOUS_POWER };  /* state: the level of one unit of power; the power it was last served to */
 
-static const struct sched_param dtss_params[] = {
+static const struct technique_param dtss_params[] = {
     [PARAM_FIRST] = {.name = "first",
                      .kind = SCHED_PARAM_INTEGER,
                      .fallback = "max(1, floor(N/(2V)))",

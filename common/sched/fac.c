@@ -10,7 +10,7 @@
 
 enum { PARAM_MU, PARAM_SIGMA };
 
-static const struct sched_param fac_params[] = {
+static const struct technique_param fac_params[] = {
     [PARAM_MU] = LEARN_MU_PARAM,
     [PARAM_SIGMA] = LEARN_SIGMA_PARAM,
     {.name = NULL},

@@ -6,7 +6,7 @@ enum { FIRST, RISE, LEVEL_BATCH }; /* constant; the first batch whose chunk min_
 
 #define STAGES_DEFAULT 3 /* as in [DCA] Table 2 */
 
-static const struct sched_param fiss_params[] = {
+static const struct technique_param fiss_params[] = {
     [PARAM_STAGES] = {.name = "stages",
                       .kind = SCHED_PARAM_INTEGER,
                       .fallback = "3",

@@ -11,7 +11,7 @@ enum { CHUNK };
 
 #define LN_2 0.69314718055994530942
 
-static const struct sched_param fsc_params[] = {
+static const struct technique_param fsc_params[] = {
     [PARAM_H] = {.name = "h",
                  .kind = SCHED_PARAM_REAL,
                  .measured = SCHED_MEASURED_BY_PROBE,

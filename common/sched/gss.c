@@ -6,7 +6,7 @@ enum { PARAM_ROUND };
 enum { ROUND_CEIL, ROUND_FLOOR };
 enum { ROUND };
 
-static const struct sched_param gss_params[] = {
+static const struct technique_param gss_params[] = {
     [PARAM_ROUND] = {.name = "round",
                      .kind = SCHED_PARAM_CHOICE,
                      .fallback = "ceil",

@@ -11,7 +11,7 @@ enum { CHUNK }; /* constant: of the static part */
 
 #define RATIO_UNITS 1000000000000000
 
-static const struct sched_param pls_params[] = {
+static const struct technique_param pls_params[] = {
     [PARAM_SWR] = {.name = "swr",
                    .kind = SCHED_PARAM_REAL,
                    .measured = SCHED_MEASURED_BY_PROBE,

@@ -9,7 +9,7 @@ enum { LO, SPAN, SEED }; /* constant; SPAN = hi - lo + 1 */
 
 #define SEED_DEFAULT 1
 
-static const struct sched_param rnd_params[] = {
+static const struct technique_param rnd_params[] = {
     [PARAM_LO] = {.name = "lo",
                   .kind = SCHED_PARAM_INTEGER,
                   .fallback = "1",

@@ -155,7 +155,7 @@ double sched_weight(const struct sched *sched, unsigned worker)
 
 unsigned sched_values_used(const struct sched *sched, struct sched_value_used used[SCHED_PARAMS_MAX])
 {
-    const struct sched_param *params = sched->technique->params;
+    const struct technique_param *params = sched->technique->params;
     unsigned count = 0;
     for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
         if (!sched->spec.given[i] && !isnan(sched->measured[i]))

@@ -42,7 +42,7 @@ enum sched_measured {
 
 /* One parameter of a technique, given as name=value. The table ends with a NULL name. What is measured may also be
  * given as `name=measure`, which is the same as leaving it out; it is a SCHED_PARAM_REAL. */
-struct sched_param {
+struct technique_param {
     const char *name;
     enum sched_param_kind kind;
     enum sched_measured measured;
@@ -122,12 +122,12 @@ enum {
 
 struct technique {
     const char *name;
-    const char *alias;                /* NULL if none */
-    const char *title;                /* "guided self-scheduling" */
-    const char *rule;                 /* the formula in one line */
-    const char *source;               /* paper and equation */
-    const char *when;                 /* when to use it, one sentence */
-    const struct sched_param *params; /* NULL if none */
+    const char *alias;                    /* NULL if none */
+    const char *title;                    /* "guided self-scheduling" */
+    const char *rule;                     /* the formula in one line */
+    const char *source;                   /* paper and equation */
+    const char *when;                     /* when to use it, one sentence */
+    const struct technique_param *params; /* NULL if none */
     unsigned needs;
     enum sched_powers powers;
     /* Checks the parameters against N and P and sets constant, state and own; NULL if there is nothing to do. -1
@@ -172,7 +172,7 @@ bool sched_spec_learns(const struct sched_spec *spec);
 bool sched_spec_probes(const struct sched_spec *spec);
 
 /* Writes what values the parameter accepts, for people ("an integer from 1 to 2^63"), cut at `size`. */
-void sched_param_accepts(const struct sched_param *param, char *text, size_t size);
+void technique_param_accepts(const struct technique_param *param, char *text, size_t size);
 
 /* `none`, `power` or `acp`. -1 with one line, with `weighting` as it was. */
 int sched_weighting_parse(enum sched_weighting *weighting, const char *text, struct error *error);

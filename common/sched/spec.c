@@ -26,7 +26,7 @@ static void __attribute__((format(printf, 2, 3))) append(struct text *text, cons
     text->size -= written;
 }
 
-static void append_limit(struct text *text, const struct sched_param *param, double limit)
+static void append_limit(struct text *text, const struct technique_param *param, double limit)
 {
     if (param->kind == SCHED_PARAM_REAL)
         append(text, "%g", limit);
@@ -48,7 +48,7 @@ static void append_choices(struct text *text, const char *choices)
     }
 }
 
-void sched_param_accepts(const struct sched_param *param, char *buffer, size_t size)
+void technique_param_accepts(const struct technique_param *param, char *buffer, size_t size)
 {
     struct text text = {buffer, size};
     if (param->kind == SCHED_PARAM_CHOICE) {
@@ -84,7 +84,7 @@ static int unknown_param(const struct technique *technique, const char *word, st
     if (technique->params == NULL)
         return error_set(error, "technique %s: '%.64s' is not accepted: %s has no parameters", technique->name, word,
                          technique->name);
-    for (const struct sched_param *param = technique->params; param->name != NULL; param++)
+    for (const struct technique_param *param = technique->params; param->name != NULL; param++)
         append(&text, "%s%s=", param == technique->params ? "" : ", ", param->name);
     return error_set(error, "technique %s: '%.64s' is not accepted: the parameters are %s", technique->name, word,
                      known);
@@ -111,7 +111,7 @@ static int parse_choice(const char *choices, const char *text, uint64_t *index)
     return -1;
 }
 
-static int parse_value(const struct sched_param *param, const char *text, union sched_value *value)
+static int parse_value(const struct technique_param *param, const char *text, union sched_value *value)
 {
     switch (param->kind) {
     case SCHED_PARAM_INTEGER:
@@ -127,11 +127,11 @@ static int parse_value(const struct sched_param *param, const char *text, union 
     return -1;
 }
 
-static int bad_value(const struct technique *technique, const struct sched_param *param, const char *value,
+static int bad_value(const struct technique *technique, const struct technique_param *param, const char *value,
                      struct error *error)
 {
     char accepted[SCHED_SPEC_TEXT_MAX];
-    sched_param_accepts(param, accepted, sizeof accepted);
+    technique_param_accepts(param, accepted, sizeof accepted);
     return error_set(error, "technique %s: %s=%.64s is not accepted: %s", technique->name, param->name, value,
                      accepted);
 }
@@ -181,7 +181,7 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
 /* Whether a parameter that is measured in this way was not given. */
 static bool is_missing(const struct sched_spec *spec, enum sched_measured measured)
 {
-    const struct sched_param *params = spec->technique->params;
+    const struct technique_param *params = spec->technique->params;
     for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
         if (params[i].measured == measured && !spec->given[i])
             return true;
@@ -217,7 +217,7 @@ static void append_choice(struct text *text, const char *choices, uint64_t index
     append(text, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
-static void append_value(struct text *text, const struct sched_param *param, const union sched_value *value)
+static void append_value(struct text *text, const struct technique_param *param, const union sched_value *value)
 {
     switch (param->kind) {
     case SCHED_PARAM_INTEGER: append(text, "%" PRIu64, value->integer); break;
@@ -229,7 +229,7 @@ static void append_value(struct text *text, const struct sched_param *param, con
 void sched_spec_format(const struct sched_spec *spec, char *buffer, size_t size)
 {
     struct text text = {buffer, size};
-    const struct sched_param *params = spec->technique->params;
+    const struct technique_param *params = spec->technique->params;
     char separator = ':';
     append(&text, "%s", spec->technique->name);
     for (int i = 0; params != NULL && params[i].name != NULL; i++) {

@@ -14,7 +14,7 @@ enum { SPREAD, SHARE }; /* constant: v, not a number until it is known; 1/P */
 /* Lucco's choice. A chunk's time is within 1.3 standard deviations above its mean in nine of ten cases. */
 #define ALPHA 1.3
 
-static const struct sched_param tap_params[] = {
+static const struct technique_param tap_params[] = {
     [PARAM_MU] = LEARN_MU_PARAM,
     [PARAM_SIGMA] = LEARN_SIGMA_PARAM,
     [PARAM_ALPHA] = {.name = "alpha",

@@ -5,7 +5,7 @@
 enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT };
 enum { DECREMENT_FLOOR, DECREMENT_REAL };
 
-const struct sched_param trapezoid_params[] = {
+const struct technique_param trapezoid_params[] = {
     [PARAM_FIRST] = {.name = "first",
                      .kind = SCHED_PARAM_INTEGER,
                      .fallback = "ceil(N/(2P))",

@@ -14,7 +14,7 @@
 enum { TRAPEZOID_FIRST, TRAPEZOID_LAST, TRAPEZOID_RISE, TRAPEZOID_RUN, TRAPEZOID_END, TRAPEZOID_OWN };
 
 /* first=, last=, decrement=. */
-extern const struct sched_param trapezoid_params[];
+extern const struct technique_param trapezoid_params[];
 
 /* F = ceil(N/(2P)), L = 1, S = ceil(2N/(F+L)), D = floor((F-L)/(S-1)), [DCA] eq 6, in sched->constant. */
 int trapezoid_init(struct sched *sched, struct error *error);

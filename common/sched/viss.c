@@ -7,7 +7,7 @@ enum { LIMIT, LEVEL_BATCH }; /* constant: 2 K0 - 1; the first batch whose chunk 
 
 #define X_DEFAULT 4 /* as in [DCA] Table 2 */
 
-static const struct sched_param viss_params[] = {
+static const struct technique_param viss_params[] = {
     [PARAM_X] = {.name = "x",
                  .kind = SCHED_PARAM_INTEGER,
                  .fallback = "4",

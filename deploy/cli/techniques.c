@@ -90,10 +90,10 @@ static void describe_needs(const struct technique *technique)
         puts("needs     the measured time of each chunk");
 }
 
-static void describe_param(const struct sched_param *param)
+static void describe_param(const struct technique_param *param)
 {
     char accepts[SCHED_SPEC_TEXT_MAX];
-    sched_param_accepts(param, accepts, sizeof accepts);
+    technique_param_accepts(param, accepts, sizeof accepts);
     printf("  %s=\n", param->name);
     print_wrapped("", param->summary, strlen(param->summary));
     printf("          accepted: %s\n", accepts);
@@ -112,7 +112,7 @@ static void describe_technique(const struct technique *technique)
         print_wrapped("when", technique->when, strlen(technique->when));
     describe_needs(technique);
     puts(technique->params == NULL ? "\nno parameters" : "\nparameters");
-    for (const struct sched_param *param = technique->params; param != NULL && param->name != NULL; param++)
+    for (const struct technique_param *param = technique->params; param != NULL && param->name != NULL; param++)
         describe_param(param);
     puts("\nN iterations, P workers, i the scheduling step from 0, b = floor(i/P) the batch,\n"
          "R the remaining iterations, V_j the virtual power of worker j, V their sum.\n"

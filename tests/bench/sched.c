@@ -260,7 +260,7 @@ static void print_row(const struct row *row)
 /* Gives a value for each parameter that is measured otherwise. False where there is none left. */
 static bool give_measured(struct sched_spec *spec)
 {
-    const struct sched_param *params = spec->technique->params;
+    const struct technique_param *params = spec->technique->params;
     bool any = false;
     for (unsigned i = 0; params != NULL && params[i].name != NULL; i++) {
         if (params[i].measured == SCHED_NOT_MEASURED || spec->given[i])

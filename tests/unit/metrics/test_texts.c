@@ -163,7 +163,7 @@ END_TEST
 
 START_TEST(measured_values_stand_below_the_technique)
 {
-    static const struct sched_param params[] = {
+    static const struct technique_param params[] = {
         {.name = "mu", .kind = SCHED_PARAM_REAL, .maximum = 1e9},
         {.name = "swr", .kind = SCHED_PARAM_REAL, .maximum = 1},
         {.name = NULL},

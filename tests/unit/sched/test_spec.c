@@ -150,12 +150,12 @@ START_TEST(every_parameter_takes_what_it_says)
         ck_assert(techniques[t]->title[0] != '\0' && techniques[t]->rule[0] != '\0' &&
                   techniques[t]->source[0] != '\0');
         ck_assert_msg(techniques[t]->when != NULL, "%s: when?", techniques[t]->name);
-        const struct sched_param *params = techniques[t]->params;
+        const struct technique_param *params = techniques[t]->params;
         for (int i = 0; params != NULL && params[i].name != NULL; i++) {
             char text[SCHED_SPEC_TEXT_MAX], accepts[SCHED_SPEC_TEXT_MAX];
             ck_assert_int_lt(i, SCHED_PARAMS_MAX);
             ck_assert(params[i].fallback != NULL && params[i].summary != NULL);
-            sched_param_accepts(&params[i], accepts, sizeof accepts);
+            technique_param_accepts(&params[i], accepts, sizeof accepts);
             ck_assert_uint_gt(strlen(accepts), 0);
             if (params[i].kind == SCHED_PARAM_CHOICE) {
                 snprintf(text, sizeof text, "%s:%s=%s", techniques[t]->name, params[i].name, params[i].fallback);
