@@ -181,8 +181,7 @@ static bool draw_by_place(struct flat_core *core, const struct flat_counters *co
     if (step >= core->bounds.count)
         return false;
     calculate(counters);
-    flat_place(&core->bounds, step, chunk);
-    return true;
+    return flat_draw_step(core, step, chunk);
 }
 
 /* Takes `size` iterations from the start of the loop. */

@@ -72,6 +72,15 @@ void flat_fini(struct flat_core *core);
 /* Draws the next chunk, counted from the loop's beginning. False when there is none, for ever. */
 bool flat_draw(struct flat_core *core, const struct flat_counters *counters, struct range *chunk);
 
+/* The chunk of a step that was drawn, by place. */
+static inline bool flat_draw_step(const struct flat_core *core, uint64_t step, struct range *chunk)
+{
+    if (step >= core->bounds.count)
+        return false;
+    chunk->count = sched_bounds_chunk(&core->bounds, step, &chunk->first);
+    return true;
+}
+
 /* Nobody draws from now on. At most once for each rank. */
 void flat_stop(const struct flat_core *core, const struct flat_counters *counters);
 
@@ -85,14 +94,6 @@ enum flat_counter flat_first_counter(const struct flat_core *core);
 /* Takes what was measured of an own chunk, where the technique learns. */
 void flat_measure(struct flat_core *core, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
                   unsigned samples);
-
-/* Chunk `step` of a closed form, below the number of its chunks: one look at the boundaries, as the size tells the end.
- */
-static inline void flat_place(const struct sched_bounds *bounds, uint64_t step, struct range *chunk)
-{
-    chunk->first = sched_bounds_start(bounds, step);
-    chunk->count = step + 1 < bounds->count ? sched_at(bounds->sched, step) : bounds->sched->iterations - chunk->first;
-}
 
 static inline bool flat_learns(const struct flat_core *core)
 {

@@ -84,7 +84,7 @@ enum flat_drawn flat_queue_draw(struct flat_queue *queue, struct flat_view *view
             continue;
         if (empty)
             return FLAT_REFILL;
-        flat_place(&view->bounds, step, chunk);
+        chunk->count = sched_bounds_chunk(&view->bounds, step, &chunk->first);
         chunk->first += view->first;
         return FLAT_DRAWN;
     }

@@ -57,6 +57,7 @@ struct flat {
     uint64_t looked_compute_ns; /* computed since the last look at the clock */
     unsigned looked_chunks;
     uint64_t next_tick_ns;
+    bool serves;   /* others need this rank while it computes */
     bool stopping; /* stop() was called here */
     bool failed;   /* with lead.error */
     struct flat_figures figures;
@@ -101,6 +102,7 @@ struct window {
     uint64_t *own_counters;
     struct flat_measured *own_measured;
     struct flat *flat;
+    bool quick; /* a draw is one fetch-and-add on the steps, and nothing else */
 };
 
 void window_open(struct window *window, struct flat *flat);

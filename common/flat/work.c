@@ -108,7 +108,7 @@ static void look_at_clock(struct flat *flat)
 }
 
 /* Whether others need this rank to look after them while it computes. */
-static bool serves(const struct flat *flat)
+static bool must_serve(const struct flat *flat)
 {
     return flat->rank == 0 && flat->ranks > 1 && flat->transport->serve != NULL &&
            (flat->transport == &transport_two_sided || flat->wait.far_peers);
@@ -117,7 +117,7 @@ static bool serves(const struct flat *flat)
 /* The next iteration of the running chunk after which to break off; 0: only where the executor does by itself. */
 static uint64_t next_break(const struct flat *flat, uint64_t done)
 {
-    if (!serves(flat))
+    if (!flat->serves)
         return 0;
     if (flat->options.worker.break_after > 0)
         return done + flat->options.worker.break_after;
@@ -175,7 +175,7 @@ static void look_around(struct flat *flat, uint64_t compute_ns)
     flat->looked_compute_ns += compute_ns;
     if (flat->looked_compute_ns >= LOOK_COMPUTE_NS || ++flat->looked_chunks >= LOOK_CHUNKS)
         look_at_clock(flat);
-    if (serves(flat))
+    if (flat->serves)
         flat->transport->serve(flat);
 }
 
@@ -192,7 +192,10 @@ static void run_short(struct flat *flat, const struct range *chunk)
     flat->figures.iterations += chunk->count;
     flat->figures.chunks++;
     flat->figures.compute_ns += compute_ns;
-    look_around(flat, compute_ns);
+    if (++flat->looked_chunks >= LOOK_CHUNKS)
+        look_at_clock(flat);
+    if (flat->serves)
+        flat->transport->serve(flat);
 }
 
 static void run_chunk(struct flat *flat, const struct range *chunk)
@@ -224,6 +227,7 @@ void flat_work(struct flat *flat)
     struct range chunk;
     runtime_wait_for_all(flat->runtime); /* asleep: some open their kernels longer than others */
     MPI_Barrier(flat->runtime->world);
+    flat->serves = must_serve(flat);
     flat->start_ns = runtime_now();
     flat->figures.first_ns = flat->figures.finish_ns = NEVER;
     look_at_clock(flat);

@@ -30,6 +30,16 @@ static uint64_t count_by_start(const struct sched *sched)
     return low;
 }
 
+/* Where the start has a formula sizes only grow or only shrink along the loop, so if the outermost ones are the same all
+ * are. The last one holds what is left. */
+static uint64_t equal_size(const struct sched_bounds *bounds)
+{
+    if (bounds->count < 2)
+        return bounds->sched->iterations;
+    uint64_t first = sched_at(bounds->sched, 0);
+    return first == sched_at(bounds->sched, bounds->count - 2) ? first : 0;
+}
+
 static int grow(struct sched_bounds *bounds, uint64_t *size, struct error *error)
 {
     uint64_t larger = *size > 0 ? 2 * *size : TABLE_MIN;
@@ -72,6 +82,7 @@ int sched_bounds_init(struct sched_bounds *bounds, const struct sched *sched, st
     *bounds = (struct sched_bounds){.sched = sched};
     if (!takes_table(sched)) {
         bounds->count = count_by_start(sched);
+        bounds->equal = equal_size(bounds);
         return 0;
     }
     if (fill_table(bounds, error) == 0)
@@ -91,6 +102,8 @@ uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step)
     const struct sched *sched = bounds->sched;
     if (step >= bounds->count)
         return sched->iterations;
+    if (bounds->equal > 0)
+        return step * bounds->equal;
     if (bounds->table == NULL)
         return sched->technique->start(sched, step);
     uint64_t start = bounds->table[step / BOUNDS_STRIDE];

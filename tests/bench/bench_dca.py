@@ -5,7 +5,8 @@ Targets (DESIGN, section 10, and issue 4): a chunk over RMA at most 1.3 times on
 100 us in the calculation slow the central topology in proportion to its chunks and the flat ones hardly; in the assignment the order
 turns round; a slow rank 0 harms ss over two-sided, not over RMA.
 
-One chunk: an empty body still has the kernel's hash and the digest of its result; `bare_draw` is a program by hand that does that and the draw,
+One chunk: an empty body still has the kernel's hash and the digest of its result, which the iteration costs however it is scheduled. The same loop in
+one chunk tells how much that is, and it is taken off what a chunk costs one-sided. `bare_draw` is a program by hand that does the draw, hash and digest,
 nothing else. The draw without MPI is in the benchmark `flat`.
 
 Delays: the loop sleeps, and so do the delays where ranks share cores, so that 16 workers do not need 16 cores. An iteration is long against the
@@ -20,15 +21,16 @@ import statistics
 import subprocess
 import tempfile
 
-from measure import bare, header, record, show, side_by_side
+from measure import bare, header, record, show, side_by_side, sized
 from launch import MASTER, SUPERMASTER, WORKER, environment, mpirun_line, report, run
 
 BARE_DRAW = os.environ['BARE_DRAW']
-WORKERS = 16
-LOOP = ['synthetic', 'iterations=3200', 'mean=1000', 'distribution=constant', 'mode=sleep']
-EMPTY = ['synthetic', 'iterations=300000', 'mean=0']
+WORKERS = sized(16, 3)
+COUNT = sized(1000000, 10000)
+LOOP = ['synthetic', f'iterations={sized(3200, 30)}', 'mean=1000', 'distribution=constant', 'mode=sleep']
+EMPTY = ['synthetic', f'iterations={COUNT}', 'mean=0']
 OPTIONS = ['--power', 'equal', '--report', 'report.json']
-DELAYS = ['calculation:0', 'calculation:10', 'calculation:100', 'assignment:10', 'assignment:100']
+DELAYS = ['calculation:0', 'calculation:10', 'calculation:100', 'assignment:10', 'assignment:100'][::sized(1, 4)]
 
 
 def led(masters, workers):
@@ -88,12 +90,12 @@ def chunk_of_rank_1_us():
 
 
 def bare_us(what, ranks):
-    return lambda: bare(what, ranks, 300000)['seconds'] * 1e6
+    return lambda: bare(what, ranks, COUNT)['seconds'] * 1e6
 
 
 def bare_draw_us(ranks):
     def once():
-        line = [str(word) for word in mpirun_line([(ranks, [BARE_DRAW, 300000])])]
+        line = [str(word) for word in mpirun_line([(ranks, [BARE_DRAW, COUNT])])]
         return json.loads(subprocess.run(line, capture_output=True, text=True, check=True, env=environment()).stdout)['seconds'] * 1e6
     return once
 
@@ -109,10 +111,16 @@ def one_chunk():
             cases[f'{mode}, ranks: {ranks}'] = chunk_us(flat(mode, ranks), '--technique', 'ss', *EMPTY)
         cases[f'node, ranks: {ranks}'] = chunk_us(flat('node', ranks, '--node-technique', 'ss'), '--technique', 'static', *EMPTY)
     base = {name: f'bare MPI_Fetch_and_op, ranks: {name[-1]}' for name in cases if not name.startswith('bare')}
+    iteration = 'one iteration, the loop in one chunk'
+    cases[iteration] = chunk_us(flat('rma', 1), '--technique', 'static', 'synthetic', f'iterations={sized(20000000, 20000)}', 'mean=0')
     cases[ping] = bare_us('ping', 2)
     cases['two-sided, the asking rank'] = chunk_of_rank_1_us
     cases[central] = chunk_us(led(0, 1), '--technique', 'ss', '--ask-ahead', 'off', *EMPTY)
     figures = side_by_side(cases)
+    once = statistics.median(figures[iteration])
+    for name in list(base):
+        figures[f'{name}, the draw'] = [value - once / int(name[-1]) for value in figures[name]]
+        base[f'{name}, the draw'] = base.pop(name)
     show('dca', 'One chunk, ss, empty body', figures, 'us', '{:.4f}', {**base, 'two-sided, the asking rank': ping, central: ping})
     return statistics.median(figures[central])
 
@@ -133,7 +141,7 @@ def delays():
 
 
 def slow_coordinator(central_chunk_us):
-    loop = ['--technique', 'ss', 'synthetic', 'iterations=4000', 'mean=200', 'distribution=constant', 'mode=sleep']
+    loop = ['--technique', 'ss', 'synthetic', f'iterations={sized(4000, 40)}', 'mean=200', 'distribution=constant', 'mode=sleep']
     slow = ['--inject-delay', f'assignment:{3 * central_chunk_us:.3f}']
     cases = {f'{mode}, {how}': loop_time(line(mode, 8), *loop) for mode in ('two-sided', 'rma')
              for how, line in (('equal ranks', flat), ('rank 0 is 4 times slower', slow_rank_0))}

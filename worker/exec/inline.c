@@ -157,9 +157,8 @@ static int run_whole(struct exec *exec, uint64_t first, uint64_t count, void *re
     return exec->config.kernel->run(exec->instance, first, count, records, exec->error);
 }
 
-/* The last of a run. Not inline: the others should not save registers for it. */
-__attribute__((noinline)) static int run_timed(struct exec *exec, uint64_t first, uint64_t count, void *records,
-                                               uint64_t *compute_ns)
+/* The last of a run. */
+static int run_timed(struct exec *exec, uint64_t first, uint64_t count, void *records, uint64_t *compute_ns)
 {
     uint64_t began = read_clock(CLOCK_MONOTONIC);
     if (run_whole(exec, first, count, records) < 0)
@@ -177,7 +176,7 @@ __attribute__((noinline)) static int run_timed(struct exec *exec, uint64_t first
     return 0;
 }
 
-int exec_short(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns)
+int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns)
 {
     unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
     if (exec->run_left == 0)
