@@ -1,5 +1,5 @@
-/* What is stored and not yet reported. Chunks that follow one another merge, so that a report is short. A step stores
- * one part at most and ends with a report when the list is full, so there is always room for one. */
+/* What is stored and not yet reported. Chunks that follow one another merge, so that a report is short. A step notes
+ * ASKS_MAX parts at most and ends with a report when the list has no room for so many. */
 #include "master/core.h"
 
 static bool merge(struct done_record *record, const struct part *part)
@@ -24,20 +24,37 @@ void master_note_done(struct master *master, const struct part *part)
     master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest};
 }
 
+/* Bringing results to the disk takes its time: where they are, a wish for a refill does not wait for it, and they go
+ * with a report of their own or with the first wish after a while. */
+static bool takes_done_along(const struct master *master, bool refill, uint64_t now_ns)
+{
+    return !master->config.sync || !refill || now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS;
+}
+
+/* What is stored, encoded for the report: so many. */
+static unsigned take_done(struct master *master, uint64_t now_ns)
+{
+    unsigned count = master->done_count;
+    for (unsigned i = 0; i < count; i++)
+        done_record_put(master->report_records, i, &master->done[i]);
+    if (master->config.sync && count > 0)
+        actions_add(master->actions, &(struct action){.type = ACTION_SYNC});
+    master->done_count = 0;
+    master->reported_at_ns = now_ns;
+    return count;
+}
+
 void master_report(struct master *master, bool refill, uint64_t now_ns)
 {
     if (master->newsy_count > 0)
         master_send_feedback(master);
-    for (unsigned i = 0; i < master->done_count; i++)
-        done_record_put(master->report_records, i, &master->done[i]);
+    unsigned done = takes_done_along(master, refill, now_ns) ? take_done(master, now_ns) : 0;
     actions_send(master->actions, master->config.supermaster,
                  &(struct message){
                      .type = MESSAGE_REPORT,
                      .report = {.refill = refill, .busy = master->service.busy},
                      .records = master->report_records,
-                     .record_count = master->done_count,
+                     .record_count = done,
                  });
-    master->done_count = 0;
-    master->reported_at_ns = now_ns;
     master->reported_busy = master->service.busy;
 }

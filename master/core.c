@@ -117,7 +117,7 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     if (!has_news(master))
         return;
     bool waited_for = master->done_count > 0 && (master->refill_parked || master->state != MASTER_SERVING);
-    bool full = master->done_count == REPORT_MAX;
+    bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring so many */
     if (full || (waited_for && service_is_quiet(&master->service)) || master_deadline(master) <= now_ns)
         master_report(master, false, now_ns);
 }

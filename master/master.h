@@ -15,6 +15,7 @@ struct master_config {
     unsigned workers;
     uint64_t record_bytes; /* 0 where results are only digested */
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
+    bool sync;             /* what is reported done is on the disk, not only with the system */
 };
 
 /* Refills that are asked for and not answered. With one chunk for each worker in each, chunks may then be an eighth of

@@ -30,7 +30,7 @@ static bool wants_refill(const struct master *master)
     if (master->refill_parked || master->refills_open == REFILLS_OPEN_MAX)
         return false;
     uint64_t mark = low_water_mark(master);
-    return have == 0 ? service->waiting_count > 0 || mark > 0 : mark > 0 && have <= mark + service->waiting_count;
+    return have == 0 ? service->asks_waiting > 0 || mark > 0 : mark > 0 && have <= mark + service->asks_waiting;
 }
 
 /* Smooths the time between two chunks handed out, over every 8 of them or more. */

@@ -131,33 +131,48 @@ static enum decode_result check_deviation(const unsigned char *deviation, uint32
     return samples < 2 && wire_get32(deviation) != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
+/* What a completion has that not every value is allowed of. */
+static enum decode_result check_completion(const unsigned char *completion)
+{
+    if (wire_get16(completion + 30) != 0)
+        return DECODE_NOT_ZERO;
+    return check_deviation(completion + 24, wire_get16(completion + 28));
+}
+
+/* The completions of chunks before the one that the message is about: they have no payload. */
+static enum decode_result decode_earlier(struct message *message, const unsigned char *bytes)
+{
+    enum decode_result result = DECODE_OK;
+    message->records = bytes + REQUEST_BYTES;
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
+        result = check_completion(message->records + (size_t)i * COMPLETION_BYTES);
+    return result == DECODE_OK && message->payload != PAYLOAD_NONE ? DECODE_OUT_OF_RANGE : result;
+}
+
 static enum decode_result decode_request(struct message *message, const struct header *header,
                                          const unsigned char *bytes, size_t size)
 {
+    unsigned asks = header->number & 0xff, earlier = header->number >> 8;
     if (header->flags & ~(FLAG_DONE | FLAG_INLINE | FLAG_DATA))
         return DECODE_UNKNOWN_FLAG;
-    enum decode_result result = decode_payload(message, header->flags, bytes, size, REQUEST_BYTES);
+    if (earlier >= ASKS_MAX)
+        return DECODE_OUT_OF_RANGE;
+    message->record_count = earlier;
+    enum decode_result result =
+        decode_payload(message, header->flags, bytes, size, REQUEST_BYTES + earlier * COMPLETION_BYTES);
     if (result != DECODE_OK)
         return result;
     struct request *request = &message->request;
-    *request = (struct request){
-        .chunk = header->id,
-        .asks = header->number,
-        .done = header->flags & FLAG_DONE,
-        .compute_ns = wire_get64(bytes + 8),
-        .digest = wire_get64(bytes + 16),
-        .wait_ns = wire_get64(bytes + 24),
-        .deviation_ns = wire_get_float(bytes + 32),
-        .samples = wire_get16(bytes + 36),
-    };
-    if (request->asks > ASKS_MAX || (request->asks == 0 && !request->done) || (request->done && request->chunk == 0))
+    *request = (struct request){.chunk = header->id, .asks = asks, .done = header->flags & FLAG_DONE};
+    completion_get(bytes + HEADER_BYTES, 0, request);
+    if (asks > ASKS_MAX || (asks == 0 && !request->done) || (request->done && request->chunk == 0) ||
+        (earlier > 0 && !request->done))
         return DECODE_OUT_OF_RANGE;
     if (!request->done && (request->chunk != 0 || request->compute_ns != 0 || request->digest != 0 ||
                            message->payload != PAYLOAD_NONE || request->samples != 0))
         return DECODE_NOT_ZERO;
-    if (wire_get16(bytes + 38) != 0)
-        return DECODE_NOT_ZERO;
-    return check_deviation(bytes + 32, request->samples);
+    result = check_completion(bytes + HEADER_BYTES);
+    return result == DECODE_OK && earlier > 0 ? decode_earlier(message, bytes) : result;
 }
 
 static enum decode_result decode_result_message(struct message *message, const struct header *header,
@@ -177,16 +192,24 @@ static enum decode_result decode_result_message(struct message *message, const s
 static enum decode_result decode_assign(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size)
 {
-    enum decode_result result = check_size(size, ASSIGN_BYTES);
-    if (result != DECODE_OK)
-        return result;
     if (header->flags != 0)
         return DECODE_UNKNOWN_FLAG;
-    if (header->number != 0)
-        return DECODE_NOT_ZERO;
+    if (header->number >= ASKS_MAX)
+        return DECODE_OUT_OF_RANGE;
+    enum decode_result result = check_size(size, ASSIGN_BYTES + header->number * ASSIGN_RECORD_BYTES);
+    if (result != DECODE_OK)
+        return result;
     message->assign = (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16)};
     if (message->assign.chunk == 0 || chunk_is_bad(message->assign.first, message->assign.count))
         return DECODE_OUT_OF_RANGE;
+    message->record_count = header->number;
+    message->records = header->number > 0 ? bytes + ASSIGN_BYTES : NULL;
+    for (unsigned i = 0; i < header->number; i++) {
+        uint64_t first, count;
+        assign_record_get(message->records, i, &first, &count);
+        if (chunk_is_bad(first, count))
+            return DECODE_OUT_OF_RANGE;
+    }
     return DECODE_OK;
 }
 

@@ -35,15 +35,13 @@ static size_t encode_speed(const struct message *message, unsigned char *out)
 static size_t encode_request(const struct message *message, unsigned char *out)
 {
     const struct request *request = &message->request;
-    put_header(out, MESSAGE_REQUEST, (request->done ? FLAG_DONE : 0u) | payload_flags(message), request->asks,
-               request->chunk);
-    wire_put64(out + 8, request->compute_ns);
-    wire_put64(out + 16, request->digest);
-    wire_put64(out + 24, request->wait_ns);
-    wire_put_float(out + 32, request->deviation_ns);
-    wire_put16(out + 36, (uint16_t)request->samples);
-    wire_put16(out + 38, 0);
-    return REQUEST_BYTES;
+    size_t earlier = message->record_count * (size_t)COMPLETION_BYTES;
+    put_header(out, MESSAGE_REQUEST, (request->done ? FLAG_DONE : 0u) | payload_flags(message),
+               message->record_count << 8 | request->asks, request->chunk);
+    completion_put(out + HEADER_BYTES, 0, request);
+    if (earlier > 0)
+        memcpy(out + REQUEST_BYTES, message->records, earlier);
+    return REQUEST_BYTES + earlier;
 }
 
 static size_t encode_result(const struct message *message, unsigned char *out)
@@ -54,12 +52,14 @@ static size_t encode_result(const struct message *message, unsigned char *out)
     return RESULT_BYTES;
 }
 
-static size_t encode_assign(const struct assign *assign, unsigned char *out)
+static size_t encode_assign(const struct message *message, unsigned char *out)
 {
-    put_header(out, MESSAGE_ASSIGN, 0, 0, assign->chunk);
-    wire_put64(out + 8, assign->first);
-    wire_put64(out + 16, assign->count);
-    return ASSIGN_BYTES;
+    size_t more = message->record_count * (size_t)ASSIGN_RECORD_BYTES;
+    put_header(out, MESSAGE_ASSIGN, 0, message->record_count, message->assign.chunk);
+    assign_record_put(out + HEADER_BYTES, 0, message->assign.first, message->assign.count);
+    if (more > 0)
+        memcpy(out + ASSIGN_BYTES, message->records, more);
+    return ASSIGN_BYTES + more;
 }
 
 static size_t encode_goodbye(const struct goodbye *goodbye, unsigned char *out)
@@ -93,7 +93,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_SPEED: return encode_speed(message, out);
     case MESSAGE_REQUEST: return encode_request(message, out);
     case MESSAGE_RESULT: return encode_result(message, out);
-    case MESSAGE_ASSIGN: return encode_assign(&message->assign, out);
+    case MESSAGE_ASSIGN: return encode_assign(message, out);
     case MESSAGE_END: put_header(out, MESSAGE_END, message->end.drain ? FLAG_DRAIN : 0, 0, 0); return HEADER_BYTES;
     case MESSAGE_GOODBYE: return encode_goodbye(&message->goodbye, out);
     case MESSAGE_ECHO: put_header(out, MESSAGE_ECHO, 0, 0, message->echo.id); return HEADER_BYTES;
@@ -116,9 +116,9 @@ size_t message_fixed_size(const struct message *message)
 {
     switch (message->type) {
     case MESSAGE_SPEED: return SPEED_BYTES + 8 * message->speed.levels;
-    case MESSAGE_REQUEST: return REQUEST_BYTES;
+    case MESSAGE_REQUEST: return REQUEST_BYTES + message->record_count * COMPLETION_BYTES;
     case MESSAGE_RESULT: return RESULT_BYTES;
-    case MESSAGE_ASSIGN: return ASSIGN_BYTES;
+    case MESSAGE_ASSIGN: return ASSIGN_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_END:
     case MESSAGE_ECHO:
     case MESSAGE_DRAIN: return HEADER_BYTES;

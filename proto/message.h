@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
 
 #define HEADER_BYTES  8
 #define HELLO_BYTES   24
@@ -22,7 +22,7 @@
 #define REFILL_MAX  200
 #define REPORT_MAX  160
 #define STATS_MAX   60
-#define ASKS_MAX    8
+#define ASKS_MAX    16
 #define LEVELS_MAX  12
 #define CELLS       16
 
@@ -66,12 +66,24 @@ enum message_type {
     MESSAGE_FEEDBACK = 0x25,
 };
 
+/* Chunks are numbered from 1; 0 is none. */
+static inline uint32_t chunk_number_after(uint32_t chunk)
+{
+    return chunk < UINT32_MAX ? chunk + 1 : 1;
+}
+
+static inline uint32_t chunk_number_before(uint32_t chunk)
+{
+    return chunk > 1 ? chunk - 1 : UINT32_MAX;
+}
+
 /* The rest of a SPEED is at message.records: see speed_get() in record.h. */
 struct speed_head {
     uint32_t worker;
     unsigned levels;
 };
 
+/* The completions of the chunks before this one that are told with it are at message.records: see record.h. */
 struct request {
     uint32_t chunk; /* the finished one; 0 if none */
     unsigned asks;
@@ -86,6 +98,7 @@ struct result {
     uint64_t count, digest;
 };
 
+/* The chunks that follow this one in number are at message.records. */
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
@@ -104,7 +117,8 @@ struct echo {
     uint32_t id;
 };
 
-/* REPORT, REFILL, STATS and FEEDBACK end in `record_count` records at message.records: see record.h. */
+/* REQUEST, ASSIGN, REPORT, REFILL, STATS and FEEDBACK end in `record_count` records at message.records: see record.h.
+ */
 struct report_head {
     bool refill;
     uint32_t busy;
@@ -128,7 +142,7 @@ struct message {
     enum payload payload;         /* REQUEST and RESULT only */
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
     uint64_t payload_bytes;       /* of DATA it is 0 when received: the receiver knows */
-    const unsigned char *records; /* SPEED: its body; REPORT, REFILL, STATS, FEEDBACK: records; encoded, borrowed */
+    const unsigned char *records; /* SPEED: its body; the others that have some: records; encoded, borrowed */
     unsigned record_count;
     union {
         struct speed_head speed;

@@ -1,6 +1,39 @@
 /* Records in place: see record.h. Layouts are those of PROTOCOL.md section 3. */
 #include "proto/layout.h"
 
+void completion_put(unsigned char *records, unsigned i, const struct request *completion)
+{
+    unsigned char *out = records + (size_t)i * COMPLETION_BYTES;
+    wire_put64(out, completion->compute_ns);
+    wire_put64(out + 8, completion->digest);
+    wire_put64(out + 16, completion->wait_ns);
+    wire_put_float(out + 24, completion->deviation_ns);
+    wire_put16(out + 28, (uint16_t)completion->samples);
+    wire_put16(out + 30, 0);
+}
+
+void completion_get(const unsigned char *records, unsigned i, struct request *completion)
+{
+    const unsigned char *in = records + (size_t)i * COMPLETION_BYTES;
+    completion->compute_ns = wire_get64(in);
+    completion->digest = wire_get64(in + 8);
+    completion->wait_ns = wire_get64(in + 16);
+    completion->deviation_ns = wire_get_float(in + 24);
+    completion->samples = wire_get16(in + 28);
+}
+
+void assign_record_put(unsigned char *records, unsigned i, uint64_t first, uint64_t count)
+{
+    wire_put64(records + (size_t)i * ASSIGN_RECORD_BYTES, first);
+    wire_put64(records + (size_t)i * ASSIGN_RECORD_BYTES + 8, count);
+}
+
+void assign_record_get(const unsigned char *records, unsigned i, uint64_t *first, uint64_t *count)
+{
+    *first = wire_get64(records + (size_t)i * ASSIGN_RECORD_BYTES);
+    *count = wire_get64(records + (size_t)i * ASSIGN_RECORD_BYTES + 8);
+}
+
 void done_record_put(unsigned char *records, unsigned i, const struct done_record *record)
 {
     unsigned char *out = records + (size_t)i * DONE_RECORD_BYTES;

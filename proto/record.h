@@ -1,10 +1,12 @@
-/* The fixed-size records at the end of REPORT, REFILL, STATS and FEEDBACK, and the body of SPEED. They are written and
- * read in place, so that a message of many records needs no memory of its own and others stay small. */
+/* The fixed-size records at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS and FEEDBACK, and the body of SPEED. They
+ * are written and read in place, so that a message of many records needs no memory of its own and others stay small. */
 #pragma once
 
 #include "proto/message.h"
 #include "proto/wire.h"
 
+#define COMPLETION_BYTES      32
+#define ASSIGN_RECORD_BYTES   16
 #define DONE_RECORD_BYTES     24
 #define CHUNK_RECORD_BYTES    20
 #define STATS_RECORD_BYTES    52
@@ -50,6 +52,11 @@ struct speed {
     uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: for the first 2^k probe iterations */
 };
 
+/* The completion of a chunk, with the fields of a REQUEST; the number of the chunk follows from its place. */
+void completion_put(unsigned char *records, unsigned i, const struct request *completion);
+void completion_get(const unsigned char *records, unsigned i, struct request *completion);
+void assign_record_put(unsigned char *records, unsigned i, uint64_t first, uint64_t count);
+void assign_record_get(const unsigned char *records, unsigned i, uint64_t *first, uint64_t *count);
 void done_record_put(unsigned char *records, unsigned i, const struct done_record *record);
 void done_record_get(const unsigned char *records, unsigned i, struct done_record *record);
 void chunk_record_put(unsigned char *records, unsigned i, const struct chunk_record *record);

@@ -1,47 +1,49 @@
-/* Little-endian integers and real numbers in bytes, on any machine. */
+/* Little-endian integers and real numbers in bytes, on any machine and at any address: one load or store each where the
+ * machine is little-endian. */
 #pragma once
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 static inline void wire_put16(unsigned char *out, uint16_t value)
 {
-    out[0] = (unsigned char)value;
-    out[1] = (unsigned char)(value >> 8);
+    value = htole16(value);
+    memcpy(out, &value, sizeof value);
 }
 
 static inline void wire_put32(unsigned char *out, uint32_t value)
 {
-    for (int i = 0; i < 4; i++)
-        out[i] = (unsigned char)(value >> (8 * i));
+    value = htole32(value);
+    memcpy(out, &value, sizeof value);
 }
 
 static inline void wire_put64(unsigned char *out, uint64_t value)
 {
-    for (int i = 0; i < 8; i++)
-        out[i] = (unsigned char)(value >> (8 * i));
+    value = htole64(value);
+    memcpy(out, &value, sizeof value);
 }
 
 static inline uint16_t wire_get16(const unsigned char *in)
 {
-    return (uint16_t)(in[0] | in[1] << 8);
+    uint16_t value;
+    memcpy(&value, in, sizeof value);
+    return le16toh(value);
 }
 
 static inline uint32_t wire_get32(const unsigned char *in)
 {
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++)
-        value |= (uint32_t)in[i] << (8 * i);
-    return value;
+    uint32_t value;
+    memcpy(&value, in, sizeof value);
+    return le32toh(value);
 }
 
 static inline uint64_t wire_get64(const unsigned char *in)
 {
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)in[i] << (8 * i);
-    return value;
+    uint64_t value;
+    memcpy(&value, in, sizeof value);
+    return le64toh(value);
 }
 
 static inline void wire_put_float(unsigned char *out, float value)

@@ -73,6 +73,8 @@ static int allocate(struct supermaster *supermaster)
     if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->figures ||
         !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
+    if (supermaster_record_init(supermaster) < 0)
+        return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
         supermaster->refill_records[m] = malloc((size_t)(topology_count(topology, m) + 1) * CHUNK_RECORD_BYTES);
         if (supermaster->refill_records[m] == NULL)
@@ -87,7 +89,7 @@ static int check_technique(const struct supermaster_config *config, struct error
 {
     struct sched sched;
     const struct sched_config trial = {
-        .iterations = config->count,
+        .iterations = config->count - (config->done != NULL ? ranges_total(config->done) : 0),
         .workers = config->topology->workers,
         .min_chunk = config->min_chunk,
         .weighting = config->weighting,
@@ -97,6 +99,17 @@ static int check_technique(const struct supermaster_config *config, struct error
     if (sched_init(&sched, &config->technique, &trial, error) < 0)
         return -1;
     sched_fini(&sched);
+    return 0;
+}
+
+static int init_ledger(struct supermaster *supermaster)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    struct ledger *ledger = &supermaster->ledger;
+    if (ledger_init(ledger, config->first, config->count, supermaster->holders) < 0 ||
+        (config->done != NULL && ledger_restore(ledger, config->done, config->done_digest) < 0))
+        return -1;
+    supermaster->resumed = ledger->done;
     return 0;
 }
 
@@ -111,8 +124,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters;
     if (check_technique(config, error) < 0)
         return -1;
-    if (allocate(supermaster) < 0 || init_service(supermaster) < 0 ||
-        ledger_init(&supermaster->ledger, config->first, config->count, supermaster->holders) < 0) {
+    if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0) {
         supermaster_fini(supermaster);
         return error_set(error, "out of memory for %u workers", config->topology->workers);
     }
@@ -129,6 +141,7 @@ void supermaster_fini(struct supermaster *supermaster)
     free(supermaster->refills_parked);
     free(supermaster->busy);
     supermaster_chooser_fini(supermaster);
+    supermaster_record_fini(supermaster);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);
@@ -190,7 +203,7 @@ static void handle(struct supermaster *supermaster, const struct event *event)
 {
     switch (event->type) {
     case EVENT_START:
-        if (supermaster->config.count == 0)
+        if (ledger_is_complete(&supermaster->ledger))
             supermaster_end(supermaster);
         break;
     case EVENT_MESSAGE: receive(supermaster, event); break;
@@ -220,8 +233,9 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
         supermaster->first_assign_ns = supermaster->service.first_assign_ns;
     if (ledger_is_complete(&supermaster->ledger))
         supermaster_end(supermaster);
+    supermaster_record_if_due(supermaster, event->now_ns, false);
     if (supermaster->state == SUPERMASTER_ENDING)
-        supermaster_leave(supermaster);
+        supermaster_leave(supermaster, event->now_ns);
 }
 
 unsigned supermaster_busy(const struct supermaster *supermaster)
@@ -245,8 +259,7 @@ static void step_any(void *self, const struct event *event, struct actions *acti
 
 static uint64_t deadline_any(const void *self)
 {
-    (void)self;
-    return NEVER;
+    return ((const struct supermaster *)self)->record.due_ns;
 }
 
 static const char *state_any(const void *self)

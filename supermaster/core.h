@@ -13,6 +13,14 @@ static inline bool is_central(const struct supermaster *supermaster)
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
 void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
+/* record.c: the journal */
+int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */
+void supermaster_record_fini(struct supermaster *supermaster);
+/* Notes a committed range for the next group. */
+void supermaster_record(struct supermaster *supermaster, const struct done_record *done);
+/* Has the group recorded when it is due or full, or the last. */
+void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last);
+
 /* learn.c: what is measured while it runs */
 /* Tells the technique what worker `w` measured. */
 void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
@@ -40,7 +48,7 @@ void supermaster_take_figures(struct supermaster *supermaster, const struct stat
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
-void supermaster_leave(struct supermaster *supermaster);
+void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns);
 
 /* core.c */
 /* What masters relay and, in the central topology, workers send themselves. */

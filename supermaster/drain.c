@@ -43,12 +43,13 @@ static void take_figures_from_service(struct supermaster *supermaster)
     supermaster->bytes += supermaster->service.bytes;
 }
 
-void supermaster_leave(struct supermaster *supermaster)
+void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
 {
     if (supermaster->goodbyes < supermaster->config.topology->masters || !service_is_over(&supermaster->service))
         return;
     if (is_central(supermaster))
         take_figures_from_service(supermaster);
+    supermaster_record_if_due(supermaster, now_ns, true);
     supermaster->messages += supermaster->actions->messages;
     supermaster->bytes += supermaster->actions->bytes;
     actions_add(supermaster->actions, &(struct action){.type = ACTION_EXIT, .exit = {exit_status(supermaster)}});

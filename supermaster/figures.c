@@ -77,6 +77,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->bytes_on_wire = supermaster->bytes;
     report->checksum = supermaster->ledger.digest;
     report->faults.duplicate_results = supermaster->duplicates;
+    report->faults.resumed_iterations = supermaster->resumed;
     report->worker_stats = rows;
     report->done = supermaster->ledger.done;
     report->failure = supermaster->failure.text;

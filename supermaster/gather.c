@@ -90,7 +90,7 @@ static int prepare_technique(struct supermaster *supermaster, struct error *erro
         powers[w] = supermaster->figures[w].speed;
     sched_powers_from_speeds(technique->technique, config->weighting, powers, workers, powers);
     const struct sched_config sched = {
-        .iterations = config->count,
+        .iterations = config->count - supermaster->resumed,
         .workers = workers,
         .powers = powers,
         .min_chunk = config->min_chunk,

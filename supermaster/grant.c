@@ -20,7 +20,7 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
 void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done)
 {
     switch (ledger_commit(&supermaster->ledger, holder, done->first, done->count, done->digest)) {
-    case LEDGER_COMMITTED: break;
+    case LEDGER_COMMITTED: supermaster_record(supermaster, done); break;
     case LEDGER_DUPLICATE: supermaster->duplicates++; break;
     case LEDGER_MISMATCH:
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,

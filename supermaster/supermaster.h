@@ -25,6 +25,9 @@ struct supermaster_config {
     bool probe;            /* the workers probe, be it that `speeds` are given; must be so where they are not */
     bool technique_auto;   /* to be chosen once the probes are known; `technique` is taken where nothing is better */
     bool ask_ahead;        /* the workers do */
+    bool journal;          /* committed ranges are to be recorded */
+    const struct ranges *done; /* by an earlier run, inside the loop; borrowed during init; NULL: nothing */
+    uint64_t done_digest;      /* what it adds to the checksum */
 };
 
 /* What the probes of the workers came to. The iterations' times are relative to the mean of the worker that took them,
@@ -51,6 +54,13 @@ struct gathered {
         double sum;
         uint64_t count;
     } cells[CELLS];
+};
+
+/* What is committed and not yet in the journal. */
+struct record {
+    struct ranges ranges; /* with room for a group */
+    uint64_t digest;
+    uint64_t due_ns; /* when the group is to be written; NEVER while it is empty */
 };
 
 /* What the supermaster knows of a worker at the end. */
@@ -81,6 +91,8 @@ struct supermaster {
     unsigned *busy;                 /* [masters] workers that hold a chunk, as last reported; owned */
     uint64_t chunks, refills;
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
+    struct record record;
+    uint64_t resumed; /* iterations that an earlier run has done */
     /* the end */
     struct worker_figures *figures; /* [workers], owned */
     unsigned goodbyes;

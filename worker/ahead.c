@@ -22,10 +22,7 @@ static double lead_ns(const struct worker *worker)
 /* Time of the work that is here: the rest of the running chunk and what waits behind it. */
 static double work_ns(const struct worker *worker, uint64_t done)
 {
-    uint64_t iterations = worker->running.count - done;
-    for (unsigned i = 0; i < worker->queue_count; i++)
-        iterations += worker->queue[(worker->queue_first + i) % WORKER_QUEUE_MAX].count;
-    return (double)iterations * worker->iteration_ns;
+    return (double)(worker->running.count - done + worker->queue_iterations) * worker->iteration_ns;
 }
 
 static unsigned wants_auto(const struct worker *worker, uint64_t done)
@@ -55,6 +52,18 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     }
     unsigned wants = target > have ? target - have : 0;
     return wants > ASKS_MAX - worker->asked ? ASKS_MAX - worker->asked : wants;
+}
+
+/* Of the chunks that are to be here or on their way, the part for which a request goes: what is left lasts meanwhile.
+ */
+#define HOLD_PART 4
+
+/* Completions of chunks that are shorter than a round trip go together, so that a request and its answer serve many. */
+bool worker_may_hold(const struct worker *worker, unsigned asks)
+{
+    bool is_short = (double)worker->running.count * worker->iteration_ns < (double)worker->round_trip_ns;
+    return is_short && HOLD_PART * asks < asks + worker->queue_count + worker->asked && worker->done_count < ASKS_MAX &&
+           !worker->drain;
 }
 
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done)

@@ -1,7 +1,8 @@
 /* The worker's step function.
  *
  * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for and none waiting; its
- * completion leaves with its next request, in one message. */
+ * completion leaves with its next request, in one message. Completions of short chunks wait for one another, but never
+ * while the worker has nothing to compute. */
 #include "worker/core.h"
 
 #include <float.h>
@@ -9,6 +10,8 @@
 
 /* How many times the round trip is measured; the first also opens the way and wakes the master. */
 #define ECHOES 3
+/* Should a chunk turn out longer than it was expected to be, the completions before it do not wait for its own. */
+#define HOLD_MAX_NS 1000000u
 
 static const unsigned legal_moves[] = {
     [WORKER_PROBING] = 1u << WORKER_ASKING | 1u << WORKER_LEAVING,
@@ -34,10 +37,41 @@ static void send_up(const struct worker *worker, struct actions *actions, const 
     actions_send(actions, worker->config.master, message);
 }
 
-static void ask(struct worker *worker, unsigned asks, uint64_t now_ns, struct actions *actions)
+static enum payload payload_kind(const struct chunk_event *chunk)
 {
-    send_up(worker, actions, &(struct message){.type = MESSAGE_REQUEST, .request = {.asks = asks}});
+    if (chunk->data == NULL)
+        return PAYLOAD_NONE;
+    return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
+}
+
+/* A request, with what is done: the latest completion in its own fields, which may have the results of `chunk`, the
+ * ones before in records. */
+static void request(struct worker *worker, unsigned asks, const struct chunk_event *chunk, uint64_t now_ns,
+                    struct actions *actions)
+{
+    struct message message = {.type = MESSAGE_REQUEST, .records = worker->done_records};
+    if (worker->done_count > 0) {
+        message.record_count = worker->done_count - 1;
+        message.request = worker->done[message.record_count];
+    }
+    for (unsigned i = 0; i < message.record_count; i++)
+        completion_put(worker->done_records, i, &worker->done[i]);
+    if (chunk != NULL) {
+        message.payload = payload_kind(chunk);
+        message.payload_data = chunk->data;
+        message.payload_bytes = chunk->bytes;
+    }
+    message.request.asks = asks;
+    worker->done_count = 0;
+    send_up(worker, actions, &message);
     worker_note_asks(worker, asks, now_ns);
+}
+
+/* Sends the completions that wait. */
+static void flush(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    if (worker->done_count > 0)
+        request(worker, 0, NULL, now_ns, actions);
 }
 
 static void leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
@@ -63,7 +97,7 @@ static void begin(struct worker *worker, uint64_t now_ns, struct actions *action
     }
     state_move(&worker->state, WORKER_ASKING, legal_moves);
     worker->idle_since_ns = now_ns;
-    ask(worker, 1, now_ns, actions);
+    request(worker, 1, NULL, now_ns, actions);
 }
 
 static void send_echo(struct worker *worker, uint64_t now_ns, struct actions *actions)
@@ -77,15 +111,17 @@ static void look_ahead(struct worker *worker, uint64_t done, uint64_t now_ns, st
 {
     unsigned wants = worker_wants(worker, done);
     if (wants > 0)
-        ask(worker, wants, now_ns, actions);
+        request(worker, wants, NULL, now_ns, actions);
 }
 
 /* Takes the oldest chunk that waits as the running one. */
 static void take_next(struct worker *worker, uint64_t now_ns)
 {
+    worker->was_idle = worker->state == WORKER_ASKING;
     worker->running = worker->queue[worker->queue_first];
     worker->queue_first = (worker->queue_first + 1) % WORKER_QUEUE_MAX;
     worker->queue_count--;
+    worker->queue_iterations -= worker->running.count;
     worker->waited_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
     state_move(&worker->state, WORKER_COMPUTING, legal_moves);
 }
@@ -99,7 +135,7 @@ static void run(const struct worker *worker, struct actions *actions)
                          });
 }
 
-static void receive_assign(struct worker *worker, uint64_t now_ns, const struct assign *assign, struct actions *actions)
+static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk)
 {
     if (worker->asked == 0 || worker->queue_count == WORKER_QUEUE_MAX)
         return; /* cannot be: the master counts what was asked for */
@@ -107,18 +143,34 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     worker->ever_assigned = true;
     worker->asked--;
     unsigned last = (worker->queue_first + worker->queue_count++) % WORKER_QUEUE_MAX;
-    worker->queue[last] = (struct assigned){assign->chunk, assign->first, assign->count};
-    if (worker->state == WORKER_ASKING) {
-        take_next(worker, now_ns);
-        look_ahead(worker, 0, now_ns, actions);
-        run(worker, actions);
+    worker->queue[last] = *chunk;
+    worker->queue_iterations += chunk->count;
+}
+
+/* Where more is here or on its way, the next completion, which then comes soon enough, brings the next asks. */
+static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
+                           struct actions *actions)
+{
+    struct assigned chunk = {message->assign.chunk, message->assign.first, message->assign.count};
+    put_in_queue(worker, now_ns, &chunk);
+    for (unsigned i = 0; i < message->record_count; i++) {
+        chunk.chunk = chunk_number_after(chunk.chunk);
+        assign_record_get(message->records, i, &chunk.first, &chunk.count);
+        put_in_queue(worker, now_ns, &chunk);
     }
+    if (worker->state != WORKER_ASKING || worker->queue_count == 0)
+        return;
+    take_next(worker, now_ns);
+    if (worker->queue_count + worker->asked == 0)
+        look_ahead(worker, 0, now_ns, actions);
+    run(worker, actions);
 }
 
 static void receive_end(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     worker->drain = true;
     worker->queue_count = 0;
+    worker->queue_iterations = 0;
     if (worker->state == WORKER_COMPUTING)
         state_move(&worker->state, WORKER_LEAVING, legal_moves);
     else if (worker->state == WORKER_ASKING)
@@ -158,15 +210,9 @@ static void probed(struct worker *worker, const struct event *event, struct acti
     begin(worker, event->now_ns, actions);
 }
 
-static enum payload payload_kind(const struct chunk_event *chunk)
+static void send_slice(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
-    if (chunk->data == NULL)
-        return PAYLOAD_NONE;
-    return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
-}
-
-static void send_slice(struct worker *worker, const struct chunk_event *chunk, struct actions *actions)
-{
+    flush(worker, now_ns, actions);
     send_up(worker, actions,
             &(struct message){
                 .type = MESSAGE_RESULT,
@@ -177,30 +223,35 @@ static void send_slice(struct worker *worker, const struct chunk_event *chunk, s
             });
 }
 
-/* The completion of the running chunk, with the next request. */
-static struct message completion(const struct worker *worker, const struct chunk_event *chunk)
+/* What the worker waited before the running chunk, to its very beginning where that is known. */
+static uint64_t waited_ns(const struct worker *worker, const struct chunk_event *chunk)
 {
-    return (struct message){
-        .type = MESSAGE_REQUEST,
-        .payload = payload_kind(chunk),
-        .payload_data = chunk->data,
-        .payload_bytes = chunk->bytes,
-        .request =
-            {
-                .chunk = worker->running.chunk,
-                .done = true,
-                .compute_ns = chunk->compute_ns,
-                .digest = chunk->digest,
-                .wait_ns = worker->waited_ns,
-                .deviation_ns = chunk->samples < 2 ? 0 : fminf((float)chunk->deviation_ns, FLT_MAX),
-                .samples = chunk->samples < UINT16_MAX ? chunk->samples : UINT16_MAX,
-            },
+    bool known = worker->was_idle && chunk->began_ns > worker->idle_since_ns;
+    return known ? chunk->began_ns - worker->idle_since_ns : worker->waited_ns;
+}
+
+/* Notes the completion of the running chunk. One with results goes by itself. */
+static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
+{
+    if (chunk->data != NULL)
+        flush(worker, now_ns, actions);
+    if (worker->done_count == 0)
+        worker->done_deadline_ns = now_ns + HOLD_MAX_NS;
+    worker->done[worker->done_count++] = (struct request){
+        .chunk = worker->running.chunk,
+        .done = true,
+        .compute_ns = chunk->compute_ns,
+        .digest = chunk->digest,
+        .wait_ns = waited_ns(worker, chunk),
+        .deviation_ns = chunk->samples < 2 ? 0 : fminf((float)chunk->deviation_ns, FLT_MAX),
+        .samples = chunk->samples < UINT16_MAX ? chunk->samples : UINT16_MAX,
     };
 }
 
 /* A chunk that failed: the supermaster ends the run, the worker waits for its END. */
 static void chunk_failed(struct worker *worker, uint64_t now_ns, const char *text, struct actions *actions)
 {
+    flush(worker, now_ns, actions);
     problem(worker, text, actions);
     if (worker->state == WORKER_LEAVING)
         leave(worker, now_ns, actions);
@@ -213,10 +264,10 @@ static void chunk_failed(struct worker *worker, uint64_t now_ns, const char *tex
 static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk,
                            struct actions *actions)
 {
-    struct message message = completion(worker, chunk);
+    note_done(worker, now_ns, chunk, actions);
     worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
     if (worker->state == WORKER_LEAVING) {
-        send_up(worker, actions, &message);
+        request(worker, 0, chunk, now_ns, actions);
         leave(worker, now_ns, actions);
         return;
     }
@@ -228,9 +279,9 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
         state_move(&worker->state, WORKER_ASKING, legal_moves);
         worker->idle_since_ns = now_ns;
     }
-    message.request.asks = worker_wants(worker, next ? 0 : worker->running.count);
-    send_up(worker, actions, &message);
-    worker_note_asks(worker, message.request.asks, now_ns);
+    unsigned asks = worker_wants(worker, next ? 0 : worker->running.count);
+    if (!next || chunk->data != NULL || !worker_may_hold(worker, asks))
+        request(worker, asks, chunk, now_ns, actions);
     if (next)
         run(worker, actions);
 }
@@ -249,7 +300,7 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
 static void receive(struct worker *worker, const struct event *event, struct actions *actions)
 {
     switch (event->message->type) {
-    case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, &event->message->assign, actions); break;
+    case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, event->message, actions); break;
     case MESSAGE_END: receive_end(worker, event->now_ns, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
     default: problem(worker, "received a message that a master does not send", actions);
@@ -270,7 +321,8 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_PROBED: probed(worker, event, actions); break;
     case EVENT_MESSAGE: receive(worker, event, actions); break;
     case EVENT_MARK: reach_mark(worker, event, actions); break;
-    case EVENT_SLICE: send_slice(worker, &event->chunk, actions); break;
+    case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
+    case EVENT_TIMER: flush(worker, event->now_ns, actions); break;
     case EVENT_FINISHED:
         if (event->text != NULL)
             chunk_failed(worker, event->now_ns, event->text, actions);
@@ -302,8 +354,8 @@ static void step_any(void *self, const struct event *event, struct actions *acti
 
 static uint64_t deadline_any(const void *self)
 {
-    (void)self;
-    return NEVER;
+    const struct worker *worker = self;
+    return worker->done_count > 0 ? worker->done_deadline_ns : NEVER;
 }
 
 static const char *state_any(const void *self)

@@ -9,6 +9,8 @@
 unsigned worker_wants(const struct worker *worker, uint64_t done);
 /* Iterations of the running chunk after which to look again; 0: not before its end. */
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done);
+/* Whether completions may wait for the next one, with `asks` chunks to be asked for. */
+bool worker_may_hold(const struct worker *worker, unsigned asks);
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns);
 /* The next chunk was here when it was needed: the lead may be shorter. */
 void worker_came_in_time(struct worker *worker);

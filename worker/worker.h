@@ -31,6 +31,7 @@ struct worker {
     unsigned state; /* enum worker_state */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
+    uint64_t queue_iterations; /* of the chunks in it */
     struct assigned running;
     unsigned asked;        /* chunks asked for and not received */
     uint64_t asked_at_ns;  /* the ask that is being timed; NEVER if none */
@@ -39,7 +40,13 @@ struct worker {
     uint64_t round_trip_ns; /* smoothed */
     double iteration_ns;    /* smoothed time of one iteration; 0: not known yet */
     uint64_t idle_since_ns; /* while ASKING */
-    uint64_t waited_ns;     /* before the running chunk */
+    /* completions that go with the next request: of short chunks, the latest last */
+    struct request done[ASKS_MAX];
+    unsigned done_count;
+    uint64_t done_deadline_ns; /* when they go at the latest */
+    unsigned char done_records[(ASKS_MAX - 1) * COMPLETION_BYTES];
+    uint64_t waited_ns; /* before the running chunk */
+    bool was_idle;      /* there was none before it */
     bool drain;
     uint32_t echoes;                          /* sent; the last one is on its way while PROBING */
     uint64_t echo_sent_ns;                    /* when */

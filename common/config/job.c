@@ -145,6 +145,37 @@ static int take_report(void *target, const char *value, struct error *error)
     return take_path(((struct job *)target)->report, value, error);
 }
 
+static int take_journal(void *target, const char *value, struct error *error)
+{
+    struct job *job = target;
+    job->journal_off = strcmp(value, "off") == 0;
+    job->journal[0] = '\0';
+    return job->journal_off ? 0 : take_path(job->journal, value, error);
+}
+
+static int take_durability(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    int index = option_choice("process|node", value);
+    if (index >= 0)
+        ((struct job *)target)->durability = (enum job_durability)index;
+    return index < 0 ? -1 : 0;
+}
+
+static int take_resume(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct job *)target)->earlier = JOB_EARLIER_RESUME;
+    return 0;
+}
+
+static int take_overwrite(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct job *)target)->earlier = JOB_EARLIER_OVERWRITE;
+    return 0;
+}
+
 static int take_progress(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -200,12 +231,34 @@ static const struct option_row results[] = {
     {NULL},
 };
 
+static const struct option_row interruptions[] = {
+    {"resume", 0, NULL, NULL,
+     "go on with a run of this job that ended early, with any masters, workers and technique: what its journal says is "
+     "done is not done again",
+     take_resume},
+    {"overwrite", 0, NULL, NULL,
+     "begin anew where a run that ended early has left a journal, which is refused otherwise", take_overwrite},
+    {"journal", 0, "FILE|off", "a file name, off",
+     "where it is kept what is done, while the run is not complete (default: FILE" JOB_JOURNAL_ENDING
+     " beside --output FILE; without an output: off)",
+     take_journal},
+    {"durability", 0, "process|node", "process, node",
+     "what the journal outlives: the end of the processes, or, with results brought to the disk first, also that of a "
+     "node (default process)",
+     take_durability},
+    {NULL},
+};
+
 static const struct options options = {
     .usage = "supermaster [OPTION]... KERNEL [KEY=VALUE]...",
     .about =
         "Runs the loop of KERNEL over the masters and workers that were launched beside it and balances it, so that "
         "all of them finish together.",
-    .sections = {{"Scheduling", scheduling}, {"Workers", workers}, {"Results", results}, {"Help", options_common}},
+    .sections = {{"Scheduling", scheduling},
+                 {"Workers", workers},
+                 {"Results", results},
+                 {"Interrupted runs", interruptions},
+                 {"Help", options_common}},
     .notes = "An option that is given twice counts as given the last time. `hdss kernels` lists the kernels and their "
              "parameters, and `hdss run` composes the launch:\n"
              "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
@@ -261,6 +314,33 @@ static int check_technique(const struct job *job, struct error *error)
     return 0;
 }
 
+const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX])
+{
+    bool beside = job->journal[0] == '\0' && job->output[0] != '\0';
+    snprintf(path, JOB_JOURNAL_PATH_MAX, "%s%s",
+             job->journal_off ? ""
+             : beside         ? job->output
+                              : job->journal,
+             beside && !job->journal_off ? JOB_JOURNAL_ENDING : "");
+    return path;
+}
+
+static int check_files(const struct job *job, struct error *error)
+{
+    char journal[JOB_JOURNAL_PATH_MAX];
+    job_journal_path(job, journal);
+    if (job->output[0] != '\0' && strcmp(job->output, job->report) == 0)
+        return error_set(error, "--output and --report name the same file, %.200s", job->output);
+    if (journal[0] != '\0' && (strcmp(journal, job->output) == 0 || strcmp(journal, job->report) == 0))
+        return error_set(error, "--journal names the same file as %s, %.200s",
+                         strcmp(journal, job->output) == 0 ? "--output" : "--report", journal);
+    if (job->earlier == JOB_EARLIER_RESUME && journal[0] == '\0')
+        return error_set(
+            error, "--resume goes on from a journal, and this job has none; accepted: with --output FILE, or with "
+                   "--journal FILE");
+    return 0;
+}
+
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
 {
     job_init(job);
@@ -269,9 +349,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return result;
     if (job->kernel == NULL)
         return error_set(error, "no kernel is given; `hdss kernels` lists them");
-    if (job->output[0] != '\0' && strcmp(job->output, job->report) == 0)
-        return error_set(error, "--output and --report name the same file, %.200s", job->output);
-    return check_technique(job, error);
+    return check_files(job, error) < 0 ? -1 : check_technique(job, error);
 }
 
 bool job_probes(const struct job *job)

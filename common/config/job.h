@@ -14,12 +14,17 @@
 #define JOB_PATH_MAX          1024
 #define JOB_KERNEL_PARAMS_MAX 64
 #define JOB_ASK_AHEAD_MAX     8
+#define JOB_JOURNAL_ENDING    ".journal"
+#define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 #define JOB_TECHNIQUE         "dfss" /* unless --technique says another */
 #define JOB_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 
 enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
 enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE };
 enum job_ask_ahead { JOB_ASK_AHEAD_AUTO, JOB_ASK_AHEAD_OFF, JOB_ASK_AHEAD_FIXED };
+enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
+/* What to do about the journal of an earlier run. */
+enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_OVERWRITE };
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
 struct job {
@@ -34,8 +39,12 @@ struct job {
     uint64_t calculation_ns, assignment_ns; /* --inject-delay */
     enum job_power power;
     char power_file[JOB_PATH_MAX];
-    char output[JOB_PATH_MAX]; /* empty: no output */
-    char report[JOB_PATH_MAX]; /* empty: no report */
+    char output[JOB_PATH_MAX];  /* empty: no output */
+    char report[JOB_PATH_MAX];  /* empty: no report */
+    char journal[JOB_PATH_MAX]; /* empty: the output's name and JOB_JOURNAL_ENDING */
+    bool journal_off;
+    enum job_durability durability;
+    enum job_earlier earlier;
     enum job_progress progress;
     const char *kernel;                              /* borrowed from the words */
     unsigned kernel_params;                          /* how many name=value words follow the kernel */
@@ -49,6 +58,9 @@ void job_init(struct job *job);
  * OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job borrows from argv. Whether
  * the kernel exists and its parameters are right is for the caller to see, and so is --iterations against its loop. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
+
+/* The name of the job's journal; empty where it keeps none. Returns `path`. */
+const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX]);
 
 /* Sets technique and technique_auto as --technique does. -1 with one line, with the job as it was. */
 int job_set_technique(struct job *job, const char *value, struct error *error);

@@ -132,7 +132,7 @@ static int check_as_leader(struct flat *flat)
     struct lead *lead = &flat->lead;
     if (flat->rank != 0)
         return EXIT_STATUS_DONE;
-    if (lead_check_kernel(lead) < 0 ||
+    if (lead_look_back(lead, false) < 0 || lead_check_kernel(lead) < 0 ||
         lead_read_speeds(lead, flat->topology->worker_rank, flat->ranks, &flat->given_speeds) < 0)
         return EXIT_STATUS_USAGE;
     int created = lead_create_files(lead);

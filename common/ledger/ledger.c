@@ -23,6 +23,18 @@ void ledger_fini(struct ledger *ledger)
     *ledger = (struct ledger){0};
 }
 
+int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest)
+{
+    for (size_t i = 0; i < ranges_length(done); i++) {
+        uint64_t removed;
+        if (ranges_remove(&ledger->free, ranges_at(done, i)->first, ranges_at(done, i)->count, &removed) < 0)
+            return -1;
+        ledger->done += removed;
+    }
+    ledger->digest += digest;
+    return 0;
+}
+
 int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct range *range)
 {
     struct ranges *granted = &ledger->granted[holder];

@@ -27,6 +27,10 @@ enum ledger_commit {
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders);
 void ledger_fini(struct ledger *ledger);
 
+/* Takes what an earlier run has done out of what is free, before anything is granted: `done` lies inside the loop, and
+ * `digest` is what it adds to the checksum. -1 when memory is out. */
+int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest);
+
 /* Grants the lowest free range to `holder`, at most `want` iterations; it may be shorter, since a grant is
  * contiguous. 1 with `*range` set, 0 when nothing is free, -1 when memory is out (nothing changed). */
 int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct range *range);

@@ -11,6 +11,11 @@ int actions_init(struct actions *actions, size_t capacity)
     return actions->items == NULL ? -1 : 0;
 }
 
+void actions_init_sink(struct actions *actions, const struct action_sink *sink)
+{
+    *actions = (struct actions){.sink = sink};
+}
+
 void actions_fini(struct actions *actions)
 {
     free(actions->items);
@@ -33,20 +38,26 @@ static struct action *append(struct actions *actions)
 
 void actions_send(struct actions *actions, unsigned to, const struct message *message)
 {
+    actions->messages++;
+    actions->bytes += message_fixed_size(message) + message->payload_bytes;
+    if (actions->sink != NULL) {
+        actions->sink->send(actions->sink->context, to, message);
+        return;
+    }
     struct action *action = append(actions);
     if (action == NULL)
         return;
     action->type = ACTION_SEND;
     action->send.to = to;
     action->send.message = *message;
-    actions->messages++;
-    actions->bytes += message_fixed_size(message) + message->payload_bytes;
 }
 
 void actions_add(struct actions *actions, const struct action *action)
 {
-    struct action *slot = append(actions);
-    if (slot != NULL)
+    struct action *slot = actions->sink == NULL ? append(actions) : NULL;
+    if (actions->sink != NULL)
+        actions->sink->apply(actions->sink->context, action);
+    else if (slot != NULL)
         *slot = *action;
 }
 

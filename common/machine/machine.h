@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "proto/record.h"
 
 #include <stdbool.h>
@@ -42,13 +43,14 @@ struct chunk_event {
     uint64_t digest;     /* of them */
     const void *data;    /* their records, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;
+    uint64_t began_ns;   /* FINISHED: when its first iteration began; 0: not known */
     double deviation_ns; /* FINISHED, where the spread is wanted: of the time of one iteration */
     uint32_t samples;    /* pieces of the chunk that were timed; with fewer than two the deviation is 0 */
 };
 
 struct event {
     enum event_type type;
-    uint64_t now_ns; /* monotonic, the same clock for all events of one machine */
+    uint64_t now_ns; /* monotonic, the same clock for all events of one machine; a message's may be some 300 ns old */
     unsigned from;   /* MESSAGE: rank */
     const char *text;
     union {
@@ -73,7 +75,10 @@ enum action_type {
     ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
     ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place */
-    ACTION_EXIT,    /* leave with exit.status */
+    ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; PROBLEM follows where that fails */
+    ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
+                    it is there, is left out, and PROBLEM follows */
+    ACTION_EXIT, /* leave with exit.status */
 };
 
 struct action {
@@ -95,23 +100,38 @@ struct action {
             uint64_t bytes;
         } store;
         struct {
+            const struct range *ranges; /* borrowed for the step */
+            size_t count;
+            uint64_t digest; /* of them together */
+        } journal;
+        struct {
             int status; /* enum exit_status */
         } exit;
     };
 };
 
+/* Where actions go at once, in their order: a message is on its way before the rest of the step. */
+struct action_sink {
+    void (*send)(void *context, unsigned to, const struct message *message);
+    void (*apply)(void *context, const struct action *action); /* any other action */
+    void *context;
+};
+
 /* The actions of one step, and what the machine has sent in its life. */
 struct actions {
-    struct action *items; /* owned */
+    struct action *items;           /* of this step, where there is no sink; owned */
+    const struct action_sink *sink; /* borrowed; NULL: they are noted in items */
     size_t length, capacity;
     uint64_t messages, bytes; /* sent so far, payloads included */
     unsigned calculations;    /* chunks cut in this step, and chunks assigned to workers: what --inject-delay slows */
     unsigned assignments;
-    bool out_of_memory;       /* an action could not be noted: the runtime must stop */
+    bool out_of_memory; /* an action could not be noted: the runtime must stop */
 };
 
 /* Room for `capacity` actions; more in one step allocates. -1 when memory is out. */
 int actions_init(struct actions *actions, size_t capacity);
+/* Actions that go to a sink; nothing is allocated. */
+void actions_init_sink(struct actions *actions, const struct action_sink *sink);
 void actions_fini(struct actions *actions);
 
 /* Empties the list before a step. */

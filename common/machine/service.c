@@ -10,13 +10,13 @@ int service_init(struct service *service, const struct service_config *config)
         .owner = config->owner,
         .ranks = config->ranks,
         .worker_count = config->workers,
-        .waiting_capacity = config->workers * ASKS_MAX,
         .record_bytes = config->record_bytes,
         .first_assign_ns = NEVER,
     };
     service->workers = calloc(config->workers + 1, sizeof *service->workers);
-    service->waiting = calloc(service->waiting_capacity + 1, sizeof *service->waiting);
-    if (service->workers == NULL || service->waiting == NULL ||
+    service->waiting = calloc(config->workers + 1, sizeof *service->waiting);
+    service->answered = calloc(config->workers + 1, sizeof *service->answered);
+    if (service->workers == NULL || service->waiting == NULL || service->answered == NULL ||
         pool_init(&service->pool, config->workers, config->pool_capacity) < 0) {
         service_fini(service);
         return -1;
@@ -28,6 +28,7 @@ void service_fini(struct service *service)
 {
     free(service->workers);
     free(service->waiting);
+    free(service->answered);
     pool_fini(&service->pool);
     *service = (struct service){0};
 }
@@ -136,35 +137,71 @@ static struct grant *complete_chunk(struct service *service, unsigned w, uint64_
     return grant;
 }
 
-static int enqueue(struct service *service, unsigned w, unsigned asks, struct error *error)
+static void enqueue(struct service *service, unsigned w)
 {
-    if (service->waiting_count + asks > service->waiting_capacity)
+    unsigned last = service->waiting_first + service->waiting_count++;
+    service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
+}
+
+static int note_asks(struct service *service, unsigned w, unsigned asks, struct error *error)
+{
+    struct served *worker = &service->workers[w];
+    if (worker->asks + asks > ASKS_MAX)
         return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
-    for (unsigned i = 0; i < asks; i++) {
-        unsigned last = service->waiting_first + service->waiting_count++;
-        service->waiting[last < service->waiting_capacity ? last : last - service->waiting_capacity] = w;
-    }
+    if (worker->asks == 0 && asks > 0)
+        enqueue(service, w);
+    worker->asks += asks;
+    service->asks_waiting += asks;
     return 0;
 }
 
-/* The completion is noted first, so that a technique that learns knows it; the answer goes out before the results are
- * stored, since the worker may be waiting for it. */
+static int complete_or_refuse(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
+                              struct error *error)
+{
+    if (complete_chunk(service, w, now_ns, request) != NULL)
+        return 0;
+    return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
+}
+
+/* The completions that came with a request, the oldest first. */
+struct completions {
+    struct request of[ASKS_MAX];
+    unsigned count;
+};
+
+static void list_completions(const struct message *message, struct completions *completions)
+{
+    uint32_t chunk = message->request.chunk;
+    completions->count = message->request.done ? message->record_count + 1 : 0;
+    for (unsigned i = completions->count; i-- > 0; chunk = chunk_number_before(chunk)) {
+        if (i < message->record_count)
+            completion_get(message->records, i, &completions->of[i]);
+        else
+            completions->of[i] = message->request;
+        completions->of[i].chunk = chunk;
+    }
+}
+
+/* The completions are noted first, so that a technique that learns knows them; the answer goes out before the results
+ * are stored, since the worker may be waiting for it. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
-    const struct request *request = &message->request;
-    struct grant *grant = NULL;
-    if (request->done) {
-        grant = complete_chunk(service, w, now_ns, request);
-        if (grant == NULL)
-            return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
-    }
-    if (!service->ending && enqueue(service, w, request->asks, error) < 0)
+    struct completions done;
+    list_completions(message, &done);
+    for (unsigned i = 0; i < done.count; i++)
+        if (complete_or_refuse(service, w, now_ns, &done.of[i], error) < 0)
+            return -1;
+    if (!service->ending && note_asks(service, w, message->request.asks, error) < 0)
         return -1;
     service_serve(service, now_ns, actions);
-    return grant == NULL
-               ? 0
-               : take_part(service, w, grant, grant->count - grant->received, request->digest, message, actions, error);
+    for (unsigned i = 0; i < done.count; i++) {
+        struct grant *grant = grant_slot(&service->workers[w], done.of[i].chunk);
+        uint64_t rest = grant->count - grant->received;
+        if (take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int receive_result(struct service *service, unsigned w, const struct message *message, struct actions *actions,
@@ -209,29 +246,55 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     }
 }
 
+/* Adds a chunk to the worker's ASSIGN of this step. */
+static void answer(struct service *service, unsigned w, uint32_t chunk, const struct range *range)
+{
+    struct served *worker = &service->workers[w];
+    if (worker->answers++ > 0) {
+        assign_record_put(worker->more, worker->answers - 2, range->first, range->count);
+        return;
+    }
+    worker->answer = (struct assign){chunk, range->first, range->count};
+    service->answered[service->answered_count++] = w;
+}
+
 static void assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
                    struct actions *actions)
 {
     struct served *worker = &service->workers[w];
-    uint32_t chunk = ++worker->chunks_assigned;
-    if (chunk == 0) /* 0 means none: skip it when the number wraps */
-        chunk = ++worker->chunks_assigned;
+    uint32_t chunk = worker->chunks_assigned = chunk_number_after(worker->chunks_assigned);
     *grant_slot(worker, chunk) = (struct grant){.first = range->first, .count = range->count, .chunk = chunk};
     service->busy += worker->holds++ == 0;
     service->assigned++;
     actions->assignments++;
     if (service->first_assign_ns == NEVER)
         service->first_assign_ns = now_ns;
-    actions_send(actions, service->ranks[w],
-                 &(struct message){.type = MESSAGE_ASSIGN, .assign = {chunk, range->first, range->count}});
+    worker->asks--;
+    service->asks_waiting--;
+    answer(service, w, chunk, range);
+}
+
+static void send_answers(struct service *service, struct actions *actions)
+{
+    for (unsigned i = 0; i < service->answered_count; i++) {
+        struct served *worker = &service->workers[service->answered[i]];
+        actions_send(actions, service->ranks[service->answered[i]],
+                     &(struct message){
+                         .type = MESSAGE_ASSIGN,
+                         .assign = worker->answer,
+                         .records = worker->more,
+                         .record_count = worker->answers - 1,
+                     });
+        worker->answers = 0;
+    }
+    service->answered_count = 0;
 }
 
 /* Whether the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
-    uint32_t next = worker->chunks_assigned + 1;
-    return grant_slot(worker, next != 0 ? next : 1)->chunk == 0;
+    return grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk == 0;
 }
 
 static bool next_chunk(struct service *service, unsigned w, struct range *range)
@@ -245,7 +308,7 @@ static unsigned dequeue(struct service *service)
 {
     unsigned w = service->waiting[service->waiting_first];
     service->waiting_count--;
-    if (++service->waiting_first == service->waiting_capacity)
+    if (++service->waiting_first == service->worker_count)
         service->waiting_first = 0;
     return w;
 }
@@ -253,17 +316,20 @@ static unsigned dequeue(struct service *service)
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
-    for (unsigned tries = service->waiting_count; tries > 0 && !service->ending; tries--) {
+    unsigned lagging = 0; /* in a row: those whose turn comes when their results are stored */
+    while (service->waiting_count > lagging && !service->ending) {
         unsigned w = service->waiting[service->waiting_first];
-        if (!has_slot(service, w)) {
-            enqueue(service, dequeue(service), 1, NULL); /* its turn comes when its results are stored */
-            continue;
-        }
-        if (!next_chunk(service, w, &range))
-            return;
+        bool has_room = has_slot(service, w);
+        if (has_room && !next_chunk(service, w, &range))
+            break;
+        lagging = has_room ? 0 : lagging + 1;
+        if (has_room)
+            assign(service, w, &range, now_ns, actions);
         dequeue(service);
-        assign(service, w, &range, now_ns, actions);
+        if (service->workers[w].asks > 0)
+            enqueue(service, w);
     }
+    send_answers(service, actions);
 }
 
 void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns, struct actions *actions)
@@ -279,7 +345,7 @@ void service_end(struct service *service, bool drain, struct actions *actions)
     if (service->ending)
         return;
     service->ending = true;
-    service->waiting_count = 0;
+    service->waiting_count = service->asks_waiting = 0;
     for (unsigned w = 0; w < service->worker_count; w++)
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_END, .end = {.drain = drain}});
 }

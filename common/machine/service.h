@@ -9,8 +9,8 @@
 #include "common/machine/pool.h"
 #include "proto/record.h"
 
-/* Chunks of one worker that are assigned and not yet stored. */
-#define GRANTS_MAX 16
+/* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */
+#define GRANTS_MAX (2 * ASKS_MAX)
 
 struct grant {
     uint64_t first, count;
@@ -22,12 +22,17 @@ struct grant {
 
 struct served {
     unsigned holds; /* chunks it has not finished */
+    unsigned asks;  /* chunks it asked for and has not got */
     uint32_t chunks_assigned;
     bool gone; /* said goodbye */
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when its last completion came */
     uint64_t messages, bytes;
     struct grant grants[GRANTS_MAX]; /* by chunk number modulo GRANTS_MAX */
+    /* the ASSIGN of this step */
+    unsigned answers; /* chunks in it */
+    struct assign answer;
+    unsigned char more[(ASKS_MAX - 1) * ASSIGN_RECORD_BYTES];
 };
 
 struct service_ops {
@@ -56,8 +61,11 @@ struct service {
     struct served *workers; /* owned */
     unsigned worker_count;
     struct pool pool;
-    unsigned *waiting; /* ring of worker indices that asked, one for each chunk asked for; owned */
-    unsigned waiting_first, waiting_count, waiting_capacity;
+    unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */
+    unsigned waiting_first, waiting_count;
+    unsigned asks_waiting; /* chunks that these asked for */
+    unsigned *answered;    /* those that get an ASSIGN in this step; owned */
+    unsigned answered_count;
     uint64_t record_bytes;
     unsigned busy;            /* workers that hold a chunk */
     unsigned parts_on_way;    /* STORE and COLLECT not yet answered */
@@ -83,7 +91,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
 void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns,
                     struct actions *actions);
 
-/* Hands chunks to those who wait, as long as there are any. */
+/* Hands chunks to those who wait, as long as there are any; at most once in a step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
 /* Sends END to every worker; from now on nobody is served. */

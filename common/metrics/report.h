@@ -65,6 +65,7 @@ struct report {
 
     /* what only the summary says */
     const char *failure; /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
+    const char *journal; /* from which the run can be resumed; NULL where it cannot */
     const char *output;  /* name of the output file; NULL or empty if there is none */
 
     /* filled in by report_compute() */

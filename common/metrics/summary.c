@@ -29,7 +29,7 @@ static void add_rate(struct text *text, const struct report *report)
     char elapsed[HUMAN_MAX], rate[HUMAN_MAX];
     if (report->elapsed_s <= 0)
         return;
-    human_rate(rate, (double)report->done / report->elapsed_s);
+    human_rate(rate, (double)(report->done - report->faults.resumed_iterations) / report->elapsed_s);
     text_add(text, " in %s (%s)", human_duration(elapsed, report->elapsed_s), rate);
 }
 
@@ -224,6 +224,12 @@ static void add_results(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+static void add_resume(struct text *text, const struct report *report)
+{
+    if (report->journal != NULL)
+        text_add(text, "  journal      %s: --resume goes on with the rest\n", report->journal);
+}
+
 /* The bar that `worker` belongs to: a new one where its master has none yet; NULL when there is no room for it. */
 static struct bar *find_bar(struct bar bars[SUMMARY_BARS_MAX], unsigned *count, unsigned rank)
 {
@@ -288,6 +294,7 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     add_topology(&text, report);
     add_figures(&text, report);
     add_results(&text, report);
+    add_resume(&text, report);
     add_bars(&text, report, width < 60 ? 60 : width > 100 ? 100 : width, utf8);
     return text_take(&text);
 }

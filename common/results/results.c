@@ -37,6 +37,12 @@ static void written_path(const char *path, const struct results_format *format, 
     snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");
 }
 
+/* A link that the user names is followed; one that stands where we chose the name was not put there by the user. */
+static int link_flag(const struct results_format *format)
+{
+    return format->convert != NULL ? O_NOFOLLOW : 0;
+}
+
 static uint64_t array_bytes(const struct hdss_loop *loop)
 {
     uint64_t elements = 1;
@@ -117,7 +123,7 @@ int results_create(const char *path, const struct hdss_loop *loop, struct error 
     const struct results_format *format = format_of(path);
     char written[PATH_MAX], header[RESULTS_HEADER_MAX];
     written_path(path, format, written);
-    int fd = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | link_flag(format), 0666);
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, strerror(errno));
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
@@ -131,10 +137,51 @@ int results_create(const char *path, const struct hdss_loop *loop, struct error 
     return close(fd) < 0 ? refuse_write(written, bytes, error) : 0;
 }
 
-/* Opens the written file and checks that it is the one results_create() made. */
-static int open_written(const char *path, uint64_t bytes, struct error *error)
+/* Whether the open file is as results_create() makes it. */
+static bool is_ours(int fd, uint64_t bytes, const char *header, uint64_t header_bytes)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    char there[RESULTS_HEADER_MAX];
+    struct stat stat_of;
+    return fstat(fd, &stat_of) == 0 && S_ISREG(stat_of.st_mode) && (uint64_t)stat_of.st_size == bytes &&
+           (header_bytes == 0 ||
+            (pread(fd, there, header_bytes, 0) == (ssize_t)header_bytes && memcmp(there, header, header_bytes) == 0));
+}
+
+int results_find(const char *path, const struct hdss_loop *loop, struct error *error)
+{
+    if (results_check(path, loop, error) < 0)
+        return -1;
+    char written[PATH_MAX], header[RESULTS_HEADER_MAX];
+    const struct results_format *format = format_of(path);
+    uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
+    written_path(path, format, written);
+    int fd = open(written, O_RDONLY | O_CLOEXEC | link_flag(format));
+    if (fd < 0 && errno == ENOENT)
+        return RESULTS_ABSENT;
+    if (fd < 0)
+        return error_set(error, "%.200s: cannot open: %s", written, strerror(errno));
+    bool ours = is_ours(fd, bytes, header, header_bytes);
+    close(fd);
+    return ours ? 0
+                : error_set(error,
+                            "%.200s: is not the output of such a job: that has %llu bytes and begins as its kind does",
+                            written, (unsigned long long)bytes);
+}
+
+bool results_exist(const char *path)
+{
+    const struct results_format *format = format_of(path);
+    char written[PATH_MAX];
+    if (format == NULL)
+        return false;
+    written_path(path, format, written);
+    return access(path, F_OK) == 0 || access(written, F_OK) == 0;
+}
+
+/* Opens the written file and checks that it is the one results_create() made. */
+static int open_written(const char *path, int flags, uint64_t bytes, struct error *error)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | flags);
     if (fd < 0 && errno == ENOENT)
         return error_set(error, "%.200s: is not there on this node: output must be in a folder that all nodes share",
                          path);
@@ -163,7 +210,7 @@ int results_open(struct results_sink *sink, const char *path, const struct hdss_
     if (sink->path == NULL || (tiles && sink->line == NULL))
         error_set(error, "%.200s: out of memory", written);
     else
-        sink->fd = open_written(written, sink->header_bytes + array_bytes(loop), error);
+        sink->fd = open_written(written, link_flag(format), sink->header_bytes + array_bytes(loop), error);
     if (sink->fd >= 0)
         return 0;
     results_close(sink, NULL);
@@ -217,6 +264,12 @@ int results_write(struct results_sink *sink, uint64_t first, uint64_t count, con
     return status < 0 ? refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
 }
 
+int results_sync(struct results_sink *sink, struct error *error)
+{
+    return fdatasync(sink->fd) == 0 ? 0
+                                    : refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error);
+}
+
 int results_close(struct results_sink *sink, struct error *error)
 {
     int status = 0;
@@ -266,10 +319,21 @@ static int convert_to(FILE *out, const struct conversion *conversion, struct row
     return status;
 }
 
+/* A new file in the place of what an earlier run left, never the one that a link there leads to. */
+static FILE *open_partial(const char *path)
+{
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd >= 0 && file == NULL)
+        close(fd);
+    return file;
+}
+
 /* Makes `partial` from the records, and of it the final file by renaming it. */
 static int convert(const struct conversion *conversion, struct rows *rows, struct error *error)
 {
-    FILE *out = fopen(conversion->partial, "we");
+    FILE *out = open_partial(conversion->partial);
     if (out == NULL)
         return refuse_conversion(conversion, "cannot create", error);
     int status = convert_to(out, conversion, rows, error);
@@ -280,7 +344,7 @@ static int convert(const struct conversion *conversion, struct rows *rows, struc
     return status;
 }
 
-int results_finish(const char *path, const struct hdss_loop *loop, struct error *error)
+int results_convert(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     if (results_check(path, loop, error) < 0)
         return -1;
@@ -292,7 +356,42 @@ int results_finish(const char *path, const struct hdss_loop *loop, struct error 
         return -1;
     int status = convert(&conversion, &rows, error);
     rows_close(&rows);
+    return status;
+}
+
+static int sync_path(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), result = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+int results_sync_file(const char *path, struct error *error)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    snprintf(slash != NULL ? slash + 1 : folder, 2, ".");
+    return sync_path(path) < 0 || sync_path(folder) < 0
+               ? error_set(error, "%.200s: cannot bring it to the disk: %s", path, strerror(errno))
+               : 0;
+}
+
+void results_remove_records(const char *path)
+{
+    const struct results_format *format = format_of(path);
+    char records[PATH_MAX];
+    if (format == NULL || format->convert == NULL)
+        return;
+    written_path(path, format, records);
+    unlink(records);
+}
+
+int results_finish(const char *path, const struct hdss_loop *loop, struct error *error)
+{
+    int status = results_convert(path, loop, error);
     if (status == 0)
-        unlink(conversion.records);
+        results_remove_records(path);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct results_sink {
@@ -32,14 +33,34 @@ int results_check(const char *path, const struct hdss_loop *loop, struct error *
  * cannot be, RESULTS_NO_ROOM with one line when the disk is too small for it; then the file is removed again. */
 int results_create(const char *path, const struct hdss_loop *loop, struct error *error);
 
+/* Whether what results_create() made for such a loop is there, as a run that ended early leaves it. RESULTS_ABSENT
+ * where it is not, -1 with one line where it is another file. */
+#define RESULTS_ABSENT 2
+int results_find(const char *path, const struct hdss_loop *loop, struct error *error);
+
+/* Whether the file itself, or what is written for it during a run, is there. */
+bool results_exist(const char *path);
+
 /* Opens what results_create() made, perhaps on another node; never creates. -1 with one line, and nothing is open. */
 int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Stores the records of iterations first .. first + count - 1, which follow one another at `records`. */
 int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *records, struct error *error);
 
+/* Brings to the disk what is stored so far. -1 with one line. */
+int results_sync(struct results_sink *sink, struct error *error);
+
 /* -1 with one line when the system reports only now that something was not stored; the sink is closed either way. */
 int results_close(struct results_sink *sink, struct error *error);
+
+/* Removes FILE.records, where the final file is made from it. */
+void results_remove_records(const char *path);
+
+/* Brings the final file, and its name, to the disk. -1 with one line. */
+int results_sync_file(const char *path, struct error *error);
+
+/* results_finish(), in two steps: the final file is made, and FILE.records stays for now. */
+int results_convert(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Makes the final file where that is another than the one written. Does nothing for the others. On failure FILE.records
  * stays, and an old FILE too. */

@@ -2,6 +2,7 @@
 #include "common/runtime/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,10 +64,24 @@ static char *temporary_name(const char *path)
     return asprintf(&name, in_place ? "%s" : "%s.tmp", path) < 0 ? NULL : name;
 }
 
+/* The temporary file is a new one: what somebody else has put there under its name, a link above all, is not written.
+ * `mode` is for a file that is written in place. */
+static FILE *open_named(const char *name, const char *path, const char *mode)
+{
+    if (strcmp(name, path) == 0)
+        return fopen(path, mode);
+    unlink(name);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd >= 0 && file == NULL)
+        close(fd);
+    return file;
+}
+
 int file_write(const char *path, const char *text, size_t length, struct error *error)
 {
     char *name = temporary_name(path);
-    FILE *file = name == NULL ? NULL : fopen(name, "we");
+    FILE *file = name == NULL ? NULL : open_named(name, path, "we");
     int reason = 0;
     if (file == NULL) {
         reason = name == NULL ? ENOMEM : errno;
@@ -87,7 +102,7 @@ int file_write(const char *path, const char *text, size_t length, struct error *
 int file_check_writable(const char *path, struct error *error)
 {
     char *name = temporary_name(path);
-    FILE *file = name == NULL ? NULL : fopen(name, "ae");
+    FILE *file = name == NULL ? NULL : open_named(name, path, "ae");
     int reason = file != NULL ? 0 : name == NULL ? ENOMEM : errno;
     struct stat status;
     if (reason == 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 void lead_init(struct lead *lead, const char *name, const char *version)
 {
@@ -18,6 +19,7 @@ void lead_init(struct lead *lead, const char *name, const char *version)
     lead->version = version;
     lead->process_start_ns = runtime_process_start();
     lead->started_at = time(NULL);
+    resume_init(&lead->resume);
 }
 
 /* --- before it runs --- */
@@ -54,13 +56,23 @@ int lead_check_kernel(struct lead *lead)
     return error_set(&lead->error, "%s: %s", plan->kernel->name, text);
 }
 
+int lead_look_back(struct lead *lead, bool keeps_journal)
+{
+    return resume_look(&lead->resume, &lead->plan, keeps_journal, lead->name, &lead->error);
+}
+
 int lead_create_files(struct lead *lead)
 {
     const struct plan *plan = &lead->plan;
     struct error inner;
     if (plan->job.report[0] != '\0' && file_check_writable(plan->job.report, &inner) < 0)
         return error_set(&lead->error, "--report: cannot write %s", inner.text);
-    return plan->collect ? results_create(plan->job.output, &plan->loop, &lead->error) : 0;
+    int result = resume_begin(&lead->resume, plan, &lead->error);
+    if (result == 0 && plan->collect)
+        result = resume_create_output(&lead->resume, plan, &lead->error);
+    if (result != 0)
+        resume_give_up(&lead->resume);
+    return result;
 }
 
 int lead_open_sink(struct lead *lead)
@@ -93,19 +105,71 @@ void lead_say_failure(struct lead *lead, const char *text, unsigned rank)
         fprintf(stderr, "%s: rank %u: %s\n", lead->name, rank, text);
 }
 
-int lead_finish_output(struct lead *lead, int status)
+int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
+{
+    bool sync = lead->plan.job.durability == JOB_DURABILITY_NODE && lead->sink_open;
+    int result = sync ? results_sync(&lead->sink, error) : 0;
+    if (result == 0)
+        result = resume_record(&lead->resume, ranges, count, digest, error);
+    if (result < 0 && lead->resume.failure.text[0] == '\0')
+        lead->resume.failure = *error;
+    return result;
+}
+
+/* The final file, and on the disk where that is wanted. */
+static int convert(struct lead *lead)
+{
+    const struct plan *plan = &lead->plan;
+    if (results_convert(plan->job.output, &plan->loop, &lead->error) < 0)
+        return -1;
+    bool sync = plan->job.durability == JOB_DURABILITY_NODE && lead->resume.path[0] != '\0';
+    return sync ? results_sync_file(plan->job.output, &lead->error) : 0;
+}
+
+static int finish_output(struct lead *lead, int status)
 {
     const struct plan *plan = &lead->plan;
     int closed = lead->sink_open ? results_close(&lead->sink, &lead->error) : 0;
     lead->sink_open = false;
     if (!plan->collect)
         return status;
-    if (closed < 0 || results_finish(plan->job.output, &plan->loop, &lead->error) < 0) {
+    if (closed < 0 || convert(lead) < 0) {
         if (status != EXIT_STATUS_FAILED)
             lead_say_failure(lead, lead->error.text, lead->rank);
         return EXIT_STATUS_FAILED;
     }
     return status;
+}
+
+/* At the very end nobody was told of a journal that could not be written. */
+static int check_journal(struct lead *lead, int status)
+{
+    const char *failure = lead->resume.failure.text;
+    if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
+        return status;
+    lead_say_failure(lead, failure, lead->rank);
+    return EXIT_STATUS_FAILED;
+}
+
+int lead_finish_output(struct lead *lead, int status)
+{
+    status = check_journal(lead, finish_output(lead, status));
+    lead->resumable = resume_is_possible(&lead->resume);
+    lead->complete = status == EXIT_STATUS_DONE;
+    resume_end(&lead->resume);
+    if (lead->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED && lead->plan.collect)
+        results_remove_records(lead->plan.job.output);
+    return status;
+}
+
+/* The journal goes first: records without one are nothing but left over. */
+void lead_clear_away(struct lead *lead)
+{
+    if (lead->resume.path[0] == '\0' || !lead->complete)
+        return;
+    unlink(lead->resume.path);
+    if (lead->plan.collect)
+        results_remove_records(lead->plan.job.output);
 }
 
 static void complete_report(const struct lead *lead, struct report *report, uint64_t first_assign_ns)
@@ -115,6 +179,7 @@ static void complete_report(const struct lead *lead, struct report *report, uint
     report->values = lead->plan.values;
     report->started_at = lead->started_at;
     report->output = lead->plan.job.output;
+    report->journal = lead->resumable ? lead->resume.path : NULL;
     if (first_assign_ns != NEVER)
         report->startup_s = (double)(first_assign_ns - lead->process_start_ns) / 1e9;
     report->failure = NULL; /* it is said on standard error */

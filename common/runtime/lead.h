@@ -5,6 +5,7 @@
 #include "common/metrics/report.h"
 #include "common/results/results.h"
 #include "common/runtime/plan.h"
+#include "common/runtime/resume.h"
 #include "common/runtime/terminal.h"
 
 struct lead {
@@ -15,6 +16,9 @@ struct lead {
     struct error error;
     struct results_sink sink;
     bool sink_open;
+    struct resume resume;
+    bool complete;  /* at the end: all is done, and the output made */
+    bool resumable; /* at the end: a later run can go on from what is there */
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;
@@ -30,7 +34,12 @@ int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers,
 /* What the kernel will need. -1 with one line in lead->error. */
 int lead_check_kernel(struct lead *lead);
 
-/* Looks whether the report can be written and creates the output. -1 with one line in lead->error for wrong use,
+/* Looks at what an earlier run has left, before anything is changed. `keeps_journal`: this one keeps a journal. -1 with
+ * one line in lead->error. */
+int lead_look_back(struct lead *lead, bool keeps_journal);
+
+/* Looks whether the report can be written, begins the journal and creates the output, or finds that of the run that is
+ * resumed. -1 with one line in lead->error for wrong use,
  * RESULTS_NO_ROOM. */
 int lead_create_files(struct lead *lead);
 int lead_open_sink(struct lead *lead);
@@ -42,8 +51,15 @@ void lead_show_progress(struct lead *lead, const struct progress *progress);
 /* One line on standard error, in the name of `rank`. */
 void lead_say_failure(struct lead *lead, const char *text, unsigned rank);
 
+/* Brings to the disk what is stored, as --durability node wants it, and records a group of ranges. -1 with one line. */
+int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
+
 /* Closes the sink, if it is open, and makes the final file. Returns the exit status. */
 int lead_finish_output(struct lead *lead, int status);
+
+/* Removes what a complete run does not need any more: the journal, and the records that the final file was made from.
+ * Called when all ranks have left: whoever is killed before that can still be resumed, with nothing to do. */
+void lead_clear_away(struct lead *lead);
 
 /* Completes the report (version, kernel, times of day, output, what follows), prints the summary and writes the report.
  * Returns the exit status. */

@@ -18,12 +18,22 @@ static uint64_t digest_words(uint64_t first, uint64_t count, const char *word)
     return sum;
 }
 
+static uint64_t digest_halfwords(uint64_t first, uint64_t count, const char *word)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count; i++, word += sizeof(uint32_t))
+        sum += XXH3_64bits_withSeed(word, sizeof(uint32_t), first + i);
+    return sum;
+}
+
 uint64_t digest_records(uint64_t first, uint64_t count, const void *records, size_t record_bytes)
 {
     const char *record = records;
     uint64_t sum = 0;
     if (record_bytes == sizeof(uint64_t))
         return digest_words(first, count, record);
+    if (record_bytes == sizeof(uint32_t))
+        return digest_halfwords(first, count, record);
     for (uint64_t i = 0; i < count; i++, record += record_bytes)
         sum += XXH3_64bits_withSeed(record, record_bytes, first + i);
     return sum;

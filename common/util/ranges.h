@@ -27,6 +27,13 @@ void ranges_fini(struct ranges *set);
 /* Makes room for `count` ranges, so that as many additions need no allocation. -1 when memory is out. */
 int ranges_reserve(struct ranges *set, size_t count);
 
+/* Empties the set and keeps its room. */
+static inline void ranges_clear(struct ranges *set)
+{
+    set->head = set->length = 0;
+    set->total = 0;
+}
+
 /* Adds [first, first + count). What is already there stays; `*added` (may be NULL) receives the number of
  * iterations that were not. -1 when memory is out, with the set unchanged. */
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);

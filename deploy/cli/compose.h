@@ -17,6 +17,7 @@ struct lineup {
     struct words flat; /* --dca and what goes with it, for every worker; none: a supermaster leads */
     struct words job;  /* the supermaster's command line, its name first */
     bool dry_run;
+    unsigned restarts; /* launches after a failed one, at most */
 };
 
 void lineup_fini(struct lineup *lineup);

@@ -31,7 +31,8 @@ struct child {
     bool drain_waits;    /* SIGUSR1 is due as soon as it can be taken */
     int64_t ready_by_ms; /* when it is sent whatever the ranks catch */
     bool ended;
-    int status; /* as waitpid() gives it */
+    int status;      /* as waitpid() gives it */
+    sigset_t before; /* the mask of signals, as it was */
     struct banner banner;
 };
 
@@ -131,16 +132,16 @@ static _Noreturn void become(char *const *argv, int errors, const sigset_t *mask
 
 static int start(struct child *child, char *const *argv)
 {
-    sigset_t before, taken;
+    sigset_t taken;
     int ends[2];
     pid_t self = getpid();
-    block_signals(&before, &taken);
+    block_signals(&child->before, &taken);
     child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
     if (child->signals < 0 || open_errors(ends) < 0)
         return -1;
     child->pid = fork();
     if (child->pid == 0)
-        become(argv, ends[1], &before, self);
+        become(argv, ends[1], &child->before, self);
     close(ends[1]);
     child->errors = ends[0];
     fcntl(child->errors, F_SETFL, O_NONBLOCK);
@@ -226,6 +227,15 @@ static void attend(struct child *child)
     fflush(stderr);
 }
 
+/* As it was before, for the next launch. */
+static void release(struct child *child)
+{
+    if (child->errors >= 0)
+        close(child->errors);
+    close(child->signals);
+    sigprocmask(SIG_SETMASK, &child->before, NULL);
+}
+
 static int explain(const struct child *child)
 {
     int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
@@ -241,7 +251,7 @@ static int explain(const struct child *child)
     return EXIT_STATUS_FAILED;
 }
 
-int launch(char *const *argv, bool remote)
+int launch(char *const *argv, bool remote, bool *asked)
 {
     struct child child = {.errors = -1, .ready_by_ms = now_ms() + (remote ? REMOTE_START_MS : START_MS)};
     if (start(&child, argv) < 0) {
@@ -249,5 +259,7 @@ int launch(char *const *argv, bool remote)
         return EXIT_STATUS_FAILED;
     }
     attend(&child);
+    release(&child);
+    *asked = child.asked > 0;
     return explain(&child);
 }

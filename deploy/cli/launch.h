@@ -16,5 +16,5 @@
 
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks
  * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error. Of `remote`
- * ranks nobody can see here what they catch: they get a fixed time to come up. */
-int launch(char *const *argv, bool remote);
+ * ranks nobody can see here what they catch: they get a fixed time to come up. `*asked`: the user asked to stop. */
+int launch(char *const *argv, bool remote, bool *asked);

@@ -137,6 +137,16 @@ static int take_dry_run(void *target, const char *value, struct error *error)
     return 0;
 }
 
+/* More often than this nothing gets better by itself. */
+#define RESTARTS_MAX 1000
+
+static int take_restarts(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    unsigned *restarts = &((struct lineup *)target)->restarts;
+    return take_number(value, 0, restarts) < 0 || *restarts > RESTARTS_MAX ? -1 : 0;
+}
+
 static const struct option_row launch_rows[] = {
     {"workers", 0, "W", "an integer from 1 to 1048576",
      "workers in all (default: one for each usable core of this machine, or of the hosts)", take_workers},
@@ -159,6 +169,8 @@ static const struct option_row launch_rows[] = {
     {"mpirun", 0, "PROGRAM", "Open MPI's mpirun", "the launcher to use (default mpirun)", take_mpirun},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
+    {"restarts", 0, "N", "an integer from 0 to 1000",
+     "launch again, with --resume, when the run failed or was killed, N times at most (default 0)", take_restarts},
     {"dry-run", 0, NULL, NULL, "print the line, do not run it", take_dry_run},
     {NULL},
 };
@@ -198,8 +210,9 @@ static int check_flat(const struct lineup *lineup, struct error *error)
     return worker_options_check(&options, error);
 }
 
-static int check_job(const struct words *job_words, struct error *error)
+static int check_job(const struct lineup *lineup, struct error *error)
 {
+    const struct words *job_words = &lineup->job;
     struct job job;
     union hdss_value values[HDSS_PARAMS_MAX];
     if (job_parse(&job, (int)job_words->count, job_words->items, error) < 0)
@@ -207,6 +220,12 @@ static int check_job(const struct words *job_words, struct error *error)
     const struct hdss_kernel *kernel = kernel_find(job.kernel);
     if (kernel == NULL)
         return kernel_unknown(job.kernel, error);
+    char journal[JOB_JOURNAL_PATH_MAX];
+    bool journalled = lineup->flat.count == 0 && job_journal_path(&job, journal)[0] != '\0';
+    if (lineup->restarts > 0 && !journalled)
+        return error_set(error,
+                         "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
+                         "--journal FILE, and not with --dca");
     for (unsigned i = 0; i < job_words->count; i++)
         if (strcmp(job_words->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
@@ -232,7 +251,7 @@ static int read_arguments(struct lineup *lineup, int argc, char **argv, struct e
         for (int i = first; i < reader.at; i++)
             words_add(&lineup->job, argv[i]);
     }
-    return more < 0 || check_flat(lineup, error) < 0 ? -1 : check_job(&lineup->job, error);
+    return more < 0 || check_flat(lineup, error) < 0 ? -1 : check_job(lineup, error);
 }
 
 /* Open MPI runs for root only where these two say so. */
@@ -245,7 +264,8 @@ static void allow_root(FILE *shown)
     }
 }
 
-static int run(struct lineup *lineup, struct error *error)
+/* Composes the line, shows it and runs it. */
+static int run_once(struct lineup *lineup, bool *asked, struct error *error)
 {
     struct words line = {0};
     FILE *shown = lineup->dry_run ? stdout : stderr;
@@ -253,9 +273,38 @@ static int run(struct lineup *lineup, struct error *error)
     if (compose(lineup, &line, error) == 0) {
         allow_root(shown);
         words_print(&line, shown);
-        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, lineup->hosts.count > 0);
+        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, lineup->hosts.count > 0, asked);
     }
     words_fini(&line);
+    return status;
+}
+
+/* From now on the job goes on where it was: the option counts as given last. */
+static void add_resume(struct words *job)
+{
+    unsigned place = 0;
+    while (place < job->count && strcmp(job->items[place], "--") != 0)
+        place++;
+    words_insert(job, place, "--resume");
+}
+
+/* Whether a launch that ended so is worth another one: it failed, and nobody wanted it to end. */
+static bool can_restart(const struct lineup *lineup, int status, bool asked)
+{
+    return status == EXIT_STATUS_FAILED && !asked && lineup->restarts > 0;
+}
+
+static int run(struct lineup *lineup, struct error *error)
+{
+    unsigned restarts = lineup->restarts;
+    bool asked = false;
+    int status = run_once(lineup, &asked, error);
+    if (can_restart(lineup, status, asked))
+        add_resume(&lineup->job);
+    for (unsigned i = 1; i <= restarts && can_restart(lineup, status, asked); i++) {
+        fprintf(stderr, "hdss: starting again where it was, %u of %u times\n", i, restarts);
+        status = run_once(lineup, &asked, error);
+    }
     return status;
 }
 

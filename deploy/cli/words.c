@@ -66,6 +66,16 @@ void words_add_all(struct words *words, const struct words *others)
         words_add(words, others->items[i]);
 }
 
+void words_insert(struct words *words, unsigned place, const char *word)
+{
+    words_add(words, word);
+    if (words->failed)
+        return;
+    char *last = words->items[words->count - 1];
+    memmove(words->items + place + 1, words->items + place, (words->count - 1 - place) * sizeof *words->items);
+    words->items[place] = last;
+}
+
 bool words_contain(const struct words *words, const char *word)
 {
     for (unsigned i = 0; i < words->count; i++)

@@ -17,6 +17,8 @@ void words_add_format(struct words *words, const char *format, ...) __attribute_
 /* Each of the words in `text`, which blanks separate. */
 void words_add_split(struct words *words, const char *text);
 void words_add_all(struct words *words, const struct words *others);
+/* Inserts a word before the one at `place`, which is at most `count`. */
+void words_insert(struct words *words, unsigned place, const char *word);
 bool words_contain(const struct words *words, const char *word);
 
 /* Writes them as a shell reads them back, with a newline. */

@@ -1,17 +1,20 @@
-"""Idle ranks and the end: the CPU share of ranks that wait, the time from a request to its chunk at an idle daemon with free cores, and the
-time from the last commit to the last rank gone.
+"""Idle ranks and the end: the CPU share of ranks that wait, the time from a request to its chunk at an idle daemon with free cores and
+with a computing worker on each, and the time from the last commit to the last rank gone, beside that of bare MPI ranks to leave.
 
-Targets: 5 % of a core, 100 us, 100 ms. Where a worker computes on each core the daemon has to wait for one of them.
+Targets: 5 % of a core, 100 us, 100 ms more than bare. Where a worker computes on each core the daemon has to wait for one of them.
 """
+import contextlib
 import os
 import statistics
 import tempfile
 import time
 
 from measure import RUNS, header, record, spread
-from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, job, report, run_job, start, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, job, mpirun_line, report, run_job, start, wait_until
 
+BARE_MPI = os.environ['BARE_MPI']
 TICKS = os.sysconf('SC_CLK_TCK')
+LINE_UPS = ((0, 1), (0, 2), (2, 8), (0, 63), (4, 59))
 
 
 def stat_fields(pid):
@@ -20,7 +23,7 @@ def stat_fields(pid):
 
 
 def ranks(process):
-    programs = {os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)}
+    programs = {os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER, BARE_MPI)}
     found = []
     for pid in descendants(process.pid):
         try:
@@ -67,7 +70,13 @@ def leaving_ms(masters, workers):
     pids = ranks(process)
     supermaster = next(pid for pid in pids if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(SUPERMASTER))
     began = int(stat_fields(supermaster)[19]) / TICKS
+    end = when_gone(pids)
+    assert finish(process).status == 0
+    figures = report()
+    return (end - began - figures['startup_s'] - figures['elapsed_s']) * 1e3
 
+
+def when_gone(pids):
     def gone(pid):
         try:
             return stat_fields(pid)[0] == 'Z'
@@ -75,10 +84,23 @@ def leaving_ms(masters, workers):
             return True
     while not all(gone(pid) for pid in pids):
         time.sleep(0.001)
-    end = time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def bare_leaving_ms(count):
+    """From the moment at which bare ranks may leave to the last one gone: they look for it once in 20 ms."""
+    with contextlib.suppress(OSError):
+        os.unlink('done')
+    process = start(mpirun_line([(count, [BARE_MPI, 'hold', os.path.abspath('done')])]))
+    process.stdout.readline()  # all are through MPI_Init and a barrier
+    pids = ranks(process)
+    assert len(pids) == count
+    began = time.clock_gettime(time.CLOCK_BOOTTIME)
+    with open('done', 'w', encoding='ascii'):
+        pass
+    end = when_gone(pids)
     assert finish(process).status == 0
-    figures = report()
-    return (end - began - figures['startup_s'] - figures['elapsed_s']) * 1e3
+    return (end - began) * 1e3
 
 
 def main():
@@ -93,10 +115,13 @@ def main():
         values = [service_us(workers, mode) for _ in range(RUNS)]
         print(f'  a chunk from an idle daemon, {name}: {spread(values, "{:.1f}")} us after its request', flush=True)
         record('waiting', f'service us, {name}', values)
-    for masters, workers in ((0, 2), (2, 8)):
-        values = [leaving_ms(masters, workers) for _ in range(RUNS)]
-        print(f'  last commit to last rank gone, 1 + {masters} + {workers}: {spread(values, "{:.0f}")} ms', flush=True)
-        record('waiting', f'leaving ms 1+{masters}+{workers}', values)
+    for masters, workers in LINE_UPS:
+        pairs = [(leaving_ms(masters, workers), bare_leaving_ms(1 + masters + workers)) for _ in range(RUNS)]
+        own, bare = zip(*pairs)
+        print(f'  last commit to last rank gone, 1 + {masters} + {workers}: {spread(own, "{:.0f}")} ms, as many bare ranks '
+              f'{spread(bare, "{:.0f}")} ms', flush=True)
+        record('waiting', f'leaving ms 1+{masters}+{workers}', own)
+        record('waiting', f'leaving ms, bare {1 + masters + workers}', bare)
 
 
 main()

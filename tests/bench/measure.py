@@ -106,10 +106,11 @@ def ranks_of(process, programs):
     return found
 
 
-def pss_kib(pid):
-    """Memory of a process in KiB: private pages, and of each shared one its part."""
+def pss_kib(pid, kinds=('Pss',)):
+    """Memory of a process in KiB: private pages, and of each shared one its part. Without the files' (Pss_Anon and Pss_Shmem alone) it
+    does not change when others that map the same libraries come and go."""
     with open(f'/proc/{pid}/smaps_rollup') as file:
-        return next(int(line.split()[1]) for line in file if line.startswith('Pss:'))
+        return sum(int(line.split()[1]) for line in file if line.split(':')[0] in kinds)
 
 
 def drain(process):

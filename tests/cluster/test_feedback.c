@@ -117,6 +117,74 @@ START_TEST(a_completion_tells_the_spread)
 }
 END_TEST
 
+/* A worker that asks ahead, with `count` chunks of one iteration assigned and the first of them running. */
+static void start_ahead(unsigned count)
+{
+    static unsigned char more[ASKS_MAX * ASSIGN_RECORD_BYTES];
+    const struct worker_config config = {.rank = 7, .master = 1, .ask_ahead = ASK_AHEAD_AUTO};
+    worker_init(&worker, &config);
+    step_worker(&(struct event){.type = EVENT_START});
+    worker.asked = count; /* as if it had asked for so many at once */
+    for (unsigned i = 1; i < count; i++)
+        assign_record_put(more, i - 1, i, 1);
+    give_worker(
+        10, &(struct message){.type = MESSAGE_ASSIGN, .assign = {1, 0, 1}, .records = more, .record_count = count - 1});
+}
+
+static void finish_chunk(uint64_t now_ns, uint64_t compute_ns)
+{
+    step_worker(&(struct event){.type = EVENT_FINISHED,
+                                .now_ns = now_ns,
+                                .chunk = {.done = 1, .count = 1, .compute_ns = compute_ns, .digest = 3}});
+}
+
+START_TEST(completions_of_short_chunks_go_together)
+{
+    uint64_t deadline = NEVER;
+    struct request earlier;
+    start_ahead(ASKS_MAX);
+    for (uint64_t now_ns = 100; worker.done_count < 2; now_ns += 100) { /* until it holds some */
+        finish_chunk(now_ns, 100);
+        deadline = worker_machine(&worker).deadline(&worker);
+    }
+    ck_assert_uint_ne(deadline, NEVER);
+    ck_assert_uint_eq(actions.length, 1);
+    ck_assert_int_eq(actions.items[0].type, ACTION_RUN);
+    uint32_t running = worker.running.chunk;
+    step_worker(&(struct event){.type = EVENT_TIMER, .now_ns = deadline}); /* the next one is long */
+    ck_assert_uint_eq(sent(MESSAGE_REQUEST)->request.chunk, running - 1);
+    ck_assert_uint_eq(sent(MESSAGE_REQUEST)->record_count, 1);
+    completion_get(sent(MESSAGE_REQUEST)->records, 0, &earlier);
+    ck_assert(earlier.compute_ns == 100 && earlier.digest == 3);
+    ck_assert_uint_eq(worker_machine(&worker).deadline(&worker), NEVER);
+}
+END_TEST
+
+START_TEST(no_completion_is_kept_by_a_worker_without_work)
+{
+    unsigned told = 0;
+    start_ahead(ASKS_MAX);
+    for (uint64_t now_ns = 100; worker.state == WORKER_COMPUTING; now_ns += 100) {
+        finish_chunk(now_ns, 100);
+        ck_assert(worker.done_count == 0 || worker.state == WORKER_COMPUTING);
+        if (actions.items[0].type == ACTION_SEND)
+            told += 1 + sent(MESSAGE_REQUEST)->record_count;
+    }
+    ck_assert_uint_eq(told, ASKS_MAX);
+    ck_assert_uint_eq(worker.asked, ASKS_MAX); /* and no more than it may */
+}
+END_TEST
+
+START_TEST(completions_of_long_chunks_go_one_by_one)
+{
+    start_ahead(4);
+    for (uint64_t now_ns = 1000000; worker.state == WORKER_COMPUTING; now_ns += 1000000) {
+        finish_chunk(now_ns, 1000000);
+        ck_assert_uint_eq(sent(MESSAGE_REQUEST)->record_count, 0);
+    }
+}
+END_TEST
+
 /* --- the master --- */
 
 enum { MANY = FEEDBACK_MAX + 30 };
@@ -387,6 +455,9 @@ int main(void)
     tcase_add_test(all, a_wrong_echo_is_a_problem);
     tcase_add_test(all, an_end_spares_the_probe);
     tcase_add_test(all, a_completion_tells_the_spread);
+    tcase_add_test(all, completions_of_short_chunks_go_together);
+    tcase_add_test(all, no_completion_is_kept_by_a_worker_without_work);
+    tcase_add_test(all, completions_of_long_chunks_go_one_by_one);
     tcase_add_test(all, a_master_gathers_what_a_worker_measured);
     tcase_add_test(all, a_master_adds_up_the_waits);
     tcase_add_test(all, feedback_of_many_workers_takes_several_messages);

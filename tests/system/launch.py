@@ -36,12 +36,13 @@ class Run:
 
 
 def strip_banner(text):
-    """Removes what mpirun says of a rank that exits with another status than 0: paragraphs between lines of dashes."""
+    """Removes what mpirun says of a rank that exits with another status than 0, which are paragraphs between lines of dashes, and of
+    itself on a busy machine."""
     kept, inside = [], False
     for line in text.splitlines():
         if re.fullmatch(r'-{60,}', line):
             inside = not inside
-        elif not inside:
+        elif not inside and ' ORTE_ERROR_LOG: ' not in line:
             kept.append(line)
     return '\n'.join(kept)
 

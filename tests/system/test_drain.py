@@ -9,7 +9,7 @@ from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job,
                     wait_until)
 
 # 40 ms an iteration, 1,000 of them: the run is in its middle whenever the signal comes.
-LONG = ['--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic', 'iterations=1000', 'mean=40000',
+LONG = ['--overwrite', '--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic', 'iterations=1000', 'mean=40000',
         'distribution=constant', 'mode=sleep']
 
 

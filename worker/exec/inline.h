@@ -55,6 +55,7 @@ struct exec {
     struct spread spread;
     uint64_t piece_first, piece_end; /* the running piece, in iterations of the chunk */
     double piece_ns;                 /* time in it so far */
+    uint64_t began_ns;               /* when the running chunk's first iteration began */
     uint64_t ended_ns;               /* when the kernel was last seen to end; with short chunks after exec_pause() */
     double iteration_ns;             /* estimate, for the size of a turn; 0: unknown */
     double waiting_ns;               /* owed to the slowdown */

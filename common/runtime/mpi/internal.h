@@ -70,6 +70,7 @@ struct net {
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
     MPI_Request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
+    bool receive_held; /* the bytes of the message at receive_head are in use */
     struct send_slot sends[SENDS_MAX];
     unsigned send_first, send_count; /* a ring, in the order of sending */
     struct collect collects[COLLECTS_MAX];
@@ -82,9 +83,8 @@ struct net {
 int net_init(struct net *net, MPI_Comm comm, unsigned receives);
 void net_fini(struct net *net);
 
-/* A received control message, or false. The bytes stay until net_release(). */
+/* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
-void net_release(struct net *net);
 
 /* Room for one more message; false: progress the sends first. */
 bool net_can_send(const struct net *net);
@@ -115,11 +115,15 @@ struct wait {
     struct event *timer;
     bool cores_are_free;    /* each rank of this node can have a core */
     bool far_peers;         /* some messages come from where no doorbell reaches */
+    bool patient;           /* nobody waits for this rank while it waits */
     bool drain;             /* a signal asked for it; cleared by the loop */
     uint64_t idle_since_ns; /* NEVER while busy */
     uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
     uint64_t looked_at_ns;  /* last time at libevent */
 };
+
+/* From now on a signal that asks to drain is remembered until wait_init(), and ends nobody. */
+void wait_catch_early(void);
 
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free);
 void wait_fini(struct wait *wait);
@@ -133,9 +137,10 @@ static inline void wait_reset(struct wait *wait)
 /* Signals and timers without waiting, about once in a millisecond. */
 void wait_look(struct wait *wait, uint64_t now_ns);
 
-/* Nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` is called once more after this rank
- * has said that it sleeps; it returns whether there is something after all. */
-void wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+/* Nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` looks for a message and handles it;
+ * it returns whether there was one. It is called once more after this rank has said that it sleeps. Returns whether the
+ * core was given away, so that some time may have passed. */
+bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 
 /* Gives the core to another rank, if one wants it. Here, as sched.h of the system and that of the techniques do not go

@@ -12,12 +12,20 @@ struct driver {
     struct net net;
     struct wait wait;
     struct actions actions;
+    struct action_sink sink;
     struct event *stored; /* ring of EVENT_STORED to be delivered; owned */
     struct error *stored_error;
     unsigned stored_first, stored_count;
     uint64_t now_ns;
-    bool now_is_fresh; /* now_ns was read just now, while there was nothing to do */
+    bool now_is_fresh;    /* now_ns was read just now, while there was nothing to do */
+    unsigned since_clock; /* messages handled since it was read */
+    bool has_mail;        /* a message was handled while waiting for one */
+    bool computed;        /* in the last turn */
+    uint64_t looked_ns;   /* when a computing rank last looked at the messages */
+    bool probe_wanted;
     uint64_t next_tick_ns;
+    struct error problem; /* of the actions of this step; empty where there is none */
+    bool sync_failed;     /* the action that comes next is left out */
     bool exiting, broken;
     int status;
 };
@@ -47,8 +55,25 @@ static bool progress_sends(struct driver *driver)
     return any;
 }
 
-static void send_message(struct driver *driver, unsigned to, const struct message *message)
+static void inject_delay(struct driver *driver)
 {
+    uint64_t delay_ns = driver->actions.calculations * driver->effects->calculation_ns +
+                        driver->actions.assignments * driver->effects->assignment_ns;
+    driver->actions.calculations = driver->actions.assignments = 0;
+    if (delay_ns == 0)
+        return;
+    runtime_delay(driver->runtime, delay_ns);
+    driver->now_ns = runtime_now();
+}
+
+static void send_message(void *context, unsigned to, const struct message *message)
+{
+    struct driver *driver = context;
+    if (driver->sync_failed) { /* it says what is not so */
+        driver->sync_failed = false;
+        return;
+    }
+    inject_delay(driver);
     while (!net_can_send(&driver->net))
         progress_sends(driver);
     if (net_send(&driver->net, to, message) < 0) {
@@ -74,7 +99,31 @@ static void store(struct driver *driver, const struct part *part, const void *da
 {
     struct error error;
     int result = driver->effects->store(driver->effects->context, part, data, &error);
+    driver->now_ns = runtime_now(); /* the disk may have taken its time */
     note_stored(driver, part, result, &error);
+}
+
+/* The first problem of a step is told when it is over. */
+static void note_problem(struct driver *driver, const struct error *error)
+{
+    if (driver->problem.text[0] == '\0')
+        driver->problem = *error;
+}
+
+static void record(struct driver *driver, const struct action *action)
+{
+    struct error error;
+    if (driver->effects->journal(driver->effects->context, action->journal.ranges, action->journal.count,
+                                 action->journal.digest, &error) < 0)
+        note_problem(driver, &error);
+}
+
+static void sync_stored(struct driver *driver)
+{
+    struct error error;
+    driver->sync_failed = driver->effects->sync(driver->effects->context, &error) < 0;
+    if (driver->sync_failed)
+        note_problem(driver, &error);
 }
 
 static void step(struct driver *driver, struct event *event);
@@ -88,12 +137,13 @@ static void probe(struct driver *driver)
     step(driver, &event);
 }
 
-static bool apply(struct driver *driver, const struct action *action)
+static void apply(void *self, const struct action *action)
 {
+    struct driver *driver = self;
     void *context = driver->effects->context;
     switch (action->type) {
     case ACTION_SEND: send_message(driver, action->send.to, &action->send.message); break;
-    case ACTION_PROBE: return true;
+    case ACTION_PROBE: driver->probe_wanted = true; break; /* after the step */
     case ACTION_RUN:
         driver->effects->run(context, action->run.chunk, action->run.first, action->run.count, action->run.mark);
         break;
@@ -103,37 +153,34 @@ static bool apply(struct driver *driver, const struct action *action)
         if (net_collect(&driver->net, &action->store.part, action->store.from, action->store.bytes) < 0)
             give_up(driver, "out of memory for results");
         break;
+    case ACTION_JOURNAL: record(driver, action); break;
+    case ACTION_SYNC: sync_stored(driver); break;
     case ACTION_EXIT:
         driver->exiting = true;
         driver->status = action->exit.status;
         break;
     }
-    return false;
 }
 
-static void inject_delay(struct driver *driver)
+static void tell_problem(struct driver *driver)
 {
-    uint64_t delay_ns = driver->actions.calculations * driver->effects->calculation_ns +
-                        driver->actions.assignments * driver->effects->assignment_ns;
-    if (delay_ns == 0)
-        return;
-    runtime_delay(driver->runtime, delay_ns);
-    driver->now_ns = runtime_now();
+    const struct error problem = driver->problem;
+    struct event event = {.type = EVENT_PROBLEM, .text = problem.text};
+    driver->problem.text[0] = '\0';
+    step(driver, &event);
 }
 
 static void step(struct driver *driver, struct event *event)
 {
-    bool probe_after = false;
     event->now_ns = driver->now_ns;
-    actions_clear(&driver->actions);
     driver->machine->step(driver->machine->self, event, &driver->actions);
-    if (driver->actions.out_of_memory)
-        give_up(driver, "out of memory for its actions");
-    inject_delay(driver);
-    for (size_t i = 0; i < driver->actions.length; i++)
-        probe_after |= apply(driver, &driver->actions.items[i]);
-    if (probe_after)
+    inject_delay(driver); /* of chunks that are not sent on in this step */
+    if (driver->probe_wanted) {
+        driver->probe_wanted = false;
         probe(driver);
+    }
+    if (driver->problem.text[0] != '\0')
+        tell_problem(driver);
 }
 
 static void step_simple(struct driver *driver, enum event_type type, const char *text)
@@ -160,13 +207,17 @@ static void deliver_bad_message(struct driver *driver, unsigned from, enum decod
     step_simple(driver, EVENT_PROBLEM, text);
 }
 
-/* Reading the clock takes a tenth of a round trip: where a rank waits for a message it is read ahead of each look, so
- * that the message does not wait for it; where messages follow one another, once for those of a turn. */
+/* Where messages follow one another, the clock is read once for so many. */
+#define CLOCK_MESSAGES 16
+
+/* Reading the clock takes a tenth of a round trip, so no message waits for it: it is read when there is nothing to do,
+ * and after what may have taken long. A message's time is some hundred nanoseconds old. */
 static void refresh_clock(struct driver *driver)
 {
     if (!driver->now_is_fresh)
         driver->now_ns = runtime_now();
     driver->now_is_fresh = true;
+    driver->since_clock = 0;
 }
 
 /* Handles the next message, if there is one. */
@@ -178,15 +229,15 @@ static bool receive_one(struct driver *driver)
     struct message message;
     if (!net_poll(&driver->net, &from, &bytes, &size))
         return false;
-    refresh_clock(driver);
+    driver->now_is_fresh = false;
+    driver->since_clock++;
     enum decode_result reason = message_decode(&message, bytes, size);
     struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
     if (reason == DECODE_OK)
         step(driver, &event);
     else
         deliver_bad_message(driver, from, reason);
-    deliver_stored(driver); /* before the bytes go: a STORE has read them, its answer may report */
-    net_release(&driver->net);
+    deliver_stored(driver);
     return true;
 }
 
@@ -204,7 +255,6 @@ static bool receive_data(struct driver *driver)
     struct collect *collect = net_poll_collect(&driver->net);
     if (collect == NULL)
         return false;
-    refresh_clock(driver);
     store(driver, &collect->part, collect->buffer);
     if (net_collected(&driver->net, collect) < 0)
         give_up(driver, "out of memory for results");
@@ -224,8 +274,8 @@ static bool compute(struct driver *driver)
     if (turn == TURN_BLOCKED)
         return false;
     uint64_t before_ns = driver->now_ns;
-    driver->now_ns = runtime_now();
-    driver->now_is_fresh = true;
+    driver->now_ns = event.now_ns > 0 ? event.now_ns : runtime_now();
+    driver->since_clock = 0;
     if (turn == TURN_EVENT) {
         if (driver->now_ns - before_ns > LONG_TURN_NS) /* what came while it computed came before the event */
             receive_messages(driver);
@@ -255,33 +305,50 @@ static void look_at_time(struct driver *driver)
     }
 }
 
-/* The last look before sleeping. What it finds is handled at once: MPI has told us, and will not tell again. */
-static bool has_mail(void *context)
+/* A look while waiting. What it finds is handled at once: MPI has told us, and will not tell again. */
+static bool look_for_mail(void *context)
 {
     struct driver *driver = context;
-    driver->now_is_fresh = false;
-    if (!receive_one(driver))
-        return false;
-    wait_reset(&driver->wait);
+    driver->has_mail = receive_one(driver);
+    return driver->has_mail;
+}
+
+/* Whether there was a message, also one that was handled just now while waiting. */
+static bool take_messages(struct driver *driver)
+{
+    driver->looked_ns = driver->now_ns;
+    if (!driver->has_mail)
+        return receive_messages(driver);
+    driver->has_mail = false;
     return true;
+}
+
+/* Between two short chunks that are here there is no need to look: a look takes as long as a chunk, and where ranks
+ * share cores MPI gives this one away when there is nothing. */
+static bool can_look_later(const struct driver *driver)
+{
+    return driver->computed && driver->now_ns - driver->looked_ns < LONG_TURN_NS;
 }
 
 static void turn(struct driver *driver)
 {
-    bool happened = receive_messages(driver);
+    bool later = can_look_later(driver), happened = !later && take_messages(driver);
     happened |= progress_sends(driver);
     happened |= receive_data(driver);
-    if (!driver->exiting)
-        happened |= compute(driver);
-    if (!happened)
-        driver->now_ns = runtime_now();
+    driver->computed = !driver->exiting && compute(driver);
+    happened |= driver->computed;
+    if (later && !driver->computed)
+        happened |= take_messages(driver);
+    if (!happened || driver->since_clock >= CLOCK_MESSAGES)
+        refresh_clock(driver);
     look_at_time(driver);
-    driver->now_is_fresh = !happened && driver->runtime->cores_are_free; /* who yields may be away for long */
+    driver->now_is_fresh = false;
     if (happened)
         wait_reset(&driver->wait);
     else if (!driver->exiting || driver->net.send_count > 0)
-        wait_idle(&driver->wait, &driver->runtime->doorbell, driver->now_ns, next_deadline(driver),
-                  net_is_pending(&driver->net), has_mail, driver);
+        if (wait_idle(&driver->wait, &driver->runtime->doorbell, driver->now_ns, next_deadline(driver),
+                      net_is_pending(&driver->net), look_for_mail, driver))
+            refresh_clock(driver);
 }
 
 /* Whether messages can come from where no doorbell reaches. */
@@ -297,14 +364,16 @@ static bool has_far_peers(const struct runtime *runtime)
 static int driver_init(struct driver *driver)
 {
     bool worker = driver->runtime->role == ROLE_WORKER;
-    size_t actions = worker ? 8 : 2 * (size_t)driver->runtime->ranks + 16;
     driver->stored = calloc(STORED_MAX, sizeof *driver->stored);
     driver->stored_error = calloc(STORED_MAX, sizeof *driver->stored_error);
-    if (driver->stored == NULL || driver->stored_error == NULL || actions_init(&driver->actions, actions) < 0 ||
+    driver->sink = (struct action_sink){send_message, apply, driver};
+    actions_init_sink(&driver->actions, &driver->sink);
+    if (driver->stored == NULL || driver->stored_error == NULL ||
         wait_init(&driver->wait, &driver->runtime->doorbell, driver->runtime->cores_are_free) < 0 ||
         net_init(&driver->net, driver->runtime->world, worker ? 4 : RECEIVES_MAX) < 0)
         return -1;
     driver->wait.far_peers = has_far_peers(driver->runtime);
+    driver->wait.patient = worker;
     driver->next_tick_ns = driver->effects->tick != NULL && driver->effects->tick_ns > 0 ? 0 : NEVER;
     return 0;
 }

@@ -24,8 +24,18 @@ int net_init(struct net *net, MPI_Comm comm, unsigned receives)
     return 0;
 }
 
+/* Starts the receive again whose bytes were in use: not before its message has been answered. */
+static void release_held(struct net *net)
+{
+    MPI_Start(&net->receives[net->receive_head]);
+    net->receive_head = net->receive_head + 1 < net->receive_count ? net->receive_head + 1 : 0;
+    net->receive_held = false;
+}
+
 void net_fini(struct net *net)
 {
+    if (net->receive_held)
+        release_held(net);
     for (unsigned i = 0; i < net->receive_count; i++) {
         MPI_Cancel(&net->receives[i]);
         MPI_Wait(&net->receives[i], MPI_STATUS_IGNORE);
@@ -44,6 +54,8 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
 {
     MPI_Status status;
     int arrived, length;
+    if (net->receive_held)
+        release_held(net);
     MPI_Test(&net->receives[net->receive_head], &arrived, &status);
     if (!arrived)
         return false;
@@ -51,13 +63,8 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
     *from = (unsigned)status.MPI_SOURCE;
     *bytes = net->receive_bytes[net->receive_head];
     *size = (size_t)length;
+    net->receive_held = true;
     return true;
-}
-
-void net_release(struct net *net)
-{
-    MPI_Start(&net->receives[net->receive_head]);
-    net->receive_head = (net->receive_head + 1) % net->receive_count;
 }
 
 bool net_can_send(const struct net *net)

@@ -185,13 +185,14 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     int rank, ranks;
     signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
     signal(SIGXFSZ, SIG_IGN);
+    wait_catch_early();
     MPI_Init(argc, argv);
     if (runtime == NULL)
         MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     *runtime = (struct runtime){.rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
-    MPI_Comm_dup(MPI_COMM_WORLD, &runtime->world);
+    runtime->world = MPI_COMM_WORLD; /* nobody else talks here: a duplicate would take rounds over all ranks */
     MPI_Comm_split_type(runtime->world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &runtime->node);
     if (exchange_hellos(runtime, introduction) < 0) {
         fprintf(stderr, "hdss: rank %d: the ranks of this launch are not all of HDSS, or memory is out\n", rank);
@@ -300,7 +301,6 @@ void runtime_leave(struct runtime *runtime)
     if (runtime->grouped)
         topology_fini(&runtime->topology);
     MPI_Comm_free(&runtime->node);
-    MPI_Comm_free(&runtime->world);
     MPI_Finalize();
     free(runtime->hellos);
     free(runtime->words);

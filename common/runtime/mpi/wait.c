@@ -3,7 +3,7 @@
  * First a rank polls on for a moment: SPIN_NS where every rank of the node can have a core, less and with sched_yield()
  * where they share. Then it sets its doorbell flag, looks once more and sleeps in epoll. Where something is pending (a
  * send that needs this rank's progress) or peers are on other nodes, where no bell reaches, it naps in growing steps
- * instead, up to NAP_MAX_NS. */
+ * instead, up to NAP_MAX_NS; a worker longer the longer it has waited. */
 #include "common/runtime/mpi/internal.h"
 
 #include <sched.h>
@@ -14,9 +14,16 @@
 #define SHARED_SPIN_NS 20000u
 #define NAP_MIN_NS     50000u
 #define NAP_MAX_NS     1000000u
+/* Who may be patient naps for a sixteenth of the time that it has waited, where that is longer, up to SLEEP_MAX_NS. A
+ * look with TCP costs 20 us of a core and more: hundreds of ranks of one machine that each look once in a millisecond
+ * take its cores from those that have something to do. */
+#define PATIENCE 16
 /* A sleeper looks up now and then all the same, should a message have been held back in the sender's transport. */
 #define SLEEP_MAX_NS 20000000u
 #define LOOK_NS      1000000u
+/* Looks at the messages between two readings of the clock, which takes as long as half a look: a message is noticed the
+ * sooner, and its time known to some 300 ns. */
+#define SPIN_LOOKS 8
 
 static const int drain_signals[] = {SIGINT, SIGTERM, SIGUSR1};
 
@@ -24,6 +31,22 @@ static void on_signal(evutil_socket_t signal, short what, void *context)
 {
     (void)signal, (void)what;
     ((struct wait *)context)->drain = true;
+}
+
+/* A signal that came before there was a base to take it. */
+static volatile sig_atomic_t drain_early;
+
+static void on_early_signal(int signal)
+{
+    (void)signal;
+    drain_early = 1;
+}
+
+void wait_catch_early(void)
+{
+    const struct sigaction action = {.sa_handler = on_early_signal, .sa_flags = SA_RESTART};
+    for (int i = 0; i < 3; i++)
+        sigaction(drain_signals[i], &action, NULL);
 }
 
 static void on_bell(evutil_socket_t socket, short what, void *context)
@@ -62,20 +85,21 @@ int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
     if (wait->bell == NULL || wait->timer == NULL || event_add(wait->bell, NULL) < 0)
         return -1;
     for (int i = 0; i < 3; i++) {
-        signal(drain_signals[i],
-               SIG_IGN); /* what libevent puts back: a second signal must not kill a rank that has left */
         wait->signals[i] = evsignal_new(wait->base, drain_signals[i], on_signal, wait);
         if (wait->signals[i] == NULL || event_add(wait->signals[i], NULL) < 0)
             return -1;
     }
+    wait->drain = drain_early;
     return 0;
 }
 
 void wait_fini(struct wait *wait)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
+        signal(drain_signals[i], SIG_IGN); /* a second signal must not kill a rank that has left */
+    }
     if (wait->bell != NULL)
         event_free(wait->bell);
     if (wait->timer != NULL)
@@ -113,27 +137,45 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+static uint64_t longest_nap(const struct wait *wait, uint64_t now_ns, bool pending)
+{
+    uint64_t patience_ns = wait->patient && !pending ? (now_ns - wait->idle_since_ns) / PATIENCE : 0;
+    return patience_ns < NAP_MAX_NS ? NAP_MAX_NS : earlier(patience_ns, SLEEP_MAX_NS);
+}
+
+/* Polls for a moment; with something pending only once, as that needs this rank. Returns whether it gave its core away.
+ */
+static bool spin(const struct wait *wait, bool pending, bool (*poll)(void *context), void *context)
+{
+    if (!wait->cores_are_free) {
+        sched_yield();
+        return true;
+    }
+    for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
+        ;
+    return false;
+}
+
+bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context)
 {
     if (wait->idle_since_ns == NEVER) {
         wait->idle_since_ns = now_ns;
         wait->nap_ns = NAP_MIN_NS;
     }
-    if (now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS)) {
-        if (!wait->cores_are_free)
-            sched_yield();
-        return;
-    }
+    if (now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
+        return spin(wait, pending, poll, context);
     uint64_t longest = SLEEP_MAX_NS;
     if (pending || wait->far_peers) {
         longest = wait->nap_ns;
-        wait->nap_ns = earlier(2 * wait->nap_ns, NAP_MAX_NS);
+        wait->nap_ns = earlier(2 * wait->nap_ns, longest_nap(wait, now_ns, pending));
     }
     doorbell_set_sleeping(doorbell, true);
-    if (!poll(context)) {
+    bool mail = poll(context);
+    if (!mail) {
         sleep_until(wait, now_ns, earlier(until_ns, now_ns + longest));
         wait->looked_at_ns = now_ns;
     }
     doorbell_set_sleeping(doorbell, false);
+    return !mail;
 }

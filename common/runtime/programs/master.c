@@ -21,12 +21,22 @@ struct program {
     struct master master;
     struct results_sink sink;
     bool sink_open;
+    struct error sync_error; /* why results are not on the disk; empty if they are */
 };
 
 static int store(void *context, const struct part *part, const void *data, struct error *error)
 {
     struct program *program = context;
     return results_write(&program->sink, part->first, part->count, data, error);
+}
+
+static int sync_stored(void *context, struct error *error)
+{
+    struct program *program = context;
+    if (results_sync(&program->sink, error) == 0)
+        return 0;
+    program->sync_error = *error;
+    return -1;
 }
 
 static int list_workers(struct program *program)
@@ -54,6 +64,7 @@ static int init_machine(struct program *program)
         .workers = program->workers,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .feedback = job_learns(&plan->job),
+        .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&program->master, &config);
 }
@@ -66,6 +77,15 @@ static void open_output(struct program *program)
     program->sink_open = results_open(&program->sink, plan->job.output, &plan->loop, &program->error) == 0;
     if (!program->sink_open)
         program->failure = program->error.text;
+}
+
+/* With its last report a master leaves: it says itself what it cannot tell the supermaster any more. */
+static int check_sync(struct program *program, int status)
+{
+    if (program->sync_error.text[0] == '\0' || program->master.problem.text[0] != '\0')
+        return status;
+    fprintf(stderr, "master: rank %u: %s\n", runtime_rank(program->runtime), program->sync_error.text);
+    return EXIT_STATUS_FAILED;
 }
 
 static int close_output(struct program *program, int status)
@@ -89,9 +109,9 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     open_output(program);
     const struct machine machine = master_machine(&program->master);
     const struct effects effects = {
-        .context = program, .store = store, .assignment_ns = program->plan.job.assignment_ns};
+        .context = program, .store = store, .sync = sync_stored, .assignment_ns = program->plan.job.assignment_ns};
     int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
-    status = close_output(program, status);
+    status = close_output(program, check_sync(program, status));
     master_fini(&program->master);
     free(program->ranks);
     return status;

@@ -41,6 +41,9 @@ static int init_machine(struct program *program)
         .probe = job_probes(&plan->job),
         .technique_auto = plan->job.technique_auto,
         .ask_ahead = plan->job.ask_ahead != JOB_ASK_AHEAD_OFF,
+        .journal = program->lead.resume.path[0] != '\0',
+        .done = &program->lead.resume.earlier.content.done,
+        .done_digest = program->lead.resume.earlier.content.digest,
     };
     int result = supermaster_init(&program->supermaster, &config, &program->lead.error);
     program->supermaster_ready = result == 0;
@@ -62,6 +65,8 @@ static int prepare(struct program *program)
     program->topology = runtime_group(program->runtime, program->lead.plan.job.group_by == JOB_GROUP_BY_NODE);
     if (program->topology == NULL)
         return error_set(&program->lead.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
+    if (lead_look_back(&program->lead, true) < 0)
+        return -1;
     return init_machine(program) < 0 || lead_check_kernel(&program->lead) < 0 ? -1 : open_files(program);
 }
 
@@ -81,6 +86,7 @@ static void show_progress(void *context, uint64_t now_ns)
         .name = program->lead.plan.kernel->name,
         .done = supermaster->ledger.done,
         .total = program->lead.plan.count,
+        .resumed = supermaster->resumed,
         .elapsed_s = elapsed_s(program, now_ns),
         .busy = supermaster_busy(supermaster),
         .workers = program->topology->workers,
@@ -93,6 +99,11 @@ static int store(void *context, const struct part *part, const void *data, struc
 {
     struct program *program = context;
     return results_write(&program->lead.sink, part->first, part->count, data, error);
+}
+
+static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
+{
+    return lead_record(&((struct program *)context)->lead, ranges, count, digest, error);
 }
 
 /* --- at the end --- */
@@ -118,6 +129,7 @@ static int run(struct program *program)
     const struct effects effects = {
         .context = program,
         .store = store,
+        .journal = record,
         .tick = show_progress,
         .tick_ns = program->lead.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
         .calculation_ns = program->lead.plan.job.calculation_ns,
@@ -164,6 +176,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         if (program.supermaster_ready)
             supermaster_fini(&program.supermaster);
         runtime_leave(program.runtime); /* last: the machine borrows the topology */
+        lead_clear_away(lead);
     }
     front_fini(&front);
     return status;

@@ -34,6 +34,7 @@ struct node {
     uint64_t deadline_ns; /* for which a TIMER is scheduled; NEVER if none */
     uint64_t timer_generation;
     struct actions actions;
+    bool synced; /* by the action before */
     double speed;
     uint64_t slow_at_ns; /* NEVER for most */
     double slow_factor;
@@ -57,6 +58,7 @@ struct virtual_cluster {
     uint64_t *output;       /* [count] collected records */
     unsigned char *written; /* [count] times written */
     uint64_t stores;
+    struct ranges journalled;
     struct virtual_result result;
     bool out_of_memory;
 };
@@ -140,6 +142,9 @@ static int init_supermaster(struct virtual_cluster *cluster, struct error *error
         .first = config->first,
         .count = config->count,
         .record_bytes = config->collect ? RECORD_BYTES : 0,
+        .journal = config->journal,
+        .done = config->done,
+        .done_digest = config->done_digest,
     };
     double *equal = calloc(config->workers, sizeof *equal);
     if (equal == NULL)
@@ -170,6 +175,7 @@ static int init_masters(struct virtual_cluster *cluster)
             .workers = count,
             .record_bytes = cluster->config.collect ? RECORD_BYTES : 0,
             .feedback = job_learns(&cluster->job),
+            .sync = cluster->config.sync,
         };
         if (master_init(&cluster->masters[m], &config) < 0)
             return -1;
@@ -261,6 +267,7 @@ void virtual_free(struct virtual_cluster *cluster)
     if (cluster == NULL)
         return;
     heap_fini(&cluster->heap);
+    ranges_fini(&cluster->journalled);
     if (cluster->supermaster.config.topology != NULL)
         supermaster_fini(&cluster->supermaster);
     for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters; m++) {
@@ -477,8 +484,35 @@ static void store(struct virtual_cluster *cluster, unsigned rank, const struct a
                       });
 }
 
+static void write_journal(struct virtual_cluster *cluster, const struct action *action)
+{
+    struct virtual_result *result = &cluster->result;
+    for (size_t i = 0; i < action->journal.count; i++) {
+        const struct range *range = &action->journal.ranges[i];
+        uint64_t added = 0;
+        if (ranges_add(&cluster->journalled, range->first, range->count, &added) < 0)
+            cluster->out_of_memory = true;
+        result->journalled_early += range->count - added;
+        for (uint64_t k = 0; cluster->config.collect && k < range->count; k++)
+            result->journalled_early += cluster->written[range->first - cluster->config.first + k] == 0;
+    }
+    result->journalled_digest += action->journal.digest;
+    result->journal_writes++;
+}
+
+/* With `sync`, what a master reports done is on the disk. */
+static void check_synced(struct virtual_cluster *cluster, const struct node *node, const struct action *action)
+{
+    const struct message *message = &action->send.message;
+    if (cluster->config.sync && action->type == ACTION_SEND && message->type == MESSAGE_REPORT)
+        cluster->result.journalled_early += message->record_count > 0 && !node->synced;
+}
+
 static void apply(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
+    struct node *node = &cluster->nodes[rank];
+    check_synced(cluster, node, action);
+    node->synced = action->type == ACTION_SYNC;
     switch (action->type) {
     case ACTION_SEND: send_message(cluster, rank, action->send.to, &action->send.message); break;
     case ACTION_PROBE: probe(cluster, rank); break;
@@ -486,6 +520,8 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     case ACTION_MARK: schedule_mark(cluster, rank, action->run.mark); break;
     case ACTION_STORE: store(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store(cluster, rank, action, data); break;
+    case ACTION_JOURNAL: write_journal(cluster, action); break;
+    case ACTION_SYNC: cluster->result.syncs++; break;
     case ACTION_EXIT:
         cluster->nodes[rank].gone = true;
         if (rank == 0)
@@ -627,13 +663,19 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
     step(cluster, future->rank, &event, NULL);
 }
 
+static bool was_done(const struct virtual_cluster *cluster, uint64_t iteration)
+{
+    return cluster->config.done != NULL && ranges_contains(cluster->config.done, iteration);
+}
+
 static void check_output(struct virtual_cluster *cluster)
 {
+    uint64_t first = cluster->config.first;
     for (uint64_t i = 0; cluster->config.collect && i < cluster->config.count; i++)
         if (cluster->written[i] > 0)
-            cluster->result.wrong += cluster->output[i] != virtual_record(cluster->config.first + i);
+            cluster->result.wrong += cluster->output[i] != virtual_record(first + i) || was_done(cluster, first + i);
         else
-            cluster->result.wrong += cluster->result.status == EXIT_STATUS_DONE;
+            cluster->result.wrong += cluster->result.status == EXIT_STATUS_DONE && !was_done(cluster, first + i);
 }
 
 static bool is_over(const struct virtual_cluster *cluster)
@@ -706,6 +748,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
     struct future future;
     cluster->result.status = -1;
     cluster->result.supermaster = &cluster->supermaster;
+    cluster->result.journalled = &cluster->journalled;
     schedule_beginning(cluster);
     while (!cluster->out_of_memory && heap_pop(&cluster->heap, &future)) {
         const struct node *node = &cluster->nodes[future.rank];

@@ -30,10 +30,14 @@ struct virtual_config {
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks;
     uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */
+    bool journal;              /* committed ranges are recorded, see journalled */
+    bool sync;                 /* and brought to the disk before */
+    const struct ranges *done; /* by an earlier run; borrowed for virtual_new(); NULL: nothing */
+    uint64_t done_digest;
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
     uint64_t calculation_ns, assignment_ns; /* --inject-delay: a step with such takes so much longer */
-    double bytes_per_ns;  /* 0: bytes cost nothing */
+    double bytes_per_ns;                    /* 0: bytes cost nothing */
     const double *speeds; /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
     void *context;
@@ -51,12 +55,16 @@ struct virtual_config {
 };
 
 struct virtual_result {
-    int status;                            /* of the supermaster, -1 where the run hung */
-    uint64_t end_ns;                       /* when the last rank left */
-    uint64_t events;                       /* handled */
-    uint64_t executed;                     /* iterations computed */
-    uint64_t stored_twice;                 /* iterations whose record was written more than once */
-    uint64_t wrong;                        /* collected records that are not what they should be, of those done */
+    int status;                      /* of the supermaster, -1 where the run hung */
+    uint64_t end_ns;                 /* when the last rank left */
+    uint64_t events;                 /* handled */
+    uint64_t executed;               /* iterations computed */
+    uint64_t stored_twice;           /* iterations whose record was written more than once */
+    uint64_t wrong;                  /* collected records that are not what they should be, of those done */
+    uint64_t journalled_early;       /* iterations that were recorded twice or before they were stored, reports
+                                              before what they say was on the disk */
+    const struct ranges *journalled; /* what this run has recorded, until virtual_free() */
+    uint64_t journalled_digest, journal_writes, syncs;
     const struct supermaster *supermaster; /* its final state, valid until virtual_free() */
 };
 

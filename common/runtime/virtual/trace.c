@@ -10,21 +10,31 @@ static const char *payload_text(enum payload payload)
     return names[payload];
 }
 
+static const char *more_text(const struct message *message, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (message->record_count > 0)
+        snprintf(text, size, " +%u", message->record_count);
+    return text;
+}
+
 static void trace_request(const struct message *message, char *text, size_t size)
 {
     const struct request *request = &message->request;
-    char spread[60] = "";
+    char spread[60] = "", more[30];
     if (request->samples > 0)
         snprintf(spread, sizeof spread, " deviation=%.0f/%u", (double)request->deviation_ns, request->samples);
     if (request->done)
-        snprintf(text, size, "REQUEST asks=%u done=#%" PRIu32 " compute=%" PRIu64 "%s%s", request->asks, request->chunk,
-                 request->compute_ns, spread, payload_text(message->payload));
+        snprintf(text, size, "REQUEST asks=%u done=#%" PRIu32 " compute=%" PRIu64 "%s%s%s", request->asks,
+                 request->chunk, request->compute_ns, spread, payload_text(message->payload),
+                 more_text(message, more, sizeof more));
     else
         snprintf(text, size, "REQUEST asks=%u", request->asks);
 }
 
 static void trace_message(const struct message *message, char *text, size_t size)
 {
+    char more[30];
     switch (message->type) {
     case MESSAGE_REQUEST: trace_request(message, text, size); break;
     case MESSAGE_RESULT:
@@ -32,8 +42,9 @@ static void trace_message(const struct message *message, char *text, size_t size
                  payload_text(message->payload));
         break;
     case MESSAGE_ASSIGN:
-        snprintf(text, size, "ASSIGN #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ")", message->assign.chunk,
-                 message->assign.first, message->assign.first + message->assign.count);
+        snprintf(text, size, "ASSIGN #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s", message->assign.chunk,
+                 message->assign.first, message->assign.first + message->assign.count,
+                 more_text(message, more, sizeof more));
         break;
     case MESSAGE_END: snprintf(text, size, "END%s", message->end.drain ? " drain" : ""); break;
     case MESSAGE_REPORT:
@@ -98,6 +109,10 @@ void trace_action(const struct action *action, char *text, size_t size)
         snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", action->type == ACTION_STORE ? "store" : "collect",
                  action->store.part.first, action->store.part.first + action->store.part.count);
         break;
+    case ACTION_JOURNAL:
+        snprintf(text, size, "journal %zu ranges digest=%016" PRIx64, action->journal.count, action->journal.digest);
+        break;
+    case ACTION_SYNC: snprintf(text, size, "sync"); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
     }
 }

@@ -20,7 +20,8 @@ static int launch_script(const char *script)
     char shell[] = "sh", option[] = "-c", text[1000];
     char *argv[] = {shell, option, text, NULL};
     snprintf(text, sizeof text, "%s", script);
-    return launch(argv, false);
+    bool asked;
+    return launch(argv, false, &asked);
 }
 
 START_TEST(statuses_pass_where_they_are_ours)
@@ -33,7 +34,9 @@ START_TEST(a_launcher_that_is_not_there_is_wrong_use)
 {
     char name[] = "/no/such/launcher";
     char *argv[] = {name, NULL};
-    ck_assert_int_eq(launch(argv, false), EXIT_STATUS_USAGE);
+    bool asked = true;
+    ck_assert_int_eq(launch(argv, false, &asked), EXIT_STATUS_USAGE);
+    ck_assert(!asked);
 }
 END_TEST
 

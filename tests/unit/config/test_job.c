@@ -118,8 +118,50 @@ static const struct {
     {"--output= toy", "--output: the file name is empty"},
     {"--output a.json --report a.json toy", "--output and --report name the same file, a.json"},
     {"--progress maybe toy", "--progress 'maybe': accepted: auto, always, never"},
-    {"--resume toy", "unknown option --resume; --help shows what there is"},
+    {"--frobnicate toy", "unknown option --frobnicate; --help shows what there is"},
+    {"--resume toy", "--resume goes on from a journal, and this job has none; accepted: with --output FILE, or with "
+                     "--journal FILE"},
+    {"--resume --journal off --output a.npy toy",
+     "--resume goes on from a journal, and this job has none; accepted: with --output FILE, or with --journal FILE"},
+    {"--output a.npy --journal a.npy toy", "--journal names the same file as --output, a.npy"},
+    {"--report a.json --journal a.json toy", "--journal names the same file as --report, a.json"},
+    {"--journal= toy", "--journal: the file name is empty"},
+    {"--durability disk toy", "--durability 'disk': accepted: process, node"},
 };
+
+START_TEST(a_journal_has_a_name)
+{
+    static const struct {
+        const char *line, *path;
+    } cases[] = {
+        {"toy", ""},
+        {"--output d/a.npy toy", "d/a.npy.journal"},
+        {"--output a.npy --journal b toy", "b"},
+        {"--journal b toy", "b"},
+        {"--output a.npy --journal off toy", ""},
+        {"--output a.npy --journal off --journal b toy", "b"},
+        {"--output a.npy --journal b --journal off toy", ""},
+    };
+    char path[JOB_JOURNAL_PATH_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_int_eq(parse(cases[i].line), 0);
+        ck_assert_str_eq(job_journal_path(&job, path), cases[i].path);
+    }
+}
+END_TEST
+
+START_TEST(an_earlier_run_is_refused_resumed_or_overwritten)
+{
+    ck_assert_int_eq(parse("--output a.npy toy"), 0);
+    ck_assert_int_eq(job.earlier, JOB_EARLIER_REFUSE);
+    ck_assert_int_eq(job.durability, JOB_DURABILITY_PROCESS);
+    ck_assert_int_eq(parse("--overwrite --output a.npy toy --resume --durability node"), 0); /* the last one counts */
+    ck_assert_int_eq(job.earlier, JOB_EARLIER_RESUME);
+    ck_assert_int_eq(job.durability, JOB_DURABILITY_NODE);
+    ck_assert_int_eq(parse("--resume --overwrite toy"), 0);
+    ck_assert_int_eq(job.earlier, JOB_EARLIER_OVERWRITE);
+}
+END_TEST
 
 START_TEST(delays_can_be_given_for_both)
 {
@@ -259,6 +301,8 @@ int main(void)
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, the_last_one_counts);
     tcase_add_test(tests, delays_can_be_given_for_both);
+    tcase_add_test(tests, a_journal_has_a_name);
+    tcase_add_test(tests, an_earlier_run_is_refused_resumed_or_overwritten);
     tcase_add_loop_test(tests, a_wrong_job_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tests, techniques_explain_themselves);
     tcase_add_test(tests, auto_leaves_the_technique_open);

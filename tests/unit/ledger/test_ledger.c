@@ -120,6 +120,33 @@ START_TEST(random_histories_end_with_each_iteration_done_once)
 }
 END_TEST
 
+START_TEST(what_an_earlier_run_has_done_is_not_granted)
+{
+    struct ledger ledger;
+    struct ranges done;
+    struct range range;
+    ranges_init(&done);
+    ck_assert_int_eq(ranges_add(&done, 100, 10, NULL), 0);
+    ck_assert_int_eq(ranges_add(&done, 120, 5, NULL), 0);
+    ck_assert_int_eq(ledger_init(&ledger, 100, 30, 1), 0);
+    ck_assert_int_eq(ledger_restore(&ledger, &done, 77), 0);
+    ck_assert_uint_eq(accounted(&ledger), 30);
+    ck_assert_uint_eq(ledger.done, 15);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 30, &range), 1);
+    ck_assert(range.first == 110 && range.count == 10);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 30, &range), 1);
+    ck_assert(range.first == 125 && range.count == 5);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 30, &range), 0);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 120, 5, 1), LEDGER_DUPLICATE);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 110, 10, 2), LEDGER_COMMITTED);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 125, 5, 3), LEDGER_COMMITTED);
+    ck_assert(ledger_is_complete(&ledger));
+    ck_assert_uint_eq(ledger.digest, 82);
+    ledger_fini(&ledger);
+    ranges_fini(&done);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ledger");
@@ -128,6 +155,7 @@ int main(void)
     tcase_add_test(all, the_first_result_wins);
     tcase_add_test(all, what_was_never_granted_is_refused);
     tcase_add_test(all, an_empty_loop_is_complete);
+    tcase_add_test(all, what_an_earlier_run_has_done_is_not_granted);
     tcase_add_loop_test(all, random_histories_end_with_each_iteration_done_once, 0, 20);
     suite_add_tcase(suite, all);
     return suite_run(suite);

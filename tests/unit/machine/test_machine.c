@@ -251,8 +251,12 @@ static const unsigned ranks[] = {3, 5, 9};
 static void open_service(struct owner *owner, uint64_t record_bytes)
 {
     *owner = (struct owner){0};
-    const struct service_config config = {
-        .ranks = ranks, .workers = 3, .pool_capacity = 40, .record_bytes = record_bytes, .ops = &ops, .owner = owner};
+    const struct service_config config = {.ranks = ranks,
+                                          .workers = 3,
+                                          .pool_capacity = 2 * GRANTS_MAX,
+                                          .record_bytes = record_bytes,
+                                          .ops = &ops,
+                                          .owner = owner};
     ck_assert_int_eq(service_init(&owner->service, &config), 0);
     ck_assert_int_eq(actions_init(&owner->actions, 4), 0);
 }
@@ -287,11 +291,15 @@ START_TEST(requests_wait_until_there_is_work)
     pool_put(&owner.service.pool, 0, (struct range){2, 5});
     pool_put(&owner.service.pool, 1, (struct range){7, 3});
     service_serve(&owner.service, 2000, &owner.actions);
-    ck_assert_uint_eq(owner.actions.length, 2);
+    ck_assert_uint_eq(owner.actions.length, 1);
+    const struct message *answer = &owner.actions.items[0].send.message;
+    uint64_t first, count;
     ck_assert_uint_eq(owner.actions.items[0].send.to, 5);
-    ck_assert_uint_eq(owner.actions.items[0].send.message.assign.first, 7); /* its own before the other's */
-    ck_assert_uint_eq(owner.actions.items[0].send.message.assign.chunk, 1);
-    ck_assert_uint_eq(owner.actions.items[1].send.message.assign.chunk, 2);
+    ck_assert_uint_eq(answer->assign.first, 7); /* its own before the other's */
+    ck_assert_uint_eq(answer->assign.chunk, 1);
+    ck_assert_uint_eq(answer->record_count, 1); /* chunk 2 */
+    assign_record_get(answer->records, 0, &first, &count);
+    ck_assert(first == 2 && count == 5);
     ck_assert_uint_eq(owner.service.busy, 1);
     struct message done = request(0, 2, 42);
     ck_assert_int_eq(give(&owner, 1, &done, &error), 0);
@@ -349,12 +357,65 @@ START_TEST(what_a_worker_must_not_send_is_refused)
     ck_assert_ptr_nonnull(strstr(error.text, "REFILL"));
     message = (struct message){.type = MESSAGE_RESULT, .result = {.chunk = 1, .count = 1}};
     ck_assert_int_eq(give(&owner, 0, &message, &error), -1);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned w = 0; w < 3; w++) {
         message = request(ASKS_MAX, 0, 0);
-        ck_assert_int_eq(give(&owner, 0, &message, &error), 0);
+        ck_assert_int_eq(give(&owner, w, &message, &error), 0);
+        message = request(1, 0, 0);
+        ck_assert_int_eq(give(&owner, w, &message, &error), -1); /* more than anybody may ask for */
     }
-    message = request(1, 0, 0);
-    ck_assert_int_eq(give(&owner, 0, &message, &error), -1); /* the queue is full: more than anybody may ask for */
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(those_who_wait_get_chunks_in_turn)
+{
+    static const unsigned chunks[] = {3, 2, 2}; /* of the seven that there are */
+    struct owner owner;
+    struct error error;
+    open_service(&owner, 0);
+    for (unsigned w = 0; w < 3; w++) {
+        struct message ask = request(3, 0, 0);
+        ck_assert_int_eq(give(&owner, w, &ask, &error), 0);
+    }
+    for (uint64_t i = 0; i < 7; i++)
+        pool_put(&owner.service.pool, 1, (struct range){i, 1});
+    actions_clear(&owner.actions);
+    service_serve(&owner.service, 2000, &owner.actions);
+    ck_assert_uint_eq(owner.actions.length, 3);
+    for (unsigned w = 0; w < 3; w++) {
+        ck_assert_uint_eq(owner.actions.items[w].send.to, ranks[w]);
+        ck_assert_uint_eq(owner.actions.items[w].send.message.record_count + 1, chunks[w]);
+    }
+    ck_assert_uint_eq(owner.service.asks_waiting, 2);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(completions_that_come_together_count_each)
+{
+    struct owner owner;
+    struct error error;
+    unsigned char earlier[2 * COMPLETION_BYTES];
+    open_service(&owner, 0);
+    for (uint64_t i = 0; i < 4; i++)
+        pool_put(&owner.service.pool, 1, (struct range){10 * i, 10});
+    struct message message = request(4, 0, 0);
+    ck_assert_int_eq(give(&owner, 1, &message, &error), 0);
+    for (unsigned i = 0; i < 2; i++)
+        completion_put(earlier, i, &(struct request){.digest = 1 + i, .compute_ns = 100, .wait_ns = 7});
+    message = request(0, 3, 4);
+    message.records = earlier;
+    message.record_count = 2;
+    ck_assert_int_eq(give(&owner, 1, &message, &error), 0);
+    ck_assert_uint_eq(owner.committed, 30);
+    ck_assert_uint_eq(owner.digest, 1 + 2 + 4);
+    ck_assert_uint_eq(owner.service.workers[1].chunks, 3);
+    ck_assert_uint_eq(owner.service.workers[1].compute_ns, 201);
+    ck_assert_uint_eq(owner.service.workers[1].wait_ns, 14);
+    ck_assert_uint_eq(owner.service.busy, 1); /* with the fourth */
+    message.request.chunk = 4;
+    ck_assert_int_eq(give(&owner, 1, &message, &error), -1); /* the two before it are done */
+    ck_assert_ptr_nonnull(strstr(error.text, "chunk 2"));
     close_service(&owner);
 }
 END_TEST
@@ -365,11 +426,11 @@ START_TEST(a_worker_whose_results_lag_is_not_served)
     struct error error;
     const char data[8] = "";
     open_service(&owner, 8);
-    for (uint64_t i = 0; i < 40; i++)
+    for (uint64_t i = 0; i < 2 * GRANTS_MAX; i++)
         pool_put(&owner.service.pool, 0, (struct range){i, 1});
     struct message message = request(1, 0, 0);
     unsigned assigned = 0;
-    for (uint32_t chunk = 0; chunk < 30; chunk++) {
+    for (uint32_t chunk = 0; chunk < 2 * GRANTS_MAX; chunk++) {
         if (chunk > 0) {
             message = request(1, chunk, 0);
             message.payload = PAYLOAD_INLINE;
@@ -493,6 +554,8 @@ int main(void)
     tcase_add_test(all, requests_wait_until_there_is_work);
     tcase_add_test(all, the_answer_goes_out_before_the_results_are_stored);
     tcase_add_test(all, what_a_worker_must_not_send_is_refused);
+    tcase_add_test(all, those_who_wait_get_chunks_in_turn);
+    tcase_add_test(all, completions_that_come_together_count_each);
     tcase_add_test(all, a_worker_whose_results_lag_is_not_served);
     tcase_add_test(all, what_was_measured_is_told_before_the_next_chunk_is_cut);
     tcase_add_test(all, an_echo_goes_back_as_it_is);

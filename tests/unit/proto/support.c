@@ -7,6 +7,8 @@
 
 static unsigned char payload[INLINE_MAX];
 static unsigned char done_records[REPORT_MAX * DONE_RECORD_BYTES];
+static unsigned char completions[(ASKS_MAX - 1) * COMPLETION_BYTES];
+static unsigned char assign_records[(ASKS_MAX - 1) * ASSIGN_RECORD_BYTES];
 static unsigned char chunk_records[REFILL_MAX * CHUNK_RECORD_BYTES];
 static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_MAX * FEEDBACK_RECORD_BYTES];
@@ -20,6 +22,15 @@ static void fill_memory(void)
         payload[i] = (unsigned char)(i * 37 + 11);
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (char)('!' + i % 90);
+    for (unsigned i = 0; i < ASKS_MAX - 1; i++) {
+        completion_put(completions, i,
+                       &(struct request){.compute_ns = UINT64_MAX - i,
+                                         .digest = ~(uint64_t)i << 7,
+                                         .wait_ns = i * 11,
+                                         .deviation_ns = FLT_MAX / (float)(i + 1),
+                                         .samples = UINT16_MAX - i});
+        assign_record_put(assign_records, i, UINT64_MAX - i - 1, i + 1);
+    }
     for (unsigned i = 0; i < REPORT_MAX; i++)
         done_record_put(done_records, i, &(struct done_record){i * 0x0101010101010101u, i + 1, ~(uint64_t)i});
     for (unsigned i = 0; i < REFILL_MAX; i++)
@@ -81,6 +92,9 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
                                              .wait_ns = UINT64_MAX - 2,
                                              .deviation_ns = FLT_MAX,
                                              .samples = UINT16_MAX}};
+    struct message dones = done;
+    dones.records = completions;
+    dones.record_count = ASKS_MAX - 1;
     const struct message result = {.type = MESSAGE_RESULT, .result = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1}};
     struct message report = records_of(MESSAGE_REPORT, done_records, REPORT_MAX);
     report.report = (struct report_head){.refill = true, .busy = UINT32_MAX};
@@ -96,6 +110,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"REQUEST for ASKS_MAX chunks", {.type = MESSAGE_REQUEST, .request = {.asks = ASKS_MAX, .wait_ns = 1}}},
         {"REQUEST done, asks nothing", {.type = MESSAGE_REQUEST, .request = {.chunk = 1, .done = true}}},
         {"REQUEST done, asks ASKS_MAX", done},
+        {"REQUEST of ASKS_MAX done", dones},
         {"REQUEST done, one byte inline", with_payload(done, PAYLOAD_INLINE, 1)},
         {"REQUEST done, INLINE_MAX bytes inline", with_payload(done, PAYLOAD_INLINE, INLINE_MAX)},
         {"REQUEST done, data", with_payload(done, PAYLOAD_DATA, SLICE_MAX)},
@@ -106,6 +121,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"ASSIGN of the first iteration", {.type = MESSAGE_ASSIGN, .assign = {1, 0, 1}}},
         {"ASSIGN of all iterations", {.type = MESSAGE_ASSIGN, .assign = {UINT32_MAX, 0, UINT64_MAX}}},
         {"ASSIGN of the last iteration", {.type = MESSAGE_ASSIGN, .assign = {1, UINT64_MAX - 1, 1}}},
+        {"ASSIGN of ASKS_MAX chunks",
+         {.type = MESSAGE_ASSIGN, .assign = {7, 1, 1}, .records = assign_records, .record_count = ASKS_MAX - 1}},
         {"END", {.type = MESSAGE_END}},
         {"END to drain", {.type = MESSAGE_END, .end = {.drain = true}}},
         {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
@@ -183,7 +200,10 @@ void assert_same_message(const struct message *got, const struct message *want)
     assert_same_payload(got, want);
     switch (want->type) {
     case MESSAGE_SPEED: assert_same_speed(got, want); break;
-    case MESSAGE_REQUEST: assert_same_request(&got->request, &want->request); break;
+    case MESSAGE_REQUEST:
+        assert_same_request(&got->request, &want->request);
+        assert_same_records(got, want, COMPLETION_BYTES);
+        break;
     case MESSAGE_RESULT:
         ck_assert_uint_eq(got->result.chunk, want->result.chunk);
         ck_assert_uint_eq(got->result.count, want->result.count);
@@ -193,6 +213,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->assign.chunk, want->assign.chunk);
         ck_assert_uint_eq(got->assign.first, want->assign.first);
         ck_assert_uint_eq(got->assign.count, want->assign.count);
+        assert_same_records(got, want, ASSIGN_RECORD_BYTES);
         break;
     case MESSAGE_END: ck_assert_int_eq(got->end.drain, want->end.drain); break;
     case MESSAGE_GOODBYE:

@@ -74,6 +74,7 @@ static const struct hello hello_vector = {
     .protocol = PROTOCOL_VERSION, .minor = 1, .role = ROLE_SUPERMASTER, .pid = 258};
 
 static const unsigned char inline_payload[] = {0xaa, 0xbb};
+static unsigned char completions[COMPLETION_BYTES], assign_records[ASSIGN_RECORD_BYTES];
 static unsigned char report_records[DONE_RECORD_BYTES], refill_records[CHUNK_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_RECORD_BYTES], speed_body[SPEED_BODY_MAX];
 
@@ -102,7 +103,14 @@ static const struct {
                   .samples = 8}}},
     {"RESULT DATA, chunk 7, 4096 iterations, digest 1",
      {.type = MESSAGE_RESULT, .payload = PAYLOAD_DATA, .result = {7, 4096, 1}}},
+    {"REQUEST DONE, chunks 3 and 4, asks 2, 1000 ns and 900 ns",
+     {.type = MESSAGE_REQUEST,
+      .request = {.chunk = 4, .asks = 2, .done = true, .compute_ns = 900},
+      .records = completions,
+      .record_count = 1}},
     {"ASSIGN chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}}},
+    {"ASSIGN chunks 1 and 2, [1000, 1250) and [2, 5)",
+     {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}, .records = assign_records, .record_count = 1}},
     {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
     {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
     {"ECHO 2", {.type = MESSAGE_ECHO, .echo = {2}}},
@@ -148,6 +156,8 @@ static void check_hello(const unsigned char *bytes, size_t size)
 START_TEST(every_vector_encodes_and_decodes)
 {
     struct row rows[ROWS_MAX];
+    completion_put(completions, 0, &(struct request){.compute_ns = 1000});
+    assign_record_put(assign_records, 0, 2, 3);
     done_record_put(report_records, 0, &(struct done_record){0, 5, 9});
     chunk_record_put(refill_records, 0, &(struct chunk_record){5, 2, 2});
     feedback_record_put(feedback_records, 0, &(struct feedback_record){5, 2, 300, 4000, 6, 1.5f, 16});
@@ -225,9 +235,9 @@ static const struct {
 } sizes[] = {
     {0x01, "HELLO", HELLO_BYTES, 0},
     {MESSAGE_SPEED, "SPEED", SPEED_BYTES, 8},
-    {MESSAGE_REQUEST, "REQUEST", REQUEST_BYTES, 0},
+    {MESSAGE_REQUEST, "REQUEST", REQUEST_BYTES, COMPLETION_BYTES},
     {MESSAGE_RESULT, "RESULT", RESULT_BYTES, 0},
-    {MESSAGE_ASSIGN, "ASSIGN", ASSIGN_BYTES, 0},
+    {MESSAGE_ASSIGN, "ASSIGN", ASSIGN_BYTES, ASSIGN_RECORD_BYTES},
     {MESSAGE_END, "END", HEADER_BYTES, 0},
     {MESSAGE_GOODBYE, "GOODBYE", GOODBYE_BYTES, 0},
     {MESSAGE_ECHO, "ECHO", HEADER_BYTES, 0},

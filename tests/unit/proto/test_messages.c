@@ -164,7 +164,7 @@ static const struct {
 
     {"REQUEST flag 8", "11 08 0100 00000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
     {"REQUEST flag 128", "11 81 0100 01000000" Z8 Z8 Z8 Z8, DECODE_UNKNOWN_FLAG},
-    {"REQUEST for 9", "11 00 0900 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST for 17", "11 00 1100 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
     {"REQUEST for 65535", "11 01 ffff 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
     {"REQUEST for nothing", "11 00 0000 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
     {"REQUEST, a chunk not done", "11 00 0100 01000000" Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
@@ -184,6 +184,14 @@ static const struct {
     {"REQUEST, infinite deviation", "11 01 0100 01000000" Z8 Z8 Z8 "0000807f 0200 0000", DECODE_OUT_OF_RANGE},
     {"REQUEST, deviation no number", "11 01 0100 01000000" Z8 Z8 Z8 "0000c07f 0200 0000", DECODE_OUT_OF_RANGE},
     {"REQUEST, reserved", "11 01 0100 01000000" Z8 Z8 Z8 "0000803f 0200 0001", DECODE_NOT_ZERO},
+    {"REQUEST of 16 before it", "11 01 0110 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST of one before it, cut", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
+    {"REQUEST of one before none", "11 00 0101 00000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST of one before it, data", "11 05 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST of one before it, reserved", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "00000000 0000 0100",
+     DECODE_NOT_ZERO},
+    {"REQUEST of one before it, infinite deviation", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "0000807f 0200 0000",
+     DECODE_OUT_OF_RANGE},
 
     {"RESULT flag done", "12 01 0000 01000000" ONE Z8, DECODE_UNKNOWN_FLAG},
     {"RESULT number", "12 00 0100 01000000" ONE Z8, DECODE_NOT_ZERO},
@@ -194,7 +202,11 @@ static const struct {
     {"RESULT of chunk 0", "12 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
 
     {"ASSIGN flag", "13 01 0000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
-    {"ASSIGN number", "13 00 0001 01000000" Z8 ONE, DECODE_NOT_ZERO},
+    {"ASSIGN of 17", "13 00 1000 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of 257", "13 00 0001 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of two, cut", "13 00 0100 01000000" Z8 ONE Z8, DECODE_TOO_SHORT},
+    {"ASSIGN of two, the second of no iteration", "13 00 0100 01000000" Z8 ONE ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ASSIGN of two, the second past the end", "13 00 0100 01000000" Z8 ONE F8 ONE, DECODE_OUT_OF_RANGE},
     {"ASSIGN of no iteration", "13 00 0000 01000000" ONE Z8, DECODE_OUT_OF_RANGE},
     {"ASSIGN past the end", "13 00 0000 01000000" F8 ONE, DECODE_OUT_OF_RANGE},
     {"ASSIGN past the end by its count", "13 00 0000 01000000" ONE F8, DECODE_OUT_OF_RANGE},
@@ -534,6 +546,16 @@ START_TEST(records_keep_their_place)
     chunk_record_put(memory, 2, &(struct chunk_record){8, 9, 10});
     chunk_record_get(memory, 2, &chunk);
     ck_assert(chunk.first == 8 && chunk.count == 9 && chunk.worker == 10);
+    struct request completion = {.chunk = 3};
+    completion_put(memory, 3, &(struct request){.compute_ns = 21, .digest = 22, .wait_ns = 23, .samples = 24});
+    completion_get(memory, 3, &completion);
+    ck_assert(completion.compute_ns == 21 && completion.digest == 22 && completion.wait_ns == 23 &&
+              completion.samples == 24 && completion.chunk == 3);
+    uint64_t first, count;
+    assign_record_put(memory, 4, 25, 26);
+    assign_record_get(memory, 4, &first, &count);
+    ck_assert(first == 25 && count == 26);
+    ck_assert(chunk_number_after(UINT32_MAX) == 1 && chunk_number_before(1) == UINT32_MAX);
     struct done_record done;
     struct feedback_record feedback;
     feedback_record_put(memory, 2, &(struct feedback_record){14, 15, 16, 17, 18, 19, 20});

@@ -1,6 +1,7 @@
 /* proto under bytes that nobody meant: random ones, and valid messages with something changed. Whatever decodes must
  * encode to the same bytes; nothing may be read behind the end. A failure names the seed; PROTO_SEED repeats it. */
 #include "common/util/random.h"
+#include "proto/layout.h"
 #include "tests/unit/proto/support.h"
 
 #include <stdio.h>
@@ -123,7 +124,8 @@ START_TEST(random_hellos_decode_to_an_error_or_to_themselves)
         struct hello hello;
         size_t size = random_between(&random, 0, 7) ? HELLO_BYTES : random_between(&random, 0, sizeof bytes);
         fill_random(&random, bytes, sizeof bytes);
-        memcpy(bytes, "HDSS\2\0", 6);
+        memcpy(bytes, HELLO_MAGIC, 4);
+        wire_put16(bytes + 4, PROTOCOL_VERSION);
         bytes[12] &= 7;
         bytes[14] &= 3;
         bytes[15] &= 1;

@@ -339,6 +339,39 @@ START_TEST(places_beyond_4_GiB_are_right)
 }
 END_TEST
 
+START_TEST(what_an_earlier_run_left_is_found)
+{
+    static const char *const names[] = {"o.npy", "o.raw", "o.csv"};
+    const char *name = names[_i];
+    bool converted = _i == 2;
+    struct hdss_loop loop = line_of(HDSS_UINT16, 10), longer = line_of(HDSS_UINT16, 11);
+    ck_assert(!results_exist(name));
+    ck_assert_int_eq(results_find(name, &loop, &error), RESULTS_ABSENT);
+    OK(results_create(name, &loop, &error));
+    ck_assert(results_exist(name));
+    OK(results_find(name, &loop, &error));
+    ck_assert_int_eq(results_find(name, &longer, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "is not the output of such a job"));
+    OK(results_convert(name, &loop, &error));
+    OK(results_find(name, &loop, &error)); /* what it is made from is still there */
+    OK(results_sync_file(name, &error));
+    results_remove_records(name);
+    ck_assert(results_exist(name));
+    ck_assert_int_eq(results_find(name, &loop, &error), converted ? RESULTS_ABSENT : 0);
+}
+END_TEST
+
+START_TEST(an_output_with_another_header_is_not_ours)
+{
+    struct hdss_loop whole = line_of(HDSS_INT32, 10), real = line_of(HDSS_FLOAT32, 10); /* of one size */
+    OK(results_create("o.npy", &whole, &error));
+    ck_assert_int_eq(results_find("o.npy", &real, &error), -1);
+    OK(results_find("o.npy", &whole, &error));
+    ck_assert_int_eq(results_sync_file("nowhere/o.npy", &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "nowhere/o.npy: cannot bring it to the disk"));
+}
+END_TEST
+
 START_TEST(unknown_kinds_are_refused)
 {
     static const char *const names[] = {"a", "a.jpg", "npy", "dir.npy/a", "a.npy.gz", "a."};
@@ -375,11 +408,17 @@ START_TEST(places_that_cannot_be_written_are_refused)
 }
 END_TEST
 
+/* No file can be longer: as on a full disk, for each file by itself. */
+static void limit_files(rlim_t bytes)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, RLIM_INFINITY}), 0);
+}
+
 START_TEST(too_little_room_is_found_at_the_start)
 {
     struct hdss_loop loop = line_of(HDSS_UINT64, 1 << 20);
-    signal(SIGXFSZ, SIG_IGN);
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, RLIM_INFINITY}), 0);
+    limit_files(1 << 20);
     GIVES(results_create("a.raw", &loop, &error), RESULTS_NO_ROOM,
           "a.raw: cannot write: File too large (the results take 8.0 MiB)");
 }
@@ -440,14 +479,37 @@ START_TEST(a_failed_conversion_keeps_records_and_old_file)
     fclose(old);
     OK(results_create("a.csv", &loop, &error));
     check_text("a.csv", "old");
-    ck_assert_int_eq(symlink("/dev/full", "a.csv.partial"), 0);
-    FAILS(results_finish("a.csv", &loop, &error), "a.csv: cannot write: No space left on device; the results are kept in a.csv.records");
+    limit_files(20);
+    FAILS(results_finish("a.csv", &loop, &error),
+          "a.csv: cannot write: File too large; the results are kept in a.csv.records");
+    limit_files(RLIM_INFINITY);
     check_text("a.csv", "old");
     ck_assert(exists("a.csv.records"));
     ck_assert(!exists("a.csv.partial"));
     OK(results_finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0\n1,0\n2,0\n3,0\n");
     FAILS(results_finish("a.csv", &loop, &error), "a.csv.records: No such file or directory");
+}
+END_TEST
+
+/* Where somebody else can write the folder: a link under a name that we choose leads nowhere. */
+START_TEST(planted_links_are_not_followed)
+{
+    struct hdss_loop loop = line_of(HDSS_UINT64, 4);
+    struct results_sink sink;
+    FILE *victim = fopen("victim", "w");
+    fputs("as it was", victim);
+    fclose(victim);
+    ck_assert_int_eq(symlink("victim", "a.csv.records"), 0);
+    FAILS(results_create("a.csv", &loop, &error), "a.csv.records: cannot create: Too many levels of symbolic links");
+    FAILS(results_find("a.csv", &loop, &error), "a.csv.records: cannot open: Too many levels of symbolic links");
+    FAILS(results_open(&sink, "a.csv", &loop, &error), "a.csv.records: cannot open: Too many levels of symbolic links");
+    ck_assert_int_eq(unlink("a.csv.records"), 0);
+    OK(results_create("a.csv", &loop, &error));
+    ck_assert_int_eq(symlink("victim", "a.csv.partial"), 0);
+    OK(results_finish("a.csv", &loop, &error));
+    check_text("a.csv", "iteration,value\n0,0\n1,0\n2,0\n3,0\n");
+    check_text("victim", "as it was");
 }
 END_TEST
 
@@ -569,8 +631,10 @@ START_TEST(a_picture_on_a_full_disk)
 {
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 300, 300);
     OK(results_create("a.png", &loop, &error));
-    ck_assert_int_eq(symlink("/dev/full", "a.png.partial"), 0);
-    FAILS(results_finish("a.png", &loop, &error), "a.png: cannot write: No space left on device; the results are kept in a.png.records");
+    limit_files(100);
+    FAILS(results_finish("a.png", &loop, &error),
+          "a.png: cannot write: File too large; the results are kept in a.png.records");
+    limit_files(RLIM_INFINITY);
     ck_assert(exists("a.png.records"));
 }
 END_TEST
@@ -628,6 +692,7 @@ static void add_failures(TCase *tcase)
     tcase_add_test(tcase, ranges_beyond_the_loop_are_refused);
     tcase_add_test(tcase, a_node_that_does_not_see_the_file_says_so);
     tcase_add_test(tcase, a_failed_conversion_keeps_records_and_old_file);
+    tcase_add_test(tcase, planted_links_are_not_followed);
     tcase_add_test(tcase, records_that_are_cut_off_are_found);
 }
 
@@ -647,6 +712,8 @@ int main(void)
     tcase_add_test(tcase, no_iterations_make_an_empty_result);
     tcase_add_test(tcase, large_tables_are_read_in_blocks);
     tcase_add_test(tcase, places_beyond_4_GiB_are_right);
+    tcase_add_loop_test(tcase, what_an_earlier_run_left_is_found, 0, 3);
+    tcase_add_test(tcase, an_output_with_another_header_is_not_ours);
     add_failures(tcase);
     add_pictures(tcase);
 #ifdef PYTHON_WITH_NUMPY

@@ -109,6 +109,89 @@ START_TEST(a_report_that_cannot_be_written_is_refused_before_the_run)
 }
 END_TEST
 
+static void record(uint64_t first, uint64_t count, uint64_t digest)
+{
+    const struct range range = {first, count};
+    ck_assert_int_eq(lead_record(&lead, &range, 1, digest, &lead.error), 0);
+}
+
+static void look_back_and_create(void)
+{
+    ck_assert_msg(lead_look_back(&lead, true) == 0, "%s", lead.error.text);
+    ck_assert_msg(lead_create_files(&lead) == 0, "%s", lead.error.text);
+}
+
+static void end_with(int status)
+{
+    ck_assert_int_eq(lead_finish_output(&lead, status), status);
+    lead_clear_away(&lead);
+}
+
+START_TEST(a_run_that_ended_early_is_refused_or_resumed)
+{
+    PLAN("--output", "out.npy");
+    look_back_and_create();
+    record(2, 3, 10);
+    end_with(EXIT_STATUS_DRAINED);
+    ck_assert(lead.resumable);
+    PLAN("--output", "out.npy");
+    ck_assert_int_eq(lead_look_back(&lead, true), -1);
+    ck_assert_str_eq(lead.error.text,
+                     "out.npy.journal: a run that ended early left it, 37 % done; accepted: --resume to "
+                     "go on with it, --overwrite to begin anew");
+    resume_end(&lead.resume);
+    PLAN("--output", "out.npy", "--resume", "--durability", "node");
+    look_back_and_create();
+    ck_assert_uint_eq(lead.resume.earlier.content.digest, 10);
+    ck_assert_uint_eq(ranges_total(&lead.resume.earlier.content.done), 3);
+    record(0, 2, 5);
+    record(5, 3, 6);
+    end_with(EXIT_STATUS_DONE);
+    ck_assert(!lead.resumable);
+    ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
+    ck_assert_int_eq(access("out.npy", F_OK), 0);
+}
+END_TEST
+
+START_TEST(nothing_done_is_nothing_to_refuse)
+{
+    PLAN("--output", "out.npy");
+    look_back_and_create();
+    end_with(EXIT_STATUS_FAILED);
+    PLAN("--output", "out.npy");
+    look_back_and_create();
+    record(0, 8, 1);
+    end_with(EXIT_STATUS_FAILED); /* complete, but its end failed: it stays */
+    PLAN("--output", "out.npy");
+    ck_assert_int_eq(lead_look_back(&lead, true), -1);
+    ck_assert_ptr_nonnull(strstr(lead.error.text, "100 % done"));
+    resume_end(&lead.resume);
+    PLAN("--output", "out.npy", "--overwrite");
+    look_back_and_create();
+    record(0, 8, 1);
+    end_with(EXIT_STATUS_DONE);
+    ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
+}
+END_TEST
+
+/* Whoever keeps no journal respects that of others, and clears it away where it is told to overwrite. */
+START_TEST(without_a_journal_that_of_an_earlier_run_counts)
+{
+    PLAN("--output", "out.npy");
+    look_back_and_create();
+    record(1, 1, 1);
+    end_with(EXIT_STATUS_DRAINED);
+    PLAN("--output", "out.npy", "--journal", "off");
+    ck_assert_int_eq(lead_look_back(&lead, false), -1);
+    resume_end(&lead.resume);
+    PLAN("--output", "out.npy", "--overwrite");
+    ck_assert_int_eq(lead_look_back(&lead, false), 0);
+    ck_assert_int_eq(lead_create_files(&lead), 0);
+    ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
+    end_with(EXIT_STATUS_DONE);
+}
+END_TEST
+
 START_TEST(without_an_output_there_is_no_sink)
 {
     PLAN(NULL);
@@ -208,6 +291,9 @@ int main(void)
     tcase_add_test(all, speeds_are_measured_equal_or_from_a_file);
     tcase_add_test(all, a_power_file_that_is_missing_or_wrong_is_named);
     tcase_add_test(all, a_report_that_cannot_be_written_is_refused_before_the_run);
+    tcase_add_test(all, a_run_that_ended_early_is_refused_or_resumed);
+    tcase_add_test(all, nothing_done_is_nothing_to_refuse);
+    tcase_add_test(all, without_a_journal_that_of_an_earlier_run_counts);
     tcase_add_test(all, without_an_output_there_is_no_sink);
     tcase_add_test(all, the_output_is_made_written_and_finished);
     tcase_add_test(all, the_summary_and_the_report_are_written);

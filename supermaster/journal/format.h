@@ -1,0 +1,71 @@
+/* The journal's format: what of a loop is done, in bytes. Pure.
+ *
+ * A file is a head and records, all integers little-endian:
+ *
+ *     head     "HDSSJRNL"  u32 version  u32 bytes of the text  u64 first  u64 count  the text  u32 CRC
+ *     record   u32 ranges  u32 CRC  u64 digest  { u64 first  u64 count } of each range
+ *
+ * The text names the job: lines "what=value", each ended by a NUL. [first, first + count) is the loop. A record says
+ * that its ranges are done and stored, and what they add to the checksum of the results. A CRC is that of all bytes of
+ * its head or record but itself, begun with the CRC that stands before it: a record is good only behind those it was
+ * written behind. What follows the first bad byte is not believed. Ranges never overlap: each iteration is committed
+ * once. */
+#pragma once
+
+#include "common/util/ranges.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* To be raised when the layout, the meaning of the text's lines or that of the digest changes. */
+#define JOURNAL_VERSION 1
+
+#define JOURNAL_HEAD_BYTES   36 /* without its text */
+#define JOURNAL_RECORD_BYTES 16 /* without its ranges */
+#define JOURNAL_RANGE_BYTES  16
+/* A job has 64 parameters at most, of a file name's length at most. */
+#define JOURNAL_TEXT_MAX (1u << 20)
+
+struct journal_head {
+    const char *text;
+    size_t text_bytes; /* with the NUL of its last line */
+    struct range loop;
+};
+
+/* Bytes of a head and of a record. */
+static inline size_t journal_head_size(const struct journal_head *head)
+{
+    return JOURNAL_HEAD_BYTES + head->text_bytes;
+}
+
+static inline size_t journal_record_size(size_t ranges)
+{
+    return JOURNAL_RECORD_BYTES + ranges * JOURNAL_RANGE_BYTES;
+}
+
+/* Write a head or a record of `count` ranges to `out`, which has room for it. Both return the CRC for the next record.
+ */
+uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
+uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
+                            unsigned char *out);
+
+/* What a file of `size` bytes says. */
+struct journal_content {
+    struct journal_head head; /* its text is borrowed from the bytes */
+    struct ranges done;       /* owned */
+    uint64_t digest;
+    size_t valid; /* bytes that are good; what follows is torn or corrupted */
+};
+
+enum journal_decoded {
+    JOURNAL_GOOD,          /* the head and all records up to `valid` */
+    JOURNAL_FOREIGN,       /* does not begin as a journal does */
+    JOURNAL_OTHER_VERSION, /* of a version that this program does not know */
+    JOURNAL_BAD_HEAD,      /* torn or corrupted before the first record */
+    JOURNAL_CONTRADICTS,   /* a good record says what cannot be: no HDSS has written it */
+    JOURNAL_NO_MEMORY,
+};
+
+/* Accepts any bytes. `content` is to be released by journal_content_fini() whatever is returned. */
+enum journal_decoded journal_decode(struct journal_content *content, const unsigned char *bytes, size_t size);
+void journal_content_fini(struct journal_content *content);

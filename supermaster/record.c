@@ -1,0 +1,59 @@
+/* Recording in the journal what is committed: the ranges of some time together, as one group, so that a chunk costs
+ * nothing but a place in a list. What is not recorded yet when a run is killed is computed again. */
+#include "supermaster/core.h"
+
+#include <assert.h>
+
+/* A committed range is recorded so much later at most. */
+#define RECORD_INTERVAL_NS 50000000u
+
+/* Ranges of a group: those that touch are one, so that there are about as many as chunks are out. */
+#define RECORD_RANGES 1024
+
+/* One step commits so many ranges at most: there is always room for them. */
+static_assert(REPORT_MAX < RECORD_RANGES / 2, "a report fits into a group");
+
+int supermaster_record_init(struct supermaster *supermaster)
+{
+    supermaster->record.due_ns = NEVER;
+    return supermaster->config.journal ? ranges_reserve(&supermaster->record.ranges, RECORD_RANGES) : 0;
+}
+
+void supermaster_record_fini(struct supermaster *supermaster)
+{
+    ranges_fini(&supermaster->record.ranges);
+}
+
+void supermaster_record(struct supermaster *supermaster, const struct done_record *done)
+{
+    struct record *record = &supermaster->record;
+    if (!supermaster->config.journal)
+        return;
+    ranges_add(&record->ranges, done->first, done->count, NULL); /* cannot fail: room was reserved */
+    record->digest += done->digest;
+}
+
+/* The group is borrowed by the action until the step is over, and nothing is committed in between. */
+static void write_group(struct supermaster *supermaster)
+{
+    struct record *record = &supermaster->record;
+    size_t count = ranges_length(&record->ranges);
+    actions_add(
+        supermaster->actions,
+        &(struct action){.type = ACTION_JOURNAL, .journal = {ranges_at(&record->ranges, 0), count, record->digest}});
+    ranges_clear(&record->ranges);
+    record->digest = 0;
+    record->due_ns = NEVER;
+}
+
+void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last)
+{
+    struct record *record = &supermaster->record;
+    size_t count = ranges_length(&record->ranges);
+    if (count == 0)
+        return;
+    if (record->due_ns == NEVER)
+        record->due_ns = now_ns + RECORD_INTERVAL_NS;
+    if (last || record->due_ns <= now_ns || count > RECORD_RANGES - REPORT_MAX)
+        write_group(supermaster);
+}

@@ -1,0 +1,199 @@
+/* The journal under virtual time: what a run records is stored by then, is recorded once, and is enough to go on from,
+ * with any other masters, workers and technique; the checksum at the end is that of an undisturbed run. */
+#include "common/runtime/virtual/cluster.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
+
+static const char *const techniques[] = {"static", "ss", "css:chunk=7", "gss", "tss", "fac2", "dtss", "dfss", "awf-b"};
+enum { TECHNIQUES = sizeof techniques / sizeof *techniques };
+
+struct state {
+    struct ranges done;
+    uint64_t digest;
+    unsigned runs;
+};
+
+static void take_over(struct state *state, const struct virtual_result *result)
+{
+    for (size_t i = 0; i < ranges_length(result->journalled); i++) {
+        const struct range *range = ranges_at(result->journalled, i);
+        uint64_t added;
+        ck_assert_int_eq(ranges_add(&state->done, range->first, range->count, &added), 0);
+        ck_assert_uint_eq(added, range->count); /* nothing that was done before */
+    }
+    state->digest += result->journalled_digest;
+    state->runs++;
+}
+
+/* One run from what is done. What it has recorded is added; returns its status. */
+static int run(struct virtual_config *config, struct state *state)
+{
+    struct error error;
+    config->journal = true;
+    config->done = &state->done;
+    config->done_digest = state->digest;
+    uint64_t before = ranges_total(&state->done);
+    struct virtual_cluster *cluster = virtual_new(config, &error);
+    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+    struct virtual_result result = virtual_run(cluster);
+    ck_assert_msg(result.status >= 0, "%s hangs", config->technique);
+    ck_assert_uint_eq(result.wrong + result.stored_twice + result.journalled_early, 0);
+    ck_assert_uint_eq(result.supermaster->resumed, before);
+    uint64_t own = ranges_total(result.journalled);
+    ck_assert_uint_eq(result.supermaster->ledger.done, before + own); /* at the end all that is done is recorded */
+    ck_assert_uint_eq(result.supermaster->ledger.digest, state->digest + result.journalled_digest);
+    ck_assert(config->masters == 0 || !config->sync || own == 0 || result.syncs > 0);
+    take_over(state, &result);
+    virtual_free(cluster);
+    return result.status;
+}
+
+static struct virtual_config random_config(struct random *random, uint64_t count)
+{
+    return (struct virtual_config){
+        .masters = (unsigned)random_between(random, 0, 3),
+        .workers = (unsigned)random_between(random, 1, 9),
+        .nodes = (unsigned)random_between(random, 1, 2),
+        .technique = techniques[random_next(random) % TECHNIQUES],
+        .min_chunk = random_between(random, 1, 3),
+        .first = 1000,
+        .count = count,
+        .measure_power = random_next(random) % 2,
+        .collect = random_next(random) % 2,
+        .sync = random_next(random) % 2,
+        .latency_ns = 2000,
+        .service_ns = 500,
+    };
+}
+
+START_TEST(runs_that_are_drained_are_resumed_until_done)
+{
+    struct random random;
+    random_init(&random, (uint64_t)_i);
+    for (int trial = 0; trial < 40; trial++) {
+        uint64_t count = random_between(&random, 0, 3000);
+        struct state state = {0};
+        int status = EXIT_STATUS_DRAINED;
+        for (int runs = 0; status != EXIT_STATUS_DONE; runs++) {
+            struct virtual_config config = random_config(&random, count);
+            /* a run takes about 1 us for each iteration and worker, after the probe */
+            config.drain_at_ns = runs < 20 ? 1 + random_between(&random, 0, 200 * count) : NEVER;
+            config.drain_rank = (unsigned)random_between(&random, 0, config.masters + config.workers);
+            status = run(&config, &state);
+        }
+        ck_assert_uint_eq(ranges_total(&state.done), count);
+        ck_assert_uint_eq(state.digest, virtual_checksum(1000, count));
+        ranges_fini(&state.done);
+    }
+}
+END_TEST
+
+START_TEST(a_store_that_fails_is_not_recorded)
+{
+    for (uint64_t fails = 1; fails < 60; fails += 7) {
+        struct state state = {0};
+        struct virtual_config config = {.masters = (unsigned)_i,
+                                        .workers = 3,
+                                        .nodes = 1,
+                                        .technique = "ss",
+                                        .min_chunk = 1,
+                                        .count = 200,
+                                        .collect = true,
+                                        .latency_ns = 2000,
+                                        .service_ns = 500,
+                                        .fail_store_plus_1 = fails};
+        ck_assert_int_eq(run(&config, &state), EXIT_STATUS_FAILED);
+        ck_assert_uint_lt(ranges_total(&state.done), 200);
+        config.fail_store_plus_1 = 0;
+        ck_assert_int_eq(run(&config, &state), EXIT_STATUS_DONE);
+        ck_assert_uint_eq(state.digest, virtual_checksum(0, 200));
+        ranges_fini(&state.done);
+    }
+}
+END_TEST
+
+START_TEST(a_complete_journal_leaves_nothing_to_do)
+{
+    struct state state = {0};
+    struct virtual_config config = {.masters = (unsigned)_i,
+                                    .workers = 3,
+                                    .nodes = 1,
+                                    .technique = "fac2",
+                                    .min_chunk = 1,
+                                    .count = 200,
+                                    .latency_ns = 2000,
+                                    .service_ns = 500};
+    ck_assert_int_eq(run(&config, &state), EXIT_STATUS_DONE);
+    ck_assert_int_eq(run(&config, &state), EXIT_STATUS_DONE);
+    ck_assert_uint_eq(ranges_total(&state.done), 200);
+    ranges_fini(&state.done);
+}
+END_TEST
+
+/* gss hands out the P-th part of what remains: of what remains of the loop, not of the loop. */
+START_TEST(a_technique_cuts_what_is_left)
+{
+    struct error error;
+    struct ranges done;
+    ranges_init(&done);
+    ck_assert_int_eq(ranges_add(&done, 0, 600, NULL), 0);
+    struct virtual_config config = {.workers = 4,
+                                    .nodes = 1,
+                                    .technique = "gss",
+                                    .min_chunk = 1,
+                                    .count = 1000,
+                                    .latency_ns = 2000,
+                                    .service_ns = 500,
+                                    .done = &done};
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    struct virtual_result result = virtual_run(cluster);
+    ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
+    ck_assert_uint_eq(result.executed, 400);
+    uint64_t chunks = result.supermaster->chunks;
+    virtual_free(cluster);
+    config.done = NULL;
+    config.count = 400;
+    cluster = virtual_new(&config, &error);
+    result = virtual_run(cluster);
+    ck_assert_uint_eq(chunks, result.supermaster->chunks);
+    virtual_free(cluster);
+    ranges_fini(&done);
+}
+END_TEST
+
+/* 100,000 chunks in 0.05 s of virtual time and more make few writes: by time, not by chunk. */
+START_TEST(groups_are_written_by_time)
+{
+    struct error error;
+    struct virtual_config config = {.masters = (unsigned)_i,
+                                    .workers = 4,
+                                    .nodes = 1,
+                                    .technique = "ss",
+                                    .min_chunk = 1,
+                                    .count = 100000,
+                                    .latency_ns = 2000,
+                                    .service_ns = 500,
+                                    .journal = true};
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    struct virtual_result result = virtual_run(cluster);
+    ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
+    ck_assert_uint_eq(ranges_total(result.journalled), 100000);
+    ck_assert_uint_le(result.journal_writes, 3 + result.end_ns / 50000000);
+    ck_assert_uint_ge(result.journal_writes, result.end_ns / 60000000);
+    virtual_free(cluster);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("resume");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 100);
+    tcase_add_loop_test(tests, runs_that_are_drained_are_resumed_until_done, 0, 10);
+    tcase_add_loop_test(tests, a_store_that_fails_is_not_recorded, 0, 3);
+    tcase_add_loop_test(tests, a_complete_journal_leaves_nothing_to_do, 0, 3);
+    tcase_add_test(tests, a_technique_cuts_what_is_left);
+    tcase_add_loop_test(tests, groups_are_written_by_time, 0, 2);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}

@@ -1,0 +1,366 @@
+"""Runs that end early and are resumed: killed at any instant, drained, out of room. Whatever happens, with whatever masters, workers and
+technique they go on, at the end output and checksum are those of an undisturbed run.
+
+A seed other than that of the day's choice: HDSS_RESUME_SEED; more trials of the random kills: HDSS_RESUME_TRIALS.
+"""
+import functools
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, main, mpirun_line, report, run, run_job, start,
+                    wait_until)
+
+SEED = int(os.environ.get('HDSS_RESUME_SEED', '1'))
+TRIALS = int(os.environ.get('HDSS_RESUME_TRIALS', '2'))
+TECHNIQUES = ['ss', 'gss', 'fac2', 'dfss', 'tss', 'css:chunk=3', 'static', 'awf-b']
+# 300 iterations of 4 ms, two workers and more: some tenths of a second.
+SLOW = ['synthetic', 'iterations=300', 'mean=4000', 'distribution=exponential', 'mode=sleep']
+STEADY = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json']
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+@functools.cache
+def undisturbed(*words):
+    """Checksum and output of a run that nothing happens to."""
+    result = run_job(0, 3, ['--power', 'equal', '--journal', 'off', '--output', 'reference.npy', *words])
+    assert result.status == 0, result
+    return result.checksum(), read('reference.npy')
+
+
+def head_of(path='out.npy.journal'):
+    """Bytes of the journal's head: the length of its text stands behind the magic word and the version."""
+    with open(path, 'rb') as file:
+        return 36 + int.from_bytes(file.read(16)[12:], 'little')
+
+
+def wait_for_records(process, path='out.npy.journal'):
+    def look():
+        assert process.poll() is None, finish(process)
+        return os.path.exists(path) and os.path.getsize(path) > head_of(path)
+    wait_until(look, 'the first record')
+
+
+def resume(masters, workers, words, *more, output='out.npy'):
+    return run_job(masters, workers, [*STEADY, '--resume', '--output', output, *more, *words])
+
+
+def check(result, reference, output='out.npy'):
+    assert result.status == 0, result
+    checksum, content = reference
+    assert result.checksum() == checksum, (result, checksum)
+    assert read(output) == content
+    assert not os.path.exists(output + '.journal'), 'the journal of a complete run stays'
+
+
+def pid_of(process, program):
+    for pid in descendants(process.pid):
+        try:
+            if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(program):
+                return pid
+        except OSError:
+            pass
+    return None
+
+
+def kill_all(process):
+    kill_tree(process.pid)
+
+
+def kill_the_supermaster(process):
+    pid = pid_of(process, SUPERMASTER)
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_later(process, wait, kill):
+    """Open MPI's mpirun does not always return when a rank is killed before it has joined: then it is ended, as a batch system would."""
+    try:
+        process.wait(wait)
+        return
+    except subprocess.TimeoutExpired:
+        kill(process)
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        kill_all(process)
+
+
+def test_runs_killed_at_any_instant_are_resumed_until_done():
+    reference = undisturbed(*SLOW)
+    for trial in range(TRIALS):
+        chance = random.Random(SEED * 1000 + trial)
+        kind = chance.choice(['npy', 'npy', 'csv'])
+        output, status, history = f'out.{kind}', None, []
+        while status != 0:
+            masters, workers, technique = chance.choice([0, 1, 2]), chance.randint(2, 3), chance.choice(TECHNIQUES)
+            words = ['--output', output, '--technique', technique, '--resume', *SLOW]
+            process = start(job(masters, workers, words))
+            history.append((masters, workers, technique))
+            if len(history) <= 2:
+                kill_later(process, chance.uniform(0.05, 1.2), chance.choice([kill_all, kill_the_supermaster]))
+            result = finish(process)
+            status = result.status
+            assert status in (0, 137, -9, 1) and len(history) < 6, (trial, history, result)
+        assert result.checksum() == reference[0], (trial, history, result)
+        if kind == 'npy':
+            assert read(output) == reference[1], (trial, history)
+        else:
+            run_job(0, 2, ['--journal', 'off', '--output', 'reference.csv', *SLOW])
+            assert read(output) == read('reference.csv'), (trial, history)
+        os.remove(output)
+
+
+def test_a_drained_run_is_resumed():
+    reference = undisturbed(*SLOW)
+    for masters, durability in ((0, 'process'), (2, 'node')):
+        process = start(job(masters, 2, [*STEADY, '--durability', durability, '--output', 'out.npy', *SLOW]))
+        wait_for_records(process)
+        process.send_signal(signal.SIGUSR1)
+        result = finish(process)
+        assert result.status == 4 and '--resume goes on' in result.out, result
+        done = report()['done']
+        assert 0 < done < 300, report()
+        result = resume(2 - masters, 3, SLOW, '--technique', 'gss', '--durability', durability)
+        check(result, reference)
+        faults = report()['faults']
+        assert faults['resumed_iterations'] == done, (faults, done)
+        assert sum(row['iterations'] for row in report()['worker_stats']) == 300 - done
+        os.remove('out.npy')
+
+
+def killed_run(*more, output='out.npy', words=SLOW):
+    process = start(job(1, 2, [*STEADY, '--output', output, *more, *words]))
+    wait_for_records(process, output + '.journal')
+    kill_all(process)
+    finish(process)
+
+
+def refused(result, *parts):
+    assert result.status == 2 and len(result.err) == 1, result
+    for part in parts:
+        assert part in result.err[0], (part, result)
+
+
+def test_what_can_be_resumed_is_not_overwritten():
+    killed_run()
+    before = read('out.npy'), read('out.npy.journal')
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', *SLOW]), 'out.npy.journal', '--resume', '--overwrite')
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--journal', 'off', *SLOW]), 'out.npy.journal', '--overwrite')
+    refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--output', 'out.npy', *SLOW])])), 'out.npy.journal', '--overwrite')
+    other = [word.replace('mean=4000', 'mean=5000') for word in SLOW]
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *other]), 'mean is 4000 there and 5000 here')
+    refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--resume', '--output', 'out.npy', *SLOW])])), '--resume', '--dca')
+    assert (read('out.npy'), read('out.npy.journal')) == before
+    reference = undisturbed(*SLOW)
+    check(run_job(0, 3, [*STEADY, '--overwrite', '--output', 'out.npy', *SLOW]), reference)
+    assert report()['faults']['resumed_iterations'] == 0
+
+
+def test_a_torn_journal_and_one_with_a_bad_byte():
+    reference = undisturbed(*SLOW)
+    killed_run()
+    whole, output = read('out.npy.journal'), read('out.npy')
+    for what in ('torn', 'changed'):
+        with open('out.npy.journal', 'wb') as file:
+            file.write(whole[:-5] if what == 'torn' else whole[:-1] + bytes([whole[-1] ^ 4]))
+        with open('out.npy', 'wb') as file:
+            file.write(output)
+        result = resume(0, 3, SLOW)
+        assert len(result.err) == 1 and 'torn or corrupted' in result.err[0], result
+        check(result, reference)
+    for content, option, reason in ((whole[:20], ['--resume'], 'torn or corrupted at its beginning'), (b'not ours', [], 'is not a journal')):
+        with open('out.npy.journal', 'wb') as file:
+            file.write(content)
+        refused(run_job(0, 1, [*STEADY, *option, '--output', 'out.npy', *SLOW]), reason)
+
+
+def test_a_journal_whose_output_is_gone_or_another():
+    killed_run()
+    os.rename('out.npy', 'elsewhere.npy')
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *SLOW]), 'are not there')
+    with open('out.npy', 'wb') as file:
+        file.write(b'short')
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *SLOW]), 'out.npy: is not the output')
+
+
+def test_a_complete_run_and_an_empty_one():
+    few = ['synthetic', 'iterations=100', 'mean=0']
+    reference = undisturbed(*few)
+    result = run_job(0, 2, [*STEADY, '--output', 'out.npy', '--resume', *few])
+    assert 'begins at its first iteration' in result.err[0], result
+    check(result, reference)
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *few]), 'it is complete, or was made without a journal')
+    os.remove('out.npy')
+    killed_run(words=SLOW)
+    complete(SLOW)
+    result = resume(1, 2, SLOW)
+    check(result, undisturbed(*SLOW))
+    assert report()['chunks'] == 0 and report()['faults']['resumed_iterations'] == 300 and report()['done'] == 300, report()
+    result = run_job(1, 2, [*STEADY, '--journal', 'j', '--resume', 'synthetic', 'iterations=10', 'mean=0', '--iterations', '3:0'])
+    assert result.status == 0 and not os.path.exists('j'), result
+
+
+def complete(words):
+    """Has the run go on until its journal is complete, and keeps that journal and the output."""
+    process = start(job(0, 2, [*STEADY, '--resume', '--output', 'out.npy', *words]))
+    kept = {}
+
+    def look():
+        try:
+            kept['journal'] = read('out.npy.journal')
+        except OSError:
+            return process.poll() is not None
+        return process.poll() is not None
+    wait_until(look, 'the end')
+    assert finish(process).status == 0
+    # the last of the journal's bytes may have been missed: say what it says by a journal of one record
+    with open('out.npy.journal', 'wb') as file:
+        file.write(with_one_record(kept['journal'][:36 + int.from_bytes(kept['journal'][12:16], 'little')], 0, 300, undisturbed(*words)[0]))
+
+
+def crc32c(before, data):
+    crc = before ^ 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def with_one_record(head, first, count, checksum):
+    body = int(checksum, 16).to_bytes(8, 'little') + first.to_bytes(8, 'little') + count.to_bytes(8, 'little')
+    ranges = (1).to_bytes(4, 'little')
+    crc = crc32c(crc32c(int.from_bytes(head[-4:], 'little'), ranges), body)
+    return head + ranges + crc.to_bytes(4, 'little') + body
+
+
+def test_a_checksum_alone_is_resumed_from_a_journal():
+    reference = undisturbed(*SLOW)
+    words = [*STEADY, '--journal', 'kept.j', *SLOW]
+    process = start(job(2, 2, words))
+    wait_for_records(process, 'kept.j')
+    kill_the_supermaster(process)
+    finish(process)
+    refused(run_job(0, 1, [*words, '--resume', '--output', 'out.npy']), '--output is not given there and out.npy here')
+    result = run_job(0, 3, [*words, '--resume'])
+    assert result.status == 0 and result.checksum() == reference[0] and not os.path.exists('kept.j'), result
+    assert report()['faults']['resumed_iterations'] > 0
+
+
+def test_a_run_whose_output_is_full_loses_nothing():
+    reference = undisturbed(*SLOW)
+    # The master may not write behind the 2,000th byte; the supermaster, which reserves the file, may. It is in blocks of 512 bytes.
+    limited = ['sh', '-c', 'ulimit -f 3; exec "$@"', 'sh', MASTER]
+    words = [SUPERMASTER, *STEADY, '--output', 'out.npy', *SLOW]
+    result = finish(start(mpirun_line([(1, words), (1, limited), (2, [WORKER])])))
+    assert result.status == 1 and len(result.err) == 1 and 'File too large' in result.err[0], result
+    assert 0 < report()['done'] < 300
+    done = report()['done']
+    check(resume(2, 2, SLOW), reference)
+    assert report()['faults']['resumed_iterations'] == done
+
+
+def test_a_journal_that_cannot_be_written_ends_the_run():
+    process = start(job(0, 2, ['--power', 'equal', '--technique', 'ss', '--journal', 'kept.j', *SLOW]))
+    wait_for_records(process, 'kept.j')
+    resource.prlimit(pid_of(process, SUPERMASTER), resource.RLIMIT_FSIZE, (os.path.getsize('kept.j') + 20, resource.RLIM_INFINITY))
+    result = finish(process)
+    assert result.status == 1 and len(result.err) == 1 and 'kept.j: cannot write: File too large' in result.err[0], result
+    result = run_job(0, 3, [*STEADY, '--journal', 'kept.j', '--resume', *SLOW])
+    assert result.status == 0 and result.checksum() == undisturbed(*SLOW)[0], result
+    assert 0 < report()['faults']['resumed_iterations'] < 300, report()
+
+
+def test_what_cannot_be_brought_to_the_disk_is_not_reported():
+    broken = ['env', 'LD_PRELOAD=' + os.environ['FAILING_SYNC'], 'SYNCS=3']
+    for contexts in ([(1, [SUPERMASTER]), (1, [*broken, MASTER])], [(1, [*broken, SUPERMASTER])]):
+        contexts[0][1].extend([*STEADY, '--durability', 'node', '--output', 'out.npy', *SLOW])
+        result = finish(start(mpirun_line([*contexts, (2, [WORKER])])))
+        assert result.status == 1 and len(result.err) == 1 and 'Input/output error' in result.err[0], result
+        done = report()['done']
+        assert done < 300, report()
+        result = resume(0, 2, SLOW)
+        check(result, undisturbed(*SLOW))
+        resumed = report()['faults']['resumed_iterations']
+        assert 0 < resumed <= done, (resumed, done)
+        os.remove('out.npy')
+
+
+def test_pictures_are_resumed_from_their_records():
+    words = ['mandelbrot', 'width=600', 'height=600', 'max_iter=20000', 'xmin=-0.3', 'xmax=0.1', 'ymin=-0.2', 'ymax=0.2']
+    result = run_job(0, 2, ['--journal', 'off', '--output', 'reference.png', *words])
+    if result.status == 2 and 'libpng' in result.err[0]:
+        return 'no libpng'
+    checksum = result.checksum()
+    process = start(job(1, 2, [*STEADY, '--output', 'out.png', *words]))
+    wait_for_records(process, 'out.png.journal')
+    process.send_signal(signal.SIGUSR1)
+    result = finish(process)
+    assert result.status == 4 and os.path.exists('out.png') and os.path.exists('out.png.records'), result
+    result = resume(0, 2, words, output='out.png')
+    assert result.status == 0 and result.checksum() == checksum, result
+    assert read('out.png') == read('reference.png')
+    assert not os.path.exists('out.png.records') and not os.path.exists('out.png.journal')
+    assert report()['faults']['resumed_iterations'] > 0
+
+
+def test_hdss_run_restarts_what_was_killed():
+    reference = undisturbed(*SLOW)
+    line = [HDSS, 'run', '--workers', '2', '--restarts', '2', *STEADY, '--output', 'out.npy', *SLOW]
+    process = start(line)
+    wait_for_records(process)
+    kill_the_supermaster(process)
+    result = finish(process)
+    check(result, reference)
+    assert 'starting again where it was, 1 of 2 times' in result.raw_err, result
+    assert report()['faults']['resumed_iterations'] > 0
+
+
+def test_hdss_run_restarts_no_more_than_it_may():
+    # A launcher that notes its words and ends as it is told.
+    with open('launcher', 'w') as file:
+        file.write('#!/bin/sh\necho "$*" >> launches\nexit $(cat status)\n')
+    os.chmod('launcher', 0o755)
+    line = [HDSS, 'run', '--mpirun', './launcher', '--workers', '2', '--restarts', '3', '--overwrite', '--output', 'o.npy', 'synthetic']
+    for status, launches, end in ((0, 1, 0), (2, 1, 2), (3, 1, 3), (4, 1, 4), (1, 4, 1), (137, 4, 1)):
+        with open('status', 'w') as file:
+            file.write(str(status))
+        result = run(line)
+        with open('launches') as file:
+            noted = file.read().splitlines()
+        os.remove('launches')
+        assert result.status == end and len(noted) == launches, (status, noted, result)
+        assert '--resume' not in noted[0] and all(re.search('--overwrite .*--resume', line) for line in noted[1:]), noted
+    result = run([HDSS, 'run', '--restarts', '1', 'synthetic'])
+    assert result.status == 2 and '--journal FILE' in result.raw_err, result
+
+
+def test_a_signal_in_the_first_moments_drains():
+    process = start(job(1, 2, [*STEADY, 'synthetic', 'iterations=1000', 'mean=10000', 'mode=sleep']))
+    wait_until(lambda: pid_of(process, SUPERMASTER) is not None, 'the supermaster')
+    pid = pid_of(process, SUPERMASTER)
+    wait_until(lambda: catches(pid, signal.SIGTERM), 'the handlers')
+    os.kill(pid, signal.SIGTERM)
+    result = finish(process)
+    assert result.status == 4, result
+
+
+def catches(pid, number):
+    try:
+        with open(f'/proc/{pid}/status') as status:
+            mask = int(re.search(r'SigCgt:\s*([0-9a-f]+)', status.read()).group(1), 16)
+    except OSError:
+        return True
+    return mask >> (number - 1) & 1
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
