@@ -35,6 +35,8 @@ int rows_open(struct rows *rows, const char *path, const struct hdss_loop *loop,
         return error_set(error, "%s: %s", path, strerror(errno));
     uint64_t row_bytes = rows->columns * rows->element;
     rows->room = row_bytes == 0 || row_bytes > BLOCK_BYTES ? 1 : BLOCK_BYTES / row_bytes;
+    if (rows->room > rows->rows)
+        rows->room = rows->rows;
     rows->block = malloc(rows->room * row_bytes + 1);
     rows->column = malloc(rows->transposed ? rows->room * rows->element + 1 : 1);
     if (rows->block == NULL || rows->column == NULL) {

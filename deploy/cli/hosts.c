@@ -27,7 +27,7 @@ static struct host *find_host(struct hosts *hosts, const char *name)
 static int add_host(struct hosts *hosts, const char *name, size_t length, uint64_t slots, struct error *error)
 {
     char copy[HOST_NAME_BYTES];
-    if (length == 0 || length >= sizeof copy)
+    if (length == 0 || length >= sizeof copy || name[0] == '-') /* ssh would take it for an option */
         return error_set(error, "'%.*s' is no host name", (int)(length < 100 ? length : 100), name);
     snprintf(copy, sizeof copy, "%.*s", (int)length, name);
     struct host *host = find_host(hosts, copy);

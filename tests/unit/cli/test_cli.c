@@ -120,6 +120,7 @@ START_TEST(wrong_hosts_are_refused)
     } cases[] = {{"", "'' is no host name"},
                  {"a,,b", "'' is no host name"},
                  {":3", "'' is no host name"},
+                 {"-oProxyCommand=x:3", "'-oProxyCommand=x' is no host name"},
                  {"a:0", "'0' cores: accepted: an integer from 1 to 65536"},
                  {"a:", "'' cores: accepted: an integer from 1 to 65536"},
                  {"a:x", "'x' cores: accepted: an integer from 1 to 65536"}};

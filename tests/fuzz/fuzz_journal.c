@@ -1,0 +1,106 @@
+/* journal_decode(): any bytes give a named state, and what is believed of them is right: inside of the loop, nothing
+ * twice, and the good part by itself, or written anew, says the same. With the first byte odd all CRCs are made right
+ * before, as no fuzzer guesses them. */
+#include "common/util/crc.h"
+#include "proto/wire.h"
+#include "supermaster/journal/format.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <string.h>
+
+/* Where format.h has them. */
+enum { TEXT_BYTES_AT = 12, TEXT_AT = 32, RECORD_CRC_AT = 4, RECORD_REST_AT = 8 };
+
+static void mend(uint8_t *bytes, size_t size)
+{
+    if (size < JOURNAL_HEAD_BYTES || wire_get32(bytes + TEXT_BYTES_AT) > size - JOURNAL_HEAD_BYTES)
+        return;
+    size_t at = TEXT_AT + wire_get32(bytes + TEXT_BYTES_AT);
+    uint32_t crc = crc32c(0, bytes, at);
+    wire_put32(bytes + at, crc);
+    for (at += 4; size - at >= JOURNAL_RECORD_BYTES;) {
+        size_t count = wire_get32(bytes + at);
+        if (count > (size - at - JOURNAL_RECORD_BYTES) / JOURNAL_RANGE_BYTES)
+            return;
+        size_t record = journal_record_size(count);
+        crc = crc32c(crc, bytes + at, RECORD_CRC_AT);
+        crc = crc32c(crc, bytes + at + RECORD_REST_AT, record - RECORD_REST_AT);
+        wire_put32(bytes + at + RECORD_CRC_AT, crc);
+        at += record;
+    }
+}
+
+static void check_ranges(const struct journal_content *content)
+{
+    const struct range *loop = &content->head.loop;
+    uint64_t end = loop->first, total = 0;
+    for (size_t i = 0; i < ranges_length(&content->done); i++) {
+        const struct range *range = ranges_at(&content->done, i);
+        REQUIRE(range->count > 0 && range->first >= end && (i == 0 || range->first > end));
+        end = range->first + range->count;
+        total += range->count;
+    }
+    REQUIRE(end - loop->first <= loop->count && total == ranges_total(&content->done));
+}
+
+/* No iteration is told of twice. */
+static void check_sum(const struct journal_content *content, const uint8_t *bytes)
+{
+    uint64_t total = 0;
+    for (size_t at = journal_head_size(&content->head); at < content->valid;) {
+        size_t count = wire_get32(bytes + at);
+        for (size_t i = 0; i < count; i++)
+            total += wire_get64(bytes + at + JOURNAL_RECORD_BYTES + i * JOURNAL_RANGE_BYTES + 8);
+        at += journal_record_size(count);
+    }
+    REQUIRE(total == ranges_total(&content->done));
+}
+
+static void require_same(const struct journal_content *content, const unsigned char *bytes, size_t size)
+{
+    struct journal_content again;
+    REQUIRE(journal_decode(&again, bytes, size) == JOURNAL_GOOD && again.valid == size);
+    REQUIRE(again.digest == content->digest && ranges_length(&again.done) == ranges_length(&content->done));
+    for (size_t i = 0; i < ranges_length(&again.done); i++)
+        REQUIRE(memcmp(ranges_at(&again.done, i), ranges_at(&content->done, i), sizeof(struct range)) == 0);
+    REQUIRE(again.head.text_bytes == content->head.text_bytes);
+    REQUIRE(memcmp(again.head.text, content->head.text, again.head.text_bytes) == 0);
+    journal_content_fini(&again);
+}
+
+/* As a run that goes on writes it: the head, and one record of all that is done. */
+static void check_anew(const struct journal_content *content)
+{
+    size_t head = journal_head_size(&content->head), ranges = ranges_length(&content->done);
+    size_t size = head + (ranges > 0 ? journal_record_size(ranges) : 0);
+    unsigned char *bytes = malloc(size);
+    REQUIRE(bytes != NULL);
+    uint32_t crc = journal_head_put(&content->head, bytes);
+    if (ranges > 0)
+        journal_record_put(ranges_at(&content->done, 0), ranges, content->digest, crc, bytes + head);
+    if (ranges > 0 || content->digest == 0)
+        require_same(content, bytes, size);
+    free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct journal_content content;
+    if (size == 0)
+        return 0;
+    uint8_t *copy = malloc(size);
+    REQUIRE(copy != NULL);
+    memcpy(copy, bytes + 1, size - 1);
+    if (bytes[0] & 1)
+        mend(copy, size - 1);
+    if (journal_decode(&content, copy, size - 1) == JOURNAL_GOOD) {
+        REQUIRE(content.valid <= size - 1);
+        check_ranges(&content);
+        check_sum(&content, copy);
+        require_same(&content, copy, content.valid);
+        check_anew(&content);
+    }
+    journal_content_fini(&content);
+    free(copy);
+    return 0;
+}

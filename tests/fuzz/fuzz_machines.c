@@ -1,0 +1,319 @@
+/* The state machines of supermaster, master and worker under messages that decode and need not make sense, from any
+ * rank, in any order, between events that a runtime may bring at that moment. A machine may end the run in one line; it
+ * must not break, and what it sends must decode.
+ *
+ * The first byte is the machine, the second the technique, the third what else the job has, the fourth the length of
+ * the loop. Then come steps: a byte for the event, and for a message one for its sender, two for its length
+ * (little-endian) and the message. */
+#include "common/machine/topology.h"
+#include "master/master.h"
+#include "supermaster/supermaster.h"
+#include "tests/fuzz/fuzz.h"
+#include "worker/worker.h"
+
+#include <string.h>
+
+enum { HEAD_BYTES = 4, RANKS = 7, STEPS_MAX = 200, PARTS_MAX = 4096, RECORD_BYTES = 8, DATA_BYTES = 2048 };
+enum kind { KIND_CENTRAL, KIND_SUPERMASTER, KIND_MASTER, KIND_WORKER, KINDS };
+enum { FLAG_OUTPUT = 1, FLAG_PROBE = 2, FLAG_JOURNAL = 4, FLAG_FEEDBACK = 8, FLAG_AHEAD = 16, FLAG_WEIGHTED = 32 };
+/* Events, by the byte modulo EVENTS; those below EVENT_BYTE_TIMER are messages. */
+enum {
+    EVENT_BYTE_TIMER = 4,
+    EVENT_BYTE_STORED,
+    EVENT_BYTE_LOST,
+    EVENT_BYTE_COMPUTED,
+    EVENT_BYTE_DRAIN,
+    EVENT_BYTE_PROBLEM,
+    EVENTS
+};
+
+/* A supermaster cuts no chunk whose results do not fit a file (see kernel_describe()), and a master believes it. */
+#define CHUNK_MAX (UINT64_C(1) << 59)
+
+/* The runtime. */
+struct bench {
+    enum kind kind;
+    struct topology topology;
+    struct supermaster supermaster;
+    struct master master;
+    struct worker worker;
+    struct machine machine;
+    struct actions actions;
+    uint64_t now_ns;
+    unsigned flags;
+    struct part parts[PARTS_MAX]; /* ring of those that are to be stored */
+    unsigned part_first, part_count;
+    uint64_t running, reported; /* iterations of the worker's chunk; 0: none; and of them told of */
+    bool probing, left;
+};
+
+static unsigned char records[DATA_BYTES + MESSAGE_MAX];
+
+/* What is sent reaches the other side as it was. */
+static void send_message(void *context, unsigned to, const struct message *message)
+{
+    unsigned char bytes[MESSAGE_MAX];
+    struct message back;
+    struct bench *bench = context;
+    REQUIRE(!bench->left && to < RANKS && message_size(message) <= sizeof bytes);
+    size_t size = message_encode(message, bytes);
+    REQUIRE(message_decode(&back, bytes, size) == DECODE_OK);
+}
+
+/* Its place is inside of the loop, as far as the machine knows that, and it fits what a runtime receives at once. */
+static void note_part(struct bench *bench, const struct action *action)
+{
+    const struct part *part = &action->store.part;
+    REQUIRE(bench->part_count < PARTS_MAX && part->count > 0 && part->first <= UINT64_MAX - part->count);
+    REQUIRE(bench->kind != KIND_CENTRAL ||
+            (part->first >= bench->supermaster.config.first &&
+             part->first - bench->supermaster.config.first + part->count <= bench->supermaster.config.count));
+    REQUIRE(action->store.bytes == part->count * RECORD_BYTES && action->store.bytes / RECORD_BYTES == part->count);
+    REQUIRE(action->type != ACTION_COLLECT || action->store.bytes <= SLICE_MAX);
+    bench->parts[(bench->part_first + bench->part_count++) % PARTS_MAX] = *part;
+}
+
+static void apply(void *context, const struct action *action)
+{
+    struct bench *bench = context;
+    REQUIRE(!bench->left);
+    switch (action->type) {
+    case ACTION_PROBE: bench->probing = true; break;
+    case ACTION_RUN:
+        REQUIRE(bench->running == 0 && action->run.count > 0 && action->run.first <= UINT64_MAX - action->run.count);
+        bench->running = action->run.count;
+        bench->reported = 0;
+        break;
+    case ACTION_STORE:
+    case ACTION_COLLECT: note_part(bench, action); break;
+    case ACTION_JOURNAL: REQUIRE(action->journal.count > 0); break;
+    case ACTION_EXIT: bench->left = true; break;
+    default: break;
+    }
+}
+
+/* --- the machines --- */
+
+/* supermaster 0, masters 1 and 2, workers 3 to 6; in the central topology all but 0 are workers. */
+static void init_topology(struct topology *topology, bool central)
+{
+    struct hello hellos[RANKS];
+    for (unsigned i = 0; i < RANKS; i++)
+        hellos[i] = (struct hello){.protocol = PROTOCOL_VERSION,
+                                   .role = i == 0              ? ROLE_SUPERMASTER
+                                           : i < 3 && !central ? ROLE_MASTER
+                                                               : ROLE_WORKER};
+    REQUIRE(topology_init(topology, hellos, RANKS, true) == 0);
+}
+
+static int init_supermaster(struct bench *bench, const uint8_t *head)
+{
+    static const double speeds[RANKS] = {1, 2, 3.5, 1, 0.1, 7, 1};
+    struct error error = {0};
+    size_t techniques;
+    const struct technique *const *all = sched_techniques(&techniques), *technique = all[head[1] % techniques];
+    const struct supermaster_config config = {
+        .topology = &bench->topology,
+        .technique = {.technique = technique},
+        .weighting = bench->flags & FLAG_WEIGHTED ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE,
+        .min_chunk = 1,
+        .first = head[3],
+        .count = head[3] & 1 ? head[3] : CHUNK_MAX >> head[3] / 4,
+        .record_bytes = bench->flags & FLAG_OUTPUT ? RECORD_BYTES : 0,
+        .speeds = bench->flags & FLAG_PROBE ? NULL : speeds,
+        .probe = bench->flags & FLAG_PROBE,
+        .ask_ahead = bench->flags & FLAG_AHEAD,
+        .journal = bench->flags & FLAG_JOURNAL,
+    };
+    if (supermaster_init(&bench->supermaster, &config, &error) < 0) {
+        require_one_line(error.text);
+        return -1;
+    }
+    bench->machine = supermaster_machine(&bench->supermaster);
+    return 0;
+}
+
+static int init_master(struct bench *bench)
+{
+    static const unsigned ranks[] = {3, 5, 6};
+    const struct master_config config = {
+        .rank = 1,
+        .supermaster = 0,
+        .ranks = ranks,
+        .workers = 3,
+        .record_bytes = bench->flags & FLAG_OUTPUT ? RECORD_BYTES : 0,
+        .feedback = bench->flags & FLAG_FEEDBACK,
+        .sync = bench->flags & FLAG_JOURNAL,
+    };
+    REQUIRE(master_init(&bench->master, &config) == 0);
+    bench->machine = master_machine(&bench->master);
+    return 0;
+}
+
+static int init_worker(struct bench *bench, const uint8_t *head)
+{
+    const struct worker_config config = {
+        .rank = 3,
+        .master = 1,
+        .probe = bench->flags & FLAG_PROBE,
+        .ask_ahead = bench->flags & FLAG_AHEAD ? ASK_AHEAD_FIXED : ASK_AHEAD_AUTO,
+        .ask_ahead_chunks = head[3] % ASKS_MAX + 1,
+    };
+    worker_init(&bench->worker, &config);
+    bench->machine = worker_machine(&bench->worker);
+    return 0;
+}
+
+static int init_machine(struct bench *bench, const uint8_t *head)
+{
+    init_topology(&bench->topology, bench->kind == KIND_CENTRAL);
+    switch (bench->kind) {
+    case KIND_MASTER: return init_master(bench);
+    case KIND_WORKER: return init_worker(bench, head);
+    default: return init_supermaster(bench, head);
+    }
+}
+
+static void fini_machine(struct bench *bench)
+{
+    if (bench->kind == KIND_MASTER)
+        master_fini(&bench->master);
+    if (bench->kind == KIND_MASTER || bench->kind == KIND_WORKER)
+        return;
+    REQUIRE(bench->supermaster.ledger.done <= bench->supermaster.config.count);
+    supermaster_fini(&bench->supermaster);
+}
+
+/* --- events --- */
+
+static void step(struct bench *bench, struct event *event);
+
+/* A runtime probes before it looks at anything else. */
+static void step_probed(struct bench *bench)
+{
+    struct speed speed = {.worker = bench->worker.config.rank, .levels = 1, .elapsed_ns = {1000}, .mean_ns = 1000};
+    bench->probing = false;
+    step(bench, &(struct event){.type = EVENT_PROBED, .speed = &speed});
+}
+
+static void step(struct bench *bench, struct event *event)
+{
+    event->now_ns = bench->now_ns;
+    actions_clear(&bench->actions);
+    bench->machine.step(bench->machine.self, event, &bench->actions);
+    REQUIRE(bench->machine.state(bench->machine.self)[0] != '\0');
+    if (bench->probing)
+        step_probed(bench);
+}
+
+static void step_stored(struct bench *bench, bool ok)
+{
+    if (bench->part_count == 0)
+        return;
+    struct event event = {.type = EVENT_STORED, .part = bench->parts[bench->part_first], .text = ok ? NULL : "disk"};
+    bench->part_first = (bench->part_first + 1) % PARTS_MAX;
+    bench->part_count--;
+    step(bench, &event);
+}
+
+/* The chunk, or by an odd byte a part of it, is over. */
+static void step_computed(struct bench *bench, uint8_t byte)
+{
+    uint64_t left = bench->running - bench->reported;
+    bool output = bench->flags & FLAG_OUTPUT;
+    bool part = output && byte / EVENTS & 1 && left > 1;
+    uint64_t count = part ? left / 2 : left;
+    uint64_t bytes = output ? count * RECORD_BYTES : 0;
+    if (left == 0)
+        return;
+    bench->reported += count;
+    struct event event = {
+        .type = part ? EVENT_SLICE : EVENT_FINISHED,
+        .chunk = {.done = bench->reported, .compute_ns = 10 * count, .count = count, .digest = count}};
+    if (bytes > 0 && bytes <= DATA_BYTES) {
+        event.chunk.data = records + MESSAGE_MAX;
+        event.chunk.bytes = bytes;
+    }
+    if (!part)
+        bench->running = bench->reported = 0;
+    step(bench, &event);
+}
+
+static bool is_cut_by_supermaster(const struct message *message)
+{
+    for (unsigned i = 0; message->type == MESSAGE_REFILL && i < message->record_count; i++) {
+        struct chunk_record record;
+        chunk_record_get(message->records, i, &record);
+        if (record.count > CHUNK_MAX)
+            return false;
+    }
+    return true;
+}
+
+static void step_message(struct bench *bench, unsigned from, const uint8_t *bytes, size_t size)
+{
+    struct message message;
+    struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
+    if (message_decode(&message, bytes, size) == DECODE_OK && is_cut_by_supermaster(&message))
+        step(bench, &event);
+}
+
+static void step_other(struct bench *bench, uint8_t byte)
+{
+    switch (byte % EVENTS) {
+    case EVENT_BYTE_STORED: step_stored(bench, true); break;
+    case EVENT_BYTE_LOST: step_stored(bench, false); break;
+    case EVENT_BYTE_COMPUTED: step_computed(bench, byte); break;
+    case EVENT_BYTE_DRAIN: step(bench, &(struct event){.type = EVENT_DRAIN}); break;
+    case EVENT_BYTE_PROBLEM: step(bench, &(struct event){.type = EVENT_PROBLEM, .text = "cannot go on"}); break;
+    default:
+        if (bench->machine.deadline(bench->machine.self) != NEVER) {
+            bench->now_ns = bench->machine.deadline(bench->machine.self);
+            step(bench, &(struct event){.type = EVENT_TIMER});
+        }
+    }
+}
+
+static void run(struct bench *bench, const uint8_t *bytes, size_t size)
+{
+    step(bench, &(struct event){.type = EVENT_START});
+    for (unsigned i = 0; i < STEPS_MAX && size > 0 && !bench->left; i++) {
+        uint8_t byte = *bytes;
+        bench->now_ns += 1000;
+        bytes++, size--;
+        if (byte % EVENTS >= EVENT_BYTE_TIMER) {
+            step_other(bench, byte);
+            continue;
+        }
+        if (size < 3)
+            return;
+        size_t length = bytes[1] | (size_t)bytes[2] << 8, room = size - 3;
+        length = length < room ? length : room;
+        step_message(bench, bytes[0] % RANKS, bytes + 3, length);
+        bytes += 3 + length;
+        size -= 3 + length;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static struct bench bench;
+    if (size < HEAD_BYTES)
+        return 0;
+    memset(&bench, 0, offsetof(struct bench, parts));
+    bench.part_first = bench.part_count = 0;
+    bench.running = bench.reported = 0;
+    bench.probing = bench.left = false;
+    bench.kind = (enum kind)(bytes[0] % KINDS);
+    bench.flags = bytes[2];
+    bench.now_ns = 1000000000;
+    const struct action_sink sink = {send_message, apply, &bench};
+    actions_init_sink(&bench.actions, &sink);
+    if (init_machine(&bench, bytes) == 0) {
+        run(&bench, bytes + HEAD_BYTES, size - HEAD_BYTES);
+        fini_machine(&bench);
+    }
+    topology_fini(&bench.topology);
+    actions_fini(&bench.actions);
+    return 0;
+}

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the fuzz targets: small inputs that are right, or wrong in one way, one file each.
+
+    seeds.py            writes corpus/TARGET/seed-NAME and dictionary/TARGET beside this file
+    seeds.py --check    whether they are as it would write them: a raised protocol version wants new ones
+
+What a fuzzer found is in the same folders under other names and is left alone: found-NAME made new code run, failed-NAME once
+failed. The layouts are those of proto/PROTOCOL.md and supermaster/journal/format.h, written down again on purpose.
+"""
+import os
+import re
+import struct
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def header(kind, flags=0, number=0, ident=0):
+    return struct.pack("<BBHI", kind, flags, number, ident)
+
+
+def speed(levels=2, mean=1000.0, deviation=10.0, swr=0.5, cell=(1000.0, 1)):
+    cells = struct.pack("<fI", *cell) * 16
+    times = b"".join(struct.pack("<Q", 1000 << k) for k in range(levels))
+    return header(0x10, 0, levels, 7) + struct.pack("<Qddd", 400, mean, deviation, swr) + cells + times
+
+
+def completion(compute=900, digest=5, wait=3, deviation=1.5, samples=9):
+    return struct.pack("<QQQfHH", compute, digest, wait, deviation, samples, 0)
+
+
+def request(flags=1, asks=1, chunk=4, more=0, tail=b"", own=completion()):
+    return header(0x11, flags, asks | more << 8, chunk) + own + completion() * more + tail
+
+
+def assign(more=0):
+    return header(0x13, 0, more, 2) + struct.pack("<QQ", 100, 20) + struct.pack("<QQ", 120, 5) * more
+
+
+def feedback(count):
+    return header(0x25, 0, count) + struct.pack("<IIQQQfI", 3, 2, 40, 900, 10, 2.5, 6) * count
+
+
+MESSAGES = {
+    "speed": speed(), "speed-nothing-timed": speed(1, 0.0, 0.0, 0.0, (0.0, 0)), "speed-12": speed(12),
+    "speed-negative": speed(2, -1.0), "speed-infinite": speed(2, float("inf")), "speed-swr": speed(swr=1.5),
+    "request-first": request(0, 1, 0, own=bytes(32)), "request": request(), "request-no-ask": request(asks=0),
+    "request-two": request(more=1), "request-15": request(more=15, asks=16), "request-inline": request(3, tail=b"results"),
+    "request-data": request(5), "request-inline-data": request(7, tail=b"x"), "request-nan":
+    request(own=completion(deviation=float("nan"))), "request-flag": request(9),
+    "result": header(0x12, 0, 0, 4) + struct.pack("<QQ", 10, 77),
+    "result-inline": header(0x12, 2, 0, 4) + struct.pack("<QQ", 10, 77) + b"abcdefgh",
+    "result-long": header(0x12, 2, 0, 4) + struct.pack("<QQ", 10, 77) + bytes(2049),
+    "assign": assign(), "assign-two": assign(1), "assign-16": assign(15), "assign-too-many": assign(16),
+    "assign-overflow": header(0x13, 0, 0, 2) + struct.pack("<QQ", 2**64 - 1, 1),
+    "end": header(0x14), "end-drain": header(0x14, 1), "goodbye": header(0x15) + struct.pack("<QQQ", 5, 600, 7),
+    "echo": header(0x16, 0, 0, 3), "report": header(0x20, 1, 2, 4) + struct.pack("<QQQ", 0, 9, 1) * 2,
+    "report-empty": header(0x20), "refill": header(0x21, 1, 2) + struct.pack("<QQI", 0, 9, 3) * 2,
+    "refill-empty": header(0x21, 2), "refill-neither": header(0x21),
+    "stats": header(0x22, 0, 1) + struct.pack("<IQQQQQQ", 3, 1, 2, 3, 4, 5, 6), "problem": header(0x23, 0, 5, 2) + b"a b c",
+    "problem-400": header(0x23, 0, 400, 2) + b"x" * 400, "problem-401": header(0x23, 0, 401, 2) + b"x" * 401,
+    "problem-escape": header(0x23, 0, 4, 2) + b"\x1b[2J", "drain": header(0x24), "feedback": feedback(1),
+    "feedback-100": feedback(100), "feedback-none": feedback(0), "unknown": header(0x7F), "short": b"\x11\x00", "empty": b"",
+}
+
+
+def hello(role, node=0, dca=0, status=0, protocol=None, magic=b"HDSS", zero=0):
+    with open(os.path.join(HERE, "..", "..", "proto", "message.h"), encoding="utf-8") as file:
+        current = int(re.search(r"#define PROTOCOL_VERSION (\d+)", file.read()).group(1))
+    numbers = struct.pack("<HHHH", protocol or current, 0, 1, 0)
+    return magic + numbers + struct.pack("<BBBBII", role, status, dca, zero, node, 4000)
+
+
+S, M, W = 1, 2, 3
+LINEUPS = {
+    "central": hello(S) + hello(W) * 3, "hierarchy": hello(S) + hello(M) * 2 + hello(W) * 4,
+    "two-nodes": hello(S) + hello(M) + hello(W) * 2 + hello(M, 4) + hello(W, 4) * 3,
+    "workers-on-a-third-node": hello(S) + hello(M) + hello(M) + hello(W, 3) * 4,
+    "more-masters-than-workers": hello(S) + hello(M) * 5 + hello(W), "flat": hello(W, dca=1) * 3,
+    "mixed-flat": hello(W, dca=1) + hello(W), "two-supermasters": hello(S) * 2 + hello(W), "no-supermaster": hello(M) + hello(W),
+    "no-worker": hello(S) + hello(M), "flat-with-master": hello(M) + hello(W, dca=1), "versions": hello(S) + hello(W, protocol=99),
+    "status": hello(S) + hello(W, status=2), "help": hello(S, status=255) + hello(W), "magic": hello(S, magic=b"HDSX"),
+    "role": hello(9), "zero": hello(S, zero=1), "node-beyond": hello(S, 5) + hello(W), "short": hello(S)[:20],
+    "many": hello(S) + hello(M) * 8 + b"".join(hello(W, i % 9) for i in range(55)),
+}
+
+
+def loop(spec, iterations=1000, workers=4, flags=0, min_chunk=1, values=(1e-3, 0.5)):
+    return struct.pack("<BBBBIQdd", flags, workers - 1, 0, 0, min_chunk, iterations, *values) + spec.encode()
+
+
+NAMES = ("static ss css fsc mfsc gss tss fac fac2 tfss fiss viss tap rnd pls wf awf awf-b awf-c awf-d awf-e af dtss dfss dgss fss").split()
+SPECS = {
+    "css": "css:chunk=1250", "gss": "gss:min=80", "tss": "tss:first=125,last=1", "fsc": "fsc:h=0.013716,sigma=0.0605",
+    "measure": "fsc:h=measure,sigma=measure", "unknown": "abc", "no-value": "css:chunk", "twice": "css:chunk=1,chunk=2",
+    "no-param": "ss:x=1", "empty-param": "gss:", "power": "css:chunk=2^63", "too-large": "css:chunk=2^64", "underscores":
+    "css:chunk=1_000", "negative": "gss:min=-1", "empty": "", "long": "css:chunk=" + "1" * 300, "real": "fsc:h=1e-300,sigma=1e300",
+}
+LOOPS = {f"name-{name}": loop(name, flags=i % 16) for i, name in enumerate(NAMES)}
+LOOPS |= {f"spec-{name}": loop(spec, flags=8) for name, spec in SPECS.items()}
+LOOPS |= {"huge": loop("gss", 2**63, 256), "too-huge": loop("gss", 2**64 - 1), "none": loop("fac2", 0), "one": loop("dfss", 1, 256, 2),
+          "min-chunk": loop("tss", 1000, 4, 0, 70), "powers": loop("dtss", 10**6, 7, 2),
+          "nan": loop("af", 10**6, 7, 8, 1, (float("nan"), -1.0)),
+          "weighted": loop("gss", 1000, 5, 3)}
+
+COMMANDS = {
+    "job": "supermaster mandelbrot width=64 height=64", "job-options":
+    "supermaster --technique gss:min=2 --weighting power --min-chunk 3 --iterations 0:10 --output a.npy --report r.json mandelbrot",
+    "job-rest": "supermaster --power equal --group-by even --ask-ahead 3 --progress never --journal off --durability node synthetic",
+    "delays": "supermaster --inject-delay calculation:5 --inject-delay=assignment:1e3 adjoint n=100", "resume":
+    "supermaster --resume --output m.png mandelbrot", "overwrite": "supermaster --overwrite --journal j --power p mandelbrot",
+    "no-kernel": "supermaster", "unknown-kernel": "supermaster mandelbrod", "unknown-option": "supermaster --techniqe gss x",
+    "no-value": "supermaster mandelbrot --technique", "twice": "supermaster mandelbrot width=1 width=2", "dashes":
+    "supermaster -- mandelbrot", "help": "supermaster -h", "version": "supermaster --version",
+    "auto": "supermaster --technique auto synthetic",
+    "synthetic": "supermaster synthetic iterations=1e6 distribution=gaussian mean=1.5 spread=0.2 mode=sleep rate=3 seed=9",
+    "synthetic-file": "supermaster synthetic distribution=file file=/none", "tiles": "supermaster --output m.csv mandelbrot by=tile",
+    "path": "supermaster mandelbrot --output " + "p" * 1019 + ".npy", "path-long": "supermaster mandelbrot --output " + "p" * 1020 + ".npy",
+    "worker": "worker --slowdown 2.5", "worker-dca": "worker --dca node --node-technique gss --dca rma:atomics=2", "master": "master",
+    "master-word": "master x", "flat": "flat --dca two-sided --break-after 100 --technique fac2 mandelbrot width=9", "flat-refused":
+    "flat --dca rma --resume mandelbrot", "flat-node": "flat --dca=node --node-technique=ss synthetic iterations=0",
+}
+CHUNKS = {
+    "gss": "chunks gss --iterations 1000 --workers 4", "closed": "chunks tss --iterations 1000 --workers 4 --form closed",
+    "power": "chunks dtss --iterations 1000 --power 1,2,3.5 --format json", "order": "chunks ss --iterations 9 --workers 3 --order 1,3,2",
+    "plot": "chunks static gss tss --iterations 1e6 --workers 8 --plot a.png", "weighting":
+    "chunks gss --iterations 100 --power 1,2 --weighting power --min-chunk 3 --format csv", "help": "chunks --help", "none": "chunks",
+    "two": "chunks gss tss --iterations 9 --workers 2", "bad-order": "chunks gss --iterations 9 --workers 2 --order 0,9", "letter":
+    "chunks -x", "no-value": "chunks gss --iterations", "shortened": "chunks gss --iter 10 --work 2", "learns":
+    "chunks awf-b --iterations 1e4 --power 1,5 --order 2,1",
+}
+
+
+def words(table):
+    return {name: "\n".join(line.split(" ")).encode() for name, line in table.items()}
+
+
+POWERS = {
+    "three": b"\x021 1.5\n2 2\n3 1e3\n", "comments": b"\x01# powers\n\n 1\t4 # fast\r\n2 5", "missing": b"\x091 1\n3 1\n12 1\n",
+    "twice": b"\x011 1\n1 2\n", "no-worker": b"\x001 1\n9 1\n", "words": b"\x00one two\n", "one-word": b"\x001\n",
+    "three-words": b"\x001 1 1\n",
+    "zero": b"\x001 0\n", "nan": b"\x001 nan\n", "long": b"\x001 " + b"1" * 100 + b"\n", "reverse": b"\x032 1\n4 1\n3 1\n1 1\n",
+    "gap": b"\x071 1\n2 1\n3 1\n4 1\n5 1\n9 1\n10 1\n11 1\n", "empty": b"", "nul": b"\x001 1\n\x002 2\n",
+}
+COSTS = {
+    "three": b"\x031\n2.5\n1e3\n", "comments": b"\x01# us\n\n  7 \r\n", "too-few": b"\x051\n2\n", "more": b"\x011\n2\n3\n",
+    "negative": b"\x01-1\n",
+    "word": b"\x01x\n", "nul": b"\x011\x002\n", "long": b"\x01" + b" " * 300 + b"1\n", "no-newline": b"\x011", "escape": b"\x01\x1b[31m\n",
+    "none": b"\x00", "infinite": b"\x011e999\n", "tiny": b"\x011e-400\n", "huge": b"\x011.7e308\n",
+}
+HOSTS = {
+    "list": b"\x46node1:16,node2:8,node1:2", "list-plain": b"\x22a,b,c", "list-empty": b"\x00", "list-no-name": b"\x00:4",
+    "list-zero": b"\x00a:0",
+    "file": b"\x47# hosts\nnode1 slots=16 max_slots=32\n\nnode2 slots=2 # old\n", "file-plain": b"\x21a\nb\nc\n",
+    "file-empty": b"\x01# none\n",
+    "file-bad": b"\x01a slots=x\n", "file-long": b"\x01" + b"n" * 300 + b"\n", "list-long": b"\x00" + b"n" * 255 + b":65536",
+    "list-dash": b"\x00-oProxyCommand=x",
+    "file-slots-long": b"\x01a slots=" + b"1" * 40, "file-blanks": b"\x01 \t a \t slots=4\r\n",
+}
+RULE = b"-" * 74 + b"\n"
+MPIRUN = {
+    "plain": b"\x03a line\nand another", "status": b"\x10" + RULE + b"Primary job  terminated normally, but 1 process returned\n"
+    b"a non-zero exit code. Per user-direction, the job has been aborted.\n" + RULE + b"after\n",
+    "name": b"\x07" + RULE + b"mpirun detected that one or more processes exited with non-zero status, thus causing\nthe job to be "
+    b"terminated. The first process to do so was:\n\n  Process name: [[1,1],0]\n  Exit code:    4\n" + RULE,
+    "error": b"\x05" + RULE + b"There are not enough slots available\n" + RULE, "signal": b"\x01mpirun: Forwarding signal 10 to job\nx\n",
+    "rule": b"\x00" +
+    RULE, "half": b"\x02" + RULE[:20], "empty": b"", "progress": b"\x04mandelbrot 10 %\r\x1b[K",
+}
+
+
+def records(kind, dims, rows, columns, data, full=0):
+    return bytes([kind, dims, rows - 1, columns - 1, full]) + data
+
+
+RESULTS = {
+    "uint8": records(0, 1, 3, 4, bytes(range(12)), 11), "uint16": records(1, 1, 2, 2, struct.pack("<4H", 0, 1, 65535, 9)),
+    "uint32": records(2, 0x81, 2, 3, struct.pack("<6I", *range(6))), "uint64": records(3, 0, 2, 1, struct.pack("<2Q", 0, 2**64 - 1)),
+    "int32": records(4, 1, 2, 2, struct.pack("<4i", -2**31, -1, 0, 2**31 - 1)),
+    "int64": records(5, 1, 1, 2, struct.pack("<2q", -2**63, 2**63 - 1)),
+    "float32": records(6, 1, 2, 2, struct.pack("<4f", 0.1, float("nan"), float("-inf"), 3e38)),
+    "float64": records(7, 1, 2, 2, struct.pack("<4d", 5e-324, -0.0, float("inf"), 1.7e308)),
+    "list": records(7, 0, 3, 1, struct.pack("<3d", 1, 2, 3)),
+    "three-dimensions": records(0, 2, 2, 3, bytes(6)), "short": records(3, 1, 4, 4, b"abc"),
+    "equal": records(7, 1, 2, 2, struct.pack("<4d", 2, 2, 2, 2)),
+    "all-nan": records(6, 1, 1, 2, b"\xff" * 8), "opposite": records(7, 1, 1, 2, struct.pack("<2d", -1.7e308, 1.7e308)), "empty": b"",
+}
+# The two-dimensional ones as pictures, too.
+RESULTS |= {name + "-png": data[:1] + bytes([data[1] | 0x40]) + data[2:] for name, data in RESULTS.items() if data[1:2] in (b"\1", b"\x81")}
+
+
+def crc32c(data, before=0):
+    crc = before ^ 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def journal(ranges=(), first=0, count=100, version=1, text=b"the kernel=mandelbrot\0--output=a.npy\0", tail=b"", first_byte=0):
+    head = b"HDSSJRNL" + struct.pack("<IIQQ", version, len(text), first, count) + text
+    crc = crc32c(head)
+    data = head + struct.pack("<I", crc)
+    for group in ranges:
+        listed = b"".join(struct.pack("<QQ", *one) for one in group)
+        number, digest = struct.pack("<I", len(group)), struct.pack("<Q", len(data))
+        crc = crc32c(number + digest + listed, crc)
+        data += number + struct.pack("<I", crc) + digest + listed
+    return bytes([first_byte]) + data + tail
+
+
+GROUPS = [[(0, 10)], [(20, 5), (30, 1)], [(10, 10)]]
+JOURNALS = {
+    "begun": journal(), "groups": journal(GROUPS), "mended": journal(GROUPS, first_byte=1), "torn": journal(GROUPS)[:-3],
+    "tail": journal(GROUPS, tail=b"x" * 20),
+    "complete": journal([[(0, 100)]]), "twice": journal([[(0, 10)], [(5, 2)]]), "outside": journal([[(99, 2)]]), "no-range": journal([[]]),
+    "empty-range": journal([[(5, 0)]]), "overflow": journal([[(2**64 - 1, 2)]]), "no-text": journal(text=b""),
+    "no-nul": journal(text=b"a=b"),
+    "version": journal(version=2), "foreign": b"\x00#!/bin/sh\n", "short": journal()[:20],
+    "loop-overflow": journal(first=2**64 - 2, count=9),
+    "part": journal([[(1000, 1)]], 1000, 10), "empty": b"", "changed": journal(GROUPS)[:-20] + b"!" + journal(GROUPS)[-19:],
+    "mended-changed": journal(GROUPS, first_byte=1)[:-20] + b"!" + journal(GROUPS)[-19:],
+}
+
+
+def steps(machine, technique, flags, length, *events):
+    """Events: a number as it is, or (sender, message)."""
+    data = bytes([machine, technique, flags, length])
+    for event in events:
+        if isinstance(event, int):
+            data += bytes([event])
+        else:
+            data += bytes([0, event[0]]) + struct.pack("<H", len(event[1])) + event[1]
+    return data
+
+
+CENTRAL, SUPERMASTER, MASTER, WORKER = range(4)
+OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD = 1, 2, 4, 8, 16
+TIMER, STORED, LOST, COMPUTED, DRAIN, PROBLEM = range(4, 10)
+ASK, GOODBYE, END = request(0, 1, 0, own=bytes(32)), MESSAGES["goodbye"], header(0x14)
+
+
+def refill(*chunks):
+    return header(0x21, 0, len(chunks)) + b"".join(struct.pack("<QQI", *chunk) for chunk in chunks)
+
+
+def given(chunk, first, count):
+    return header(0x13, 0, 0, chunk) + struct.pack("<QQ", first, count)
+
+
+def report(flags, *ranges):
+    return header(0x20, flags, len(ranges), 3) + b"".join(struct.pack("<QQQ", *one) for one in ranges)
+
+
+def told(rank):
+    return header(0x10, 0, 2, rank) + MESSAGES["speed"][8:]
+
+
+BYE = [(worker, GOODBYE) for worker in range(1, 7)]
+LIVES = {
+    "central": steps(CENTRAL, 1, 0, 3, (1, ASK), (2, ASK), (1, request(chunk=1)), (2, request(chunk=1)), (1, request(chunk=2, asks=0)),
+        *BYE),
+    "central-output": steps(CENTRAL, 1, OUTPUT, 5, (1, ASK), (1, request(3, chunk=1, tail=bytes(8))), STORED,
+        (1, request(3, chunk=2, tail=bytes(8))), LOST, *BYE),
+    "central-probe": steps(CENTRAL, 7, PROBE, 156, *[(rank, told(rank)) for rank in range(1, 7)], (1, ASK), (1, request(chunk=1)), TIMER),
+    "central-drain": steps(CENTRAL, 8, JOURNAL, 156, (1, ASK), (2, ASK), DRAIN, (1, request(chunk=1)), TIMER, (2, request(chunk=1, asks=0)),
+        *BYE),
+    "central-ahead": steps(CENTRAL, 15, AHEAD | JOURNAL, 152, (1, request(0, 3, 0, own=bytes(32))), (1, request(chunk=2, more=1, asks=2)),
+        TIMER, PROBLEM, *BYE),
+    "central-data": steps(CENTRAL, 0, OUTPUT, 152, (1, ASK), (1, MESSAGES["result"][:4] + struct.pack("<IQQ", 1, 10, 7)),
+        (1, request(5, chunk=1)), STORED),
+    "central-nobody": steps(CENTRAL, 1, 0, 3, (0, ASK), (1, request(chunk=9))),
+    "central-echo": steps(CENTRAL, 1, PROBE, 3, (1, MESSAGES["echo"])),
+    "supermaster": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), (2, report(1)), (1, report(1, (80, 1, 1))), (1, report(0)), (1, GOODBYE),
+        (2, GOODBYE)),
+    "supermaster-wrong": steps(SUPERMASTER, 8, JOURNAL, 156, (1, report(1)), (1, report(0, (0, 2**63, 1))), TIMER, DRAIN, (1, GOODBYE),
+        (2, GOODBYE)),
+    "supermaster-probe": steps(SUPERMASTER, 21, PROBE, 156, *[(1 + rank % 2, told(rank)) for rank in range(3, 7)], (1, report(1)),
+        (1, MESSAGES["stats"])),
+    "supermaster-learns": steps(SUPERMASTER, 17, FEEDBACK, 148, (1, report(1)), (1, feedback(2)), (1, report(1)), (3, MESSAGES["problem"])),
+    "supermaster-problem": steps(SUPERMASTER, 3, 0, 148, (2, MESSAGES["problem"]), (1, MESSAGES["drain"]), (1, GOODBYE), (2, GOODBYE)),
+    "master": steps(MASTER, 0, 0, 0, (3, ASK), (0, refill((0, 10, 3), (10, 5, 5))), (5, ASK), (3, request(chunk=1)), TIMER, (0, END),
+        (3, GOODBYE), (5, GOODBYE), (6, GOODBYE)),
+    "master-output": steps(MASTER, 0, OUTPUT | FEEDBACK | JOURNAL, 0, (3, ASK), (0, refill((0, 1, 3))),
+        (3, request(3, chunk=1, tail=bytes(8))), STORED, TIMER, (0, header(0x21, 2))),
+    "master-wrong": steps(MASTER, 0, 0, 0, (0, refill((0, 10, 4))), (4, ASK), (3, request(chunk=1)), (0, ASK), (3, MESSAGES["result"])),
+    "master-drain": steps(MASTER, 0, FEEDBACK, 0, DRAIN, (3, told(3)), (5, MESSAGES["echo"]), (0, header(0x14, 1)), (3, GOODBYE)),
+    "worker": steps(WORKER, 0, 0, 0, (1, given(1, 0, 10)), COMPUTED, (1, given(2, 10, 5)), COMPUTED, TIMER, (1, END)),
+    "worker-output": steps(WORKER, 0, OUTPUT | AHEAD, 2, (1, given(1, 0, 10)), (1, MESSAGES["assign"]), COMPUTED + 10, COMPUTED, COMPUTED,
+        (1, header(0x14, 1)), COMPUTED),
+    "worker-probe": steps(WORKER, 0, PROBE, 0, *[(1, header(0x16, 0, 0, i)) for i in range(1, 33)], COMPUTED, (1, given(1, 0, 3)), COMPUTED,
+        (1, END)),
+    "worker-unasked": steps(WORKER, 0, 0, 0, *[(1, given(i, 10 * i, 10)) for i in range(1, 50)], COMPUTED),
+    "worker-wrong": steps(WORKER, 0, 0, 0, (1, ASK), PROBLEM, DRAIN),
+    "worker-numbers": steps(WORKER, 0, 0, 0, (1, given(7, 0, 1)), (1, given(7, 0, 1)), (1, given(2**32 - 1, 0, 2**63)), COMPUTED, COMPUTED),
+}
+
+TARGETS = {
+    "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
+    "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+}
+
+# For libFuzzer and AFL++: words to put in.
+DICTIONARY = sorted(set(NAMES) | set(re.findall(r"[a-z][a-z-]+=?|--[a-z-]+",
+" ".join([*COMMANDS.values(), *CHUNKS.values(), *SPECS.values()]))))
+DICTIONARIES = {target: [word for word in DICTIONARY if len(word) < 30] + ["2^63", "1e6", "measure", "\\x0a",
+"0:1"] for target in ("technique", "options", "chunks")}
+
+
+def everything():
+    """(path, bytes) of each file."""
+    for target, inputs in TARGETS.items():
+        for name, data in inputs.items():
+            yield os.path.join(HERE, "corpus", target, "seed-" + name), data
+    for target, listed in DICTIONARIES.items():
+        yield os.path.join(HERE, "dictionary", target), "".join(f'"{word}"\n' for word in listed).encode()
+
+
+def read(path):
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, data):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def main(arguments):
+    if arguments == ["--check"]:
+        old = [path for path, data in everything() if read(path) != data]
+        return f"{len(old)} seeds are not as seeds.py writes them, {old[0]} for one: run it" if old else 0
+    if arguments:
+        return __doc__
+    for path, data in everything():
+        write(path, data)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
