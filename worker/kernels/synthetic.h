@@ -3,6 +3,9 @@
 
 #include <stdint.h>
 
+/* Of one iteration, as the parameter `mean` has it, too. */
+#define SYNTHETIC_COST_MAX_US 1e9
+
 enum synthetic_distribution {
     SYNTHETIC_CONSTANT,
     SYNTHETIC_INCREASING,

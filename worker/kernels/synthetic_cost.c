@@ -83,7 +83,7 @@ static int next_cost(FILE *file, uint64_t *number, double *cost, char line[LINE_
         char *text = trim(line);
         if (text[0] == '\0' || text[0] == '#')
             continue;
-        if (number_parse_real(text, cost) == 0 && *cost >= 0)
+        if (number_parse_real(text, cost) == 0 && *cost >= 0 && *cost <= SYNTHETIC_COST_MAX_US)
             return 1;
         memmove(line, text, strlen(text) + 1);
         return -1;
@@ -100,7 +100,7 @@ static bool read_all(FILE *file, const char *path, double *costs, uint64_t count
         if (status > 0)
             continue;
         if (status < 0)
-            snprintf(error, size, "%.200s, line %llu: '%.40s'; accepted: a cost in us, a number not below 0", path,
+            snprintf(error, size, "%.200s, line %llu: '%.40s'; accepted: a cost in us, from 0 to 1e9", path,
                      (unsigned long long)number, line);
         else if (ferror(file))
             snprintf(error, size, "%.200s: %s", path, strerror(errno));
