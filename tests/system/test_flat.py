@@ -4,7 +4,7 @@ import itertools
 import os
 import signal
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, main, mpirun_line, report, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, long, main, mpirun_line, report, run, start, wait_until
 from nodes import Nodes
 from test_drain import LONG, check_drained, ranks_of, results_have_come
 
@@ -63,6 +63,7 @@ def test_every_mode_and_length():
         assert figures['chunks'] <= iterations
 
 
+@long
 def test_a_million_iterations_one_by_one():
     for ranks, mode in [(2, 'rma'), (3, 'two-sided'), (3, 'node'), (2, 'rma:atomics=2')]:
         figures = check(ranks, mode, ['--technique', 'ss', '--node-technique', 'ss'] if mode == 'node' else ['--technique', 'ss'], synthetic(10**6))
@@ -77,6 +78,7 @@ def test_every_technique():
         check(3, mode, ['--technique', technique], synthetic(1000))
 
 
+@long
 def test_every_node_technique():
     for technique in CLOSED[:-1]:
         check(4, 'node', ['--technique', 'fac2', '--node-technique', technique], synthetic(1000))
@@ -99,10 +101,12 @@ def draws(which):
         assert loops == (1000 if which == 'contest' else FORM_LOOPS), result
 
 
+@long
 def test_the_chunks_drawn_are_those_of_the_closed_form():
     draws('forms')
 
 
+@long
 def test_nothing_is_drawn_twice_or_lost_in_200_loops_of_each_mode():
     draws('contest')
 
@@ -132,6 +136,7 @@ def test_the_output_is_the_same_file():
     assert os.path.getsize('out.png') > 100
 
 
+@long
 def test_slow_workers_get_less():
     # asleep, so that whoever else wants the cores does not slow the quick one
     kernel = ['synthetic', 'iterations=4000', 'mean=100', 'mode=sleep']
@@ -217,6 +222,7 @@ def test_injected_delays_are_waited_for():
             assert figures['checksum'] == checksum_of(synthetic(10))
 
 
+@long
 def test_idle_ranks_do_not_burn_their_cores():
     # One long iteration: seven ranks have nothing to do for two seconds.
     for mode in MODES:

@@ -3,7 +3,7 @@ import hashlib
 import itertools
 import os
 
-from launch import main, report, run_job, techniques
+from launch import long, main, report, run_job, techniques
 
 SYNTHETIC = ['synthetic', 'iterations=2000', 'mean=2', 'distribution=exponential']
 reference = {}
@@ -30,6 +30,7 @@ def test_every_line_up_gives_the_same_checksum():
         assert figures['topology'] == ('hierarchical' if masters else 'central')
 
 
+@long
 def test_every_technique_gives_the_same_checksum():
     for masters, technique in itertools.product([0, 2], [*techniques(), 'css:chunk=13', 'fsc:h=1e-5,sigma=2e-6', 'auto']):
         check(masters, 3, ['--technique', technique, *SYNTHETIC], 'synthetic')
@@ -104,6 +105,7 @@ def test_adjoint_convolution():
         check(masters, 3, ['--output', 'out.npy', 'adjoint', 'n=40'], 'adjoint')
 
 
+@long
 def test_slow_workers_get_less():
     from launch import SUPERMASTER, WORKER, mpirun_line, run
     words = [SUPERMASTER, '--report', 'report.json', '--technique', 'dfss', 'synthetic', 'iterations=4000', 'mean=200']

@@ -93,6 +93,7 @@ def kill_later(process, wait, kill):
         kill_all(process)
 
 
+@long
 def test_runs_killed_at_any_instant_are_resumed_until_done():
     reference = undisturbed(*SLOW)
     for trial in range(TRIALS):
@@ -312,6 +313,7 @@ def test_pictures_are_resumed_from_their_records():
     assert report()['faults']['resumed_iterations'] > 0
 
 
+@long
 def test_hdss_run_restarts_what_was_killed():
     reference = undisturbed(*SLOW)
     line = [HDSS, 'run', '--workers', '2', '--restarts', '2', *STEADY, '--output', 'out.npy', *SLOW]
@@ -343,6 +345,7 @@ def test_hdss_run_restarts_no_more_than_it_may():
     assert result.status == 2 and '--journal FILE' in result.raw_err, result
 
 
+@long
 def test_a_signal_in_the_first_moments_drains():
     process = start(job(1, 2, [*STEADY, 'synthetic', 'iterations=1000', 'mean=10000', 'mode=sleep']))
     wait_until(lambda: pid_of(process, SUPERMASTER) is not None, 'the supermaster')

@@ -3,7 +3,7 @@ import os
 import re
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, job, main, report, run_job, start, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, job, long, main, report, run_job, start, wait_until
 
 TICKS = os.sysconf('SC_CLK_TCK')
 
@@ -14,6 +14,7 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+@long
 def test_eight_masters_and_128_workers():
     words = ['--report', 'report.json', '--technique', 'dfss', '--power', 'equal', 'synthetic', 'iterations=20000', 'mean=20']
     result = run_job(8, 128, words, )
@@ -23,6 +24,7 @@ def test_eight_masters_and_128_workers():
     print(f'# 1 + 8 + 128 ranks in {result.seconds:.1f} s', flush=True)
 
 
+@long
 def test_idle_ranks_sleep():
     # Two iterations of 6 s for five workers: three workers, the masters and the supermaster wait.
     process = start(job(2, 5, ['--power', 'equal', '--technique', 'ss', 'synthetic', 'iterations=2', 'mean=6e6', 'mode=sleep',
