@@ -68,12 +68,14 @@ void master_problem(struct master *master, unsigned rank, const char *text)
     actions_send(master->actions, master->config.supermaster, &message);
 }
 
-static void receive_end(struct master *master, const struct message *message)
+static void receive_end(struct master *master, uint64_t now_ns, const struct message *message)
 {
     if (master->state != MASTER_SERVING)
         return;
     state_move(&master->state, MASTER_ENDING, legal_moves);
-    service_end(&master->service, message->end.drain, master->actions);
+    struct end end = message->end;
+    end.lossy |= master->service.loss_count > 0;
+    service_end(&master->service, &end, now_ns, master->actions);
 }
 
 static void receive(struct master *master, const struct event *event)
@@ -84,9 +86,29 @@ static void receive(struct master *master, const struct event *event)
     }
     switch (event->message->type) {
     case MESSAGE_REFILL: master_receive_refill(master, event->now_ns, event->message); break;
-    case MESSAGE_END: receive_end(master, event->message); break;
+    case MESSAGE_END: receive_end(master, event->now_ns, event->message); break;
     default: master_problem(master, master->config.rank, "received a message that a supermaster does not send");
     }
+}
+
+/* A worker is dead: the others do its chunks. */
+static void lose(struct master *master, const struct event *event)
+{
+    unsigned w = service_find(&master->service, event->from);
+    if (w == master->service.worker_count)
+        return;
+    service_lost(&master->service, w);
+    service_serve(&master->service, event->now_ns, master->actions);
+}
+
+/* Who has no worker any more gives back all that is not done, by leaving. */
+static void end_without_workers(struct master *master)
+{
+    const struct service *service = &master->service;
+    if (service->loss_count == 0 || service->gone < service->present)
+        return;
+    master->service.ending = true;
+    state_move(&master->state, MASTER_ENDING, legal_moves);
 }
 
 static void handle(struct master *master, const struct event *event)
@@ -94,15 +116,19 @@ static void handle(struct master *master, const struct event *event)
     switch (event->type) {
     case EVENT_MESSAGE: receive(master, event); break;
     case EVENT_STORED:
-        service_stored(&master->service, &event->part, event->text == NULL, event->now_ns, master->actions);
-        if (event->text != NULL)
+        service_stored(&master->service, event, master->actions);
+        if (event->lost)
+            service_serve(&master->service, event->now_ns, master->actions);
+        else if (event->text != NULL)
             master_problem(master, master->config.rank, event->text);
         break;
     case EVENT_PROBLEM: master_problem(master, master->config.rank, event->text); break;
     case EVENT_DRAIN:
         actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
         break;
-    default: break; /* START and TIMER: the standing rules do what is due */
+    case EVENT_LOST: lose(master, event); break;
+    case EVENT_TIMER: service_expire(&master->service, event->now_ns, master->actions); break;
+    default: break; /* START: the standing rules do what is due */
     }
 }
 
@@ -118,7 +144,8 @@ static void report_if_due(struct master *master, uint64_t now_ns)
         return;
     bool waited_for = master->done_count > 0 && (master->refill_parked || master->state != MASTER_SERVING);
     bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring so many */
-    if (full || (waited_for && service_is_quiet(&master->service)) || master_deadline(master) <= now_ns)
+    bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
+    if (full || (waited_for && service_is_quiet(&master->service)) || due)
         master_report(master, false, now_ns);
 }
 
@@ -128,6 +155,11 @@ void master_step(struct master *master, const struct event *event, struct action
         return;
     master->actions = actions;
     handle(master, event);
+    if (master->service.news) {
+        master_tell_losses(master);
+        if (master->state == MASTER_SERVING)
+            end_without_workers(master);
+    }
     if (master->state == MASTER_SERVING)
         master_ask_for_refill(master, event->now_ns);
     report_if_due(master, event->now_ns);
@@ -139,7 +171,9 @@ void master_step(struct master *master, const struct event *event, struct action
 
 uint64_t master_deadline(const struct master *master)
 {
-    return has_news(master) ? master->reported_at_ns + REPORT_INTERVAL_NS : NEVER;
+    uint64_t report = has_news(master) ? master->reported_at_ns + REPORT_INTERVAL_NS : NEVER;
+    uint64_t service = service_deadline(&master->service);
+    return report < service ? report : service;
 }
 
 const char *master_state_name(const struct master *master)

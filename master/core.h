@@ -25,6 +25,10 @@ void master_note_feedback(struct master *master, unsigned w, const struct feedba
 /* Sends what is noted; the message borrows it until the next one. */
 void master_send_feedback(struct master *master);
 
+/* losses.c */
+/* Tells the supermaster what the service has to tell of lost workers. */
+void master_tell_losses(struct master *master);
+
 /* refill.c */
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
 void master_ask_for_refill(struct master *master, uint64_t now_ns);

@@ -83,12 +83,12 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
         }
     }
     if (message->refill.empty) {
-        master->refill_parked = true;
+        master->refill_parked = service->exhausted = true;
     } else if (!message->refill.more) {
         measure_round_trip(master, now_ns);
         master->refill_first = (master->refill_first + 1) % REFILLS_OPEN_MAX;
         master->refills_open--;
-        master->refill_parked = false;
+        master->refill_parked = service->exhausted = false;
     }
     service_serve(service, now_ns, master->actions);
 }

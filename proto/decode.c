@@ -331,8 +331,58 @@ static enum decode_result decode_echo(struct message *message, const struct head
 
 static enum decode_result decode_end(struct message *message, const struct header *header, size_t size)
 {
-    message->end.drain = header->flags & FLAG_DRAIN;
-    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN);
+    message->end = (struct end){.drain = header->flags & FLAG_DRAIN, .lossy = header->flags & FLAG_LOSSY};
+    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_LOSSY);
+}
+
+static enum decode_result decode_adopt(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
+{
+    enum decode_result result = check_plain(header, size, ADOPT_BYTES, 0);
+    if (result != DECODE_OK)
+        return result;
+    message->adopt = (struct adopt){wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    if (message->adopt.count == 0)
+        return message->adopt.first != 0 ? DECODE_NOT_ZERO : DECODE_OK;
+    return chunk_is_bad(message->adopt.first, message->adopt.count) ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+static enum decode_result decode_lost(struct message *message, const struct header *header, const unsigned char *bytes,
+                                      size_t size)
+{
+    const struct header without_id = {header->flags, header->number, 0};
+    enum decode_result result = check_plain(&without_id, size, LOST_BYTES, 0);
+    if (result == DECODE_OK)
+        message->lost = (struct lost){header->id, wire_get64(bytes + 8)};
+    return result;
+}
+
+static enum decode_result decode_faults(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size)
+{
+    enum decode_result result = check_plain(header, size, FAULTS_BYTES, 0);
+    if (result == DECODE_OK)
+        message->faults = (struct faults){wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    return result;
+}
+
+static enum decode_result decode_failed(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size)
+{
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->id != 0)
+        return DECODE_NOT_ZERO;
+    if (header->number == 0)
+        return DECODE_OUT_OF_RANGE;
+    enum decode_result result = decode_records(message, header, bytes, size, FAILED_MAX, ASSIGN_RECORD_BYTES);
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
+        uint64_t first, count;
+        assign_record_get(message->records, i, &first, &count);
+        if (chunk_is_bad(first, count))
+            return DECODE_OUT_OF_RANGE;
+    }
+    return result;
 }
 
 enum decode_result message_decode(struct message *message, const unsigned char *bytes, size_t size)
@@ -362,6 +412,10 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_PROBLEM: return decode_problem(message, &header, bytes, size);
     case MESSAGE_DRAIN: return check_plain(&header, size, HEADER_BYTES, 0);
     case MESSAGE_FEEDBACK: return decode_feedback(message, &header, bytes, size);
+    case MESSAGE_ADOPT: return decode_adopt(message, &header, bytes, size);
+    case MESSAGE_LOST: return decode_lost(message, &header, bytes, size);
+    case MESSAGE_FAULTS: return decode_faults(message, &header, bytes, size);
+    case MESSAGE_FAILED: return decode_failed(message, &header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -409,6 +463,10 @@ const char *message_name(enum message_type type)
     case MESSAGE_PROBLEM: return "PROBLEM";
     case MESSAGE_DRAIN: return "DRAIN";
     case MESSAGE_FEEDBACK: return "FEEDBACK";
+    case MESSAGE_ADOPT: return "ADOPT";
+    case MESSAGE_LOST: return "LOST";
+    case MESSAGE_FAULTS: return "FAULTS";
+    case MESSAGE_FAILED: return "FAILED";
     }
     return "?";
 }

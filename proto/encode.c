@@ -71,6 +71,27 @@ static size_t encode_goodbye(const struct goodbye *goodbye, unsigned char *out)
     return GOODBYE_BYTES;
 }
 
+static size_t encode_pair(enum message_type type, uint64_t first, uint64_t second, unsigned char *out)
+{
+    put_header(out, type, 0, 0, 0);
+    wire_put64(out + 8, first);
+    wire_put64(out + 16, second);
+    return HEADER_BYTES + 16;
+}
+
+static size_t encode_lost(const struct lost *lost, unsigned char *out)
+{
+    put_header(out, MESSAGE_LOST, 0, 0, lost->rank);
+    wire_put64(out + 8, lost->chunks);
+    return LOST_BYTES;
+}
+
+static size_t encode_end(const struct end *end, unsigned char *out)
+{
+    put_header(out, MESSAGE_END, (end->drain ? FLAG_DRAIN : 0u) | (end->lossy ? FLAG_LOSSY : 0u), 0, 0);
+    return HEADER_BYTES;
+}
+
 static size_t encode_records(const struct message *message, unsigned flags, uint32_t id, size_t record_bytes,
                              unsigned char *out)
 {
@@ -94,7 +115,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_REQUEST: return encode_request(message, out);
     case MESSAGE_RESULT: return encode_result(message, out);
     case MESSAGE_ASSIGN: return encode_assign(message, out);
-    case MESSAGE_END: put_header(out, MESSAGE_END, message->end.drain ? FLAG_DRAIN : 0, 0, 0); return HEADER_BYTES;
+    case MESSAGE_END: return encode_end(&message->end, out);
     case MESSAGE_GOODBYE: return encode_goodbye(&message->goodbye, out);
     case MESSAGE_ECHO: put_header(out, MESSAGE_ECHO, 0, 0, message->echo.id); return HEADER_BYTES;
     case MESSAGE_REPORT:
@@ -108,6 +129,10 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_PROBLEM: return encode_problem(&message->problem, out);
     case MESSAGE_DRAIN: put_header(out, MESSAGE_DRAIN, 0, 0, 0); return HEADER_BYTES;
     case MESSAGE_FEEDBACK: return encode_records(message, 0, 0, FEEDBACK_RECORD_BYTES, out);
+    case MESSAGE_ADOPT: return encode_pair(MESSAGE_ADOPT, message->adopt.first, message->adopt.count, out);
+    case MESSAGE_LOST: return encode_lost(&message->lost, out);
+    case MESSAGE_FAULTS: return encode_pair(MESSAGE_FAULTS, message->faults.reissued, message->faults.duplicates, out);
+    case MESSAGE_FAILED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     }
     return 0;
 }
@@ -128,6 +153,10 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_STATS: return HEADER_BYTES + message->record_count * STATS_RECORD_BYTES;
     case MESSAGE_PROBLEM: return HEADER_BYTES + message->problem.length;
     case MESSAGE_FEEDBACK: return HEADER_BYTES + message->record_count * FEEDBACK_RECORD_BYTES;
+    case MESSAGE_ADOPT: return ADOPT_BYTES;
+    case MESSAGE_LOST: return LOST_BYTES;
+    case MESSAGE_FAULTS: return FAULTS_BYTES;
+    case MESSAGE_FAILED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     }
     return 0;
 }

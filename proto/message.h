@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 3
+#define PROTOCOL_VERSION 4
 
 #define HEADER_BYTES  8
 #define HELLO_BYTES   24
@@ -14,6 +14,9 @@
 #define RESULT_BYTES  24
 #define ASSIGN_BYTES  24
 #define GOODBYE_BYTES 32
+#define ADOPT_BYTES   24
+#define LOST_BYTES    16
+#define FAULTS_BYTES  24
 #define SPEED_BYTES   168 /* and 8 for each level */
 
 #define MESSAGE_MAX 4096
@@ -33,6 +36,7 @@
 #define SPEED_RATIO_MAX 1e6
 
 #define FEEDBACK_MAX 100
+#define FAILED_MAX   200
 #define TEXT_MAX     400
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
@@ -58,12 +62,16 @@ enum message_type {
     MESSAGE_END = 0x14,
     MESSAGE_GOODBYE = 0x15,
     MESSAGE_ECHO = 0x16,
+    MESSAGE_ADOPT = 0x17,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
     MESSAGE_PROBLEM = 0x23,
     MESSAGE_DRAIN = 0x24,
     MESSAGE_FEEDBACK = 0x25,
+    MESSAGE_LOST = 0x26,
+    MESSAGE_FAULTS = 0x27,
+    MESSAGE_FAILED = 0x28,
 };
 
 /* Chunks are numbered from 1; 0 is none. */
@@ -106,6 +114,7 @@ struct assign {
 
 struct end {
     bool drain;
+    bool lossy; /* a rank of the run was lost: nobody waits for all */
 };
 
 struct goodbye {
@@ -117,7 +126,22 @@ struct echo {
     uint32_t id;
 };
 
-/* REQUEST, ASSIGN, REPORT, REFILL, STATS and FEEDBACK end in `record_count` records at message.records: see record.h.
+/* A worker whose master is lost: the chunk that it computes, which is none where `count` is 0. */
+struct adopt {
+    uint64_t first, count;
+};
+
+struct lost {
+    uint32_t rank;
+    uint64_t chunks; /* of it, that go to others */
+};
+
+struct faults {
+    uint64_t reissued, duplicates;
+};
+
+/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and FAILED end in `record_count` records at message.records: see
+ * record.h.
  */
 struct report_head {
     bool refill;
@@ -152,6 +176,9 @@ struct message {
         struct end end;
         struct goodbye goodbye;
         struct echo echo;
+        struct adopt adopt;
+        struct lost lost;
+        struct faults faults;
         struct report_head report;
         struct refill_head refill;
         struct problem problem;

@@ -18,17 +18,25 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
     state_move(&supermaster->state, state, legal_moves);
 }
 
+/* Who holds in the ledger what the supermaster's own service hands to worker `w`. */
+static unsigned own_holder(const struct supermaster *supermaster, unsigned w)
+{
+    return is_central(supermaster) ? w : supermaster->config.topology->masters;
+}
+
 static void on_dry(void *owner, unsigned worker)
 {
     struct supermaster *supermaster = owner;
     struct range range;
-    if (supermaster->state == SUPERMASTER_SERVING && supermaster_cut(supermaster, worker, worker, &range))
+    if (supermaster->state == SUPERMASTER_SERVING &&
+        supermaster_cut(supermaster, own_holder(supermaster, worker), worker, &range))
         pool_put(&supermaster->service.pool, worker, range);
 }
 
 static void on_committed(void *owner, const struct part *part)
 {
-    supermaster_commit(owner, part->worker, &(struct done_record){part->first, part->count, part->digest});
+    supermaster_commit(owner, own_holder(owner, part->worker),
+                       &(struct done_record){part->first, part->count, part->digest});
 }
 
 static void on_finished(void *owner, unsigned worker, const struct feedback_record *feedback)
@@ -50,13 +58,16 @@ static int init_service(struct supermaster *supermaster)
     const struct topology *topology = supermaster->config.topology;
     const struct service_config config = {
         .ranks = topology->worker_rank,
-        .workers = is_central(supermaster) ? topology->workers : 0,
-        .pool_capacity = is_central(supermaster) ? topology->workers : 0,
+        .workers = topology->workers,
+        .pool_capacity = 1, /* on_dry() fills it for the one worker that is served next */
+        .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
         .ops = may_learn(&supermaster->config) ? &learning_ops : &service_ops,
         .owner = supermaster,
     };
-    return service_init(&supermaster->service, &config);
+    int result = service_init(&supermaster->service, &config);
+    supermaster->service.exhausted = true;
+    return result;
 }
 
 static int allocate(struct supermaster *supermaster)
@@ -73,7 +84,7 @@ static int allocate(struct supermaster *supermaster)
     if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->figures ||
         !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
-    if (supermaster_record_init(supermaster) < 0)
+    if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0)
         return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
         supermaster->refill_records[m] = malloc((size_t)(topology_count(topology, m) + 1) * CHUNK_RECORD_BYTES);
@@ -118,10 +129,11 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
     *supermaster = (struct supermaster){
         .config = *config,
         .speeds_missing = config->probe ? config->topology->workers : 0,
+        .speeds_due_ns = NEVER,
         .first_assign_ns = NEVER,
         .last_commit_ns = NEVER,
     };
-    supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters;
+    supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (check_technique(config, error) < 0)
         return -1;
     if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0) {
@@ -142,6 +154,7 @@ void supermaster_fini(struct supermaster *supermaster)
     free(supermaster->busy);
     supermaster_chooser_fini(supermaster);
     supermaster_record_fini(supermaster);
+    supermaster_losses_fini(supermaster);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);
@@ -167,6 +180,9 @@ void supermaster_receive_common(struct supermaster *supermaster, unsigned from, 
     case MESSAGE_SPEED: supermaster_receive_speed(supermaster, message); break;
     case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
+    case MESSAGE_ADOPT:
+        supermaster_receive_adopt(supermaster, topology_worker(supermaster->config.topology, from), &message->adopt);
+        break;
     default: supermaster_fail(supermaster, from, "sent a message that is not for it to send");
     }
 }
@@ -190,29 +206,48 @@ static void receive(struct supermaster *supermaster, const struct event *event)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned m = topology_master(topology, event->from);
-    unsigned w = is_central(supermaster) ? service_find(&supermaster->service, event->from) : topology->workers;
-    if (m < topology->masters)
-        supermaster_receive_from_master(supermaster, m, event->now_ns, event->message);
-    else if (w < topology->workers)
+    if (m < topology->masters) {
+        supermaster_receive_from_master(supermaster, m, event->message);
+        return;
+    }
+    unsigned w = service_find(&supermaster->service, event->from);
+    if (w < topology->workers && supermaster->service.workers[w].present)
         receive_from_worker(supermaster, w, event);
+    else if (w < topology->workers && supermaster->losses.worker[w] == FATE_LOST)
+        return; /* it hung, was taken for lost, and wakes */
+    else if (w < topology->workers && event->message->type == MESSAGE_ADOPT)
+        supermaster_receive_adopt(supermaster, w, &event->message->adopt);
     else
         supermaster_fail(supermaster, event->from, "sent a message to the supermaster, which does not serve it");
+}
+
+/* Overdue chunks are looked for, and those who should have left are waited for no longer. */
+static void expire(struct supermaster *supermaster)
+{
+    service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
+    supermaster_expire_orphans(supermaster);
+    supermaster_expire_speeds(supermaster);
 }
 
 static void handle(struct supermaster *supermaster, const struct event *event)
 {
     switch (event->type) {
     case EVENT_START:
+        supermaster->started_ns = event->now_ns;
         if (ledger_is_complete(&supermaster->ledger))
             supermaster_end(supermaster);
         break;
     case EVENT_MESSAGE: receive(supermaster, event); break;
     case EVENT_STORED:
-        service_stored(&supermaster->service, &event->part, event->text == NULL, event->now_ns, supermaster->actions);
-        if (event->text != NULL)
+        service_stored(&supermaster->service, event, supermaster->actions);
+        if (supermaster->losses.workers_lost == supermaster->config.topology->workers)
+            supermaster_look_again(supermaster);
+        if (event->text != NULL && !event->lost)
             supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
         break;
     case EVENT_DRAIN: supermaster_end(supermaster); break;
+    case EVENT_LOST: supermaster_receive_loss(supermaster, event->from); break;
+    case EVENT_TIMER: expire(supermaster); break;
     case EVENT_PROBLEM: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
     }
@@ -223,8 +258,11 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     if (supermaster->state == SUPERMASTER_GONE)
         return;
     supermaster->actions = actions;
+    supermaster->now_ns = event->now_ns;
     uint64_t done = supermaster->ledger.done;
     handle(supermaster, event);
+    if (supermaster->service.news)
+        supermaster_handle_losses(supermaster);
     if (supermaster->ledger.done != done)
         supermaster->last_commit_ns = event->now_ns;
     if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0)
@@ -259,7 +297,13 @@ static void step_any(void *self, const struct event *event, struct actions *acti
 
 static uint64_t deadline_any(const void *self)
 {
-    return ((const struct supermaster *)self)->record.due_ns;
+    const struct supermaster *supermaster = self;
+    uint64_t service = service_deadline(&supermaster->service), record = supermaster->record.due_ns;
+    uint64_t due = service < record ? service : record;
+    if (supermaster->state == SUPERMASTER_GATHERING)
+        return supermaster->speeds_due_ns < due ? supermaster->speeds_due_ns : due;
+    bool awaits = supermaster->state == SUPERMASTER_ENDING && supermaster->losses.orphans > 0;
+    return awaits && supermaster->losses.orphans_due_ns < due ? supermaster->losses.orphans_due_ns : due;
 }
 
 static const char *state_any(const void *self)

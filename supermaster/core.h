@@ -35,15 +35,44 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
 /* gather.c: speeds and powers */
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
+/* The speed of worker `w` is waited for no longer. */
+void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: of all that are overdue */
+void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 /* All speeds are known: makes the powers and begins to serve. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
 
 /* recv_master.c */
-void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, uint64_t now_ns,
-                                     const struct message *message);
-void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint64_t now_ns);
+void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
+/* Returns how many chunks it has. `place`: those that this step has sent the master before, whose records are borrowed;
+ * there must be room for more. */
+unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
 /* Takes the final figures of a worker; those of a rank that is none are dropped. */
 void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record);
+
+/* losses.c: ranks that die, and who goes on with their work */
+int supermaster_losses_init(struct supermaster *supermaster); /* -1 when memory is out */
+void supermaster_losses_fini(struct supermaster *supermaster);
+/* The runtime says that a rank is dead. */
+void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
+/* What masters tell of their losses. */
+void supermaster_receive_lost_worker(struct supermaster *supermaster, unsigned m, const struct lost *lost);
+void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count);
+/* A worker whose master is lost comes. */
+void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
+/* Master `m` has left before the end: its work goes to others. */
+void supermaster_master_left(struct supermaster *supermaster, unsigned m);
+/* Something may be free again, or nobody may be left: the standing rules look at it. */
+static inline void supermaster_look_again(struct supermaster *supermaster)
+{
+    supermaster->losses.serve_due = supermaster->service.news = true;
+}
+
+/* The standing rules: what the service has to tell, work that is free again, the last worker that is lost. */
+void supermaster_handle_losses(struct supermaster *supermaster);
+/* A rank of this run was lost, or may be about to. */
+bool supermaster_is_lossy(const struct supermaster *supermaster);
+/* At the end: orphans that have not come for long are lost. */
+void supermaster_expire_orphans(struct supermaster *supermaster);
 
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);

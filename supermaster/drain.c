@@ -8,11 +8,16 @@ void supermaster_end(struct supermaster *supermaster)
     if (supermaster->state >= SUPERMASTER_ENDING)
         return;
     supermaster_move(supermaster, SUPERMASTER_ENDING);
-    bool drain = !ledger_is_complete(&supermaster->ledger);
+    const struct end end = {
+        .drain = !ledger_is_complete(&supermaster->ledger),
+        .lossy = supermaster_is_lossy(supermaster),
+    };
     for (unsigned m = 0; m < topology->masters; m++)
-        actions_send(supermaster->actions, topology->master_rank[m],
-                     &(struct message){.type = MESSAGE_END, .end = {.drain = drain}});
-    service_end(&supermaster->service, drain, supermaster->actions);
+        if (!supermaster->losses.master_left[m])
+            actions_send(supermaster->actions, topology->master_rank[m],
+                         &(struct message){.type = MESSAGE_END, .end = end});
+    service_end(&supermaster->service, &end, supermaster->now_ns, supermaster->actions);
+    supermaster->losses.orphans_due_ns = supermaster->now_ns + LEAVE_NS;
 }
 
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text)
@@ -28,14 +33,18 @@ static int exit_status(const struct supermaster *supermaster)
 {
     if (supermaster->failure.text[0] != '\0')
         return EXIT_STATUS_FAILED;
-    return ledger_is_complete(&supermaster->ledger) ? EXIT_STATUS_DONE : EXIT_STATUS_DRAINED;
+    if (!ledger_is_complete(&supermaster->ledger))
+        return EXIT_STATUS_DRAINED;
+    return ranges_total(&supermaster->ledger.failed) > 0 ? EXIT_STATUS_TASKS : EXIT_STATUS_DONE;
 }
 
-/* In the central topology the workers' figures are in the service. */
+/* Of those whom the supermaster serves itself. */
 static void take_figures_from_service(struct supermaster *supermaster)
 {
     struct stats_record record;
     for (unsigned w = 0; w < supermaster->service.worker_count; w++) {
+        if (!supermaster->service.workers[w].present)
+            continue;
         service_stats(&supermaster->service, w, &record);
         supermaster_take_figures(supermaster, &record);
     }
@@ -45,9 +54,10 @@ static void take_figures_from_service(struct supermaster *supermaster)
 
 void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
 {
-    if (supermaster->goodbyes < supermaster->config.topology->masters || !service_is_over(&supermaster->service))
+    if (supermaster->losses.masters_left < supermaster->config.topology->masters ||
+        !service_is_over(&supermaster->service) || supermaster->losses.orphans > 0)
         return;
-    if (is_central(supermaster))
+    if (supermaster->service.present > 0)
         take_figures_from_service(supermaster);
     supermaster_record_if_due(supermaster, now_ns, true);
     supermaster->messages += supermaster->actions->messages;

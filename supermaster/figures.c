@@ -56,6 +56,15 @@ static void fill_technique(const struct supermaster *supermaster, struct report 
     report->technique = (struct sched_spec){.technique = sched->technique};
 }
 
+static enum report_outcome outcome(const struct supermaster *supermaster)
+{
+    if (supermaster->failure.text[0] != '\0')
+        return REPORT_FAILED;
+    if (!ledger_is_complete(&supermaster->ledger))
+        return REPORT_DRAINED;
+    return ranges_total(&supermaster->ledger.failed) > 0 ? REPORT_TASKS_FAILED : REPORT_DONE;
+}
+
 void supermaster_fill_report(const struct supermaster *supermaster, struct report *report, struct report_worker *rows)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -76,12 +85,15 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->messages = supermaster->messages;
     report->bytes_on_wire = supermaster->bytes;
     report->checksum = supermaster->ledger.digest;
-    report->faults.duplicate_results = supermaster->duplicates;
+    report->faults.lost_workers = supermaster->losses.workers_lost;
+    report->faults.lost_masters = supermaster->losses.masters_lost;
+    report->faults.reissued_chunks = supermaster->losses.reissued;
+    report->faults.duplicate_results = supermaster->losses.duplicates;
     report->faults.resumed_iterations = supermaster->resumed;
     report->worker_stats = rows;
     report->done = supermaster->ledger.done;
     report->failure = supermaster->failure.text;
-    report->outcome = supermaster->failure.text[0] != '\0'            ? REPORT_FAILED
-                      : supermaster->ledger.done < report->iterations ? REPORT_DRAINED
-                                                                      : REPORT_DONE;
+    report->failed_count = ranges_length(&supermaster->ledger.failed);
+    report->failed = report->failed_count > 0 ? ranges_at(&supermaster->ledger.failed, 0) : NULL;
+    report->outcome = outcome(supermaster);
 }

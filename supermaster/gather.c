@@ -4,6 +4,14 @@
 
 #include <math.h>
 
+/* A speed is overdue when the run has waited so many times as long as for the latest that came, and so long at least: a
+ * worker hangs, and the others do the loop. */
+#define SPEED_FACTOR      10
+#define SPEED_PATIENCE_NS 10000000000u
+
+/* Levels of a worker whose speed is not waited for. */
+#define SPEED_WAIVED UINT32_MAX
+
 static void gather_cells(struct supermaster *supermaster, const struct speed *speed)
 {
     struct gathered *gathered = &supermaster->gathered;
@@ -38,18 +46,68 @@ static void gather(struct supermaster *supermaster, unsigned w, const struct spe
         gather_cells(supermaster, speed);
 }
 
+static uint64_t patience_ns(uint64_t taken_ns)
+{
+    uint64_t patience = SPEED_FACTOR * taken_ns;
+    return patience > SPEED_PATIENCE_NS ? patience : SPEED_PATIENCE_NS;
+}
+
+void supermaster_expire_speeds(struct supermaster *supermaster)
+{
+    if (supermaster->state != SUPERMASTER_GATHERING || supermaster->speeds_due_ns > supermaster->now_ns)
+        return;
+    supermaster->losses.late = true;
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
+        supermaster_waive_speed(supermaster, w);
+}
+
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message)
 {
     const struct topology *topology = supermaster->config.topology;
     struct speed speed;
     speed_get(message, &speed);
     unsigned w = topology_worker(topology, speed.worker);
+    if (w < topology->workers && supermaster->losses.worker[w] != FATE_COMPUTES)
+        return; /* it came too late, and was taken for lost meanwhile */
+    if (w < topology->workers && supermaster->levels[w].count == SPEED_WAIVED) {
+        supermaster->speeds_missing++; /* it comes after all */
+        supermaster->levels[w].count = 0;
+    }
+    if (w < topology->workers && supermaster->state > SUPERMASTER_GATHERING && supermaster_is_lossy(supermaster))
+        return; /* it was not waited for */
     if (w == topology->workers || supermaster->speeds_missing == 0 || supermaster->levels[w].count > 0) {
         supermaster_fail(supermaster, speed.worker, "sent a speed that was not asked for");
         return;
     }
     gather(supermaster, w, &speed);
     supermaster->speeds_missing--;
+    supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
+}
+
+void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
+{
+    struct speed_levels *levels = &supermaster->levels[w];
+    if (supermaster->speeds_missing == 0 || levels->count > 0)
+        return;
+    levels->count = SPEED_WAIVED;
+    supermaster->speeds_missing--;
+}
+
+/* Whose speed did not come is taken for as fast as the first whose speed did. Returns how many speeds came, at least 1.
+ */
+static unsigned fill_in_missing(struct supermaster *supermaster)
+{
+    unsigned workers = supermaster->config.topology->workers, came = 0;
+    struct speed_levels known = {.count = 1, .elapsed_ns = {1}};
+    for (unsigned w = workers; w-- > 0;)
+        if (supermaster->levels[w].count != SPEED_WAIVED) {
+            known = supermaster->levels[w];
+            came++;
+        }
+    for (unsigned w = 0; w < workers; w++)
+        if (supermaster->levels[w].count == SPEED_WAIVED)
+            supermaster->levels[w] = known;
+    return came > 0 ? came : 1;
 }
 
 static void compare_speeds(struct supermaster *supermaster)
@@ -64,7 +122,7 @@ static void finish_measured(struct supermaster *supermaster)
 {
     const struct gathered *gathered = &supermaster->gathered;
     struct measured *measured = &supermaster->measured;
-    measured->round_trip_s = gathered->round_trip_s / supermaster->config.topology->workers;
+    measured->round_trip_s = gathered->round_trip_s / fill_in_missing(supermaster);
     measured->swr = gathered->swr_workers > 0 ? gathered->swr / gathered->swr_workers : 0;
     measured->cov = gathered->freedom > 0 ? sqrt(gathered->squares / (double)gathered->freedom) : 0;
     for (unsigned i = 0; i < CELLS; i++)
@@ -114,6 +172,7 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
     supermaster_move(supermaster, SUPERMASTER_SERVING);
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
         if (supermaster->refills_parked[m] > 0)
-            supermaster_serve_refill(supermaster, m, now_ns);
+            supermaster_serve_refill(supermaster, m, 0);
     service_serve(&supermaster->service, now_ns, supermaster->actions);
+    supermaster->losses.serve_due = false;
 }

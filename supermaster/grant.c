@@ -17,11 +17,23 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     return granted > 0;
 }
 
+/* A result may come for what was set free again meanwhile. */
+static void claim_what_was_free(struct supermaster *supermaster)
+{
+    uint64_t free = ranges_total(&supermaster->ledger.free);
+    if (supermaster->sched.remaining > free)
+        sched_claim(&supermaster->sched, supermaster->sched.remaining - free);
+}
+
 void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done)
 {
     switch (ledger_commit(&supermaster->ledger, holder, done->first, done->count, done->digest)) {
-    case LEDGER_COMMITTED: supermaster_record(supermaster, done); break;
-    case LEDGER_DUPLICATE: supermaster->duplicates++; break;
+    case LEDGER_COMMITTED:
+        supermaster_record(supermaster, done);
+        if (supermaster->losses.count > 0)
+            claim_what_was_free(supermaster);
+        break;
+    case LEDGER_DUPLICATE: supermaster->losses.duplicates++; break;
     case LEDGER_MISMATCH:
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,
                          "results came for iterations that were never handed out");

@@ -1,32 +1,35 @@
 /* What a master sends: what is done, its wish for a refill, the figures of its workers, goodbye; and what it relays. */
 #include "supermaster/core.h"
 
-static struct message refill_part(struct supermaster *supermaster, unsigned m, unsigned first, unsigned total)
+static struct message refill_part(const unsigned char *records, unsigned first, unsigned total)
 {
     unsigned left = total - first, count = left < REFILL_MAX ? left : REFILL_MAX;
     return (struct message){
         .type = MESSAGE_REFILL,
         .refill = {.more = count < left, .empty = total == 0},
-        .records = supermaster->refill_records[m] + (size_t)first * CHUNK_RECORD_BYTES,
+        .records = records + (size_t)first * CHUNK_RECORD_BYTES,
         .record_count = count,
     };
 }
 
 /* The oldest refill that is parked: one chunk for each worker of the master, weighted by that worker's power. */
-void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint64_t now_ns)
+unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
     const struct topology *topology = supermaster->config.topology;
+    unsigned char *records = supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
     unsigned chunks = 0, sent = 0;
+    bool losses = supermaster->losses.workers_lost > 0;
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
         struct range range;
+        if (losses && supermaster->losses.worker[w] == FATE_LOST)
+            continue;
         if (!supermaster_cut(supermaster, m, w, &range))
             break;
-        chunk_record_put(supermaster->refill_records[m], chunks++,
-                         &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
+        chunk_record_put(records, chunks++, &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
     }
     do {
-        struct message message = refill_part(supermaster, m, sent, chunks);
+        struct message message = refill_part(records, sent, chunks);
         actions_send(supermaster->actions, topology->master_rank[m], &message);
         sent += message.record_count;
     } while (sent < chunks);
@@ -36,10 +39,11 @@ void supermaster_serve_refill(struct supermaster *supermaster, unsigned m, uint6
     supermaster->busy[m] = busy < workers ? busy : workers;
     supermaster->refills += chunks > 0;
     if (chunks > 0 && supermaster->first_assign_ns == NEVER)
-        supermaster->first_assign_ns = now_ns;
+        supermaster->first_assign_ns = supermaster->now_ns;
+    return chunks;
 }
 
-static void receive_report(struct supermaster *supermaster, unsigned m, uint64_t now_ns, const struct message *message)
+static void receive_report(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     struct done_record done;
     for (unsigned i = 0; i < message->record_count; i++) {
@@ -51,7 +55,7 @@ static void receive_report(struct supermaster *supermaster, unsigned m, uint64_t
         return;
     supermaster->refills_parked[m]++;
     if (supermaster->state == SUPERMASTER_SERVING)
-        supermaster_serve_refill(supermaster, m, now_ns);
+        supermaster_serve_refill(supermaster, m, 0);
     else if (supermaster->refills_parked[m] > 1)
         supermaster_fail(supermaster, supermaster->config.topology->master_rank[m],
                          "asked for a second refill before it had the first");
@@ -80,21 +84,28 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
     }
 }
 
-static void receive_goodbye(struct supermaster *supermaster, const struct message *message)
+static void receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
-    supermaster->goodbyes++;
+    supermaster_master_left(supermaster, m);
     supermaster->messages += message->goodbye.messages;
     supermaster->bytes += message->goodbye.bytes;
 }
 
-void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, uint64_t now_ns,
-                                     const struct message *message)
+void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
+    if (supermaster->losses.master_left[m])
+        return; /* a worker has told of its end before the runtime did: what it reported late is computed again */
     switch (message->type) {
-    case MESSAGE_REPORT: receive_report(supermaster, m, now_ns, message); break;
+    case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
     case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
-    case MESSAGE_GOODBYE: receive_goodbye(supermaster, message); break;
+    case MESSAGE_GOODBYE: receive_goodbye(supermaster, m, message); break;
+    case MESSAGE_LOST: supermaster_receive_lost_worker(supermaster, m, &message->lost); break;
+    case MESSAGE_FAULTS:
+        supermaster->losses.reissued += message->faults.reissued;
+        supermaster->losses.duplicates += message->faults.duplicates;
+        break;
+    case MESSAGE_FAILED: supermaster_receive_failed(supermaster, message->records, message->record_count); break;
     default: supermaster_receive_common(supermaster, supermaster->config.topology->master_rank[m], message);
     }
 }

@@ -63,6 +63,34 @@ struct record {
     uint64_t due_ns; /* when the group is to be written; NEVER while it is empty */
 };
 
+/* FATE_COMPUTES also where it has left after the end. */
+enum worker_fate {
+    FATE_COMPUTES,
+    FATE_LOST,
+    FATE_DEAD,   /* it died, which its master has not told yet */
+    FATE_ORPHAN, /* its master is lost, and it has not come yet */
+};
+
+/* One rank that was lost. */
+struct supermaster_loss {
+    unsigned rank;
+    uint64_t chunks; /* of a worker: that others were given */
+};
+
+/* Who is lost, and what came of it. */
+struct losses {
+    unsigned char *worker; /* [workers] enum worker_fate; owned */
+    bool *master_left;     /* [masters] said goodbye, or is lost; owned */
+    unsigned masters_left, masters_lost, workers_lost;
+    unsigned orphans;        /* workers of lost masters that have not come yet */
+    uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
+    bool late;               /* a speed was not waited for */
+    bool serve_due;          /* some work is free again in this step */
+    uint64_t reissued, duplicates;
+    struct supermaster_loss *list; /* [count] in the order in which they became known; owned */
+    unsigned count, capacity;
+};
+
 /* What the supermaster knows of a worker at the end. */
 struct worker_figures {
     double speed; /* relative; 0 until known */
@@ -73,15 +101,17 @@ struct supermaster {
     struct supermaster_config config;
     unsigned state;          /* enum supermaster_state */
     struct actions *actions; /* of the step that is running */
-    struct ledger ledger;    /* holders: the masters, or the workers in the central topology */
+    struct ledger ledger;    /* holders: the masters, and last all workers without one; or the workers (central) */
     struct sched sched;
     bool sched_ready;
     struct chooser *chooser; /* NULL unless technique_auto; owned */
-    struct service service;  /* central topology only */
+    struct service service;  /* central: of all workers; else of those whose master was lost */
     unsigned holders;
     /* gathering */
     struct speed_levels *levels; /* [workers]; owned */
     unsigned speeds_missing;
+    uint64_t started_ns;
+    uint64_t speeds_due_ns; /* when those that are missing are waited for no longer; NEVER until one came */
     struct gathered gathered;
     struct measured measured; /* complete when SERVING, where the workers probe */
     double *powers;           /* [workers] virtual powers; owned */
@@ -95,11 +125,11 @@ struct supermaster {
     uint64_t resumed; /* iterations that an earlier run has done */
     /* the end */
     struct worker_figures *figures; /* [workers], owned */
-    unsigned goodbyes;
-    struct error failure; /* empty unless the run failed */
+    struct error failure;           /* empty unless the run failed */
     unsigned failed_rank;
     uint64_t messages, bytes; /* of everybody, complete when GONE */
-    uint64_t duplicates;
+    uint64_t now_ns;          /* of the step */
+    struct losses losses;
 };
 
 /* -1 with one line in `error` when the technique refuses its parameters or memory is out. */
@@ -108,6 +138,10 @@ void supermaster_fini(struct supermaster *supermaster);
 
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
 const char *supermaster_state_name(const struct supermaster *supermaster);
+
+/* How many ranks were lost so far, and a line about the i-th of them: what was lost, and what became of it. */
+unsigned supermaster_loss_count(const struct supermaster *supermaster);
+void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
 /* Workers that hold a chunk at present. */
 unsigned supermaster_busy(const struct supermaster *supermaster);

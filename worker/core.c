@@ -122,6 +122,7 @@ static void take_next(struct worker *worker, uint64_t now_ns)
     worker->queue_first = (worker->queue_first + 1) % WORKER_QUEUE_MAX;
     worker->queue_count--;
     worker->queue_iterations -= worker->running.count;
+    worker->running_sent = 0;
     worker->waited_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
     state_move(&worker->state, WORKER_COMPUTING, legal_moves);
 }
@@ -196,8 +197,10 @@ static void receive_echo(struct worker *worker, uint64_t now_ns, const struct ec
         begin(worker, now_ns, actions);
     else if (worker->echoes < ECHOES)
         send_echo(worker, now_ns, actions);
-    else
+    else {
+        worker->probing = true;
         actions_add(actions, &(struct action){.type = ACTION_PROBE});
+    }
 }
 
 static void probed(struct worker *worker, const struct event *event, struct actions *actions)
@@ -213,6 +216,7 @@ static void probed(struct worker *worker, const struct event *event, struct acti
 static void send_slice(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
     flush(worker, now_ns, actions);
+    worker->running_sent += chunk->count;
     send_up(worker, actions,
             &(struct message){
                 .type = MESSAGE_RESULT,
@@ -297,6 +301,43 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
+/* What was asked for, what waits and what is finished but was not told is the dead master's business: others are given
+ * it. The supermaster counts chunks from 1 again; what is left of the running one is its first. */
+static void forget_master(struct worker *worker)
+{
+    worker->config.master = worker->config.supermaster;
+    worker->queue_count = 0;
+    worker->queue_iterations = 0;
+    worker->asked = worker->asked_before = 0;
+    worker->asked_at_ns = NEVER;
+    worker->done_count = 0;
+    worker->running.chunk = 1;
+}
+
+static void adopt(const struct worker *worker, struct actions *actions)
+{
+    bool computes = worker->state == WORKER_COMPUTING || worker->state == WORKER_LEAVING;
+    struct message message = {.type = MESSAGE_ADOPT};
+    if (computes) {
+        message.adopt.first = worker->running.first + worker->running_sent;
+        message.adopt.count = worker->running.count - worker->running_sent;
+    }
+    send_up(worker, actions, &message);
+}
+
+/* Goes on with the supermaster. A worker that has been told to end tells it, too, what it is about to finish. */
+static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    if (worker->config.master == worker->config.supermaster)
+        return;
+    forget_master(worker);
+    adopt(worker, actions);
+    if (worker->state == WORKER_ASKING)
+        request(worker, 1, NULL, now_ns, actions);
+    else if (worker->state == WORKER_PROBING && !worker->probing)
+        send_echo(worker, now_ns, actions);
+}
+
 static void receive(struct worker *worker, const struct event *event, struct actions *actions)
 {
     switch (event->message->type) {
@@ -328,6 +369,10 @@ void worker_step(struct worker *worker, const struct event *event, struct action
             chunk_failed(worker, event->now_ns, event->text, actions);
         else
             chunk_finished(worker, event->now_ns, &event->chunk, actions);
+        break;
+    case EVENT_LOST:
+        if (event->from == worker->config.master)
+            lose_master(worker, event->now_ns, actions);
         break;
     case EVENT_DRAIN: send_up(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
     case EVENT_PROBLEM:

@@ -12,8 +12,9 @@ enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct worker_config {
     unsigned rank;
-    unsigned master; /* rank of the master, or of the supermaster in the central topology */
-    bool probe;      /* a SPEED is wanted */
+    unsigned master;      /* rank of the master, or of the supermaster in the central topology */
+    unsigned supermaster; /* rank: to whom the worker turns when its master is lost */
+    bool probe;           /* a SPEED is wanted */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
 };
@@ -33,6 +34,7 @@ struct worker {
     unsigned queue_first, queue_count;
     uint64_t queue_iterations; /* of the chunks in it */
     struct assigned running;
+    uint64_t running_sent; /* iterations of it whose results have left */
     unsigned asked;        /* chunks asked for and not received */
     uint64_t asked_at_ns;  /* the ask that is being timed; NEVER if none */
     unsigned asked_before; /* chunks asked for earlier, still to come before its answer */
@@ -50,6 +52,7 @@ struct worker {
     bool drain;
     uint32_t echoes;                          /* sent; the last one is on its way while PROBING */
     uint64_t echo_sent_ns;                    /* when */
+    bool probing;                             /* the echoes are done, the probe runs */
     uint64_t least_echo_ns;                   /* the quickest to come back; NEVER before */
     unsigned char speed_body[SPEED_BODY_MAX]; /* of the SPEED of this step */
     struct error problem;                     /* text of a PROBLEM of this step */

@@ -433,7 +433,7 @@ static int join_and_run(struct flat *flat, struct front *front, int argc, char *
     flat->assignment_ns = flat->lead.plan.job.assignment_ns;
     terminal_init(&flat->lead.terminal, flat->rank == 0 ? flat->lead.plan.job.progress : JOB_PROGRESS_NEVER);
     status = run(flat);
-    runtime_leave(flat->runtime);
+    runtime_leave(flat->runtime, status);
     return status;
 }
 

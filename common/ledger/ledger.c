@@ -1,4 +1,4 @@
-/* The ledger: see ledger.h. Invariant: free + sum of granted + done = loop, and no two of them overlap. */
+/* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed = loop, and no two of them overlap. */
 #include "common/ledger/ledger.h"
 
 #include <stdlib.h>
@@ -20,6 +20,7 @@ void ledger_fini(struct ledger *ledger)
         ranges_fini(&ledger->granted[i]);
     free(ledger->granted);
     ranges_fini(&ledger->free);
+    ranges_fini(&ledger->failed);
     *ledger = (struct ledger){0};
 }
 
@@ -44,6 +45,51 @@ int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct r
         return 0;
     ranges_add(granted, range->first, range->count, NULL); /* cannot fail: room was reserved */
     return 1;
+}
+
+int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
+{
+    struct ranges *granted = &ledger->granted[holder];
+    if (count == 0 || count > ranges_total(&ledger->free) || !ranges_covers(&ledger->free, first, count))
+        return 0;
+    if (ranges_reserve(granted, ranges_length(granted) + 1) < 0 || ranges_remove(&ledger->free, first, count, NULL) < 0)
+        return -1;
+    ranges_add(granted, first, count, NULL); /* cannot fail: room was reserved */
+    return 1;
+}
+
+int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
+{
+    if (ranges_reserve(&ledger->free, ranges_length(&ledger->free) + 1) < 0 ||
+        ranges_remove(&ledger->granted[holder], first, count, NULL) < 0)
+        return -1;
+    return ranges_add(&ledger->free, first, count, NULL);
+}
+
+/* Moves what of the range is in `set` to those that have failed. */
+static int fail_part(struct ledger *ledger, struct ranges *set, uint64_t first, uint64_t count)
+{
+    for (size_t i = 0; i < ranges_length(set);) {
+        const struct range *range = ranges_at(set, i);
+        uint64_t low = range->first > first ? range->first : first;
+        uint64_t end = range->first + range->count, high = end < first + count ? end : first + count;
+        if (low >= high) {
+            i++;
+            continue;
+        }
+        if (ranges_add(&ledger->failed, low, high - low, NULL) < 0 || ranges_remove(set, low, high - low, NULL) < 0)
+            return -1;
+        i = 0;
+    }
+    return 0;
+}
+
+int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count)
+{
+    int result = fail_part(ledger, &ledger->free, first, count);
+    for (unsigned i = 0; result == 0 && i < ledger->holders; i++)
+        result = fail_part(ledger, &ledger->granted[i], first, count);
+    return result;
 }
 
 static uint64_t overlap(const struct ranges *set, uint64_t first, uint64_t count)

@@ -1,4 +1,4 @@
-/* The ledger: every iteration of the loop is in exactly one of free, granted (to whom) or done.
+/* The ledger: every iteration of the loop is in exactly one of free, granted (to whom), done, or failed (given up).
  *
  * A technique says how many iterations, the ledger says which. Memory is O(holders + free ranges + chunks out),
  * never O(iterations): what is done is what is neither free nor granted. */
@@ -9,6 +9,7 @@
 struct ledger {
     struct range loop; /* the whole loop */
     struct ranges free;
+    struct ranges failed;
     struct ranges *granted; /* one set per holder, owned */
     unsigned holders;
     uint64_t done;       /* iterations committed */
@@ -35,6 +36,16 @@ int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t di
  * contiguous. 1 with `*range` set, 0 when nothing is free, -1 when memory is out (nothing changed). */
 int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct range *range);
 
+/* Grants exactly this range to `holder`, if all of it is free: 1; 0 where it is not, -1 when memory is out (nothing
+ * changed). */
+int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
+
+/* Puts a range that `holder` was granted back among the free. -1 when memory is out. */
+int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
+
+/* Gives up what of the range is neither done nor failed, whoever holds it. -1 when memory is out. */
+int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count);
+
 /* Takes the result of a range from `holder`. Who holds it now does not matter: the first result wins. Returns an
  * enum ledger_commit, or -1 when memory is out (nothing changed). */
 int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count, uint64_t digest);
@@ -43,7 +54,8 @@ int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64
  * when memory is out (some of it may be free already, the rest is still granted). */
 int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
 
+/* Nothing is left to be computed. */
 static inline bool ledger_is_complete(const struct ledger *ledger)
 {
-    return ledger->done == ledger->loop.count;
+    return ledger->done + ranges_total(&ledger->failed) == ledger->loop.count;
 }

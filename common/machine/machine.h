@@ -18,14 +18,14 @@
 /* Some of a chunk's results on their way from the message to the disk. The runtime hands it back unchanged. */
 struct part {
     unsigned worker; /* index among the workers of this master */
-    uint32_t chunk;
+    uint32_t chunk;  /* 0: results that nobody wants, see ACTION_COLLECT */
     uint64_t first, count, digest;
 };
 
 enum event_type {
     EVENT_START,    /* first event of every machine */
     EVENT_MESSAGE,  /* `message` came from rank `from` */
-    EVENT_STORED,   /* a STORE or COLLECT is over: `part`; `text` is NULL or says what failed */
+    EVENT_STORED,   /* a STORE or COLLECT is over: `part`; `text` is NULL or says what failed; `lost`: see there */
     EVENT_PROBED,   /* a PROBE is over: `speed` */
     EVENT_MARK,     /* the running chunk has reached its mark: `chunk` says how far it is */
     EVENT_SLICE,    /* some results of the running chunk, not its last, are ready: `chunk` */
@@ -33,6 +33,7 @@ enum event_type {
     EVENT_TIMER,    /* the deadline has passed */
     EVENT_DRAIN,    /* a signal asks to stop */
     EVENT_PROBLEM,  /* the runtime cannot go on: `text` */
+    EVENT_LOST,     /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 
 /* What the executor says about the running chunk. */
@@ -51,7 +52,8 @@ struct chunk_event {
 struct event {
     enum event_type type;
     uint64_t now_ns; /* monotonic, the same clock for all events of one machine; a message's may be some 300 ns old */
-    unsigned from;   /* MESSAGE: rank */
+    unsigned from;   /* MESSAGE, LOST: rank */
+    bool lost;       /* STORED: its sender is dead, the part is not stored, and the disk is not to blame */
     const char *text;
     union {
         const struct message *message;
@@ -74,7 +76,8 @@ enum action_type {
     ACTION_RUN,     /* begin to compute the chunk `run` */
     ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
-    ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place */
+    ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place; with
+                       store.discard it is received and dropped: the iterations are done already */
     ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; PROBLEM follows where that fails */
     ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
                     it is there, is left out, and PROBLEM follows */
@@ -98,6 +101,7 @@ struct action {
             unsigned from;
             const void *data;
             uint64_t bytes;
+            bool discard; /* COLLECT */
         } store;
         struct {
             const struct range *ranges; /* borrowed for the step */

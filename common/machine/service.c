@@ -1,5 +1,5 @@
 /* Serving workers: see service.h. */
-#include "common/machine/service.h"
+#include "common/machine/serving.h"
 
 #include <stdlib.h>
 
@@ -11,6 +11,8 @@ int service_init(struct service *service, const struct service_config *config)
         .ranks = config->ranks,
         .worker_count = config->workers,
         .record_bytes = config->record_bytes,
+        .present = config->absent ? 0 : config->workers,
+        .leave_due_ns = NEVER,
         .first_assign_ns = NEVER,
     };
     service->workers = calloc(config->workers + 1, sizeof *service->workers);
@@ -21,6 +23,8 @@ int service_init(struct service *service, const struct service_config *config)
         service_fini(service);
         return -1;
     }
+    for (unsigned w = 0; w < service->present; w++)
+        service->workers[w].present = true;
     return 0;
 }
 
@@ -29,6 +33,9 @@ void service_fini(struct service *service)
     free(service->workers);
     free(service->waiting);
     free(service->answered);
+    free(service->returned);
+    free(service->losses);
+    free(service->failed);
     pool_fini(&service->pool);
     *service = (struct service){0};
 }
@@ -36,11 +43,6 @@ void service_fini(struct service *service)
 unsigned service_find(const struct service *service, unsigned rank)
 {
     return rank_index(service->ranks, service->worker_count, rank);
-}
-
-static struct grant *grant_slot(struct served *worker, uint32_t chunk)
-{
-    return &worker->grants[chunk % GRANTS_MAX];
 }
 
 static struct grant *find_grant(struct served *worker, uint32_t chunk)
@@ -90,6 +92,8 @@ static int take_part(struct service *service, unsigned w, struct grant *grant, u
 {
     if (check_payload(service, message, count, error) < 0)
         return -1;
+    if (grant->claim != CLAIM_SOLE && service_drops(service, w, grant, count, message, actions))
+        return 0;
     struct part part = {w, grant->chunk, grant->first + grant->received, count, digest};
     grant->received += count;
     if (message->payload == PAYLOAD_NONE) {
@@ -99,7 +103,10 @@ static int take_part(struct service *service, unsigned w, struct grant *grant, u
     service->parts_on_way++;
     actions_add(actions, &(struct action){
                              .type = message->payload == PAYLOAD_INLINE ? ACTION_STORE : ACTION_COLLECT,
-                             .store = {part, service->ranks[w], message->payload_data, count * service->record_bytes},
+                             .store = {.part = part,
+                                       .from = service->ranks[w],
+                                       .data = message->payload_data,
+                                       .bytes = count * service->record_bytes},
                          });
     return 0;
 }
@@ -160,6 +167,8 @@ static int complete_or_refuse(struct service *service, unsigned w, uint64_t now_
 {
     if (complete_chunk(service, w, now_ns, request) != NULL)
         return 0;
+    if (service->workers[w].gone)
+        return 1; /* it was taken for lost, and was not */
     return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
 }
 
@@ -188,10 +197,11 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
                            struct actions *actions, struct error *error)
 {
     struct completions done;
+    int refused;
     list_completions(message, &done);
     for (unsigned i = 0; i < done.count; i++)
-        if (complete_or_refuse(service, w, now_ns, &done.of[i], error) < 0)
-            return -1;
+        if ((refused = complete_or_refuse(service, w, now_ns, &done.of[i], error)) != 0)
+            return refused;
     if (!service->ending && note_asks(service, w, message->request.asks, error) < 0)
         return -1;
     service_serve(service, now_ns, actions);
@@ -209,6 +219,8 @@ static int receive_result(struct service *service, unsigned w, const struct mess
 {
     const struct result *result = &message->result;
     struct grant *grant = find_grant(&service->workers[w], result->chunk);
+    if (grant == NULL && service->workers[w].gone)
+        return 1;
     if (grant == NULL || result->count >= grant->count - grant->received)
         return error_set(error, "sent %llu results of chunk %u, which it was not assigned or which is shorter",
                          (unsigned long long)result->count, result->chunk);
@@ -258,12 +270,20 @@ static void answer(struct service *service, unsigned w, uint32_t chunk, const st
     service->answered[service->answered_count++] = w;
 }
 
-static void assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
-                   struct actions *actions)
+static inline struct grant *assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
+                                   struct actions *actions)
 {
     struct served *worker = &service->workers[w];
     uint32_t chunk = worker->chunks_assigned = chunk_number_after(worker->chunks_assigned);
-    *grant_slot(worker, chunk) = (struct grant){.first = range->first, .count = range->count, .chunk = chunk};
+    struct grant *grant = grant_slot(worker, chunk);
+    grant->first = range->first;
+    grant->count = range->count;
+    grant->received = grant->stored = 0;
+    grant->since_ns = now_ns;
+    grant->chunk = chunk;
+    grant->computed = false;
+    grant->claim = CLAIM_SOLE;
+    grant->attempts = 0;
     service->busy += worker->holds++ == 0;
     service->assigned++;
     actions->assignments++;
@@ -272,6 +292,7 @@ static void assign(struct service *service, unsigned w, const struct range *rang
     worker->asks--;
     service->asks_waiting--;
     answer(service, w, chunk, range);
+    return grant;
 }
 
 static void send_answers(struct service *service, struct actions *actions)
@@ -297,11 +318,46 @@ static bool has_slot(struct service *service, unsigned w)
     return grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk == 0;
 }
 
+/* The chunk's usual way is not to be burdened with what hardly ever happens. */
+#define RARELY __attribute__((noinline, cold))
+
+RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    struct returned returned;
+    service_take_returned(service, w, &returned);
+    assign(service, w, &returned.range, now_ns, actions)->attempts = (uint8_t)returned.attempts;
+    return true;
+}
+
+/* Gives the rest of an overdue chunk a second time. */
+RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    unsigned other;
+    struct grant *overdue = service_find_overdue(service, w, now_ns, &other);
+    if (overdue == NULL)
+        return;
+    const struct range rest = {overdue->first + overdue->received, overdue->count - overdue->received};
+    struct grant *copy = assign(service, w, &rest, now_ns, actions);
+    service_share(service, overdue, other, copy, w);
+    service->lease_due_ns = 0;
+}
+
 static bool next_chunk(struct service *service, unsigned w, struct range *range)
 {
     if (service->pool.count == 0 && service->ops->dry != NULL)
         service->ops->dry(service->owner, w);
     return pool_take(&service->pool, w, range);
+}
+
+/* Assigns a chunk to the worker: what was returned first, then of the pool. */
+static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    struct range range;
+    if (service->returned_count > 0)
+        return assign_returned(service, w, now_ns, actions);
+    if (next_chunk(service, w, &range))
+        return assign(service, w, &range, now_ns, actions) != NULL;
+    return false;
 }
 
 static unsigned dequeue(struct service *service)
@@ -313,18 +369,36 @@ static unsigned dequeue(struct service *service)
     return w;
 }
 
+/* Nothing is left: those who have nothing to do get what is overdue with others. One who hangs holds a chunk, though he
+ * may be the first in the queue. */
+RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    if (service->assigned != service->assigned_at_look)
+        service->lease_due_ns = 0; /* of chunks that were assigned meanwhile it is not known */
+    service->assigned_at_look = service->assigned;
+    for (unsigned left = service->waiting_count; left > 0 && service->lease_due_ns <= now_ns; left--) {
+        unsigned w = dequeue(service);
+        if (service->workers[w].holds == 0 && has_slot(service, w))
+            assign_copy(service, w, now_ns, actions); /* and looks for another one then */
+        if (service->workers[w].asks > 0)
+            enqueue(service, w);
+    }
+    if (service->lease_due_ns <= now_ns)
+        service->lease_due_ns = now_ns + LEASE_LOOK_NS;
+}
+
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
-    struct range range;
     unsigned lagging = 0; /* in a row: those whose turn comes when their results are stored */
     while (service->waiting_count > lagging && !service->ending) {
         unsigned w = service->waiting[service->waiting_first];
         bool has_room = has_slot(service, w);
-        if (has_room && !next_chunk(service, w, &range))
+        if (has_room && !assign_next(service, w, now_ns, actions)) {
+            if (service->exhausted)
+                serve_copies(service, now_ns, actions);
             break;
+        }
         lagging = has_room ? 0 : lagging + 1;
-        if (has_room)
-            assign(service, w, &range, now_ns, actions);
         dequeue(service);
         if (service->workers[w].asks > 0)
             enqueue(service, w);
@@ -332,22 +406,32 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
     send_answers(service, actions);
 }
 
-void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns, struct actions *actions)
+void service_stored(struct service *service, const struct event *event, struct actions *actions)
 {
+    const struct part *part = &event->part;
+    if (part->chunk == 0)
+        return; /* nobody wanted it, and nobody waits for it */
     service->parts_on_way--;
-    if (ok)
+    if (event->lost)
+        service_return(service, &(struct range){part->first, part->count}, 0);
+    else if (event->text == NULL)
         commit(service, part);
-    service_serve(service, now_ns, actions);
+    if (!event->lost)
+        service_serve(service, event->now_ns, actions);
 }
 
-void service_end(struct service *service, bool drain, struct actions *actions)
+/* Where END says that nothing is outstanding nobody has a reason to stay. */
+void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
     if (service->ending)
         return;
     service->ending = true;
+    service->lossy |= end->lossy;
     service->waiting_count = service->asks_waiting = 0;
-    for (unsigned w = 0; w < service->worker_count; w++)
-        actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_END, .end = {.drain = drain}});
+    service->leave_due_ns = end->drain ? NEVER : now_ns + LEAVE_NS;
+    for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)
+        if (service->workers[w].present && !service->workers[w].gone)
+            actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_END, .end = *end});
 }
 
 bool service_is_quiet(const struct service *service)
@@ -357,7 +441,7 @@ bool service_is_quiet(const struct service *service)
 
 bool service_is_over(const struct service *service)
 {
-    return service->ending && service->gone == service->worker_count && service->parts_on_way == 0;
+    return service->ending && service->gone == service->present && service->parts_on_way == 0;
 }
 
 void service_stats(const struct service *service, unsigned w, struct stats_record *record)

@@ -2,7 +2,12 @@
  * its own workers with it, and the supermaster serves all of them in the central topology: one code for both.
  *
  * The owner fills the pool and is told what has been stored. A chunk's way: pool, ASSIGN (a grant), REQUEST with DONE,
- * STORE or COLLECT of its results where the job has an output, committed. Nothing is allocated per chunk. */
+ * STORE or COLLECT of its results where the job has an output, committed. Nothing is allocated per chunk.
+ *
+ * What a lost worker had is returned: it is handed out again before anything else. What a worker has had for far too
+ * long is handed out a second time once nothing else is left; the first part of results that comes of either copy
+ * decides whose results count, and those of the other are dropped. Every iteration is at any time in the pool, with one
+ * worker whose results count (or two that have sent none of it yet), on its way to the disk, returned, or committed. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -12,19 +17,42 @@
 /* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */
 #define GRANTS_MAX (2 * ASKS_MAX)
 
+/* A range that has taken so many workers down is given up. */
+#define ATTEMPTS_MAX 3
+/* A chunk is overdue when it takes so many times as long as the earlier ones of its worker let expect, */
+#define LEASE_FACTOR 4
+/* and never sooner than this: a core that was busy with something else for a moment is no reason. */
+#define LEASE_MIN_NS 2000000000u
+/* While nobody is idle who could be given one, it is looked for again after this. */
+#define LEASE_LOOK_NS 100000000u
+/* Who has not left so long after an END that needs no waiting for chunks is taken for lost. */
+#define LEAVE_NS 5000000000u
+
+/* Whose results count. */
+enum claim {
+    CLAIM_SOLE,   /* this worker's */
+    CLAIM_SHARED, /* of two workers that have the rest, those of the first to send some */
+    CLAIM_VOID,   /* another's: these are dropped */
+};
+
 struct grant {
     uint64_t first, count;
-    uint64_t received; /* results announced so far, in iterations */
-    uint64_t stored;   /* results stored so far */
-    uint32_t chunk;    /* number; 0: the slot is unused */
-    bool computed;     /* DONE has come */
+    uint64_t received;                /* results announced so far, in iterations */
+    uint64_t stored;                  /* results stored so far, or dropped */
+    uint64_t since_ns;                /* when it was assigned */
+    uint32_t chunk;                   /* number; 0: the slot is unused */
+    bool computed;                    /* DONE has come */
+    uint8_t claim;                    /* enum claim */
+    uint8_t attempts;                 /* workers that died of it */
+    uint32_t twin_worker, twin_chunk; /* SHARED: the other one */
 };
 
 struct served {
     unsigned holds; /* chunks it has not finished */
     unsigned asks;  /* chunks it asked for and has not got */
     uint32_t chunks_assigned;
-    bool gone; /* said goodbye */
+    bool present; /* served here */
+    bool gone;    /* said goodbye, or is lost */
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when its last completion came */
     uint64_t messages, bytes;
@@ -45,10 +73,23 @@ struct service_ops {
     void (*committed)(void *owner, const struct part *part);
 };
 
+/* Work that a lost worker had. */
+struct returned {
+    struct range range;
+    unsigned attempts;
+};
+
+/* A worker that was lost, for the owner to tell. */
+struct loss {
+    unsigned worker;
+    uint64_t chunks; /* of it, that are handed out again */
+};
+
 struct service_config {
     const unsigned *ranks; /* of the workers, sorted; borrowed for the service's life */
     unsigned workers;
     unsigned pool_capacity;
+    bool absent;           /* nobody is served at first: see service_adopt() */
     uint64_t record_bytes; /* of one iteration's result; 0 where results are only digested */
     const struct service_ops *ops;
     void *owner;
@@ -67,13 +108,29 @@ struct service {
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes;
-    unsigned busy;            /* workers that hold a chunk */
-    unsigned parts_on_way;    /* STORE and COLLECT not yet answered */
-    unsigned gone;            /* workers that said goodbye */
-    bool ending;              /* nobody is served any more */
-    uint64_t first_assign_ns; /* NEVER before */
-    uint64_t assigned;        /* chunks */
-    uint64_t messages, bytes; /* that the workers sent, from their goodbyes */
+    unsigned busy;         /* workers that hold a chunk */
+    unsigned parts_on_way; /* STORE and COLLECT not yet answered */
+    unsigned present;      /* workers that are served here, or were */
+    unsigned gone;         /* of them, that said goodbye or are lost */
+    bool ending;           /* nobody is served any more */
+    bool exhausted;        /* kept by the owner: when the pool is empty there is nothing elsewhere, too */
+    bool lossy;            /* a rank of the run was lost, as far as is known here */
+    bool news;             /* of what stands below; the owner clears it */
+    bool out_of_memory;
+    struct returned *returned; /* owned; allocated at the first loss, as all that follows */
+    unsigned returned_count, returned_capacity;
+    struct loss *losses; /* owned */
+    unsigned loss_count, loss_capacity, losses_told;
+    unsigned char *failed; /* ranges that were given up, as records of a FAILED; owned */
+    unsigned failed_count, failed_capacity, failed_told;
+    uint64_t reissued;         /* chunks handed out again, or a second time */
+    uint64_t duplicates;       /* results that were dropped */
+    uint64_t lease_due_ns;     /* when to look for overdue chunks again; 0: at once */
+    uint64_t assigned_at_look; /* chunks, when it was looked for last */
+    uint64_t leave_due_ns;     /* ENDING: when those who have not left are taken for lost */
+    uint64_t first_assign_ns;  /* NEVER before */
+    uint64_t assigned;         /* chunks */
+    uint64_t messages, bytes;  /* that the workers sent, from their goodbyes */
 };
 
 /* -1 when memory is out. */
@@ -83,19 +140,42 @@ void service_fini(struct service *service);
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* Takes a REQUEST, RESULT, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what cannot be. */
+/* Takes a REQUEST, RESULT, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what cannot be; 1 where the
+ * worker was taken for lost, and nobody listens to it. */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
-/* The runtime is through with a part: it is stored, or (`ok` false) lost, and then never committed. */
-void service_stored(struct service *service, const struct part *part, bool ok, uint64_t now_ns,
-                    struct actions *actions);
+/* The runtime is through with a part, by EVENT_STORED: it is stored, or its sender was lost before all of it was here
+ * and it is returned (the owner serves afterwards), or the disk failed and it is never committed. */
+void service_stored(struct service *service, const struct event *event, struct actions *actions);
+
+/* Worker `w` is dead. The owner serves afterwards. Nothing happens where it has left already. */
+void service_lost(struct service *service, unsigned w);
+
+/* Worker `w`, which was absent, is served from now on. The chunk that it computes, of which `count` may be 0, becomes
+ * its first; `counts`: its results do, else they are dropped. */
+void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns);
+
+/* Takes what was returned away, for the owner to give to others; false when there is nothing. */
+bool service_take_away(struct service *service, struct range *range);
+
+/* At EVENT_TIMER: looks for overdue chunks, and takes for lost who should have left long ago. */
+void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
+
+/* When something is to be looked at: NEVER for nearly always. */
+static inline uint64_t service_deadline(const struct service *service)
+{
+    if (service->ending)
+        return service->gone < service->present ? service->leave_due_ns : NEVER;
+    return service->waiting_count > 0 && service->exhausted && service->lease_due_ns > 0 ? service->lease_due_ns
+                                                                                         : NEVER;
+}
 
 /* Hands chunks to those who wait, as long as there are any; at most once in a step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
 /* Sends END to every worker; from now on nobody is served. */
-void service_end(struct service *service, bool drain, struct actions *actions);
+void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
 
 /* All workers have left and all their results are stored. */
 bool service_is_over(const struct service *service);

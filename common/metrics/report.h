@@ -6,6 +6,7 @@
 
 #include "common/predict/choose.h"
 #include "common/sched/sched.h"
+#include "common/util/ranges.h"
 #include "hdss/kernel.h"
 
 #include <stdbool.h>
@@ -20,7 +21,7 @@ enum report_topology {
 };
 
 /* How the run ended; only the summary says it. */
-enum report_outcome { REPORT_DONE, REPORT_DRAINED, REPORT_FAILED };
+enum report_outcome { REPORT_DONE, REPORT_TASKS_FAILED, REPORT_DRAINED, REPORT_FAILED };
 
 struct report_worker {
     unsigned rank;
@@ -58,6 +59,8 @@ struct report {
     double startup_s;   /* program start to first assignment */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_faults faults;
+    const struct range *failed; /* [failed_count] in order */
+    size_t failed_count;
     const struct report_worker *worker_stats; /* [workers] */
 
     enum report_outcome outcome;

@@ -150,7 +150,11 @@ static void set_figures(json_t *object, const struct report *report)
 static const char *outcome_name(enum report_outcome outcome)
 {
     static const char *const names[] = {
-        [REPORT_DONE] = "done", [REPORT_DRAINED] = "drained", [REPORT_FAILED] = "failed"};
+        [REPORT_DONE] = "done",
+        [REPORT_TASKS_FAILED] = "tasks-failed",
+        [REPORT_DRAINED] = "drained",
+        [REPORT_FAILED] = "failed",
+    };
     return names[outcome];
 }
 
@@ -170,6 +174,16 @@ static void set_counters(json_t *object, const struct report *report)
                                   integer(faults->reissued_chunks), "duplicate_results",
                                   integer(faults->duplicate_results), "resumed_iterations",
                                   integer(faults->resumed_iterations)));
+}
+
+/* [first, count] each, of the ranges that were given up. */
+static json_t *failed_ranges(const struct report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->failed_count; i++)
+        json_array_append_new(array,
+                              json_pack("[o, o]", integer(report->failed[i].first), integer(report->failed[i].count)));
+    return array;
 }
 
 static json_t *make_head(const struct report *report)
@@ -192,6 +206,7 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "started_at", json_string(started_at));
     set_figures(object, report);
     set_counters(object, report);
+    json_object_set_new(object, "failed", failed_ranges(report));
     return object;
 }
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { LABEL_COLUMNS = 22 };
-#define COUNT_MAX 100000000 /* that fits its column when written out */
+#define COUNT_MAX    100000000 /* that fits its column when written out */
+#define FAILED_SHOWN 4         /* ranges */
 
 struct bar {
     unsigned rank;
@@ -54,6 +55,10 @@ static void add_headline(struct text *text, const struct report *report)
     case REPORT_DONE:
         add_plural(text, report->iterations, "iteration");
         text_add(text, " done");
+        break;
+    case REPORT_TASKS_FAILED:
+        text_add(text, "done but for what failed");
+        add_part_done(text, report);
         break;
     case REPORT_DRAINED:
         text_add(text, "stopped by a signal after a clean drain");
@@ -204,6 +209,19 @@ static void add_faults(struct text *text, const struct report_faults *faults)
         text_add(text, "\n");
 }
 
+/* The first few of the ranges that were given up; the report has all. */
+static void add_failed(struct text *text, const struct report *report)
+{
+    for (size_t i = 0; i < report->failed_count && i < FAILED_SHOWN; i++) {
+        const struct range *range = &report->failed[i];
+        text_add(text, "%s%" PRIu64 ":%" PRIu64, i == 0 ? "  given up     " : ", ", range->first, range->count);
+    }
+    if (report->failed_count > FAILED_SHOWN)
+        text_add(text, " and %zu more", report->failed_count - FAILED_SHOWN);
+    if (report->failed_count > 0)
+        text_add(text, " (first:count): their workers died\n");
+}
+
 static void add_results(struct text *text, const struct report *report)
 {
     char bytes[HUMAN_MAX];
@@ -212,6 +230,7 @@ static void add_results(struct text *text, const struct report *report)
     human_si(bytes, (double)report->bytes_on_wire);
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
     add_faults(text, &report->faults);
+    add_failed(text, report);
     text_add(text, "  checksum     %016" PRIx64 "\n", report->checksum);
     if (report->output == NULL || report->output[0] == '\0')
         return;

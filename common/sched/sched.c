@@ -135,6 +135,12 @@ void sched_give_back(struct sched *sched, uint64_t count)
     sched->remaining += count < cut ? count : cut;
 }
 
+void sched_claim(struct sched *sched, uint64_t count)
+{
+    assert(count <= sched->remaining);
+    sched->remaining -= count < sched->remaining ? count : sched->remaining;
+}
+
 void sched_feedback(struct sched *sched, const struct sched_feedback *feedback)
 {
     assert(feedback->worker < sched->workers);

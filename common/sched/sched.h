@@ -192,6 +192,10 @@ uint64_t sched_next(struct sched *sched, unsigned worker);
  * worker lost). Never more than were cut. */
 void sched_give_back(struct sched *sched, uint64_t count);
 
+/* Takes `count` iterations out of the remaining work that were handed out without a chunk being cut for them. Never
+ * more than remain. */
+void sched_claim(struct sched *sched, uint64_t count);
+
 /* Tells the technique what was measured; of use where sched_spec_learns(). What cannot be (no iterations, a time that
  * is negative or not a number) is dropped. */
 void sched_feedback(struct sched *sched, const struct sched_feedback *feedback);

@@ -40,7 +40,7 @@ static struct virtual_result run_and_check(const struct virtual_config *config, 
                   status, supermaster->failure.text);
     ck_assert_uint_eq(result.stored_twice, 0);
     ck_assert_uint_eq(result.wrong, 0);
-    ck_assert_uint_eq(supermaster->duplicates, 0);
+    ck_assert_uint_eq(supermaster->losses.duplicates, 0);
     if (status == EXIT_STATUS_DONE) {
         ck_assert_uint_eq(result.executed, config->count);
         ck_assert_uint_eq(supermaster->ledger.done, config->count);
@@ -168,6 +168,52 @@ START_TEST(a_failing_store_ends_the_run)
             ck_assert_str_eq(result.supermaster->failure.text, "No space left on device");
             virtual_free(cluster);
         }
+}
+END_TEST
+
+/* Runs with one rank killed in the middle, and says what the supermaster says of it. */
+static struct losses run_with_loss(unsigned masters, unsigned workers, unsigned rank, int status, struct error *text)
+{
+    struct virtual_config config = plain(masters, workers, "css:chunk=20", 2000);
+    const struct virtual_fault fault = {VIRTUAL_KILL, rank, 100000};
+    config.collect = true;
+    config.faults = &fault;
+    config.fault_count = 1;
+    config.detect_ns = 5000;
+    struct error error;
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+    struct virtual_result result = virtual_run(cluster);
+    ck_assert_int_eq(result.status, status);
+    ck_assert_uint_eq(result.wrong, 0);
+    if (status == EXIT_STATUS_DONE)
+        ck_assert_uint_eq(result.supermaster->ledger.digest, virtual_checksum(0, 2000));
+    else
+        *text = result.supermaster->failure;
+    ck_assert_uint_eq(supermaster_loss_count(result.supermaster), 1);
+    if (status == EXIT_STATUS_DONE)
+        supermaster_loss_text(result.supermaster, 0, text);
+    struct losses losses = result.supermaster->losses;
+    virtual_free(cluster);
+    return losses;
+}
+
+START_TEST(losses_are_survived_and_counted)
+{
+    struct error text;
+    struct losses losses = run_with_loss(0, 3, 2, EXIT_STATUS_DONE, &text);
+    ck_assert(losses.workers_lost == 1 && losses.masters_lost == 0 && losses.reissued >= 1);
+    ck_assert_ptr_nonnull(strstr(text.text, "worker rank 2 on node 0 was lost; its "));
+    losses = run_with_loss(2, 6, 4, EXIT_STATUS_DONE, &text); /* told by its master */
+    ck_assert(losses.workers_lost == 1 && losses.masters_lost == 0 && losses.reissued >= 1);
+    losses = run_with_loss(2, 2, 3, EXIT_STATUS_DONE, &text); /* the only one of its master, which leaves */
+    ck_assert(losses.workers_lost == 1 && losses.masters_left == 2 && losses.masters_lost == 0);
+    losses = run_with_loss(2, 6, 1, EXIT_STATUS_DONE, &text); /* its workers are adopted */
+    ck_assert(losses.workers_lost == 0 && losses.masters_lost == 1 && losses.orphans == 0);
+    ck_assert_str_eq(text.text, "master rank 1 was lost; its workers go on with the supermaster");
+    losses = run_with_loss(0, 1, 1, EXIT_STATUS_FAILED, &text);
+    ck_assert_uint_eq(losses.workers_lost, 1);
+    ck_assert_str_eq(text.text, "all workers are lost");
 }
 END_TEST
 
@@ -375,6 +421,7 @@ int main(void)
     tcase_add_loop_test(all, random_runs_drain_cleanly, 0, SEEDS);
     tcase_add_test(all, a_failing_kernel_ends_the_run);
     tcase_add_test(all, a_failing_store_ends_the_run);
+    tcase_add_test(all, losses_are_survived_and_counted);
     tcase_add_test(all, faster_workers_get_larger_chunks);
     tcase_add_test(all, asking_ahead_hides_the_network);
     tcase_add_test(all, short_chunks_far_from_the_supermaster_keep_workers_busy);

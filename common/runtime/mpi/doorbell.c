@@ -66,6 +66,8 @@ static void open_window(struct doorbell *doorbell)
     MPI_Win_allocate_shared(sizeof *own, 1, MPI_INFO_NULL, doorbell->node, &own, &doorbell->window);
     MPI_Win_shared_query(doorbell->window, 0, &size, &unit, &doorbell->bells);
     atomic_store(&own->sleeping, 0);
+    atomic_store(&own->left, 0);
+    atomic_store(&own->mourned, 0);
 }
 
 int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node)
@@ -109,6 +111,21 @@ void doorbell_ring(struct doorbell *doorbell, unsigned rank)
     socklen_t length = socket_name(doorbell, index, &address);
     /* A full queue means that it has been rung; a closed socket that it has left. */
     (void)sendto(doorbell->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, length);
+}
+
+void doorbell_leave(struct doorbell *doorbell)
+{
+    atomic_store(&doorbell->bells[doorbell->own].left, 1);
+}
+
+bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank)
+{
+    return atomic_load(&doorbell->bells[doorbell->node_index[rank]].left) != 0;
+}
+
+bool doorbell_mourn(struct doorbell *doorbell, unsigned rank)
+{
+    return atomic_exchange(&doorbell->bells[doorbell->node_index[rank]].mourned, 1) == 0;
 }
 
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping)

@@ -23,7 +23,9 @@
 
 struct bell {
     _Atomic uint32_t sleeping;
-    char pad[60]; /* a cache line each */
+    _Atomic uint32_t left;    /* the rank has ended in order, be it without the others */
+    _Atomic uint32_t mourned; /* somebody says, or has said, that it was lost */
+    char pad[52];             /* a cache line each */
 };
 
 struct doorbell {
@@ -44,6 +46,48 @@ void doorbell_fini(struct doorbell *doorbell);
 void doorbell_ring(struct doorbell *doorbell, unsigned rank);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
+
+/* For a rank that goes without waiting for the others, so that they do not take it for lost. */
+void doorbell_leave(struct doorbell *doorbell);
+/* Of a rank of this node. */
+bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
+/* True for one rank of the node: the one to say that `rank` was lost. */
+bool doorbell_mourn(struct doorbell *doorbell, unsigned rank);
+
+/* --- watch.c: peers of this node whose process has ended --- */
+
+struct peer {
+    unsigned rank;
+    int pid;
+    int process;         /* pidfd, -1: none */
+    bool is_gone;        /* before it could be watched */
+    bool watched, aided; /* aided: by its pidfd */
+    bool ended, taken;
+};
+
+struct watch {
+    struct peer *peers; /* owned; NULL: nobody is watched */
+    unsigned count;
+    unsigned unaided; /* peers that must be asked for */
+    unsigned ended;   /* peers that have ended and were not taken */
+    int set;          /* an epoll set: readable when somebody has ended */
+    uint64_t ask_ns;
+};
+
+struct runtime;
+
+/* Collective on the node. -1 when memory or files are out. */
+int watch_peers(struct watch *watch, const struct runtime *runtime);
+void watch_fini(struct watch *watch);
+
+/* From now on `rank`, a peer that was of no concern so far, is watched, too. */
+void watch_begin(struct watch *watch, unsigned rank);
+
+void watch_look(struct watch *watch);
+/* Asks for those whose end the kernel does not tell, once a second. */
+void watch_ask(struct watch *watch, uint64_t now_ns);
+/* A peer that has ended, each once. */
+bool watch_take(struct watch *watch, unsigned *rank);
 
 /* --- net.c: messages --- */
 
@@ -77,7 +121,12 @@ struct net {
     unsigned collects_active;
     struct collect *waiting; /* ring of those that have no buffer yet; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
+    unsigned char *ends; /* [ranks] enum net_end; owned */
+    unsigned ended;      /* ranks that have */
 };
+
+/* ENDED: nothing is sent to it. LOST: nor is anything taken from it. */
+enum net_end { NET_LIVES, NET_ENDED, NET_LOST };
 
 /* -1 when memory is out. */
 int net_init(struct net *net, MPI_Comm comm, unsigned receives);
@@ -91,7 +140,7 @@ bool net_can_send(const struct net *net);
 int net_send(struct net *net, unsigned to, const struct message *message);
 
 /* Takes one finished send from the ring: its receiver and its payload (NULL if none). False when the oldest is not
- * through. */
+ * through. One to a rank that has ended is through. */
 bool net_sent(struct net *net, unsigned *to, const void **payload);
 
 /* Receives a data message. -1 when memory is out. */
@@ -100,6 +149,17 @@ int net_collect(struct net *net, const struct part *part, unsigned from, uint64_
 /* A data message that has arrived, or NULL; to be given back by net_collected(). */
 struct collect *net_poll_collect(struct net *net);
 int net_collected(struct net *net, struct collect *collect);
+
+/* The rank has ended: sends to it are given up. The caller sends it nothing any more. */
+void net_end(struct net *net, unsigned rank, enum net_end end);
+
+static inline bool net_has_ended(const struct net *net, unsigned rank, enum net_end end)
+{
+    return net->ended > 0 && net->ends[rank] >= end;
+}
+
+/* Gives up a data message from a rank that is lost, and says which; 0 where there is none, -1 when memory is out. */
+int net_cancel(struct net *net, unsigned from, struct part *part);
 
 static inline bool net_is_pending(const struct net *net)
 {
@@ -113,6 +173,7 @@ struct wait {
     struct event *signals[3];
     struct event *bell;
     struct event *timer;
+    struct event *ends;     /* of peers; NULL: none is watched */
     bool cores_are_free;    /* each rank of this node can have a core */
     bool far_peers;         /* some messages come from where no doorbell reaches */
     bool patient;           /* nobody waits for this rank while it waits */
@@ -127,6 +188,9 @@ void wait_catch_early(void);
 
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free);
 void wait_fini(struct wait *wait);
+
+/* Has waiting end, and wait_look() notice, when a peer ends. -1 when memory is out. */
+int wait_watch(struct wait *wait, struct watch *watch);
 
 /* Something happened: the next wait begins with polling again. */
 static inline void wait_reset(struct wait *wait)
@@ -158,7 +222,10 @@ struct runtime {
     char **word;          /* [count + 1], owned */
     struct topology topology;
     bool grouped, prepared;
+    bool over;  /* all ranks are through */
+    bool lossy; /* a rank of the run was lost: from now on nobody waits for all */
     struct doorbell doorbell;
+    struct watch watch;
     bool cores_are_free;
     unsigned cores;
     bool sleeps_precisely; /* the timer's slack is set */
@@ -167,5 +234,5 @@ struct runtime {
 /* start.c: what all ranks do together before they run. */
 int runtime_prepare(struct runtime *runtime);
 
-/* Returns when all ranks have called it. Asleep. */
+/* Returns when all ranks have called it, asleep; or, as the run is lossy then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct driver {
     struct runtime *runtime;
@@ -27,6 +28,7 @@ struct driver {
     struct error problem; /* of the actions of this step; empty where there is none */
     bool sync_failed;     /* the action that comes next is left out */
     bool exiting, broken;
+    uint64_t exit_ns; /* since when it is exiting */
     int status;
 };
 
@@ -66,6 +68,37 @@ static void inject_delay(struct driver *driver)
     driver->now_ns = runtime_now();
 }
 
+/* An END says it to those who have lost nobody themselves. */
+static void note_loss(struct driver *driver, const struct message *message)
+{
+    if (message->type == MESSAGE_END && message->end.lossy)
+        driver->runtime->lossy = true;
+}
+
+static void drop_message(struct driver *driver, const struct message *message)
+{
+    if (message->payload != PAYLOAD_NONE)
+        driver->effects->sent(driver->effects->context, message->payload_data);
+}
+
+/* Looks between two of which no peer is found to have ended, while there is no room to send. */
+#define LOOKS_PER_END 256
+
+/* Waits for the oldest message to be gone: for ever, if nobody found out that its receiver has ended. */
+static void make_room(struct driver *driver)
+{
+    const struct watch *watch = &driver->runtime->watch;
+    for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
+        progress_sends(driver);
+        if (looks % LOOKS_PER_END != 0)
+            continue;
+        watch_look(&driver->runtime->watch);
+        for (unsigned i = 0; watch->ended > 0 && i < watch->count; i++)
+            if (watch->peers[i].ended && !watch->peers[i].taken)
+                net_end(&driver->net, watch->peers[i].rank, NET_ENDED);
+    }
+}
+
 static void send_message(void *context, unsigned to, const struct message *message)
 {
     struct driver *driver = context;
@@ -74,8 +107,12 @@ static void send_message(void *context, unsigned to, const struct message *messa
         return;
     }
     inject_delay(driver);
-    while (!net_can_send(&driver->net))
-        progress_sends(driver);
+    note_loss(driver, message);
+    make_room(driver);
+    if (net_has_ended(&driver->net, to, NET_ENDED)) {
+        drop_message(driver, message);
+        return;
+    }
     if (net_send(&driver->net, to, message) < 0) {
         give_up(driver, "out of memory for a message");
         return;
@@ -157,6 +194,7 @@ static void apply(void *self, const struct action *action)
     case ACTION_SYNC: sync_stored(driver); break;
     case ACTION_EXIT:
         driver->exiting = true;
+        driver->exit_ns = driver->now_ns;
         driver->status = action->exit.status;
         break;
     }
@@ -231,11 +269,14 @@ static bool receive_one(struct driver *driver)
         return false;
     driver->now_is_fresh = false;
     driver->since_clock++;
+    if (net_has_ended(&driver->net, from, NET_LOST))
+        return true;
     enum decode_result reason = message_decode(&message, bytes, size);
     struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
-    if (reason == DECODE_OK)
+    if (reason == DECODE_OK) {
+        note_loss(driver, &message);
         step(driver, &event);
-    else
+    } else
         deliver_bad_message(driver, from, reason);
     deliver_stored(driver);
     return true;
@@ -255,7 +296,10 @@ static bool receive_data(struct driver *driver)
     struct collect *collect = net_poll_collect(&driver->net);
     if (collect == NULL)
         return false;
-    store(driver, &collect->part, collect->buffer);
+    if (collect->part.chunk == 0) /* to be dropped: the iterations are done already */
+        note_stored(driver, &collect->part, 0, NULL);
+    else
+        store(driver, &collect->part, collect->buffer);
     if (net_collected(&driver->net, collect) < 0)
         give_up(driver, "out of memory for results");
     deliver_stored(driver);
@@ -284,6 +328,78 @@ static bool compute(struct driver *driver)
     return true;
 }
 
+/* Looks that find nothing before all that a peer has sent counts as taken, and all together: others go on sending. */
+#define LAST_LOOKS     32
+#define LAST_LOOKS_MAX 4096
+
+static void take_last_messages(struct driver *driver)
+{
+    unsigned empty = 0;
+    for (unsigned looks = 0; empty < LAST_LOOKS && looks < LAST_LOOKS_MAX; looks++) {
+        bool any = receive_one(driver);
+        any |= receive_data(driver);
+        empty = any ? 0 : empty + 1;
+    }
+}
+
+/* There is nothing to decide for who has lost the supermaster. One rank says it, and has the launcher end those who are
+ * not listening, because their kernel computes on. */
+static _Noreturn void leave_alone(struct driver *driver)
+{
+    struct runtime *runtime = driver->runtime;
+    unsigned supermaster = runtime->topology.supermaster;
+    if (doorbell_has_left(&runtime->doorbell, supermaster))
+        _exit(EXIT_STATUS_DONE); /* it has waited for us long enough */
+    if (doorbell_mourn(&runtime->doorbell, supermaster)) {
+        fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
+                runtime->rank, supermaster);
+        fflush(stderr);
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    }
+    _exit(EXIT_STATUS_FAILED);
+}
+
+static void deliver_loss(struct driver *driver, unsigned rank)
+{
+    struct event lost = {.type = EVENT_LOST, .from = rank};
+    struct event stored = {.type = EVENT_STORED, .lost = true};
+    int result;
+    net_end(&driver->net, rank, NET_LOST);
+    step(driver, &lost);
+    while ((result = net_cancel(&driver->net, rank, &stored.part)) > 0)
+        step(driver, &stored);
+    if (result < 0)
+        give_up(driver, "out of memory for results");
+    deliver_stored(driver);
+}
+
+/* The workers of a master are its own concern, as long as it lives. */
+static void look_after_workers(struct runtime *runtime, unsigned master)
+{
+    const struct topology *topology = &runtime->topology;
+    if (runtime->role != ROLE_SUPERMASTER || runtime->hellos[master].role != ROLE_MASTER)
+        return;
+    for (unsigned w = 0; w < topology->workers; w++)
+        if (runtime_master_of(runtime, topology->worker_rank[w]) == master)
+            watch_begin(&runtime->watch, topology->worker_rank[w]);
+}
+
+/* The process of a peer has ended: in order, as it does where the run has lost somebody else, or it is lost itself. */
+static void part_from(struct driver *driver, unsigned rank)
+{
+    struct runtime *runtime = driver->runtime;
+    runtime->lossy = true;
+    net_end(&driver->net, rank, NET_ENDED);
+    take_last_messages(driver);
+    if (driver->exiting)
+        return;
+    if (rank == runtime->topology.supermaster)
+        leave_alone(driver);
+    if (!doorbell_has_left(&runtime->doorbell, rank))
+        deliver_loss(driver, rank);
+    look_after_workers(runtime, rank);
+}
+
 static uint64_t next_deadline(const struct driver *driver)
 {
     uint64_t deadline = driver->machine->deadline(driver->machine->self);
@@ -292,7 +408,11 @@ static uint64_t next_deadline(const struct driver *driver)
 
 static void look_at_time(struct driver *driver)
 {
+    unsigned ended;
     wait_look(&driver->wait, driver->now_ns);
+    watch_ask(&driver->runtime->watch, driver->now_ns);
+    while (watch_take(&driver->runtime->watch, &ended))
+        part_from(driver, ended);
     if (driver->wait.drain) {
         driver->wait.drain = false;
         step_simple(driver, EVENT_DRAIN, NULL);
@@ -370,7 +490,9 @@ static int driver_init(struct driver *driver)
     actions_init_sink(&driver->actions, &driver->sink);
     if (driver->stored == NULL || driver->stored_error == NULL ||
         wait_init(&driver->wait, &driver->runtime->doorbell, driver->runtime->cores_are_free) < 0 ||
-        net_init(&driver->net, driver->runtime->world, worker ? 4 : RECEIVES_MAX) < 0)
+        net_init(&driver->net, driver->runtime->world, worker ? 4 : RECEIVES_MAX) < 0 ||
+        watch_peers(&driver->runtime->watch, driver->runtime) < 0 ||
+        wait_watch(&driver->wait, &driver->runtime->watch) < 0)
         return -1;
     driver->wait.far_peers = has_far_peers(driver->runtime);
     driver->wait.patient = worker;
@@ -380,11 +502,23 @@ static int driver_init(struct driver *driver)
 
 static void driver_fini(struct driver *driver)
 {
-    net_fini(&driver->net);
+    if (!driver->runtime->lossy) /* else MPI is let be */
+        net_fini(&driver->net);
     wait_fini(&driver->wait);
     actions_fini(&driver->actions);
     free(driver->stored);
     free(driver->stored_error);
+}
+
+/* Messages to a rank of another node that was lost, of which nobody tells, stay for ever. */
+#define LAST_SENDS_NS 2000000000u
+
+static bool goes_on(const struct driver *driver)
+{
+    if (driver->broken || !driver->exiting)
+        return !driver->broken;
+    bool late = driver->runtime->lossy && driver->now_ns > driver->exit_ns + LAST_SENDS_NS;
+    return driver->net.send_count > 0 && !late;
 }
 
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
@@ -395,9 +529,11 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
         give_up(&driver, "cannot prepare: out of memory, or no socket for its doorbell");
         return EXIT_STATUS_FAILED;
     }
+    if (effects->begun != NULL)
+        effects->begun(effects->context);
     driver.now_ns = runtime_now();
     step_simple(&driver, failure == NULL ? EVENT_START : EVENT_PROBLEM, failure);
-    while (!driver.broken && (!driver.exiting || driver.net.send_count > 0))
+    while (goes_on(&driver))
         turn(&driver);
     driver_fini(&driver);
     return driver.status;

@@ -11,9 +11,13 @@ int net_init(struct net *net, MPI_Comm comm, unsigned receives)
     net->receive_bytes = malloc(receives * sizeof *net->receive_bytes);
     net->waiting_capacity = 64;
     net->waiting = malloc(net->waiting_capacity * sizeof *net->waiting);
-    if (net->receive_bytes == NULL || net->waiting == NULL) {
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    net->ends = calloc((size_t)ranks, sizeof *net->ends);
+    if (net->receive_bytes == NULL || net->waiting == NULL || net->ends == NULL) {
         free(net->receive_bytes);
         free(net->waiting);
+        free(net->ends);
         return -1;
     }
     for (unsigned i = 0; i < receives; i++) {
@@ -47,6 +51,7 @@ void net_fini(struct net *net)
         free(net->collects[i].buffer);
     free(net->receive_bytes);
     free(net->waiting);
+    free(net->ends);
 }
 
 /* The receives were started one after another, and MPI matches in that order: only the oldest needs to be looked at. */
@@ -109,16 +114,32 @@ int net_send(struct net *net, unsigned to, const struct message *message)
     return 0;
 }
 
-bool net_sent(struct net *net, unsigned *to, const void **payload)
+static void let_go(MPI_Request *request)
 {
-    struct send_slot *slot = &net->sends[net->send_first];
+    if (*request != MPI_REQUEST_NULL)
+        MPI_Request_free(request);
+}
+
+/* What MPI still holds of a message to a rank that has ended, nobody will ever read: its bytes may change. */
+static bool is_through(struct net *net, struct send_slot *slot)
+{
     int control, data = 1;
-    if (net->send_count == 0)
-        return false;
     MPI_Test(&slot->control, &control, MPI_STATUS_IGNORE);
     if (slot->data != MPI_REQUEST_NULL)
         MPI_Test(&slot->data, &data, MPI_STATUS_IGNORE);
-    if (!control || !data)
+    if (control && data)
+        return true;
+    if (!net_has_ended(net, slot->to, NET_ENDED))
+        return false;
+    let_go(&slot->control);
+    let_go(&slot->data);
+    return true;
+}
+
+bool net_sent(struct net *net, unsigned *to, const void **payload)
+{
+    struct send_slot *slot = &net->sends[net->send_first];
+    if (net->send_count == 0 || !is_through(net, slot))
         return false;
     *to = slot->to;
     *payload = slot->payload;
@@ -201,4 +222,48 @@ int net_collected(struct net *net, struct collect *collect)
     net->waiting_first = (net->waiting_first + 1) % net->waiting_capacity;
     net->waiting_count--;
     return start_collect(net, collect, &wanted);
+}
+
+void net_end(struct net *net, unsigned rank, enum net_end end)
+{
+    net->ended += net->ends[rank] == NET_LIVES;
+    net->ends[rank] = (unsigned char)end;
+}
+
+static bool cancel_waiting(struct net *net, unsigned from, struct part *part)
+{
+    for (unsigned i = 0; i < net->waiting_count; i++) {
+        unsigned at = (net->waiting_first + i) % net->waiting_capacity;
+        if (net->waiting[at].from != from)
+            continue;
+        *part = net->waiting[at].part;
+        for (; i + 1 < net->waiting_count; i++)
+            net->waiting[(net->waiting_first + i) % net->waiting_capacity] =
+                net->waiting[(net->waiting_first + i + 1) % net->waiting_capacity];
+        net->waiting_count--;
+        net->collects_active--;
+        return true;
+    }
+    return false;
+}
+
+/* Nobody knows whether MPI is through with the buffer: it stays MPI's. */
+static int cancel_active(struct net *net, struct collect *collect, struct part *part)
+{
+    *part = collect->part;
+    MPI_Cancel(&collect->request);
+    let_go(&collect->request);
+    collect->buffer = NULL;
+    collect->capacity = 0;
+    return net_collected(net, collect) < 0 ? -1 : 1;
+}
+
+int net_cancel(struct net *net, unsigned from, struct part *part)
+{
+    if (cancel_waiting(net, from, part))
+        return 1;
+    for (unsigned i = 0; i < COLLECTS_MAX; i++)
+        if (net->collects[i].active && net->collects[i].from == from)
+            return cancel_active(net, &net->collects[i], part);
+    return 0;
 }

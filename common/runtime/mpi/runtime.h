@@ -27,6 +27,8 @@ struct effects {
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
     /* whoever stores for --durability node: brings what is stored to the disk. -1 with one line. */
     int (*sync)(void *context, struct error *error);
+    /* all ranks are there, and from now on the loss of one is noticed; may be NULL */
+    void (*begun)(void *context);
     /* about every tick_ns, for a progress line; NULL or 0: never */
     void (*tick)(void *context, uint64_t now_ns);
     uint64_t tick_ns;
@@ -66,6 +68,9 @@ unsigned runtime_ranks(const struct runtime *runtime);
 /* Rank of the master (the supermaster in the central topology) that serves worker `rank`; after runtime_group(). */
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
 
+/* Rank of the supermaster, where there is one. */
+unsigned runtime_supermaster(const struct runtime *runtime);
+
 /* Cores that the ranks of all nodes may run on together; 0 before runtime_drive(). */
 unsigned runtime_cores(const struct runtime *runtime);
 
@@ -87,5 +92,12 @@ uint64_t runtime_process_start(void);
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
                   const char *failure);
 
-/* Finalises MPI and frees everything. */
-void runtime_leave(struct runtime *runtime);
+/* Waits for all ranks to be through. Not where one of them was lost. */
+void runtime_wait(struct runtime *runtime);
+
+/* Whether a rank of the run was lost. */
+bool runtime_is_lossy(const struct runtime *runtime);
+
+/* Finalises MPI and frees everything, once all ranks are through. Where one was lost, that would not end: then MPI is
+ * left as it is, and this ends the process with `status`. */
+void runtime_leave(struct runtime *runtime, int status);

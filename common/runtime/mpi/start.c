@@ -103,6 +103,11 @@ unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)
     return topology->masters == 0 ? topology->supermaster : topology->master_rank[topology->master_of[w]];
 }
 
+unsigned runtime_supermaster(const struct runtime *runtime)
+{
+    return runtime->topology.supermaster;
+}
+
 /* The lowest world rank on this node names it. */
 static uint32_t node_of(const struct runtime *runtime)
 {
@@ -204,7 +209,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     say_why(runtime, introduction, *status, &error);
     if (*status == HELLO_STATUS_HELP)
         *status = EXIT_STATUS_DONE;
-    runtime_leave(runtime);
+    runtime_leave(runtime, *status);
     return NULL;
 }
 
@@ -280,7 +285,17 @@ int runtime_prepare(struct runtime *runtime)
 
 #define NAP_MAX_NS 5000000
 
-/* Waits for all ranks to be through, asleep: MPI's own barriers burn the core that others still compute on. */
+static bool has_lost_peers(struct runtime *runtime)
+{
+    if (runtime->watch.peers == NULL)
+        return false;
+    watch_look(&runtime->watch);
+    watch_ask(&runtime->watch, runtime_now());
+    return runtime->watch.ended > 0;
+}
+
+/* Waits for all ranks to be through, asleep: MPI's own barriers burn the core that others still compute on. Nobody ends
+ * before all are through, unless somebody was lost. */
 void runtime_wait_for_all(struct runtime *runtime)
 {
     struct timespec nap = {.tv_nsec = 20000};
@@ -288,20 +303,85 @@ void runtime_wait_for_all(struct runtime *runtime)
     int done = 0;
     MPI_Ibarrier(runtime->world, &request);
     for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
+        runtime->lossy = has_lost_peers(runtime);
+        if (runtime->lossy)
+            return;
         nanosleep(&nap, NULL);
         nap.tv_nsec = nap.tv_nsec < NAP_MAX_NS ? 2 * nap.tv_nsec : NAP_MAX_NS;
     }
 }
 
-void runtime_leave(struct runtime *runtime)
+void runtime_wait(struct runtime *runtime)
 {
-    runtime_wait_for_all(runtime);
+    if (!runtime->over && !runtime->lossy)
+        runtime_wait_for_all(runtime);
+    runtime->over = true;
+}
+
+bool runtime_is_lossy(const struct runtime *runtime)
+{
+    return runtime->lossy;
+}
+
+/* What goes to another node may still be in this process, though MPI has called it sent. */
+#define LAST_PROGRESS_NS 200000000u
+
+static void push_far_messages(struct runtime *runtime)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    unsigned near = 0;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        near += doorbell_reaches(&runtime->doorbell, i);
+    for (uint64_t began_ns = runtime_now(); near < runtime->ranks && runtime_now() < began_ns + LAST_PROGRESS_NS;) {
+        int any;
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_CONTROL, runtime->world, &any, MPI_STATUS_IGNORE);
+        nanosleep(&nap, NULL);
+    }
+}
+
+static _Noreturn void leave_alone(struct runtime *runtime, int status)
+{
+    push_far_messages(runtime);
+    fflush(NULL);
+    doorbell_leave(&runtime->doorbell);
+    _exit(status);
+}
+
+/* Where hundreds of ranks share a few cores finalising MPI takes a minute; where one is killed in that moment, for
+ * ever.
+ */
+#define FINALIZE_MAX_S 120
+
+static int finalize_status;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    _exit(finalize_status);
+}
+
+static void finalize(int status)
+{
+    finalize_status = status;
+    fflush(NULL);
+    signal(SIGALRM, on_alarm);
+    alarm(FINALIZE_MAX_S);
+    MPI_Finalize();
+    alarm(0);
+}
+
+void runtime_leave(struct runtime *runtime, int status)
+{
+    runtime_wait(runtime);
+    if (runtime->lossy)
+        leave_alone(runtime, status);
+    watch_fini(&runtime->watch);
     if (runtime->prepared)
         doorbell_fini(&runtime->doorbell);
     if (runtime->grouped)
         topology_fini(&runtime->topology);
     MPI_Comm_free(&runtime->node);
-    MPI_Finalize();
+    finalize(status);
     free(runtime->hellos);
     free(runtime->words);
     free(runtime->word);

@@ -93,6 +93,18 @@ int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
     return 0;
 }
 
+static void on_end(evutil_socket_t set, short what, void *context)
+{
+    (void)set, (void)what;
+    watch_look(context);
+}
+
+int wait_watch(struct wait *wait, struct watch *watch)
+{
+    wait->ends = event_new(wait->base, watch->set, EV_READ | EV_PERSIST, on_end, watch);
+    return wait->ends == NULL || event_add(wait->ends, NULL) < 0 ? -1 : 0;
+}
+
 void wait_fini(struct wait *wait)
 {
     for (int i = 0; i < 3; i++) {
@@ -104,6 +116,8 @@ void wait_fini(struct wait *wait)
         event_free(wait->bell);
     if (wait->timer != NULL)
         event_free(wait->timer);
+    if (wait->ends != NULL)
+        event_free(wait->ends);
     if (wait->base != NULL)
         event_base_free(wait->base);
 }

@@ -1,6 +1,8 @@
 /* Joining a run that another rank leads: see follow.h. */
 #include "common/runtime/programs/follow.h"
 
+#include "common/runtime/status.h"
+
 #include <stddef.h>
 
 int follow(const struct follower *follower, struct front *front, int argc, char **argv)
@@ -21,7 +23,9 @@ int follow(const struct follower *follower, struct front *front, int argc, char 
         char *const *word = runtime_share_job(runtime, 0, NULL, &status, &words);
         if (word != NULL)
             status = follower->run(follower->context, runtime, words, word);
-        runtime_leave(runtime);
+        if (status != EXIT_STATUS_DONE)
+            status_tell_end(role_name(follower->role), status, runtime_is_lossy(runtime));
+        runtime_leave(runtime, status);
     }
     front_fini(front);
     return status;

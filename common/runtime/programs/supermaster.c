@@ -5,6 +5,7 @@
 #include "common/runtime/front.h"
 #include "common/runtime/mpi/runtime.h"
 #include "common/runtime/lead.h"
+#include "common/runtime/status.h"
 #include "supermaster/figures.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct program {
     const struct topology *topology;
     struct supermaster supermaster;
     bool supermaster_ready;
+    unsigned losses_said;
 };
 
 /* --- the job --- */
@@ -78,10 +80,21 @@ static double elapsed_s(const struct program *program, uint64_t now_ns)
     return first == NEVER || now_ns < first ? 0 : (double)(now_ns - first) / 1e9;
 }
 
+/* Names those that were lost since it was called last. */
+static void say_losses(struct program *program)
+{
+    struct error text;
+    for (; program->losses_said < supermaster_loss_count(&program->supermaster); program->losses_said++) {
+        supermaster_loss_text(&program->supermaster, program->losses_said, &text);
+        lead_say_failure(&program->lead, text.text, program->lead.rank);
+    }
+}
+
 static void show_progress(void *context, uint64_t now_ns)
 {
     struct program *program = context;
     const struct supermaster *supermaster = &program->supermaster;
+    say_losses(program);
     const struct progress progress = {
         .name = program->lead.plan.kernel->name,
         .done = supermaster->ledger.done,
@@ -95,15 +108,27 @@ static void show_progress(void *context, uint64_t now_ns)
     lead_show_progress(&program->lead, &progress);
 }
 
+static void begun(void *context)
+{
+    (void)context;
+    status_tell_begun();
+}
+
 static int store(void *context, const struct part *part, const void *data, struct error *error)
 {
-    struct program *program = context;
-    return results_write(&program->lead.sink, part->first, part->count, data, error);
+    struct lead *lead = &((struct program *)context)->lead;
+    if (!lead->sink_open && lead_open_sink(lead) < 0) { /* a master was lost, and its workers bring theirs here */
+        *error = lead->error;
+        return -1;
+    }
+    return results_write(&lead->sink, part->first, part->count, data, error);
 }
 
 static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
-    return lead_record(&((struct program *)context)->lead, ranges, count, digest, error);
+    struct program *program = context;
+    say_losses(program); /* some twenty times a second there is time for it */
+    return lead_record(&program->lead, ranges, count, digest, error);
 }
 
 /* --- at the end --- */
@@ -130,6 +155,7 @@ static int run(struct program *program)
         .context = program,
         .store = store,
         .journal = record,
+        .begun = begun,
         .tick = show_progress,
         .tick_ns = program->lead.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
         .calculation_ns = program->lead.plan.job.calculation_ns,
@@ -137,6 +163,7 @@ static int run(struct program *program)
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;
+    say_losses(program);
     if (supermaster->failure.text[0] != '\0')
         lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);
     return say_how_it_went(program, lead_finish_output(&program->lead, status));
@@ -156,6 +183,18 @@ static int share_and_run(struct program *program, int argc, char **argv)
     return shared ? run(program) : status;
 }
 
+/* Leaves MPI, where no rank was lost: returns whether one was. */
+static bool finish(struct program *program, int status)
+{
+    if (program->supermaster_ready)
+        supermaster_fini(&program->supermaster);
+    runtime_wait(program->runtime);
+    if (runtime_is_lossy(program->runtime))
+        return true;
+    runtime_leave(program->runtime, status); /* last: the machine borrows the topology */
+    return false;
+}
+
 int supermaster_program(int argc, char **argv, const char *version)
 {
     static struct program program;
@@ -166,6 +205,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     const struct introduction introduction = {
         .role = ROLE_SUPERMASTER, .version = version, .status = front.status, .text = front.text};
     int status;
+    bool lossy = false;
     if (front_ends_here(&front, &status))
         return status;
     program.runtime = runtime_join(&argc, &argv, &introduction, &status);
@@ -173,11 +213,12 @@ int supermaster_program(int argc, char **argv, const char *version)
         lead->rank = runtime_rank(program.runtime);
         terminal_init(&lead->terminal, lead->plan.job.progress);
         status = share_and_run(&program, argc, argv);
-        if (program.supermaster_ready)
-            supermaster_fini(&program.supermaster);
-        runtime_leave(program.runtime); /* last: the machine borrows the topology */
+        lossy = finish(&program, status);
         lead_clear_away(lead);
     }
+    status_tell_end(role_name(ROLE_SUPERMASTER), status, lossy);
     front_fini(&front);
+    if (lossy)
+        runtime_leave(program.runtime, status); /* ends the process */
     return status;
 }

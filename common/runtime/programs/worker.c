@@ -77,6 +77,7 @@ static void init_machine(struct program *program)
     const struct worker_config config = {
         .rank = runtime_rank(program->runtime),
         .master = runtime_master_of(program->runtime, runtime_rank(program->runtime)),
+        .supermaster = runtime_supermaster(program->runtime),
         .probe = job_probes(job) && program->plan.count > 0,
         .ask_ahead = modes[job->ask_ahead],
         .ask_ahead_chunks = job->ask_ahead_chunks,

@@ -41,7 +41,9 @@ struct node {
     struct speed probed; /* the result of the probe that is running */
     struct running running;
     struct future *queue_first, **queue_last; /* what arrived while it was busy */
+    unsigned wakes;                           /* scheduled */
     bool gone;
+    bool killed, stopped;
 };
 
 struct virtual_cluster {
@@ -202,6 +204,7 @@ static void init_workers(struct virtual_cluster *cluster)
             .rank = topology->worker_rank[w],
             .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
             .probe = job_probes(&cluster->job) && cluster->config.count > 0,
+            .supermaster = topology->supermaster,
             .ask_ahead = cluster->config.ask_ahead,
             .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
         };
@@ -461,6 +464,11 @@ static void probe(struct virtual_cluster *cluster, unsigned rank)
              &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns, .rank = rank, .type = EVENT_PROBED});
 }
 
+static bool has_faults(const struct virtual_cluster *cluster)
+{
+    return cluster->config.fault_count > 0 || cluster->config.poison_plus_1 > 0;
+}
+
 static void write_records(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data)
 {
     for (uint64_t i = 0; i < part->count; i++) {
@@ -470,8 +478,15 @@ static void write_records(struct virtual_cluster *cluster, const struct part *pa
     }
 }
 
+static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action,
+                          const void *data);
+
 static void store(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
+    if (action->type == ACTION_COLLECT && has_faults(cluster)) {
+        collect_later(cluster, rank, action, data);
+        return;
+    }
     bool fails = ++cluster->stores == cluster->config.fail_store_plus_1;
     if (!fails)
         write_records(cluster, &action->store.part, data);
@@ -508,6 +523,155 @@ static void check_synced(struct virtual_cluster *cluster, const struct node *nod
         cluster->result.journalled_early += message->record_count > 0 && !node->synced;
 }
 
+/* --- faults --- */
+
+/* A number from 0 to most, by the seed of the faults. */
+static uint64_t chance(const struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t most)
+{
+    return random_at(cluster->config.fault_seed, (uint64_t)rank << 32 | other) % (most + 1);
+}
+
+/* When the last message of `rank` arrives that is on its way to `other`; those after `cut_ns` do not. */
+static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t cut_ns)
+{
+    uint64_t last = cluster->now_ns;
+    for (size_t i = 0; i < cluster->heap.length; i++) {
+        struct future *future = &cluster->heap.items[i];
+        if (future->rank != other || future->from != rank || future->type != EVENT_MESSAGE || future->wake ||
+            future->fault_plus_1 > 0)
+            continue;
+        future->dropped |= future->at_ns > cut_ns;
+        if (!future->dropped && future->at_ns > last)
+            last = future->at_ns;
+    }
+    return last;
+}
+
+static bool watches(const struct virtual_cluster *cluster, unsigned watcher, unsigned rank)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned w = topology_worker(topology, rank), v = topology_worker(topology, watcher);
+    if (watcher == rank)
+        return false;
+    if (rank == topology->supermaster)
+        return true;
+    if (v < topology->workers)
+        return topology->masters > 0 && topology->master_rank[topology->master_of[v]] == rank;
+    if (w == topology->workers)
+        return watcher == topology->supermaster;
+    unsigned master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster;
+    return watcher == master ||
+           (watcher == topology->supermaster && (cluster->config.watch_all || cluster->nodes[master].killed));
+}
+
+static void tell(struct virtual_cluster *cluster, unsigned watcher, unsigned rank, uint64_t after_ns)
+{
+    schedule(cluster, &(struct future){
+                          .at_ns = after_ns + 1 + chance(cluster, watcher, rank, cluster->config.detect_ns),
+                          .rank = watcher,
+                          .type = EVENT_LOST,
+                          .from = rank,
+                      });
+}
+
+/* The supermaster begins to watch the workers of a master whose end it learns of: those that are dead it learns of now.
+ */
+static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned master, uint64_t after_ns)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned m = topology_master(topology, master);
+    for (unsigned w = 0; m < topology->masters && w < topology->workers; w++)
+        if (topology->master_of[w] == m && cluster->nodes[topology->worker_rank[w]].gone)
+            tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
+}
+
+static void tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
+{
+    for (unsigned watcher = 0; watcher < ranks_of(&cluster->config); watcher++) {
+        uint64_t cut =
+            cut_ns == NEVER ? NEVER : cut_ns + chance(cluster, rank, watcher, 2 * cluster->config.latency_ns);
+        uint64_t last = last_arrival(cluster, rank, watcher, cut);
+        if (!watches(cluster, watcher, rank))
+            continue;
+        tell(cluster, watcher, rank, last);
+        if (watcher == cluster->topology.supermaster)
+            tell_of_dead_workers(cluster, rank, last);
+    }
+}
+
+/* Whether a data message that is on its way makes it. */
+static bool makes_it(const struct virtual_cluster *cluster, const struct part *part, unsigned rank)
+{
+    return random_at(cluster->config.fault_seed + 1, part->first + rank) % 2 == 0;
+}
+
+/* Data messages of a rank that are being received: half of them make it. */
+static void lose_data(struct virtual_cluster *cluster, unsigned rank)
+{
+    for (size_t i = 0; i < cluster->heap.length; i++) {
+        struct future *future = &cluster->heap.items[i];
+        if (future->type == EVENT_STORED && !future->wake && future->data != NULL && future->from == rank)
+            future->lost = !makes_it(cluster, &future->part, rank);
+    }
+}
+
+static void kill_rank(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    if (node->gone)
+        return;
+    if (cluster->config.trace != NULL)
+        print_line(cluster, rank, "!", "killed");
+    node->gone = node->killed = true;
+    cluster->result.killed++;
+    if (rank == cluster->topology.supermaster)
+        cluster->result.status = -2;
+    lose_data(cluster, rank);
+    tell_of_end(cluster, rank, cluster->now_ns);
+}
+
+/* A data message is here somewhat later than its announcement, if its sender lives so long. */
+static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
+{
+    const struct part *part = &action->store.part;
+    unsigned from = action->store.from;
+    struct future future = {
+        .at_ns = cluster->now_ns + cluster->config.collect_ns,
+        .rank = rank,
+        .type = EVENT_STORED,
+        .from = from,
+        .part = *part,
+        .lost = cluster->nodes[from].killed && !makes_it(cluster, part, from),
+    };
+    if (!action->store.discard)
+        future.data = copy_bytes(cluster, data, part->count * RECORD_BYTES);
+    schedule(cluster, &future);
+}
+
+static void schedule_wake(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    node->wakes++;
+    schedule(cluster,
+             &(struct future){.at_ns = node->busy_until_ns > cluster->now_ns ? node->busy_until_ns : cluster->now_ns,
+                              .rank = rank,
+                              .wake = true});
+}
+
+static void apply_fault(struct virtual_cluster *cluster, const struct virtual_fault *fault)
+{
+    struct node *node = &cluster->nodes[fault->rank];
+    static const char *const names[] = {"killed", "stopped", "continued"};
+    if (cluster->config.trace != NULL && fault->type != VIRTUAL_KILL)
+        print_line(cluster, fault->rank, "!", names[fault->type]);
+    if (fault->type == VIRTUAL_KILL)
+        kill_rank(cluster, fault->rank);
+    else
+        node->stopped = fault->type == VIRTUAL_STOP;
+    if (fault->type == VIRTUAL_CONTINUE && node->queue_first != NULL && node->wakes == 0)
+        schedule_wake(cluster, fault->rank);
+}
+
 static void apply(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
     struct node *node = &cluster->nodes[rank];
@@ -526,6 +690,8 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
         cluster->nodes[rank].gone = true;
         if (rank == 0)
             cluster->result.status = action->exit.status;
+        if (has_faults(cluster))
+            tell_of_end(cluster, rank, NEVER);
         break;
     }
 }
@@ -636,6 +802,11 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
         return;
     event->chunk.done = future->done;
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
+    uint64_t poison = cluster->config.poison_plus_1 - 1, at = node->running.first;
+    if (future->type != EVENT_MARK && poison >= at + node->running.sliced && poison < at + future->done) {
+        kill_rank(cluster, future->rank);
+        return;
+    }
     if (future->type == EVENT_MARK)
         step(cluster, future->rank, event, NULL);
     else
@@ -656,7 +827,17 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
             return;
         node->deadline_ns = NEVER;
         break;
-    case EVENT_STORED: event.part = future->part; break;
+    case EVENT_STORED:
+        event.part = future->part;
+        event.lost = future->lost;
+        if (future->data != NULL && !future->lost)
+            write_records(cluster, &future->part, future->data);
+        break;
+    case EVENT_LOST:
+        if (future->from != cluster->topology.supermaster)
+            break;
+        node->gone = true; /* nothing to decide */
+        return;
     case EVENT_PROBED: event.speed = &node->probed; break;
     default: break;
     }
@@ -678,26 +859,23 @@ static void check_output(struct virtual_cluster *cluster)
             cluster->result.wrong += cluster->result.status == EXIT_STATUS_DONE && !was_done(cluster, first + i);
 }
 
-static bool is_over(const struct virtual_cluster *cluster)
+static bool is_over(struct virtual_cluster *cluster)
 {
     for (unsigned i = 0; i < ranks_of(&cluster->config); i++)
-        if (!cluster->nodes[i].gone)
+        if (!cluster->nodes[i].gone && !cluster->nodes[i].stopped) {
+            cluster->result.hung_rank = i;
             return false;
+        }
     return true;
 }
 
 static void handle(struct virtual_cluster *cluster, struct future *future)
 {
-    if (!cluster->nodes[future->rank].gone) {
+    if (!cluster->nodes[future->rank].gone && !future->dropped) {
         deliver(cluster, future);
         cluster->result.end_ns = cluster->now_ns;
     }
     release(future);
-}
-
-static void schedule_wake(struct virtual_cluster *cluster, unsigned rank)
-{
-    schedule(cluster, &(struct future){.at_ns = cluster->nodes[rank].busy_until_ns, .rank = rank, .wake = true});
 }
 
 /* A rank takes its events one at a time, in the order in which they arrive. */
@@ -707,7 +885,7 @@ static void enqueue(struct virtual_cluster *cluster, const struct future *future
     struct future *queued = copy_bytes(cluster, future, sizeof *future);
     if (queued == NULL)
         return;
-    if (node->queue_first == NULL)
+    if (node->queue_first == NULL && !node->stopped && node->wakes == 0)
         schedule_wake(cluster, future->rank);
     queued->next = NULL;
     *node->queue_last = queued;
@@ -718,6 +896,9 @@ static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
     struct future *first = node->queue_first;
+    node->wakes--;
+    if (node->stopped || first == NULL)
+        return;
     node->queue_first = first->next;
     if (node->queue_first == NULL)
         node->queue_last = &node->queue_first;
@@ -735,6 +916,8 @@ static void schedule_beginning(struct virtual_cluster *cluster)
     if (config->drain_at_ns != 0 && config->drain_at_ns != NEVER)
         schedule(cluster,
                  &(struct future){.at_ns = config->drain_at_ns, .rank = config->drain_rank, .type = EVENT_DRAIN});
+    for (unsigned i = 0; i < config->fault_count; i++)
+        schedule(cluster, &(struct future){.at_ns = config->faults[i].at_ns, .fault_plus_1 = i + 1});
 }
 
 const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster)
@@ -757,14 +940,16 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
             break;
         }
         cluster->now_ns = future.at_ns;
-        if (future.wake)
+        if (future.fault_plus_1 > 0)
+            apply_fault(cluster, &cluster->config.faults[future.fault_plus_1 - 1]);
+        else if (future.wake)
             take_from_queue(cluster, future.rank);
-        else if (node->busy_until_ns > future.at_ns || node->queue_first != NULL)
+        else if (node->busy_until_ns > future.at_ns || node->queue_first != NULL || node->stopped)
             enqueue(cluster, &future);
         else
             handle(cluster, &future);
     }
-    if (!is_over(cluster) || cluster->out_of_memory)
+    if ((!is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
         cluster->result.status = -1;
     check_output(cluster);
     return cluster->result;

@@ -5,7 +5,12 @@
  * handles one event at a time and is busy for `service_ns` with it; a worker computes beside that, iteration i in
  * cost(i) / speed of the worker. A worker that becomes slower does so in the middle of the iteration that is running
  * then: what is left of its work takes `slow_factor` times as long. Probing and timing chunks in pieces is as the
- * executor does it, with a clock that costs nothing and no warming up. */
+ * executor does it, with a clock that costs nothing and no warming up.
+ *
+ * Faults: a rank that is killed does nothing any more; of its messages that are on their way those up to some moment
+ * arrive, and after them, and after `detect_ns`, the ranks that watch it are told: its master and its workers, and the
+ * supermaster of masters, of the workers that it serves, and of those of a lost master. The same is told of a rank that
+ * has left. A rank that is stopped handles nothing until it is continued, and nobody is told. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -13,6 +18,14 @@
 #include "common/util/error.h"
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
+
+enum virtual_fault_type { VIRTUAL_KILL, VIRTUAL_STOP, VIRTUAL_CONTINUE };
+
+struct virtual_fault {
+    enum virtual_fault_type type;
+    unsigned rank;
+    uint64_t at_ns;
+};
 
 struct virtual_config {
     /* the line-up: rank 0 is the supermaster, then masters, then workers */
@@ -46,16 +59,23 @@ struct virtual_config {
     unsigned drain_rank;
     unsigned slow_worker_plus_1; /* this worker (from 0) becomes slower at `slow_at_ns`; 0: none */
     uint64_t slow_at_ns;
-    double slow_factor;                                   /* 3: to a third of its speed */
-    uint64_t fail_iteration_plus_1;                       /* the kernel fails at this iteration - 1; 0: never */
-    uint64_t fail_store_plus_1;                           /* the n-th store (from 1) fails; 0: never */
-    uint64_t limit_ns;                                    /* a run that is not over by then has hung; 0: one hour */
+    double slow_factor;                 /* 3: to a third of its speed */
+    const struct virtual_fault *faults; /* [fault_count] borrowed */
+    unsigned fault_count;
+    uint64_t fault_seed;            /* says which messages of a dead rank arrive */
+    uint64_t detect_ns;             /* so long after its end others are told of it */
+    bool watch_all;                 /* the supermaster is told of all ranks */
+    uint64_t collect_ns;            /* results that go by themselves take so much longer than their announcement */
+    uint64_t poison_plus_1;         /* this iteration - 1 kills the worker that computes it */
+    uint64_t fail_iteration_plus_1; /* the kernel fails at this iteration - 1; 0: never */
+    uint64_t fail_store_plus_1;     /* the n-th store (from 1) fails; 0: never */
+    uint64_t limit_ns;              /* a run that is not over by then has hung; 0: one hour */
     void (*trace)(void *trace_context, const char *line); /* NULL: none */
     void *trace_context;
 };
 
 struct virtual_result {
-    int status;                      /* of the supermaster, -1 where the run hung */
+    int status;                      /* of the supermaster, -1 where the run hung, -2 where it was killed */
     uint64_t end_ns;                 /* when the last rank left */
     uint64_t events;                 /* handled */
     uint64_t executed;               /* iterations computed */
@@ -65,6 +85,8 @@ struct virtual_result {
                                               before what they say was on the disk */
     const struct ranges *journalled; /* what this run has recorded, until virtual_free() */
     uint64_t journalled_digest, journal_writes, syncs;
+    unsigned killed;                       /* ranks, by faults and by poison */
+    unsigned hung_rank;                    /* status -1: one that had not left */
     const struct supermaster *supermaster; /* its final state, valid until virtual_free() */
 };
 

@@ -6,13 +6,16 @@
 struct future {
     struct future *next; /* in the queue of a rank that is busy */
     uint64_t at_ns, sequence;
-    unsigned rank; /* to whom */
-    bool wake;     /* the rank is no longer busy: it takes the next event of its queue */
+    unsigned rank;         /* to whom */
+    bool wake;             /* the rank is no longer busy: it takes the next event of its queue */
+    bool dropped;          /* it will not happen after all */
+    bool lost;             /* STORED */
+    unsigned fault_plus_1; /* not an event: this fault of the configuration */
     enum event_type type;
-    unsigned from;        /* MESSAGE */
+    unsigned from;        /* MESSAGE, LOST; STORED: who sent the results */
     unsigned char *bytes; /* MESSAGE: encoded, owned */
     size_t size;
-    void *data;          /* MESSAGE: data payload, or records of a SLICE or FINISHED; owned */
+    void *data;          /* MESSAGE: data payload; STORED: what is still to be written; owned */
     uint64_t generation; /* MARK, SLICE, FINISHED: of the running chunk; TIMER: of the deadline */
     uint64_t done;       /* MARK, SLICE, FINISHED: iterations of the chunk behind it */
     struct part part;    /* STORED */

@@ -46,7 +46,9 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->assign.first, message->assign.first + message->assign.count,
                  more_text(message, more, sizeof more));
         break;
-    case MESSAGE_END: snprintf(text, size, "END%s", message->end.drain ? " drain" : ""); break;
+    case MESSAGE_END:
+        snprintf(text, size, "END%s%s", message->end.drain ? " drain" : "", message->end.lossy ? " lossy" : "");
+        break;
     case MESSAGE_REPORT:
         snprintf(text, size, "REPORT ranges=%u busy=%" PRIu32 "%s", message->record_count, message->report.busy,
                  message->report.refill ? " refill" : "");
@@ -63,6 +65,13 @@ static void trace_message(const struct message *message, char *text, size_t size
         snprintf(text, size, "PROBLEM rank=%" PRIu32 " \"%.*s\"", message->problem.rank, (int)message->problem.length,
                  message->problem.text);
         break;
+    case MESSAGE_ADOPT:
+        snprintf(text, size, "ADOPT [%" PRIu64 ", %" PRIu64 ")", message->adopt.first,
+                 message->adopt.first + message->adopt.count);
+        break;
+    case MESSAGE_LOST:
+        snprintf(text, size, "LOST rank=%" PRIu32 " chunks=%" PRIu64, message->lost.rank, message->lost.chunks);
+        break;
     default: snprintf(text, size, "%s", message_name(message->type));
     }
 }
@@ -77,7 +86,10 @@ void trace_event(const struct event *event, char *text, size_t size)
         snprintf(text, size, "from %u: %s", event->from, inner);
         break;
     case EVENT_STORED:
-        snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", event->text == NULL ? "stored" : "store failed",
+        snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")",
+                 event->lost           ? "not stored"
+                 : event->text == NULL ? "stored"
+                                       : "store failed",
                  event->part.first, event->part.first + event->part.count);
         break;
     case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
@@ -87,6 +99,7 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_TIMER: snprintf(text, size, "timer"); break;
     case EVENT_DRAIN: snprintf(text, size, "drain"); break;
     case EVENT_PROBLEM: snprintf(text, size, "problem"); break;
+    case EVENT_LOST: snprintf(text, size, "lost %u", event->from); break;
     }
 }
 

@@ -7,7 +7,7 @@
 
 static uint64_t accounted(const struct ledger *ledger)
 {
-    uint64_t sum = ledger->done + ranges_total(&ledger->free);
+    uint64_t sum = ledger->done + ranges_total(&ledger->free) + ranges_total(&ledger->failed);
     for (unsigned i = 0; i < ledger->holders; i++)
         sum += ranges_total(&ledger->granted[i]);
     return sum;
@@ -53,6 +53,43 @@ START_TEST(the_first_result_wins)
     ck_assert_uint_eq(ledger.done, 10);
     ck_assert_uint_eq(ledger.digest, 3);
     ck_assert_uint_eq(accounted(&ledger), 30);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(exactly_one_range_is_claimed_and_returned)
+{
+    struct ledger ledger;
+    struct range range;
+    ck_assert_int_eq(ledger_init(&ledger, 0, 30, 2), 0);
+    ck_assert_int_eq(ledger_claim(&ledger, 1, 10, 5), 1);
+    ck_assert_int_eq(ledger_claim(&ledger, 0, 14, 5), 0); /* one of it is taken */
+    ck_assert_int_eq(ledger_claim(&ledger, 0, 29, 2), 0); /* outside */
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 30, &range), 1);
+    ck_assert_uint_eq(range.count, 10);
+    ck_assert_int_eq(ledger_return(&ledger, 1, 12, 3), 0);
+    ck_assert_uint_eq(ranges_total(&ledger.granted[1]), 2);
+    ck_assert_int_eq(ledger_commit(&ledger, 1, 10, 2, 1), LEDGER_COMMITTED);
+    ck_assert_uint_eq(accounted(&ledger), 30);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+START_TEST(what_is_given_up_completes_the_loop)
+{
+    struct ledger ledger;
+    struct range range;
+    ck_assert_int_eq(ledger_init(&ledger, 0, 30, 2), 0);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 10, &range), 1);
+    ck_assert_int_eq(ledger_grant(&ledger, 1, 10, &range), 1);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 0, 7, 1), LEDGER_COMMITTED);
+    ck_assert_int_eq(ledger_give_up(&ledger, 5, 17), 0); /* done, of both, and free */
+    ck_assert_uint_eq(ranges_total(&ledger.failed), 15);
+    ck_assert_uint_eq(accounted(&ledger), 30);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 7, 3, 1), LEDGER_DUPLICATE);
+    ck_assert_int_eq(ledger_grant(&ledger, 0, 30, &range), 1);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 22, 8, 1), LEDGER_COMMITTED);
+    ck_assert(ledger_is_complete(&ledger));
     ledger_fini(&ledger);
 }
 END_TEST
@@ -153,6 +190,8 @@ int main(void)
     TCase *all = tcase_create("ledger");
     tcase_add_test(all, grants_are_the_lowest_free_range);
     tcase_add_test(all, the_first_result_wins);
+    tcase_add_test(all, exactly_one_range_is_claimed_and_returned);
+    tcase_add_test(all, what_is_given_up_completes_the_loop);
     tcase_add_test(all, what_was_never_granted_is_refused);
     tcase_add_test(all, an_empty_loop_is_complete);
     tcase_add_test(all, what_an_earlier_run_has_done_is_not_granted);

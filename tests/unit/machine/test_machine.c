@@ -338,7 +338,9 @@ START_TEST(the_answer_goes_out_before_the_results_are_stored)
     ck_assert_int_eq(owner.actions.items[0].type, ACTION_SEND);
     ck_assert_int_eq(owner.actions.items[1].type, ACTION_STORE);
     ck_assert_uint_eq(owner.committed, 0); /* not before it is on disk */
-    service_stored(&owner.service, &owner.actions.items[1].store.part, true, 2000, &owner.actions);
+    service_stored(&owner.service,
+                   &(struct event){.type = EVENT_STORED, .now_ns = 2000, .part = owner.actions.items[1].store.part},
+                   &owner.actions);
     ck_assert_uint_eq(owner.committed, 3);
     close_service(&owner);
 }
@@ -444,7 +446,9 @@ START_TEST(a_worker_whose_results_lag_is_not_served)
     }
     ck_assert_uint_eq(assigned, GRANTS_MAX); /* none of them stored */
     actions_clear(&owner.actions);
-    service_stored(&owner.service, &(struct part){.worker = 0, .chunk = 1, .count = 1}, true, 3000, &owner.actions);
+    service_stored(&owner.service,
+                   &(struct event){.type = EVENT_STORED, .now_ns = 3000, .part = {.worker = 0, .chunk = 1, .count = 1}},
+                   &owner.actions);
     ck_assert_uint_eq(owner.actions.length, 1); /* served as soon as there is a slot */
     close_service(&owner);
 }
@@ -496,7 +500,7 @@ START_TEST(an_echo_goes_back_as_it_is)
         ck_assert_uint_eq(owner.actions.items[0].send.to, 9);
         ck_assert_int_eq(owner.actions.items[0].send.message.type, MESSAGE_ECHO);
         ck_assert_uint_eq(owner.actions.items[0].send.message.echo.id, 7);
-        service_end(&owner.service, false, &owner.actions); /* it still waits for the one it sent */
+        service_end(&owner.service, &(struct end){0}, 4000, &owner.actions); /* it still waits for the one it sent */
     }
     close_service(&owner);
 }
@@ -511,7 +515,7 @@ START_TEST(goodbyes_end_the_service)
     pool_put(&owner.service.pool, 0, (struct range){0, 3});
     give(&owner, 0, &ask, &error);
     actions_clear(&owner.actions);
-    service_end(&owner.service, true, &owner.actions);
+    service_end(&owner.service, &(struct end){.drain = true}, 4000, &owner.actions);
     ck_assert_uint_eq(owner.actions.length, 3);
     ck_assert(owner.actions.items[2].send.message.end.drain);
     for (unsigned w = 0; w < 3; w++) {

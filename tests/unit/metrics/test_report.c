@@ -62,7 +62,7 @@ static const char expected[] =
     " \"imbalance\": {\"max_over_mean\": 1.25, \"cov\": 0.176776695296637},"
     " \"chunks\": 14, \"refills\": 6, \"messages\": 40, \"bytes_on_wire\": 1536, \"checksum\": \"000000000000abc0\","
     " \"faults\": {\"lost_workers\": 11, \"lost_masters\": 12, \"reissued_chunks\": 13, \"duplicate_results\": 1,"
-    " \"resumed_iterations\": 15},"
+    " \"resumed_iterations\": 15}, \"failed\": [[7, 3], [20, 1]],"
     " \"worker_stats\": ["
     "{\"rank\": 3, \"node\": 0, \"master\": 1, \"power\": 1.0, \"iterations\": 100, \"chunks\": 2, \"compute_s\": 9.0,"
     " \"wait_s\": 0.5}, "
@@ -79,7 +79,10 @@ START_TEST(the_json_is_the_report)
     report.weighting = SCHED_WEIGHTING_POWER;
     report.min_chunk = 7;
     report.nodes = 3;
+    static const struct range failed[] = {{7, 3}, {20, 1}};
     report.faults = (struct report_faults){11, 12, 13, 1, 15};
+    report.failed = failed;
+    report.failed_count = 2;
     report_compute(&report);
     json_t *object = read_back(&report);
     char *text = json_dumps(object, JSON_REAL_PRECISION(15)); /* the order is kept */

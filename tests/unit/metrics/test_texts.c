@@ -161,6 +161,23 @@ START_TEST(a_run_that_failed_at_once)
 }
 END_TEST
 
+START_TEST(what_was_given_up_is_named)
+{
+    static const struct range failed[] = {{5, 1}, {10, 2}, {20, 1}, {30, 1}, {40, 1}};
+    struct report report = sample_report(&spec);
+    char *text;
+    report.outcome = REPORT_TASKS_FAILED;
+    report.done = 994;
+    report.failed = failed;
+    report.failed_count = 5;
+    text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, "mandelbrot: done but for what failed\n  done         994 of 1,000"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "  given up     5:1, 10:2, 20:1, 30:1 and 1 more (first:count): their workers died"));
+    free(text);
+}
+END_TEST
+
 START_TEST(measured_values_stand_below_the_technique)
 {
     static const struct technique_param params[] = {
@@ -262,6 +279,7 @@ int main(void)
     tcase_add_test(tests, a_hierarchical_run);
     tcase_add_test(tests, a_central_run_that_was_drained);
     tcase_add_test(tests, a_run_that_failed_at_once);
+    tcase_add_test(tests, what_was_given_up_is_named);
     tcase_add_test(tests, measured_values_stand_below_the_technique);
     tcase_add_test(tests, many_bars_are_cut);
     tcase_add_loop_test(tests, the_line_fits, 0, sizeof widths / sizeof *widths);

@@ -12,6 +12,7 @@ static unsigned char assign_records[(ASKS_MAX - 1) * ASSIGN_RECORD_BYTES];
 static unsigned char chunk_records[REFILL_MAX * CHUNK_RECORD_BYTES];
 static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_MAX * FEEDBACK_RECORD_BYTES];
+static unsigned char failed_records[FAILED_MAX * ASSIGN_RECORD_BYTES];
 static unsigned char least_speed_body[SPEED_BODY_MAX], full_speed_body[SPEED_BODY_MAX];
 static char text[TEXT_MAX];
 
@@ -31,6 +32,8 @@ static void fill_memory(void)
                                          .samples = UINT16_MAX - i});
         assign_record_put(assign_records, i, UINT64_MAX - i - 1, i + 1);
     }
+    for (unsigned i = 0; i < FAILED_MAX; i++)
+        assign_record_put(failed_records, i, UINT64_MAX - i - 1, i + 1);
     for (unsigned i = 0; i < REPORT_MAX; i++)
         done_record_put(done_records, i, &(struct done_record){i * 0x0101010101010101u, i + 1, ~(uint64_t)i});
     for (unsigned i = 0; i < REFILL_MAX; i++)
@@ -125,6 +128,13 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
          {.type = MESSAGE_ASSIGN, .assign = {7, 1, 1}, .records = assign_records, .record_count = ASKS_MAX - 1}},
         {"END", {.type = MESSAGE_END}},
         {"END to drain", {.type = MESSAGE_END, .end = {.drain = true}}},
+        {"END of a run with losses", {.type = MESSAGE_END, .end = {.drain = true, .lossy = true}}},
+        {"ADOPT without a chunk", {.type = MESSAGE_ADOPT}},
+        {"ADOPT of the last iteration", {.type = MESSAGE_ADOPT, .adopt = {UINT64_MAX - 1, 1}}},
+        {"LOST", {.type = MESSAGE_LOST, .lost = {UINT32_MAX, UINT64_MAX}}},
+        {"FAULTS", {.type = MESSAGE_FAULTS, .faults = {UINT64_MAX, UINT64_MAX - 1}}},
+        {"FAILED, one range", records_of(MESSAGE_FAILED, failed_records, 1)},
+        {"FAILED, FAILED_MAX ranges", records_of(MESSAGE_FAILED, failed_records, FAILED_MAX)},
         {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
         {"GOODBYE of everything", {.type = MESSAGE_GOODBYE, .goodbye = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2}}},
         {"REPORT of nothing", {.type = MESSAGE_REPORT}},
@@ -215,7 +225,23 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->assign.count, want->assign.count);
         assert_same_records(got, want, ASSIGN_RECORD_BYTES);
         break;
-    case MESSAGE_END: ck_assert_int_eq(got->end.drain, want->end.drain); break;
+    case MESSAGE_END:
+        ck_assert_int_eq(got->end.drain, want->end.drain);
+        ck_assert_int_eq(got->end.lossy, want->end.lossy);
+        break;
+    case MESSAGE_ADOPT:
+        ck_assert_uint_eq(got->adopt.first, want->adopt.first);
+        ck_assert_uint_eq(got->adopt.count, want->adopt.count);
+        break;
+    case MESSAGE_LOST:
+        ck_assert_uint_eq(got->lost.rank, want->lost.rank);
+        ck_assert_uint_eq(got->lost.chunks, want->lost.chunks);
+        break;
+    case MESSAGE_FAULTS:
+        ck_assert_uint_eq(got->faults.reissued, want->faults.reissued);
+        ck_assert_uint_eq(got->faults.duplicates, want->faults.duplicates);
+        break;
+    case MESSAGE_FAILED: assert_same_records(got, want, ASSIGN_RECORD_BYTES); break;
     case MESSAGE_GOODBYE:
         ck_assert_uint_eq(got->goodbye.messages, want->goodbye.messages);
         ck_assert_uint_eq(got->goodbye.bytes, want->goodbye.bytes);

@@ -5,7 +5,7 @@
 #include "proto/record.h"
 #include "tests/lib/suite.h"
 
-#define SAMPLES_MAX 40
+#define SAMPLES_MAX 48
 
 struct sample {
     const char *name;

@@ -112,6 +112,11 @@ static const struct {
     {"ASSIGN chunks 1 and 2, [1000, 1250) and [2, 5)",
      {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}, .records = assign_records, .record_count = 1}},
     {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
+    {"END LOSSY", {.type = MESSAGE_END, .end = {.lossy = true}}},
+    {"ADOPT of [5, 7)", {.type = MESSAGE_ADOPT, .adopt = {5, 2}}},
+    {"LOST rank 6, 2 chunks", {.type = MESSAGE_LOST, .lost = {6, 2}}},
+    {"FAULTS, 3 chunks again, 1 result dropped", {.type = MESSAGE_FAULTS, .faults = {3, 1}}},
+    {"FAILED [2, 5)", {.type = MESSAGE_FAILED, .records = assign_records, .record_count = 1}},
     {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
     {"ECHO 2", {.type = MESSAGE_ECHO, .echo = {2}}},
     {"REPORT REFILL, 3 busy, [0, 5) digest 9",
@@ -197,7 +202,7 @@ static const struct {
     {"`REFILL_MAX`", REFILL_MAX},           {"`REPORT_MAX`", REPORT_MAX}, {"`STATS_MAX`", STATS_MAX},
     {"`FEEDBACK_MAX`", FEEDBACK_MAX},       {"`CELLS`", CELLS},           {"`ASKS_MAX`", ASKS_MAX},
     {"`LEVELS_MAX`", LEVELS_MAX},           {"`TEXT_MAX`", TEXT_MAX},     {"`SPEED_MEAN_MIN_NS`", SPEED_MEAN_MIN_NS},
-    {"`SPEED_RATIO_MAX`", SPEED_RATIO_MAX},
+    {"`SPEED_RATIO_MAX`", SPEED_RATIO_MAX}, {"`FAILED_MAX`", FAILED_MAX},
 };
 
 START_TEST(every_limit_is_that_of_the_document)
@@ -241,12 +246,16 @@ static const struct {
     {MESSAGE_END, "END", HEADER_BYTES, 0},
     {MESSAGE_GOODBYE, "GOODBYE", GOODBYE_BYTES, 0},
     {MESSAGE_ECHO, "ECHO", HEADER_BYTES, 0},
+    {MESSAGE_ADOPT, "ADOPT", ADOPT_BYTES, 0},
     {MESSAGE_REPORT, "REPORT", HEADER_BYTES, DONE_RECORD_BYTES},
     {MESSAGE_REFILL, "REFILL", HEADER_BYTES, CHUNK_RECORD_BYTES},
     {MESSAGE_STATS, "STATS", HEADER_BYTES, STATS_RECORD_BYTES},
     {MESSAGE_PROBLEM, "PROBLEM", HEADER_BYTES, 1},
     {MESSAGE_DRAIN, "DRAIN", HEADER_BYTES, 0},
     {MESSAGE_FEEDBACK, "FEEDBACK", HEADER_BYTES, FEEDBACK_RECORD_BYTES},
+    {MESSAGE_LOST, "LOST", LOST_BYTES, 0},
+    {MESSAGE_FAULTS, "FAULTS", FAULTS_BYTES, 0},
+    {MESSAGE_FAILED, "FAILED", HEADER_BYTES, ASSIGN_RECORD_BYTES},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)

@@ -131,8 +131,8 @@ static const struct {
     {"type 0", "00 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type of a hello", "01 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type between", "17 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "26 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type between", "18 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "29 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000", DECODE_UNKNOWN_TYPE},
 
     {"SPEED flag", "10 01 0100 00000000" ONE, DECODE_UNKNOWN_FLAG},
@@ -212,7 +212,7 @@ static const struct {
     {"ASSIGN past the end by its count", "13 00 0000 01000000" ONE F8, DECODE_OUT_OF_RANGE},
     {"ASSIGN of chunk 0", "13 00 0000 00000000" Z8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"END flag", "14 02 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"END flag", "14 04 0000 00000000", DECODE_UNKNOWN_FLAG},
     {"END number", "14 00 0100 00000000", DECODE_NOT_ZERO},
     {"END id", "14 01 0000 00000001", DECODE_NOT_ZERO},
 
@@ -262,6 +262,24 @@ static const struct {
     {"FEEDBACK, wrong in its second record",
      "25 00 0200 00000000 00000000 01000000" ONE Z8 Z8 Z8 "00000000 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
 
+    {"ADOPT flag", "17 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"ADOPT number", "17 00 0100 00000000" ONE ONE, DECODE_NOT_ZERO},
+    {"ADOPT of nothing that begins somewhere", "17 00 0000 00000000" ONE Z8, DECODE_NOT_ZERO},
+    {"ADOPT past the end", "17 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+
+    {"LOST flag", "26 01 0000 00000000" ONE, DECODE_UNKNOWN_FLAG},
+    {"LOST number", "26 00 0100 00000000" ONE, DECODE_NOT_ZERO},
+
+    {"FAULTS flag", "27 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"FAULTS id", "27 00 0000 01000000" ONE ONE, DECODE_NOT_ZERO},
+
+    {"FAILED flag", "28 01 0100 00000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"FAILED id", "28 00 0100 01000000" Z8 ONE, DECODE_NOT_ZERO},
+    {"FAILED of nothing", "28 00 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"FAILED of 201 ranges", "28 00 c900 00000000", DECODE_OUT_OF_RANGE},
+    {"FAILED of no iteration", "28 00 0100 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"FAILED past the end", "28 00 0100 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+
     {"DRAIN flag", "24 01 0000 00000000", DECODE_UNKNOWN_FLAG},
     {"DRAIN number", "24 00 0001 00000000", DECODE_NOT_ZERO},
     {"DRAIN id", "24 00 0000 ff000000", DECODE_NOT_ZERO},
@@ -304,6 +322,7 @@ START_TEST(too_large_a_count_is_an_error_with_all_its_records_there)
                   {MESSAGE_REFILL, REFILL_MAX, CHUNK_RECORD_BYTES, HEADER_BYTES},
                   {MESSAGE_STATS, STATS_MAX, STATS_RECORD_BYTES, HEADER_BYTES},
                   {MESSAGE_FEEDBACK, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES, HEADER_BYTES},
+                  {MESSAGE_FAILED, FAILED_MAX, ASSIGN_RECORD_BYTES, HEADER_BYTES},
                   {MESSAGE_PROBLEM, TEXT_MAX, 1, HEADER_BYTES}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (unsigned over = 0; over <= 1; over++) {
@@ -380,7 +399,7 @@ START_TEST(every_unknown_flag_is_rejected)
     for (size_t i = 0; i < count; i++) {
         unsigned known = samples[i].message.type == MESSAGE_REQUEST  ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_RESULT ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN
+                         : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN | FLAG_LOSSY
                          : samples[i].message.type == MESSAGE_REPORT ? FLAG_REFILL
                          : samples[i].message.type == MESSAGE_REFILL ? FLAG_MORE | FLAG_EMPTY
                                                                      : 0;

@@ -1,0 +1,18 @@
+/* How a run's exit status reaches whoever launched it: an MPI launcher whose ranks may die returns what it likes.
+ *
+ * `hdss run` names a pipe in the environment, and the ranks write lines to it: the supermaster STATUS_BEGUN when all
+ * ranks are there, for its process to be watched, at its end STATUS_END with its status; any other rank STATUS_END only
+ * where its status is not 0. Where the variable is not set nothing is written. */
+#pragma once
+
+#include <stdbool.h>
+
+#define STATUS_VARIABLE "HDSS_STATUS_FILE"
+
+/* Lines, with a newline each: */
+#define STATUS_BEGUN "begun %d" /* the supermaster's process */
+#define STATUS_END   "%s %d%s"  /* role, status, STATUS_LOSSY or nothing */
+#define STATUS_LOSSY " lossy"   /* a rank was lost: the others end without waiting for each other */
+
+void status_tell_begun(void);
+void status_tell_end(const char *role, int status, bool lossy);

@@ -1,0 +1,323 @@
+/* Ranks that die. A worker's master hands its chunks to the other workers of it and tells of it; the workers of a dead
+ * master come here, where they are served as in the central topology, and what the master had not reported is free
+ * again.
+ *
+ * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
+ * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
+ * iterations that others compute. */
+#include "supermaster/core.h"
+
+#include <stdlib.h>
+
+int supermaster_losses_init(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct losses *losses = &supermaster->losses;
+    losses->worker = calloc(topology->workers + 1, sizeof *losses->worker);
+    losses->master_left = calloc(topology->masters + 1, sizeof *losses->master_left);
+    return losses->worker != NULL && losses->master_left != NULL ? 0 : -1;
+}
+
+void supermaster_losses_fini(struct supermaster *supermaster)
+{
+    free(supermaster->losses.worker);
+    free(supermaster->losses.master_left);
+    free(supermaster->losses.list);
+}
+
+bool supermaster_is_lossy(const struct supermaster *supermaster)
+{
+    const struct losses *losses = &supermaster->losses;
+    return losses->count > 0 || losses->reissued > 0 || losses->orphans > 0 || losses->late;
+}
+
+static void fail_without_memory(struct supermaster *supermaster)
+{
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
+}
+
+static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
+{
+    struct losses *losses = &supermaster->losses;
+    if (losses->count == losses->capacity) {
+        unsigned capacity = losses->capacity > 0 ? 2 * losses->capacity : 8;
+        struct supermaster_loss *list = realloc(losses->list, capacity * sizeof *list);
+        if (list == NULL) {
+            fail_without_memory(supermaster);
+            return;
+        }
+        losses->list = list;
+        losses->capacity = capacity;
+    }
+    losses->list[losses->count++] = (struct supermaster_loss){rank, chunks};
+}
+
+/* --- workers --- */
+
+/* From now on nobody expects anything of the worker. */
+static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
+{
+    struct losses *losses = &supermaster->losses;
+    if (losses->worker[w] == FATE_LOST)
+        return;
+    losses->orphans -= losses->worker[w] == FATE_ORPHAN;
+    losses->worker[w] = FATE_LOST;
+    losses->workers_lost++;
+    supermaster_look_again(supermaster);
+    supermaster_waive_speed(supermaster, w);
+    note(supermaster, supermaster->config.topology->worker_rank[w], chunks);
+}
+
+/* At the end a worker of a master, or an orphan, that is no more has just left. */
+static void lose_worker(struct supermaster *supermaster, unsigned w)
+{
+    struct losses *losses = &supermaster->losses;
+    bool ending = supermaster->state >= SUPERMASTER_ENDING;
+    if (supermaster->service.workers[w].present) {
+        service_lost(&supermaster->service, w);
+    } else if (losses->worker[w] == FATE_ORPHAN) {
+        if (!ending)
+            note_worker(supermaster, w, 0);
+        else {
+            losses->worker[w] = FATE_DEAD;
+            losses->orphans--;
+        }
+    } else if (losses->worker[w] == FATE_COMPUTES && !ending) {
+        losses->worker[w] = FATE_DEAD;
+    }
+}
+
+void supermaster_receive_lost_worker(struct supermaster *supermaster, unsigned m, const struct lost *lost)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology_worker(topology, lost->rank);
+    if (w == topology->workers || topology->master_of[w] != m)
+        supermaster_fail(supermaster, topology->master_rank[m], "told of the loss of a rank that it does not serve");
+    else
+        note_worker(supermaster, w, lost->chunks);
+}
+
+void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t first, iterations;
+        assign_record_get(records, i, &first, &iterations);
+        if (ledger_give_up(&supermaster->ledger, first, iterations) < 0)
+            fail_without_memory(supermaster);
+    }
+}
+
+/* --- masters --- */
+
+/* What the master had and did not report done is free again. */
+static void release(struct supermaster *supermaster, unsigned m)
+{
+    struct ledger *ledger = &supermaster->ledger;
+    uint64_t released, chunks = ranges_length(&ledger->granted[m]);
+    if (ledger_release(ledger, m, &released) < 0)
+        fail_without_memory(supermaster);
+    if (supermaster->sched_ready)
+        sched_give_back(&supermaster->sched, released);
+    supermaster->losses.reissued += supermaster->state < SUPERMASTER_ENDING ? chunks : 0;
+}
+
+void supermaster_master_left(struct supermaster *supermaster, unsigned m)
+{
+    supermaster->losses.master_left[m] = true;
+    supermaster->losses.masters_left++;
+    supermaster_look_again(supermaster);
+    supermaster->busy[m] = 0;
+    supermaster->refills_parked[m] = 0;
+    release(supermaster, m);
+}
+
+static void lose_master(struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct losses *losses = &supermaster->losses;
+    if (losses->master_left[m])
+        return;
+    supermaster_master_left(supermaster, m);
+    losses->masters_lost++;
+    losses->orphans_due_ns = supermaster->now_ns + LEAVE_NS;
+    note(supermaster, topology->master_rank[m], 0);
+    for (unsigned i = 0; i < topology_count(topology, m); i++) {
+        unsigned w = topology->served[topology_first(topology, m) + i];
+        if (losses->worker[w] == FATE_DEAD)
+            note_worker(supermaster, w, 0);
+        if (losses->worker[w] != FATE_COMPUTES)
+            continue;
+        losses->worker[w] = FATE_ORPHAN;
+        losses->orphans++;
+    }
+}
+
+void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned m = topology_master(topology, rank), w = topology_worker(topology, rank);
+    if (m < topology->masters)
+        lose_master(supermaster, m);
+    else if (w < topology->workers)
+        lose_worker(supermaster, w);
+}
+
+/* --- orphans --- */
+
+/* Whether the results of the chunk that the orphan computes count: nobody else has any of it. */
+static bool claim_running(struct supermaster *supermaster, const struct range *running)
+{
+    int claimed = supermaster->sched_ready ? ledger_claim(&supermaster->ledger, supermaster->config.topology->masters,
+                                                          running->first, running->count)
+                                           : 0;
+    if (claimed < 0)
+        fail_without_memory(supermaster);
+    if (claimed > 0)
+        sched_claim(&supermaster->sched, running->count);
+    return claimed > 0;
+}
+
+void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct range running = {adopt->first, adopt->count};
+    struct losses *losses = &supermaster->losses;
+    if (is_central(supermaster) || supermaster->service.workers[w].present) {
+        supermaster_fail(supermaster, topology->worker_rank[w], "looks for a new master, which it does not need");
+        return;
+    }
+    lose_master(supermaster, topology->master_of[w]); /* the worker may know it first */
+    if (losses->worker[w] == FATE_LOST)
+        return;
+    losses->orphans -= losses->worker[w] == FATE_ORPHAN;
+    losses->worker[w] = FATE_COMPUTES;
+    supermaster_look_again(supermaster);
+    supermaster_waive_speed(supermaster, w);
+    service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns);
+    if (supermaster->state < SUPERMASTER_ENDING)
+        return;
+    const struct end end = {.drain = !ledger_is_complete(&supermaster->ledger), .lossy = true};
+    actions_send(supermaster->actions, topology->worker_rank[w], &(struct message){.type = MESSAGE_END, .end = end});
+}
+
+void supermaster_expire_orphans(struct supermaster *supermaster)
+{
+    struct losses *losses = &supermaster->losses;
+    if (supermaster->state < SUPERMASTER_ENDING || losses->orphans == 0 || losses->orphans_due_ns > supermaster->now_ns)
+        return;
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
+        if (losses->worker[w] == FATE_ORPHAN)
+            note_worker(supermaster, w, 0);
+}
+
+/* --- the standing rules --- */
+
+/* In the central topology the service hands out again what was returned. Else most workers are with masters, and it is
+ * free for all. */
+static void take_returned(struct supermaster *supermaster)
+{
+    struct range range;
+    if (supermaster->service.returned_count == 0)
+        return;
+    supermaster->losses.serve_due = true;
+    while (!is_central(supermaster) && service_take_away(&supermaster->service, &range)) {
+        if (ledger_return(&supermaster->ledger, supermaster->config.topology->masters, range.first, range.count) < 0)
+            fail_without_memory(supermaster);
+        else
+            sched_give_back(&supermaster->sched, range.count);
+    }
+}
+
+static void take_news(struct supermaster *supermaster)
+{
+    struct service *service = &supermaster->service;
+    service->news = false;
+    take_returned(supermaster);
+    if (service->out_of_memory)
+        fail_without_memory(supermaster);
+    for (; service->losses_told < service->loss_count; service->losses_told++) {
+        const struct loss *loss = &service->losses[service->losses_told];
+        note_worker(supermaster, loss->worker, loss->chunks);
+    }
+    supermaster->losses.reissued += service->reissued;
+    supermaster->losses.duplicates += service->duplicates;
+    service->reissued = service->duplicates = 0;
+    unsigned told = service->failed_told;
+    service->failed_told = service->failed_count;
+    if (service->failed_count > told)
+        supermaster_receive_failed(supermaster, service->failed + (size_t)told * ASSIGN_RECORD_BYTES,
+                                   service->failed_count - told);
+}
+
+/* Nobody is left who could do the rest, and all that was done is known. */
+static bool nobody_is_left(const struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    if (supermaster->losses.workers_lost < topology->workers || supermaster->service.parts_on_way > 0)
+        return false;
+    for (unsigned m = 0; m < topology->masters; m++)
+        if (!supermaster->losses.master_left[m] && topology_count(topology, m) > 0)
+            return false;
+    return true;
+}
+
+/* Serves the master's parked refills, all in one step: their records need room beside one another. */
+static void serve_master(struct supermaster *supermaster, unsigned m)
+{
+    size_t most = (size_t)supermaster->refills_parked[m] * topology_count(supermaster->config.topology, m) + 1;
+    unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
+    if (grown == NULL) {
+        fail_without_memory(supermaster);
+        return;
+    }
+    supermaster->refill_records[m] = grown;
+    for (unsigned place = 0, chunks; supermaster->refills_parked[m] > 0; place += chunks)
+        if ((chunks = supermaster_serve_refill(supermaster, m, place)) == 0)
+            break;
+}
+
+static void serve_all(struct supermaster *supermaster)
+{
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+        if (supermaster->refills_parked[m] > 0)
+            serve_master(supermaster, m);
+    service_serve(&supermaster->service, supermaster->now_ns, supermaster->actions);
+}
+
+void supermaster_handle_losses(struct supermaster *supermaster)
+{
+    take_news(supermaster);
+    if (!supermaster->losses.serve_due)
+        return;
+    supermaster->losses.serve_due = false;
+    if (ledger_is_complete(&supermaster->ledger) || supermaster->state >= SUPERMASTER_ENDING)
+        return;
+    if (nobody_is_left(supermaster))
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster,
+                         supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"
+                                                     : "all workers are lost");
+    else if (supermaster->state == SUPERMASTER_SERVING)
+        serve_all(supermaster);
+}
+
+/* --- for people --- */
+
+unsigned supermaster_loss_count(const struct supermaster *supermaster)
+{
+    return supermaster->losses.count;
+}
+
+void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct supermaster_loss *loss = &supermaster->losses.list[i];
+    unsigned w = topology_worker(topology, loss->rank);
+    unsigned long long chunks = loss->chunks;
+    if (w == topology->workers)
+        error_set(text, "master rank %u was lost; its workers go on with the supermaster", loss->rank);
+    else if (chunks == 0)
+        error_set(text, "worker rank %u on node %u was lost", loss->rank, topology->worker_node[w]);
+    else
+        error_set(text, "worker rank %u on node %u was lost; its %llu %s to others", loss->rank,
+                  topology->worker_node[w], chunks, chunks == 1 ? "chunk goes" : "chunks go");
+}

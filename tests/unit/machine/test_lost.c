@@ -1,0 +1,274 @@
+/* The service when workers die or hang: what they had is handed out again, never twice at once, and nothing of it is
+ * committed twice. */
+#include "common/machine/service.h"
+#include "tests/lib/suite.h"
+
+struct owner {
+    struct service service;
+    struct actions actions;
+    uint64_t committed, digest;
+};
+
+static void on_committed(void *context, const struct part *part)
+{
+    struct owner *owner = context;
+    owner->committed += part->count;
+    owner->digest += part->digest;
+}
+
+static const struct service_ops ops = {.committed = on_committed};
+static const unsigned ranks[] = {3, 5, 9};
+
+static void open_service(struct owner *owner, uint64_t record_bytes, bool absent)
+{
+    *owner = (struct owner){0};
+    const struct service_config config = {.ranks = ranks,
+                                          .workers = 3,
+                                          .pool_capacity = 8,
+                                          .absent = absent,
+                                          .record_bytes = record_bytes,
+                                          .ops = &ops,
+                                          .owner = owner};
+    ck_assert_int_eq(service_init(&owner->service, &config), 0);
+    ck_assert_int_eq(actions_init(&owner->actions, 4), 0);
+}
+
+static void close_service(struct owner *owner)
+{
+    service_fini(&owner->service);
+    actions_fini(&owner->actions);
+}
+
+/* `done` is the chunk that is finished, 0 for none; returns what service_message() does. */
+static int request(struct owner *owner, unsigned w, unsigned asks, uint32_t done, enum payload payload, uint64_t now_ns)
+{
+    struct error error;
+    const struct message message = {
+        .type = MESSAGE_REQUEST,
+        .payload = payload,
+        .request = {.asks = asks, .chunk = done, .done = done != 0, .digest = 1, .compute_ns = done != 0 ? 1000 : 0}};
+    actions_clear(&owner->actions);
+    return service_message(&owner->service, w, now_ns, &message, &owner->actions, &error);
+}
+
+static void lose(struct owner *owner, unsigned w)
+{
+    actions_clear(&owner->actions);
+    service_lost(&owner->service, w);
+    service_serve(&owner->service, 5000, &owner->actions);
+}
+
+/* The only action assigns [first, first + count) to the rank. */
+static void assert_assigned(const struct owner *owner, unsigned rank, uint64_t first, uint64_t count)
+{
+    ck_assert_uint_eq(owner->actions.length, 1);
+    const struct action *action = &owner->actions.items[0];
+    ck_assert_int_eq(action->type, ACTION_SEND);
+    ck_assert_uint_eq(action->send.to, rank);
+    ck_assert_int_eq(action->send.message.type, MESSAGE_ASSIGN);
+    ck_assert_uint_eq(action->send.message.assign.first, first);
+    ck_assert_uint_eq(action->send.message.assign.count, count);
+}
+
+START_TEST(the_chunks_of_a_dead_worker_go_to_others_first)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    pool_put(&owner.service.pool, 1, (struct range){10, 10});
+    ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0); /* gets the other's */
+    ck_assert_int_eq(request(&owner, 2, 1, 0, PAYLOAD_NONE, 0), 0); /* waits */
+    lose(&owner, 0);
+    assert_assigned(&owner, 9, 0, 10);
+    ck_assert_uint_eq(owner.service.loss_count, 1);
+    ck_assert_uint_eq(owner.service.losses[0].chunks, 2);
+    ck_assert_uint_eq(owner.service.reissued, 2);
+    pool_put(&owner.service.pool, 1, (struct range){20, 4});
+    ck_assert_int_eq(request(&owner, 1, 1, 0, PAYLOAD_NONE, 0), 0);
+    assert_assigned(&owner, 5, 10, 4); /* no more than the latest that was cut for it */
+    lose(&owner, 0);                   /* it is told once */
+    ck_assert_uint_eq(owner.service.loss_count, 1);
+    ck_assert_uint_eq(owner.service.busy, 2);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(a_dead_worker_leaves_the_queue)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    for (unsigned w = 0; w < 3; w++)
+        ck_assert_int_eq(request(&owner, w, 2, 0, PAYLOAD_NONE, 0), 0);
+    lose(&owner, 1);
+    ck_assert_uint_eq(owner.service.waiting_count, 2);
+    ck_assert_uint_eq(owner.service.asks_waiting, 4);
+    for (unsigned i = 0; i < 4; i++)
+        pool_put(&owner.service.pool, 1, (struct range){i, 1});
+    actions_clear(&owner.actions);
+    service_serve(&owner.service, 6000, &owner.actions);
+    ck_assert_uint_eq(owner.actions.length, 2);
+    ck_assert_uint_eq(owner.service.asks_waiting, 0);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(what_is_on_its_way_is_not_handed_out_before_it_is_decided)
+{
+    struct owner owner;
+    open_service(&owner, 8, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(request(&owner, 0, 0, 1, PAYLOAD_DATA, 0), 0);
+    const struct part part = owner.actions.items[0].store.part;
+    ck_assert_int_eq(request(&owner, 1, 1, 0, PAYLOAD_NONE, 0), 0);
+    lose(&owner, 0);
+    ck_assert_uint_eq(owner.actions.length, 0);
+    service_stored(&owner.service, &(struct event){.type = EVENT_STORED, .part = part, .lost = true}, &owner.actions);
+    service_serve(&owner.service, 7000, &owner.actions);
+    assert_assigned(&owner, 5, 0, 10);
+    ck_assert_uint_eq(owner.committed, 0);
+    close_service(&owner);
+
+    open_service(&owner, 8, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(request(&owner, 0, 0, 1, PAYLOAD_DATA, 0), 0);
+    lose(&owner, 0);
+    service_stored(&owner.service, &(struct event){.type = EVENT_STORED, .part = part}, &owner.actions);
+    ck_assert_uint_eq(owner.committed, 10); /* it was here in time */
+    ck_assert_uint_eq(owner.service.returned_count, 0);
+    close_service(&owner);
+}
+END_TEST
+
+/* Worker 0 hangs with [10, 20) after it did [0, 10) in 1 us; worker 1 is given a copy when that is overdue. */
+static void make_copy(struct owner *owner)
+{
+    pool_put(&owner->service.pool, 0, (struct range){0, 10});
+    pool_put(&owner->service.pool, 0, (struct range){10, 10});
+    owner->service.exhausted = true;
+    ck_assert_int_eq(request(owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(request(owner, 0, 1, 1, PAYLOAD_NONE, 1000), 0);
+    ck_assert_int_eq(request(owner, 1, 1, 0, PAYLOAD_NONE, 2000), 0);
+    ck_assert_uint_eq(owner->actions.length, 0);
+    uint64_t due = service_deadline(&owner->service);
+    ck_assert_uint_eq(due, 1000 + LEASE_MIN_NS);
+    service_expire(&owner->service, due - 1, &owner->actions);
+    ck_assert_uint_eq(owner->actions.length, 0);
+    service_expire(&owner->service, due, &owner->actions);
+    assert_assigned(owner, 5, 10, 10);
+    ck_assert_uint_eq(owner->service.reissued, 1);
+}
+
+START_TEST(the_first_of_two_copies_counts)
+{
+    for (unsigned first = 0; first < 2; first++) {
+        struct owner owner;
+        open_service(&owner, 0, false);
+        make_copy(&owner);
+        const uint32_t chunk[] = {2, 1};
+        ck_assert_int_eq(request(&owner, first, 0, chunk[first], PAYLOAD_NONE, LEASE_MIN_NS), 0);
+        ck_assert_uint_eq(owner.committed, 20);
+        ck_assert_int_eq(request(&owner, 1 - first, 0, chunk[1 - first], PAYLOAD_NONE, LEASE_MIN_NS), 0);
+        ck_assert_uint_eq(owner.committed, 20);
+        ck_assert_uint_eq(owner.digest, 2);
+        ck_assert_uint_eq(owner.service.duplicates, 1);
+        ck_assert_uint_eq(owner.service.busy, 0);
+        close_service(&owner);
+    }
+}
+END_TEST
+
+START_TEST(who_has_the_other_copy_goes_on_alone)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    make_copy(&owner);
+    lose(&owner, 0);
+    ck_assert_uint_eq(owner.service.returned_count, 0);
+    lose(&owner, 1); /* now it is with nobody */
+    ck_assert_uint_eq(owner.service.returned_count, 1);
+    ck_assert_uint_eq(owner.service.returned[0].range.first, 10);
+    ck_assert_uint_eq(owner.service.returned[0].attempts, 2);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(a_range_that_kills_three_workers_is_given_up)
+{
+    struct owner owner;
+    uint64_t first, count;
+    open_service(&owner, 0, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    pool_put(&owner.service.pool, 0, (struct range){10, 5});
+    for (unsigned w = 0; w < 3; w++) {
+        ck_assert_int_eq(request(&owner, w, 2, 0, PAYLOAD_NONE, 0), 0);
+        lose(&owner, w);
+    }
+    ck_assert_uint_eq(owner.service.failed_count, 1);
+    assign_record_get(owner.service.failed, 0, &first, &count);
+    ck_assert(first == 0 && count == 10);
+    ck_assert_uint_eq(owner.service.returned_count, 1); /* what nobody had begun is not to blame */
+    ck_assert_uint_eq(owner.service.returned[0].attempts, 0);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(an_end_does_not_wait_for_who_hangs)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    make_copy(&owner);
+    actions_clear(&owner.actions);
+    service_end(&owner.service, &(struct end){0}, LEASE_MIN_NS, &owner.actions);
+    for (unsigned w = 1; w < 3; w++) {
+        struct error error;
+        const struct message goodbye = {.type = MESSAGE_GOODBYE};
+        service_message(&owner.service, w, LEASE_MIN_NS, &goodbye, &owner.actions, &error);
+    }
+    ck_assert(!service_is_over(&owner.service));
+    ck_assert_uint_eq(service_deadline(&owner.service), LEASE_MIN_NS + LEAVE_NS);
+    service_expire(&owner.service, LEASE_MIN_NS + LEAVE_NS, &owner.actions);
+    ck_assert(service_is_over(&owner.service));
+    ck_assert_uint_eq(owner.service.loss_count, 1);
+    ck_assert_uint_eq(service_deadline(&owner.service), NEVER);
+    ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, 0), 1); /* it wakes */
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(an_adopted_worker_goes_on_with_its_chunk)
+{
+    for (unsigned counts = 0; counts < 2; counts++) {
+        struct owner owner;
+        open_service(&owner, 0, true);
+        ck_assert(service_deadline(&owner.service) == NEVER && owner.service.present == 0);
+        service_adopt(&owner.service, 2, &(struct range){40, 5}, counts, 0);
+        ck_assert_uint_eq(owner.service.busy, 1);
+        pool_put(&owner.service.pool, 2, (struct range){50, 5});
+        ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 0), 0);
+        assert_assigned(&owner, 9, 50, 5);
+        ck_assert_uint_eq(owner.actions.items[0].send.message.assign.chunk, 2);
+        ck_assert_uint_eq(owner.committed, counts ? 5 : 0);
+        ck_assert_uint_eq(owner.service.duplicates, !counts);
+        close_service(&owner);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lost");
+    TCase *all = tcase_create("lost");
+    tcase_add_test(all, the_chunks_of_a_dead_worker_go_to_others_first);
+    tcase_add_test(all, a_dead_worker_leaves_the_queue);
+    tcase_add_test(all, what_is_on_its_way_is_not_handed_out_before_it_is_decided);
+    tcase_add_test(all, the_first_of_two_copies_counts);
+    tcase_add_test(all, who_has_the_other_copy_goes_on_alone);
+    tcase_add_test(all, a_range_that_kills_three_workers_is_given_up);
+    tcase_add_test(all, an_end_does_not_wait_for_who_hangs);
+    tcase_add_test(all, an_adopted_worker_goes_on_with_its_chunk);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
