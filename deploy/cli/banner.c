@@ -6,13 +6,17 @@
 
 #define RULE        "--------------------------------------------------------------------------\n"
 #define SKIPPED_MAX 2000 /* more than any of the texts has: the end was missed */
+#define NAME_MAX    100  /* of a host, with the number of a process */
 
+/* A '*' stands for a name, up to the character behind it: NAME_MAX characters of one line at most. */
 static const struct {
     const char *begin, *end;
 } texts[] = {
     {RULE "Primary job  terminated normally, but ", "\n" RULE},
     {RULE "mpirun detected that one or more processes exited with non-zero status", "\n" RULE},
+    {RULE "MPI_ABORT was invoked on rank ", "\n" RULE},
     {"mpirun: Forwarding signal ", "\n"},
+    {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* when a rank is lost */
 };
 
 void banner_init(struct banner *banner, void (*write)(void *context, const char *bytes, size_t count), void *context)
@@ -27,13 +31,33 @@ void banner_flush(struct banner *banner)
     banner->held_length = 0;
 }
 
+/* Whether what is held is the beginning of `begin`, or (`*whole`) all of it. */
+static bool fits(const struct banner *banner, const char *begin, bool *whole)
+{
+    size_t name = 0;
+    for (size_t i = 0; i < banner->held_length; i++) {
+        char c = banner->held[i];
+        if (*begin == '*' && c != begin[1]) {
+            if (c == '\n' || ++name > NAME_MAX)
+                return false;
+            continue;
+        }
+        begin += *begin == '*';
+        if (*begin++ != c)
+            return false;
+    }
+    *whole = *begin == '\0';
+    return true;
+}
+
 /* Is what is held the beginning of a text? Where it is the whole beginning, the rest is left out from here on. */
 static bool may_begin(struct banner *banner)
 {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (strncmp(banner->held, texts[i].begin, banner->held_length) != 0)
+        bool whole;
+        if (!fits(banner, texts[i].begin, &whole))
             continue;
-        if (texts[i].begin[banner->held_length] == '\0') {
+        if (whole) {
             banner->end = texts[i].end;
             banner->end_length = banner->skipped = banner->held_length = 0;
         }

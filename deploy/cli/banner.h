@@ -1,5 +1,5 @@
-/* Leaves mpirun's boilerplate out of its standard error: the blocks about a non-zero exit status, and that it forwards
- * a signal.
+/* Leaves mpirun's boilerplate out of its standard error: the blocks about a non-zero exit status or an abort, that it
+ * forwards a signal, and that it cannot tell others of a rank that was lost.
  *
  * Our exit statuses mean something and the programs say what; to a run that was drained or refused, mpirun adds a dozen
  * lines that read like a crash. `mpirun --quiet` would leave out its real errors, too. Everything else passes unchanged

@@ -1,6 +1,7 @@
 /* Composing the mpirun line: see compose.h. */
 #include "deploy/cli/compose.h"
 #include "deploy/cli/cores.h"
+#include "deploy/cli/openmpi.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -207,6 +208,7 @@ int compose(struct lineup *lineup, struct words *line, struct error *error)
     words_add(line, lineup->mpirun);
     add_placement(lineup, line);
     add_rma(lineup, line);
+    openmpi_add_survival(lineup, line);
     words_add_all(line, &lineup->mpi_args);
     if (!is_flat(lineup)) {
         add_context(line, 1, paths[SUPERMASTER]);

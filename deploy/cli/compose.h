@@ -18,6 +18,7 @@ struct lineup {
     struct words job;  /* the supermaster's command line, its name first */
     bool dry_run;
     unsigned restarts; /* launches after a failed one, at most */
+    bool survives;     /* the launcher is to let the others go on when a rank dies */
 };
 
 void lineup_fini(struct lineup *lineup);

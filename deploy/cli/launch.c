@@ -2,6 +2,7 @@
 #include "deploy/cli/launch.h"
 #include "deploy/cli/banner.h"
 #include "deploy/cli/ready.h"
+#include "deploy/cli/vigil.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,9 @@
 /* Within START_MS of the launch every rank is up. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
+/* How often a launcher is looked at that may not end by itself, and how long it has to end its ranks when it must. */
+enum { VIGIL_LOOK_MS = 500, KILL_MS = 5000 };
+
 struct child {
     pid_t pid;
     int signals;         /* signalfd */
@@ -34,6 +38,9 @@ struct child {
     int status;      /* as waitpid() gives it */
     sigset_t before; /* the mask of signals, as it was */
     struct banner banner;
+    const struct launch *how;
+    struct vigil vigil; /* where how->survives */
+    int64_t end_ms;     /* when it is killed, as it was asked to end; 0: it was not */
 };
 
 static int64_t now_ms(void)
@@ -133,6 +140,8 @@ static _Noreturn void become(char *const *argv, int errors, const sigset_t *mask
 static int start(struct child *child, char *const *argv)
 {
     sigset_t taken;
+    if (child->how->survives && vigil_init(&child->vigil, child->how->ranks, now_ms()) < 0)
+        return -1;
     int ends[2];
     pid_t self = getpid();
     block_signals(&child->before, &taken);
@@ -208,12 +217,38 @@ static void pass_errors(struct child *child)
     }
 }
 
+/* Ends a launcher that does not end by itself: it ends its ranks, or they are killed with it. */
+static void end_launcher(struct child *child)
+{
+    if (child->end_ms == 0) {
+        kill(child->pid, SIGTERM);
+        child->end_ms = now_ms() + KILL_MS;
+    } else if (now_ms() >= child->end_ms) {
+        children_signal(child->pid, SIGKILL);
+        kill(child->pid, SIGKILL);
+    }
+}
+
+static void look_after(struct child *child)
+{
+    vigil_take(&child->vigil, now_ms());
+    if (!child->ended && (child->end_ms != 0 || vigil_is_over(&child->vigil, child->pid, now_ms())))
+        end_launcher(child);
+}
+
+static int longest_wait(const struct child *child)
+{
+    return child->drain_waits ? READY_LOOK_MS : child->how->survives ? VIGIL_LOOK_MS : -1;
+}
+
 static void attend(struct child *child)
 {
     while (!child->ended) {
         struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN}, {.fd = child->errors, .events = POLLIN}};
-        poll(polled, 2, child->drain_waits ? READY_LOOK_MS : -1);
+        poll(polled, 2, longest_wait(child));
         take_signals(child);
+        if (child->how->survives)
+            look_after(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
         if (child->drain_waits && !child->ended)
@@ -234,10 +269,23 @@ static void release(struct child *child)
         close(child->errors);
     close(child->signals);
     sigprocmask(SIG_SETMASK, &child->before, NULL);
+    if (child->how->survives)
+        vigil_fini(&child->vigil);
+}
+
+/* Of a launcher that lets ranks die the status says nothing where it is 0. */
+static int explain_silence(const struct child *child)
+{
+    say(child->vigil.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
+    return EXIT_STATUS_FAILED;
 }
 
 static int explain(const struct child *child)
 {
+    if (child->how->survives && vigil_status(&child->vigil) >= 0)
+        return vigil_status(&child->vigil);
+    if (child->how->survives && (child->status == 0 || child->end_ms != 0))
+        return explain_silence(child);
     int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
     if (status <= EXIT_STATUS_DRAINED)
         return status;
@@ -251,15 +299,16 @@ static int explain(const struct child *child)
     return EXIT_STATUS_FAILED;
 }
 
-int launch(char *const *argv, bool remote, bool *asked)
+int launch(char *const *argv, struct launch *how)
 {
-    struct child child = {.errors = -1, .ready_by_ms = now_ms() + (remote ? REMOTE_START_MS : START_MS)};
+    struct child child = {
+        .errors = -1, .how = how, .ready_by_ms = now_ms() + (how->remote ? REMOTE_START_MS : START_MS)};
     if (start(&child, argv) < 0) {
         fprintf(stderr, "hdss: cannot start %s: %s\n", argv[0], strerror(errno));
         return EXIT_STATUS_FAILED;
     }
     attend(&child);
     release(&child);
-    *asked = child.asked > 0;
+    how->asked = child.asked > 0;
     return explain(&child);
 }

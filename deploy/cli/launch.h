@@ -14,7 +14,13 @@
 
 #include <stdbool.h>
 
+struct launch {
+    bool remote;    /* of ranks elsewhere nobody can see here what they catch: they get a fixed time to come up */
+    bool survives;  /* the launcher lets ranks die: vigil.h looks after it, and the ranks say how it went */
+    unsigned ranks; /* that it launches */
+    bool asked;     /* set: the user asked to stop */
+};
+
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks
- * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error. Of `remote`
- * ranks nobody can see here what they catch: they get a fixed time to come up. `*asked`: the user asked to stop. */
-int launch(char *const *argv, bool remote, bool *asked);
+ * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error. */
+int launch(char *const *argv, struct launch *how);

@@ -1,11 +1,48 @@
-/* Who catches a signal: see ready.h. */
+/* mpirun and its children in /proc: see ready.h. */
 #include "deploy/cli/ready.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Called for each child until it returns false. */
+typedef bool visitor(pid_t child, void *context);
+
+/* The children that one thread has started. */
+static bool visit_children(const char *path, visitor *visit, void *context)
+{
+    int child;
+    bool on = true;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return true;
+    while (on && fscanf(file, "%d", &child) == 1)
+        on = visit(child, context);
+    fclose(file);
+    return on;
+}
+
+/* False when a visit was, or nothing can be seen. */
+static bool visit_all(pid_t launcher, visitor *visit, void *context)
+{
+    char path[320];
+    bool on = true;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)launcher);
+    DIR *threads = opendir(path);
+    if (threads == NULL)
+        return false;
+    for (struct dirent *entry; on && (entry = readdir(threads)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)launcher, entry->d_name);
+        on = visit_children(path, visit, context);
+    }
+    closedir(threads);
+    return on;
+}
 
 static bool catches(pid_t pid, int signal_number)
 {
@@ -22,37 +59,56 @@ static bool catches(pid_t pid, int signal_number)
     return mask >> (signal_number - 1) & 1;
 }
 
-/* The children that one thread has started, counted into `*count`; false when one does not catch the signal. */
-static bool children_catch(const char *path, int signal_number, unsigned *count)
+struct catching {
+    int signal_number;
+    unsigned children;
+};
+
+static bool visit_catching(pid_t child, void *context)
 {
-    int child;
-    bool all = true;
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return true;
-    while (all && fscanf(file, "%d", &child) == 1) {
-        all = catches(child, signal_number);
-        ++*count;
-    }
-    fclose(file);
-    return all;
+    struct catching *catching = context;
+    catching->children++;
+    return catches(child, catching->signal_number);
 }
 
 bool ready_for(pid_t launcher, int signal_number)
 {
-    char path[320];
-    unsigned children = 0;
-    bool all = catches(launcher, signal_number);
-    snprintf(path, sizeof path, "/proc/%d/task", (int)launcher);
-    DIR *threads = opendir(path);
-    if (threads == NULL)
-        return false;
-    for (struct dirent *entry; all && (entry = readdir(threads)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)launcher, entry->d_name);
-        all = children_catch(path, signal_number, &children);
-    }
-    closedir(threads);
-    return all && children > 0;
+    struct catching catching = {.signal_number = signal_number};
+    return catches(launcher, signal_number) && visit_all(launcher, visit_catching, &catching) && catching.children > 0;
+}
+
+bool has_ended(pid_t pid)
+{
+    char path[64], line[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return true;
+    const char *end = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
+    fclose(file);
+    return end == NULL || end[1] == '\0' || end[2] == 'Z' || end[2] == 'X';
+}
+
+static bool visit_counting(pid_t child, void *context)
+{
+    *(unsigned *)context += !has_ended(child);
+    return true;
+}
+
+unsigned children_of(pid_t launcher)
+{
+    unsigned count = 0;
+    visit_all(launcher, visit_counting, &count);
+    return count;
+}
+
+static bool visit_signalling(pid_t child, void *context)
+{
+    kill(child, *(int *)context);
+    return true;
+}
+
+void children_signal(pid_t launcher, int signal_number)
+{
+    visit_all(launcher, visit_signalling, &signal_number);
 }

@@ -9,6 +9,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
 #include "deploy/cli/launch.h"
+#include "deploy/cli/openmpi.h"
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>
@@ -183,6 +184,8 @@ static const struct options launch_options = {
     .sections = {{"Launch", launch_rows}, {"Help", options_common}},
     .notes = "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
              "Ctrl-C (or SIGTERM) drains the run: running chunks finish, results are kept. Once more ends it at once.\n"
+             "On one machine with Open MPI 4 a lost worker or master is survived: the line has --mca "
+             "orte_abort_on_non_zero_status 0 --enable-recovery, unless --mpi-args has --disable-recovery.\n"
              "Example:\n"
              "    hdss run --masters 2 --workers 4 --output m.npy mandelbrot width=2048\n"
              "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
@@ -273,7 +276,13 @@ static int run_once(struct lineup *lineup, bool *asked, struct error *error)
     if (compose(lineup, &line, error) == 0) {
         allow_root(shown);
         words_print(&line, shown);
-        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, lineup->hosts.count > 0, asked);
+        struct launch how = {
+            .remote = lineup->hosts.count > 0,
+            .survives = lineup->survives,
+            .ranks = 1 + lineup->masters + lineup->workers,
+        };
+        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, &how);
+        *asked = how.asked;
     }
     words_fini(&line);
     return status;
@@ -298,6 +307,7 @@ static int run(struct lineup *lineup, struct error *error)
 {
     unsigned restarts = lineup->restarts;
     bool asked = false;
+    lineup->survives = openmpi_survives(lineup);
     int status = run_once(lineup, &asked, error);
     if (can_restart(lineup, status, asked))
         add_resume(&lineup->job);

@@ -20,8 +20,8 @@ static int launch_script(const char *script)
     char shell[] = "sh", option[] = "-c", text[1000];
     char *argv[] = {shell, option, text, NULL};
     snprintf(text, sizeof text, "%s", script);
-    bool asked;
-    return launch(argv, false, &asked);
+    struct launch how = {0};
+    return launch(argv, &how);
 }
 
 START_TEST(statuses_pass_where_they_are_ours)
@@ -30,13 +30,43 @@ START_TEST(statuses_pass_where_they_are_ours)
 }
 END_TEST
 
+#define SAY " >$HDSS_STATUS_FILE; "
+
+/* Launchers that let ranks die: what the ranks say counts, and who has nothing left to do is ended. */
+static const struct {
+    const char *script;
+    int status;
+} survivals[] = {
+    {"echo begun $$" SAY "echo supermaster 3" SAY "exit 0", 3},
+    {"echo supermaster 0" SAY "exit 137", 0},
+    {"echo supermaster 2" SAY "exit 0", 2},
+    {"echo master 1" SAY "echo supermaster 0 lossy" SAY "exit 0", 1},
+    {"echo begun $$" SAY "exit 0", 1},
+    {"echo begun $$" SAY "exit 2", 2},
+    {"exit 0", 1},
+    {"echo supermaster 77" SAY "echo" SAY "echo begun" SAY "exit 0", 1},
+    {"echo begun $$" SAY "echo supermaster 0 lossy" SAY "exec sleep 100", 0},
+    {"sleep 100 & echo begun $!" SAY "kill -9 $!; exec sleep 100", 1},
+};
+
+START_TEST(ranks_that_survive_say_how_it_went)
+{
+    char shell[] = "sh", option[] = "-c", text[1000];
+    char *argv[] = {shell, option, text, NULL};
+    struct launch how = {.survives = true, .ranks = 2};
+    snprintf(text, sizeof text, "%s", survivals[_i].script);
+    ck_assert_int_eq(launch(argv, &how), survivals[_i].status);
+    ck_assert(!how.asked && getenv("HDSS_STATUS_FILE") == NULL);
+}
+END_TEST
+
 START_TEST(a_launcher_that_is_not_there_is_wrong_use)
 {
     char name[] = "/no/such/launcher";
     char *argv[] = {name, NULL};
-    bool asked = true;
-    ck_assert_int_eq(launch(argv, false, &asked), EXIT_STATUS_USAGE);
-    ck_assert(!asked);
+    struct launch how = {.asked = true};
+    ck_assert_int_eq(launch(argv, &how), EXIT_STATUS_USAGE);
+    ck_assert(!how.asked);
 }
 END_TEST
 
@@ -130,6 +160,7 @@ int main(void)
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
+    tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);
     tcase_add_test(tests, the_second_ends_the_ranks);

@@ -1,0 +1,42 @@
+/* Looks after a launcher that lets its ranks die.
+ *
+ * Such a launcher returns 0 whatever the ranks did, and may not return at all: when a rank is lost while the others
+ * still find each other, when one is stopped, when one dies at the very end. So the ranks say through a pipe how it
+ * goes (common/runtime/status.h), and a launcher that has nothing left to do is ended. The pipe is named by this
+ * process's entry in /proc: nothing lies in a folder that could be left there. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct vigil {
+    int ends[2]; /* of the pipe; -1 where there is none */
+    char line[64];
+    unsigned length;
+    bool begun; /* all ranks were there */
+    pid_t supermaster;
+    bool ended; /* the supermaster has said how it went */
+    bool lossy;
+    int status; /* the supermaster's */
+    int others; /* that of the first other rank that failed; 0: none did */
+    unsigned ranks;
+    unsigned children;  /* of the launcher, that run */
+    bool started;       /* there was one */
+    int64_t changed_ms; /* since when there are so many, or the ranks have said nothing */
+};
+
+/* Names the pipe in the environment. -1 when files are out. */
+int vigil_init(struct vigil *vigil, unsigned ranks, int64_t now_ms);
+void vigil_fini(struct vigil *vigil);
+
+/* Takes what the ranks have said. */
+void vigil_take(struct vigil *vigil, int64_t now_ms);
+
+/* Whether the launcher is to be ended. */
+bool vigil_is_over(struct vigil *vigil, pid_t launcher, int64_t now_ms);
+
+/* The exit status of the run, or -1 where nobody has said it. */
+int vigil_status(const struct vigil *vigil);
