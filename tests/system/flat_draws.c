@@ -388,6 +388,6 @@ int main(int argc, char **argv)
     flat_finish_waiting(&flat);
     free(own);
     free(powers);
-    runtime_leave(flat.runtime);
+    runtime_leave(flat.runtime, 0);
     return 0;
 }
