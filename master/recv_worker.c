@@ -12,7 +12,7 @@ static void serve(struct master *master, unsigned from, uint64_t now_ns, const s
     unsigned w = service_find(&master->service, from);
     if (w == master->service.worker_count)
         error_set(&error, "is not a worker of master %u", master->config.rank);
-    else if (service_message(&master->service, w, now_ns, message, master->actions, &error) == 0)
+    else if (service_message(&master->service, w, now_ns, message, master->actions, &error) >= 0)
         return;
     master_problem(master, from, error.text);
 }

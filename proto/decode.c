@@ -331,8 +331,12 @@ static enum decode_result decode_echo(struct message *message, const struct head
 
 static enum decode_result decode_end(struct message *message, const struct header *header, size_t size)
 {
-    message->end = (struct end){.drain = header->flags & FLAG_DRAIN, .lossy = header->flags & FLAG_LOSSY};
-    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_LOSSY);
+    message->end = (struct end){
+        .drain = header->flags & FLAG_DRAIN,
+        .lossy = header->flags & FLAG_LOSSY,
+        .late = header->flags & FLAG_LATE,
+    };
+    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE);
 }
 
 static enum decode_result decode_adopt(struct message *message, const struct header *header, const unsigned char *bytes,

@@ -88,7 +88,8 @@ static size_t encode_lost(const struct lost *lost, unsigned char *out)
 
 static size_t encode_end(const struct end *end, unsigned char *out)
 {
-    put_header(out, MESSAGE_END, (end->drain ? FLAG_DRAIN : 0u) | (end->lossy ? FLAG_LOSSY : 0u), 0, 0);
+    unsigned flags = (end->drain ? FLAG_DRAIN : 0u) | (end->lossy ? FLAG_LOSSY : 0u) | (end->late ? FLAG_LATE : 0u);
+    put_header(out, MESSAGE_END, flags, 0, 0);
     return HEADER_BYTES;
 }
 

@@ -16,6 +16,7 @@
 #define FLAG_DATA   4u /* REQUEST, RESULT */
 #define FLAG_DRAIN  1u /* END */
 #define FLAG_LOSSY  2u /* END */
+#define FLAG_LATE   4u /* END */
 #define FLAG_REFILL 1u /* REPORT */
 #define FLAG_MORE   1u /* REFILL */
 #define FLAG_EMPTY  2u /* REFILL */

@@ -115,6 +115,7 @@ struct assign {
 struct end {
     bool drain;
     bool lossy; /* a rank of the run was lost: nobody waits for all */
+    bool late;  /* a rank of the run may hang: nobody waits long for it */
 };
 
 struct goodbye {

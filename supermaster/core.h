@@ -35,8 +35,8 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
 /* gather.c: speeds and powers */
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
-/* The speed of worker `w` is waited for no longer. */
 void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: of all that are overdue */
+/* The speed of worker `w` is waited for no longer. */
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 /* All speeds are known: makes the powers and begins to serve. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);

@@ -10,7 +10,8 @@ void supermaster_end(struct supermaster *supermaster)
     supermaster_move(supermaster, SUPERMASTER_ENDING);
     const struct end end = {
         .drain = !ledger_is_complete(&supermaster->ledger),
-        .lossy = supermaster_is_lossy(supermaster),
+        .lossy = supermaster->losses.count > 0 || supermaster->losses.orphans > 0,
+        .late = supermaster_is_lossy(supermaster),
     };
     for (unsigned m = 0; m < topology->masters; m++)
         if (!supermaster->losses.master_left[m])

@@ -74,7 +74,9 @@ static int check_payload(const struct service *service, const struct message *me
 {
     if (service->record_bytes == 0)
         return message->payload == PAYLOAD_NONE ? 0 : error_set(error, "sent results that the job does not collect");
-    uint64_t expected = count * service->record_bytes;
+    uint64_t expected;
+    if (__builtin_mul_overflow(count, service->record_bytes, &expected))
+        expected = UINT64_MAX;
     if (message->payload == PAYLOAD_INLINE && message->payload_bytes != expected)
         return error_set(error, "sent %llu bytes of results instead of %llu",
                          (unsigned long long)message->payload_bytes, (unsigned long long)expected);
@@ -426,7 +428,7 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
     if (service->ending)
         return;
     service->ending = true;
-    service->lossy |= end->lossy;
+    service->lossy |= end->lossy || end->late;
     service->waiting_count = service->asks_waiting = 0;
     service->leave_due_ns = end->drain ? NEVER : now_ns + LEAVE_NS;
     for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)

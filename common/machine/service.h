@@ -114,7 +114,7 @@ struct service {
     unsigned gone;         /* of them, that said goodbye or are lost */
     bool ending;           /* nobody is served any more */
     bool exhausted;        /* kept by the owner: when the pool is empty there is nothing elsewhere, too */
-    bool lossy;            /* a rank of the run was lost, as far as is known here */
+    bool lossy;            /* a rank of the run was lost or may hang, as far as is known here */
     bool news;             /* of what stands below; the owner clears it */
     bool out_of_memory;
     struct returned *returned; /* owned; allocated at the first loss, as all that follows */

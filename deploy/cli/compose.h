@@ -1,6 +1,7 @@
 /* The mpirun line for a line-up. */
 #pragma once
 
+#include "common/config/job.h"
 #include "common/util/error.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/words.h"
@@ -17,8 +18,9 @@ struct lineup {
     struct words flat; /* --dca and what goes with it, for every worker; none: a supermaster leads */
     struct words job;  /* the supermaster's command line, its name first */
     bool dry_run;
-    unsigned restarts; /* launches after a failed one, at most */
-    bool survives;     /* the launcher is to let the others go on when a rank dies */
+    unsigned restarts;                  /* launches after a failed one, at most */
+    char journal[JOB_JOURNAL_PATH_MAX]; /* the job's; empty: none */
+    bool survives;                      /* the launcher is to let the others go on when a rank dies */
 };
 
 void lineup_fini(struct lineup *lineup);

@@ -52,8 +52,16 @@ static unsigned major_version(const char *mpirun)
 /* Without --hosts mpirun may still have been told of other machines: by its own options or by a batch system. */
 static bool may_be_elsewhere(const struct lineup *lineup)
 {
-    static const char *const options[] = {"-H",         "-host",        "--host",       "-hostfile",
-                                          "--hostfile", "-machinefile", "--machinefile"};
+    static const char *const options[] = {"-H",
+                                          "-host",
+                                          "--host",
+                                          "-hostfile",
+                                          "--hostfile",
+                                          "-machinefile",
+                                          "--machinefile",
+                                          "-default-hostfile",
+                                          "--default-hostfile",
+                                          "orte_default_hostfile"};
     static const char *const variables[] = {"PBS_NODEFILE", "PE_HOSTFILE", "LSB_DJOB_HOSTFILE",
                                             "OMPI_MCA_orte_default_hostfile"};
     const char *nodes = getenv("SLURM_NNODES");

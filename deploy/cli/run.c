@@ -213,7 +213,7 @@ static int check_flat(const struct lineup *lineup, struct error *error)
     return worker_options_check(&options, error);
 }
 
-static int check_job(const struct lineup *lineup, struct error *error)
+static int check_job(struct lineup *lineup, struct error *error)
 {
     const struct words *job_words = &lineup->job;
     struct job job;
@@ -223,9 +223,9 @@ static int check_job(const struct lineup *lineup, struct error *error)
     const struct hdss_kernel *kernel = kernel_find(job.kernel);
     if (kernel == NULL)
         return kernel_unknown(job.kernel, error);
-    char journal[JOB_JOURNAL_PATH_MAX];
-    bool journalled = lineup->flat.count == 0 && job_journal_path(&job, journal)[0] != '\0';
-    if (lineup->restarts > 0 && !journalled)
+    if (lineup->flat.count == 0)
+        job_journal_path(&job, lineup->journal);
+    if (lineup->restarts > 0 && lineup->journal[0] == '\0')
         return error_set(error,
                          "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
                          "--journal FILE, and not with --dca");
@@ -306,12 +306,14 @@ static bool can_restart(const struct lineup *lineup, int status, bool asked)
 static int run(struct lineup *lineup, struct error *error)
 {
     unsigned restarts = lineup->restarts;
-    bool asked = false;
+    bool asked = false, resumes = false;
     lineup->survives = openmpi_survives(lineup);
     int status = run_once(lineup, &asked, error);
-    if (can_restart(lineup, status, asked))
-        add_resume(&lineup->job);
     for (unsigned i = 1; i <= restarts && can_restart(lineup, status, asked); i++) {
+        if (!resumes && access(lineup->journal, F_OK) == 0) { /* else it had not begun */
+            add_resume(&lineup->job);
+            resumes = true;
+        }
         fprintf(stderr, "hdss: starting again where it was, %u of %u times\n", i, restarts);
         status = run_once(lineup, &asked, error);
     }

@@ -239,22 +239,11 @@ static void step_computed(struct bench *bench, uint8_t byte)
     step(bench, &event);
 }
 
-static bool is_cut_by_supermaster(const struct message *message)
-{
-    for (unsigned i = 0; message->type == MESSAGE_REFILL && i < message->record_count; i++) {
-        struct chunk_record record;
-        chunk_record_get(message->records, i, &record);
-        if (record.count > CHUNK_MAX)
-            return false;
-    }
-    return true;
-}
-
 static void step_message(struct bench *bench, unsigned from, const uint8_t *bytes, size_t size)
 {
     struct message message;
     struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
-    if (message_decode(&message, bytes, size) == DECODE_OK && is_cut_by_supermaster(&message))
+    if (message_decode(&message, bytes, size) == DECODE_OK)
         step(bench, &event);
 }
 

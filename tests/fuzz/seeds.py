@@ -53,7 +53,7 @@ MESSAGES = {
     "result-long": header(0x12, 2, 0, 4) + struct.pack("<QQ", 10, 77) + bytes(2049),
     "assign": assign(), "assign-two": assign(1), "assign-16": assign(15), "assign-too-many": assign(16),
     "assign-overflow": header(0x13, 0, 0, 2) + struct.pack("<QQ", 2**64 - 1, 1),
-    "end": header(0x14), "end-drain": header(0x14, 1), "end-lossy": header(0x14, 2), "adopt": header(0x17) + struct.pack("<QQ", 5, 2),
+    "end": header(0x14), "end-drain": header(0x14, 1), "end-lossy": header(0x14, 2), "end-late": header(0x14, 4), "adopt": header(0x17) + struct.pack("<QQ", 5, 2),
     "lost": header(0x26, 0, 0, 6) + struct.pack("<Q", 2), "faults": header(0x27) + struct.pack("<QQ", 3, 1),
     "failed": header(0x28, 0, 1) + struct.pack("<QQ", 2, 3), "failed-nothing": header(0x28),
     "goodbye": header(0x15) + struct.pack("<QQQ", 5, 600, 7),

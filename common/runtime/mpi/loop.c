@@ -26,7 +26,7 @@ struct driver {
     bool probe_wanted;
     uint64_t next_tick_ns;
     struct error problem; /* of the actions of this step; empty where there is none */
-    bool sync_failed;     /* the action that comes next is left out */
+    bool sync_failed;     /* the SEND that comes next is left out */
     bool exiting, broken;
     uint64_t exit_ns; /* since when it is exiting */
     int status;
@@ -359,18 +359,24 @@ static _Noreturn void leave_alone(struct driver *driver)
     _exit(EXIT_STATUS_FAILED);
 }
 
-static void deliver_loss(struct driver *driver, unsigned rank)
+/* What was to be received from a rank that has ended will not come. */
+static void cancel_collects(struct driver *driver, unsigned rank)
 {
-    struct event lost = {.type = EVENT_LOST, .from = rank};
     struct event stored = {.type = EVENT_STORED, .lost = true};
     int result;
-    net_end(&driver->net, rank, NET_LOST);
-    step(driver, &lost);
     while ((result = net_cancel(&driver->net, rank, &stored.part)) > 0)
         step(driver, &stored);
     if (result < 0)
         give_up(driver, "out of memory for results");
     deliver_stored(driver);
+}
+
+static void deliver_loss(struct driver *driver, unsigned rank)
+{
+    struct event lost = {.type = EVENT_LOST, .from = rank};
+    net_end(&driver->net, rank, NET_LOST);
+    step(driver, &lost);
+    cancel_collects(driver, rank);
 }
 
 /* The workers of a master are its own concern, as long as it lives. */
@@ -384,7 +390,7 @@ static void look_after_workers(struct runtime *runtime, unsigned master)
             watch_begin(&runtime->watch, topology->worker_rank[w]);
 }
 
-/* The process of a peer has ended: in order, as it does where the run has lost somebody else, or it is lost itself. */
+/* The process of a peer has ended: in order, as it does where the run has lost somebody, or it is lost itself. */
 static void part_from(struct driver *driver, unsigned rank)
 {
     struct runtime *runtime = driver->runtime;
@@ -395,7 +401,9 @@ static void part_from(struct driver *driver, unsigned rank)
         return;
     if (rank == runtime->topology.supermaster)
         leave_alone(driver);
-    if (!doorbell_has_left(&runtime->doorbell, rank))
+    if (doorbell_has_left(&runtime->doorbell, rank))
+        cancel_collects(driver, rank);
+    else
         deliver_loss(driver, rank);
     look_after_workers(runtime, rank);
 }

@@ -98,6 +98,9 @@ void runtime_wait(struct runtime *runtime);
 /* Whether a rank of the run was lost. */
 bool runtime_is_lossy(const struct runtime *runtime);
 
+/* The machine took a rank for lost whose process may still be there: nobody waits for all from now on. */
+void runtime_note_loss(struct runtime *runtime);
+
 /* Finalises MPI and frees everything, once all ranks are through. Where one was lost, that would not end: then MPI is
  * left as it is, and this ends the process with `status`. */
 void runtime_leave(struct runtime *runtime, int status);

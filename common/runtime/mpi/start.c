@@ -318,6 +318,11 @@ void runtime_wait(struct runtime *runtime)
     runtime->over = true;
 }
 
+void runtime_note_loss(struct runtime *runtime)
+{
+    runtime->lossy = true;
+}
+
 bool runtime_is_lossy(const struct runtime *runtime)
 {
     return runtime->lossy;

@@ -47,7 +47,8 @@ static void trace_message(const struct message *message, char *text, size_t size
                  more_text(message, more, sizeof more));
         break;
     case MESSAGE_END:
-        snprintf(text, size, "END%s%s", message->end.drain ? " drain" : "", message->end.lossy ? " lossy" : "");
+        snprintf(text, size, "END%s%s%s", message->end.drain ? " drain" : "", message->end.lossy ? " lossy" : "",
+                 message->end.late ? " late" : "");
         break;
     case MESSAGE_REPORT:
         snprintf(text, size, "REPORT ranges=%u busy=%" PRIu32 "%s", message->record_count, message->report.busy,

@@ -128,6 +128,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
          {.type = MESSAGE_ASSIGN, .assign = {7, 1, 1}, .records = assign_records, .record_count = ASKS_MAX - 1}},
         {"END", {.type = MESSAGE_END}},
         {"END to drain", {.type = MESSAGE_END, .end = {.drain = true}}},
+        {"END with a rank that may hang", {.type = MESSAGE_END, .end = {.late = true}}},
         {"END of a run with losses", {.type = MESSAGE_END, .end = {.drain = true, .lossy = true}}},
         {"ADOPT without a chunk", {.type = MESSAGE_ADOPT}},
         {"ADOPT of the last iteration", {.type = MESSAGE_ADOPT, .adopt = {UINT64_MAX - 1, 1}}},
@@ -228,6 +229,7 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_END:
         ck_assert_int_eq(got->end.drain, want->end.drain);
         ck_assert_int_eq(got->end.lossy, want->end.lossy);
+        ck_assert_int_eq(got->end.late, want->end.late);
         break;
     case MESSAGE_ADOPT:
         ck_assert_uint_eq(got->adopt.first, want->adopt.first);

@@ -113,6 +113,7 @@ static const struct {
      {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}, .records = assign_records, .record_count = 1}},
     {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
     {"END LOSSY", {.type = MESSAGE_END, .end = {.lossy = true}}},
+    {"END LATE", {.type = MESSAGE_END, .end = {.late = true}}},
     {"ADOPT of [5, 7)", {.type = MESSAGE_ADOPT, .adopt = {5, 2}}},
     {"LOST rank 6, 2 chunks", {.type = MESSAGE_LOST, .lost = {6, 2}}},
     {"FAULTS, 3 chunks again, 1 result dropped", {.type = MESSAGE_FAULTS, .faults = {3, 1}}},

@@ -212,7 +212,7 @@ static const struct {
     {"ASSIGN past the end by its count", "13 00 0000 01000000" ONE F8, DECODE_OUT_OF_RANGE},
     {"ASSIGN of chunk 0", "13 00 0000 00000000" Z8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"END flag", "14 04 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"END flag", "14 08 0000 00000000", DECODE_UNKNOWN_FLAG},
     {"END number", "14 00 0100 00000000", DECODE_NOT_ZERO},
     {"END id", "14 01 0000 00000001", DECODE_NOT_ZERO},
 
@@ -399,7 +399,7 @@ START_TEST(every_unknown_flag_is_rejected)
     for (size_t i = 0; i < count; i++) {
         unsigned known = samples[i].message.type == MESSAGE_REQUEST  ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_RESULT ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN | FLAG_LOSSY
+                         : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE
                          : samples[i].message.type == MESSAGE_REPORT ? FLAG_REFILL
                          : samples[i].message.type == MESSAGE_REFILL ? FLAG_MORE | FLAG_EMPTY
                                                                      : 0;
