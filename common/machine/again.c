@@ -224,6 +224,8 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
     bool has_own = worker->chunks > 0 && worker->iterations > 0;
     double iteration_ns = has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
+    if (iteration_ns <= 0)
+        return began + LEASE_UNKNOWN_NS;
     double lease = LEASE_FACTOR * iteration_ns * (double)grant->count;
     return lease < LEASE_MIN_NS ? began + LEASE_MIN_NS : lease < 1e18 ? began + (uint64_t)lease : NEVER;
 }

@@ -20,9 +20,11 @@
 /* A range that has taken so many workers down is given up. */
 #define ATTEMPTS_MAX 3
 /* A chunk is overdue when it takes so many times as long as the earlier ones of its worker let expect, */
-#define LEASE_FACTOR 4
+#define LEASE_FACTOR 10
 /* and never sooner than this: a core that was busy with something else for a moment is no reason. */
-#define LEASE_MIN_NS 2000000000u
+#define LEASE_MIN_NS 10000000000u
+/* The lease where no chunk was finished yet, so that nothing is known of how long they take. */
+#define LEASE_UNKNOWN_NS 60000000000u
 /* While nobody is idle who could be given one, it is looked for again after this. */
 #define LEASE_LOOK_NS 100000000u
 /* Who has not left so long after an END that needs no waiting for chunks is taken for lost. */
