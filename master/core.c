@@ -23,8 +23,16 @@ static void on_finished(void *owner, unsigned w, const struct feedback_record *f
     master_note_feedback(owner, w, feedback);
 }
 
-static const struct service_ops service_ops = {.committed = on_committed};
-static const struct service_ops learning_ops = {.finished = on_finished, .committed = on_committed};
+static void on_failed(void *owner, const struct failure *failure)
+{
+    const struct master *master = owner;
+    actions_send(master->actions, master->config.supermaster,
+                 &(struct message){.type = MESSAGE_FAILURE, .failure = *failure});
+}
+
+static const struct service_ops service_ops = {.committed = on_committed, .failed = on_failed};
+static const struct service_ops learning_ops = {
+    .finished = on_finished, .committed = on_committed, .failed = on_failed};
 
 int master_init(struct master *master, const struct master_config *config)
 {
@@ -39,6 +47,9 @@ int master_init(struct master *master, const struct master_config *config)
         .workers = config->workers,
         .pool_capacity = POOL_REFILLS * config->workers + 1,
         .record_bytes = config->record_bytes,
+        .drain_ns = config->drain_ns,
+        .retries = config->retries,
+        .once = config->once,
         .ops = config->feedback ? &learning_ops : &service_ops,
         .owner = master,
     };
@@ -68,6 +79,12 @@ void master_problem(struct master *master, unsigned rank, const char *text)
     actions_send(master->actions, master->config.supermaster, &message);
 }
 
+void master_refuse(struct master *master, unsigned from, const char *text)
+{
+    error_set(&master->refusal, "%s", text); /* outlives the step */
+    actions_drop(master->actions, from, master->refusal.text);
+}
+
 static void receive_end(struct master *master, uint64_t now_ns, const struct message *message)
 {
     if (master->state != MASTER_SERVING)
@@ -78,17 +95,25 @@ static void receive_end(struct master *master, uint64_t now_ns, const struct mes
     service_end(&master->service, &end, now_ns, master->actions);
 }
 
-static void receive(struct master *master, const struct event *event)
+static void receive_from_supermaster(struct master *master, const struct event *event)
 {
-    if (event->from != master->config.supermaster) {
-        master_receive_from_worker(master, event->from, event->now_ns, event->message);
-        return;
-    }
     switch (event->message->type) {
     case MESSAGE_REFILL: master_receive_refill(master, event->now_ns, event->message); break;
+    case MESSAGE_SUSPECT: service_warn(&master->service, &event->message->suspect); break;
     case MESSAGE_END: receive_end(master, event->now_ns, event->message); break;
-    default: master_problem(master, master->config.rank, "received a message that a supermaster does not send");
+    default: master_refuse(master, event->from, "sent a message that a supermaster does not send");
     }
+}
+
+static void receive(struct master *master, const struct event *event)
+{
+    unsigned w = service_find(&master->service, event->from);
+    if (event->from == master->config.supermaster)
+        receive_from_supermaster(master, event);
+    else if (w < master->service.worker_count)
+        master_receive_from_worker(master, w, event->now_ns, event->message);
+    else
+        master_refuse(master, event->from, "sent a message to a master that does not serve it");
 }
 
 /* A worker is dead: the others do its chunks. */
@@ -97,7 +122,7 @@ static void lose(struct master *master, const struct event *event)
     unsigned w = service_find(&master->service, event->from);
     if (w == master->service.worker_count)
         return;
-    service_lost(&master->service, w);
+    service_lost(&master->service, w, event->now_ns);
     service_serve(&master->service, event->now_ns, master->actions);
 }
 

@@ -12,7 +12,7 @@
 #define POOL_REFILLS (2 * REFILLS_OPEN_MAX + 1)
 
 /* recv_worker.c */
-void master_receive_from_worker(struct master *master, unsigned from, uint64_t now_ns, const struct message *message);
+void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_ns, const struct message *message);
 
 /* collect.c */
 void master_note_done(struct master *master, const struct part *part);
@@ -38,3 +38,5 @@ void master_leave(struct master *master, uint64_t now_ns);
 
 /* core.c: tells the supermaster that the run cannot go on. */
 void master_problem(struct master *master, unsigned rank, const char *text);
+/* Drops the sender of a message that cannot be. */
+void master_refuse(struct master *master, unsigned from, const char *text);

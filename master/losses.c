@@ -8,7 +8,9 @@ static void tell_workers(struct master *master)
     for (; service->losses_told < service->loss_count; service->losses_told++) {
         const struct loss *loss = &service->losses[service->losses_told];
         actions_send(master->actions, master->config.supermaster,
-                     &(struct message){.type = MESSAGE_LOST, .lost = {service->ranks[loss->worker], loss->chunks}});
+                     &(struct message){.type = MESSAGE_LOST,
+                                       .lost = {service->ranks[loss->worker], loss->chunks, loss->running.first,
+                                                loss->running.count}});
     }
 }
 

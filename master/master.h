@@ -13,8 +13,11 @@ struct master_config {
     unsigned supermaster;  /* rank */
     const unsigned *ranks; /* of its workers, sorted, borrowed */
     unsigned workers;
-    uint64_t record_bytes; /* 0 where results are only digested */
+    uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
+    uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
+    bool once;             /* nobody is given what another still computes */
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
+    unsigned retries;      /* of what did not work */
     bool sync;             /* what is reported done is on the disk, not only with the system */
 };
 
@@ -55,6 +58,7 @@ struct master {
     uint64_t request_gap_ns;       /* smoothed time between two chunks handed out */
     uint64_t gap_started_ns, gap_assigned;
     struct error problem; /* text of a PROBLEM of this step */
+    struct error refusal; /* and of a DROP */
 };
 
 /* -1 when memory is out. */

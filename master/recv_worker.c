@@ -1,28 +1,42 @@
 /* What a worker sends to its master: requests and results go to the service, the rest goes up. */
 #include "master/core.h"
 
-static void relay(struct master *master, const struct message *message)
+/* Whom a message is about that goes up unchanged. */
+static unsigned subject(const struct message *message, unsigned sender)
 {
+    struct speed speed;
+    switch (message->type) {
+    case MESSAGE_SPEED: speed_get(message, &speed); return speed.worker;
+    case MESSAGE_PROBLEM: return message->problem.rank;
+    default: return sender;
+    }
+}
+
+static void relay(struct master *master, unsigned w, const struct message *message)
+{
+    unsigned sender = master->service.ranks[w];
+    if (subject(message, sender) != sender) {
+        master_refuse(master, sender, "sent a message in the name of another rank");
+        return;
+    }
     actions_send(master->actions, master->config.supermaster, message);
 }
 
-static void serve(struct master *master, unsigned from, uint64_t now_ns, const struct message *message)
+static void serve(struct master *master, unsigned w, uint64_t now_ns, const struct message *message)
 {
     struct error error;
-    unsigned w = service_find(&master->service, from);
-    if (w == master->service.worker_count)
-        error_set(&error, "is not a worker of master %u", master->config.rank);
-    else if (service_message(&master->service, w, now_ns, message, master->actions, &error) >= 0)
-        return;
-    master_problem(master, from, error.text);
+    if (service_message(&master->service, w, now_ns, message, master->actions, &error) < 0)
+        master_refuse(master, master->service.ranks[w], error.text);
+    else if (message->type == MESSAGE_FAILURE)
+        service_serve(&master->service, now_ns, master->actions);
 }
 
-void master_receive_from_worker(struct master *master, unsigned from, uint64_t now_ns, const struct message *message)
+void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_ns, const struct message *message)
 {
     switch (message->type) {
     case MESSAGE_SPEED:
     case MESSAGE_PROBLEM:
-    case MESSAGE_DRAIN: relay(master, message); break;
-    default: serve(master, from, now_ns, message);
+    case MESSAGE_DRAIN: relay(master, w, message); break;
+    default: serve(master, w, now_ns, message);
     }
 }

@@ -70,15 +70,15 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
     struct service *service = &master->service;
     struct chunk_record chunk;
     if (master->refills_open == 0) {
-        master_problem(master, master->config.rank, "received a refill that it had not asked for");
+        master_refuse(master, master->config.supermaster, "sent a refill that was not asked for");
         return;
     }
     for (unsigned i = 0; i < message->record_count; i++) {
         chunk_record_get(message->records, i, &chunk);
         unsigned w = service_find(service, chunk.worker);
         if (w == service->worker_count || !pool_put(&service->pool, w, (struct range){chunk.first, chunk.count})) {
-            master_problem(master, master->config.rank,
-                           "received a refill for a worker that it does not serve, or too many chunks");
+            master_refuse(master, master->config.supermaster,
+                          "sent a refill for a worker that is not served there, or too many chunks");
             return;
         }
     }

@@ -46,6 +46,17 @@ static bool chunk_is_bad(uint64_t first, uint64_t count)
     return count == 0 || first > UINT64_MAX - count;
 }
 
+/* A payload that follows by itself: its bytes. */
+static enum decode_result decode_data(struct message *message, const unsigned char *bytes, size_t size)
+{
+    enum decode_result result = check_size(size, PAYLOAD_SIZE_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    message->payload = PAYLOAD_DATA;
+    message->payload_bytes = wire_get64(bytes);
+    return message->payload_bytes == 0 || message->payload_bytes > PAYLOAD_MAX ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
 /* Sets the payload of a REQUEST or RESULT whose fixed part has `fixed` bytes. */
 static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
                                          size_t size, size_t fixed)
@@ -54,10 +65,10 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
         return DECODE_TOO_SHORT;
     if ((flags & FLAG_INLINE) && (flags & FLAG_DATA))
         return DECODE_OUT_OF_RANGE;
-    if (!(flags & FLAG_INLINE)) {
-        message->payload = flags & FLAG_DATA ? PAYLOAD_DATA : PAYLOAD_NONE;
+    if (flags & FLAG_DATA)
+        return decode_data(message, bytes + fixed, size - fixed);
+    if (!(flags & FLAG_INLINE))
         return check_size(size, fixed);
-    }
     if (size == fixed)
         return DECODE_TOO_SHORT;
     if (size - fixed > INLINE_MAX)
@@ -192,14 +203,15 @@ static enum decode_result decode_result_message(struct message *message, const s
 static enum decode_result decode_assign(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size)
 {
-    if (header->flags != 0)
+    if (header->flags & ~FLAG_CAREFUL)
         return DECODE_UNKNOWN_FLAG;
-    if (header->number >= ASKS_MAX)
+    if (header->number >= (header->flags & FLAG_CAREFUL ? 1 : ASKS_MAX))
         return DECODE_OUT_OF_RANGE;
     enum decode_result result = check_size(size, ASSIGN_BYTES + header->number * ASSIGN_RECORD_BYTES);
     if (result != DECODE_OK)
         return result;
-    message->assign = (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16)};
+    message->assign =
+        (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), header->flags & FLAG_CAREFUL};
     if (message->assign.chunk == 0 || chunk_is_bad(message->assign.first, message->assign.count))
         return DECODE_OUT_OF_RANGE;
     message->record_count = header->number;
@@ -270,26 +282,29 @@ static enum decode_result decode_refill(struct message *message, const struct he
     return result;
 }
 
-static enum decode_result decode_stats(struct message *message, const struct header *header, const unsigned char *bytes,
-                                       size_t size)
+/* What nothing but records is told in: at least so many. */
+static enum decode_result check_list(const struct header *header, unsigned least)
 {
     if (header->flags != 0)
         return DECODE_UNKNOWN_FLAG;
     if (header->id != 0)
         return DECODE_NOT_ZERO;
-    return decode_records(message, header, bytes, size, STATS_MAX, STATS_RECORD_BYTES);
+    return header->number < least ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+static enum decode_result decode_stats(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
+{
+    enum decode_result result = check_list(header, 0);
+    return result != DECODE_OK ? result : decode_records(message, header, bytes, size, STATS_MAX, STATS_RECORD_BYTES);
 }
 
 static enum decode_result decode_feedback(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
-    if (header->flags != 0)
-        return DECODE_UNKNOWN_FLAG;
-    if (header->id != 0)
-        return DECODE_NOT_ZERO;
-    if (header->number == 0)
-        return DECODE_OUT_OF_RANGE;
-    enum decode_result result = decode_records(message, header, bytes, size, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES);
+    enum decode_result result = check_list(header, 1);
+    if (result == DECODE_OK)
+        result = decode_records(message, header, bytes, size, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
         struct feedback_record record;
         feedback_record_get(message->records, i, &record);
@@ -298,6 +313,15 @@ static enum decode_result decode_feedback(struct message *message, const struct 
         result = check_deviation(message->records + (size_t)i * FEEDBACK_RECORD_BYTES + 32, record.samples);
     }
     return result;
+}
+
+/* It is printed as one line. */
+static enum decode_result check_text(const unsigned char *text, unsigned length)
+{
+    for (unsigned i = 0; i < length; i++)
+        if (text[i] < 0x20 || text[i] == 0x7f)
+            return DECODE_OUT_OF_RANGE;
+    return DECODE_OK;
 }
 
 static enum decode_result decode_problem(struct message *message, const struct header *header,
@@ -311,11 +335,7 @@ static enum decode_result decode_problem(struct message *message, const struct h
     if (result != DECODE_OK)
         return result;
     message->problem = (struct problem){header->id, (const char *)bytes + HEADER_BYTES, header->number};
-    for (unsigned i = 0; i < header->number; i++) {
-        if (bytes[HEADER_BYTES + i] < 0x20 || bytes[HEADER_BYTES + i] == 0x7f)
-            return DECODE_OUT_OF_RANGE; /* it is printed as one line */
-    }
-    return DECODE_OK;
+    return check_text(bytes + HEADER_BYTES, header->number);
 }
 
 static enum decode_result decode_echo(struct message *message, const struct header *header, size_t size)
@@ -339,6 +359,14 @@ static enum decode_result decode_end(struct message *message, const struct heade
     return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE);
 }
 
+/* A chunk, or none, which is all zeroes. */
+static enum decode_result check_maybe_chunk(uint64_t first, uint64_t count)
+{
+    if (count == 0)
+        return first != 0 ? DECODE_NOT_ZERO : DECODE_OK;
+    return chunk_is_bad(first, count) ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
 static enum decode_result decode_adopt(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
 {
@@ -346,9 +374,7 @@ static enum decode_result decode_adopt(struct message *message, const struct hea
     if (result != DECODE_OK)
         return result;
     message->adopt = (struct adopt){wire_get64(bytes + 8), wire_get64(bytes + 16)};
-    if (message->adopt.count == 0)
-        return message->adopt.first != 0 ? DECODE_NOT_ZERO : DECODE_OK;
-    return chunk_is_bad(message->adopt.first, message->adopt.count) ? DECODE_OUT_OF_RANGE : DECODE_OK;
+    return check_maybe_chunk(message->adopt.first, message->adopt.count);
 }
 
 static enum decode_result decode_lost(struct message *message, const struct header *header, const unsigned char *bytes,
@@ -356,9 +382,54 @@ static enum decode_result decode_lost(struct message *message, const struct head
 {
     const struct header without_id = {header->flags, header->number, 0};
     enum decode_result result = check_plain(&without_id, size, LOST_BYTES, 0);
-    if (result == DECODE_OK)
-        message->lost = (struct lost){header->id, wire_get64(bytes + 8)};
-    return result;
+    if (result != DECODE_OK)
+        return result;
+    message->lost = (struct lost){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), wire_get64(bytes + 24)};
+    return check_maybe_chunk(message->lost.first, message->lost.count);
+}
+
+static enum decode_result decode_failure(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size)
+{
+    if (header->flags & ~FLAG_FINAL)
+        return DECODE_UNKNOWN_FLAG;
+    if (header->number > TEXT_MAX)
+        return DECODE_OUT_OF_RANGE;
+    enum decode_result result = check_size(size, FAILURE_BYTES + header->number);
+    if (result != DECODE_OK)
+        return result;
+    message->failure = (struct failure){
+        .id = header->id,
+        .first = wire_get64(bytes + 8),
+        .count = wire_get64(bytes + 16),
+        .final = header->flags & FLAG_FINAL,
+        .text = (const char *)bytes + FAILURE_BYTES,
+        .length = header->number,
+    };
+    if (chunk_is_bad(message->failure.first, message->failure.count))
+        return DECODE_OUT_OF_RANGE;
+    return check_text(bytes + FAILURE_BYTES, header->number);
+}
+
+static enum decode_result decode_suspect(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size)
+{
+    const struct header without_id = {header->flags, header->number, 0};
+    enum decode_result result = check_plain(&without_id, size, SUSPECT_BYTES, 0);
+    if (result != DECODE_OK)
+        return result;
+    const struct suspect suspect = message->suspect = (struct suspect){
+        .first = wire_get64(bytes + 8),
+        .count = wire_get64(bytes + 16),
+        .deaths = wire_get32(bytes + 24),
+        .failures = wire_get32(bytes + 28),
+        .failed_by = header->id,
+    };
+    if (suspect.failures == 0 && suspect.failed_by != 0)
+        return DECODE_NOT_ZERO;
+    return chunk_is_bad(suspect.first, suspect.count) || (suspect.deaths == 0 && suspect.failures == 0)
+               ? DECODE_OUT_OF_RANGE
+               : DECODE_OK;
 }
 
 static enum decode_result decode_faults(struct message *message, const struct header *header,
@@ -373,13 +444,9 @@ static enum decode_result decode_faults(struct message *message, const struct he
 static enum decode_result decode_failed(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size)
 {
-    if (header->flags != 0)
-        return DECODE_UNKNOWN_FLAG;
-    if (header->id != 0)
-        return DECODE_NOT_ZERO;
-    if (header->number == 0)
-        return DECODE_OUT_OF_RANGE;
-    enum decode_result result = decode_records(message, header, bytes, size, FAILED_MAX, ASSIGN_RECORD_BYTES);
+    enum decode_result result = check_list(header, 1);
+    if (result == DECODE_OK)
+        result = decode_records(message, header, bytes, size, FAILED_MAX, ASSIGN_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
         uint64_t first, count;
         assign_record_get(message->records, i, &first, &count);
@@ -420,6 +487,8 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_LOST: return decode_lost(message, &header, bytes, size);
     case MESSAGE_FAULTS: return decode_faults(message, &header, bytes, size);
     case MESSAGE_FAILED: return decode_failed(message, &header, bytes, size);
+    case MESSAGE_FAILURE: return decode_failure(message, &header, bytes, size);
+    case MESSAGE_SUSPECT: return decode_suspect(message, &header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -471,6 +540,8 @@ const char *message_name(enum message_type type)
     case MESSAGE_LOST: return "LOST";
     case MESSAGE_FAULTS: return "FAULTS";
     case MESSAGE_FAILED: return "FAILED";
+    case MESSAGE_FAILURE: return "FAILURE";
+    case MESSAGE_SUSPECT: return "SUSPECT";
     }
     return "?";
 }

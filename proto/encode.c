@@ -16,6 +16,15 @@ static unsigned char payload_flags(const struct message *message)
     return 0;
 }
 
+/* Of a payload that follows by itself, its bytes stand behind the rest. */
+static size_t put_payload_bytes(const struct message *message, unsigned char *out)
+{
+    if (message->payload != PAYLOAD_DATA)
+        return 0;
+    wire_put64(out, message->payload_bytes);
+    return PAYLOAD_SIZE_BYTES;
+}
+
 static void put_header(unsigned char *out, enum message_type type, unsigned flags, unsigned number, uint32_t id)
 {
     out[0] = (unsigned char)type;
@@ -41,7 +50,7 @@ static size_t encode_request(const struct message *message, unsigned char *out)
     completion_put(out + HEADER_BYTES, 0, request);
     if (earlier > 0)
         memcpy(out + REQUEST_BYTES, message->records, earlier);
-    return REQUEST_BYTES + earlier;
+    return REQUEST_BYTES + earlier + put_payload_bytes(message, out + REQUEST_BYTES + earlier);
 }
 
 static size_t encode_result(const struct message *message, unsigned char *out)
@@ -49,13 +58,14 @@ static size_t encode_result(const struct message *message, unsigned char *out)
     put_header(out, MESSAGE_RESULT, payload_flags(message), 0, message->result.chunk);
     wire_put64(out + 8, message->result.count);
     wire_put64(out + 16, message->result.digest);
-    return RESULT_BYTES;
+    return RESULT_BYTES + put_payload_bytes(message, out + RESULT_BYTES);
 }
 
 static size_t encode_assign(const struct message *message, unsigned char *out)
 {
     size_t more = message->record_count * (size_t)ASSIGN_RECORD_BYTES;
-    put_header(out, MESSAGE_ASSIGN, 0, message->record_count, message->assign.chunk);
+    put_header(out, MESSAGE_ASSIGN, message->assign.careful ? FLAG_CAREFUL : 0, message->record_count,
+               message->assign.chunk);
     assign_record_put(out + HEADER_BYTES, 0, message->assign.first, message->assign.count);
     if (more > 0)
         memcpy(out + ASSIGN_BYTES, message->records, more);
@@ -83,7 +93,28 @@ static size_t encode_lost(const struct lost *lost, unsigned char *out)
 {
     put_header(out, MESSAGE_LOST, 0, 0, lost->rank);
     wire_put64(out + 8, lost->chunks);
+    wire_put64(out + 16, lost->first);
+    wire_put64(out + 24, lost->count);
     return LOST_BYTES;
+}
+
+static size_t encode_failure(const struct failure *failure, unsigned char *out)
+{
+    put_header(out, MESSAGE_FAILURE, failure->final ? FLAG_FINAL : 0, failure->length, failure->id);
+    wire_put64(out + 8, failure->first);
+    wire_put64(out + 16, failure->count);
+    memcpy(out + FAILURE_BYTES, failure->text, failure->length);
+    return FAILURE_BYTES + failure->length;
+}
+
+static size_t encode_suspect(const struct suspect *suspect, unsigned char *out)
+{
+    put_header(out, MESSAGE_SUSPECT, 0, 0, suspect->failed_by);
+    wire_put64(out + 8, suspect->first);
+    wire_put64(out + 16, suspect->count);
+    wire_put32(out + 24, suspect->deaths);
+    wire_put32(out + 28, suspect->failures);
+    return SUSPECT_BYTES;
 }
 
 static size_t encode_end(const struct end *end, unsigned char *out)
@@ -134,16 +165,23 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_LOST: return encode_lost(&message->lost, out);
     case MESSAGE_FAULTS: return encode_pair(MESSAGE_FAULTS, message->faults.reissued, message->faults.duplicates, out);
     case MESSAGE_FAILED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
+    case MESSAGE_FAILURE: return encode_failure(&message->failure, out);
+    case MESSAGE_SUSPECT: return encode_suspect(&message->suspect, out);
     }
     return 0;
+}
+
+static size_t data_bytes(const struct message *message)
+{
+    return message->payload == PAYLOAD_DATA ? PAYLOAD_SIZE_BYTES : 0;
 }
 
 size_t message_fixed_size(const struct message *message)
 {
     switch (message->type) {
     case MESSAGE_SPEED: return SPEED_BYTES + 8 * message->speed.levels;
-    case MESSAGE_REQUEST: return REQUEST_BYTES + message->record_count * COMPLETION_BYTES;
-    case MESSAGE_RESULT: return RESULT_BYTES;
+    case MESSAGE_REQUEST: return REQUEST_BYTES + message->record_count * COMPLETION_BYTES + data_bytes(message);
+    case MESSAGE_RESULT: return RESULT_BYTES + data_bytes(message);
     case MESSAGE_ASSIGN: return ASSIGN_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_END:
     case MESSAGE_ECHO:
@@ -158,6 +196,8 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_LOST: return LOST_BYTES;
     case MESSAGE_FAULTS: return FAULTS_BYTES;
     case MESSAGE_FAILED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
+    case MESSAGE_FAILURE: return FAILURE_BYTES + message->failure.length;
+    case MESSAGE_SUSPECT: return SUSPECT_BYTES;
     }
     return 0;
 }

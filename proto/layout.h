@@ -11,12 +11,14 @@
 #define SPEED_AT_CELLS  32
 #define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
 
-#define FLAG_DONE   1u /* REQUEST */
-#define FLAG_INLINE 2u /* REQUEST, RESULT */
-#define FLAG_DATA   4u /* REQUEST, RESULT */
-#define FLAG_DRAIN  1u /* END */
-#define FLAG_LOSSY  2u /* END */
-#define FLAG_LATE   4u /* END */
-#define FLAG_REFILL 1u /* REPORT */
-#define FLAG_MORE   1u /* REFILL */
-#define FLAG_EMPTY  2u /* REFILL */
+#define FLAG_DONE    1u /* REQUEST */
+#define FLAG_INLINE  2u /* REQUEST, RESULT */
+#define FLAG_DATA    4u /* REQUEST, RESULT */
+#define FLAG_CAREFUL 1u /* ASSIGN */
+#define FLAG_FINAL   1u /* FAILURE */
+#define FLAG_DRAIN   1u /* END */
+#define FLAG_LOSSY   2u /* END */
+#define FLAG_LATE    4u /* END */
+#define FLAG_REFILL  1u /* REPORT */
+#define FLAG_MORE    1u /* REFILL */
+#define FLAG_EMPTY   2u /* REFILL */

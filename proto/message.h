@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 4
+#define PROTOCOL_VERSION 6
 
 #define HEADER_BYTES  8
 #define HELLO_BYTES   24
@@ -15,19 +15,23 @@
 #define ASSIGN_BYTES  24
 #define GOODBYE_BYTES 32
 #define ADOPT_BYTES   24
-#define LOST_BYTES    16
+#define LOST_BYTES    32
 #define FAULTS_BYTES  24
+#define FAILURE_BYTES 24
+#define SUSPECT_BYTES 32
 #define SPEED_BYTES   168 /* and 8 for each level */
 
-#define MESSAGE_MAX 4096
-#define INLINE_MAX  2048
-#define SLICE_MAX   (1u << 20)
-#define REFILL_MAX  200
-#define REPORT_MAX  160
-#define STATS_MAX   60
-#define ASKS_MAX    16
-#define LEVELS_MAX  12
-#define CELLS       16
+#define MESSAGE_MAX        4096
+#define INLINE_MAX         2048
+#define SLICE_MAX          (1u << 20)
+#define PAYLOAD_SIZE_BYTES 8         /* what a payload that follows by itself adds to its announcement */
+#define PAYLOAD_MAX        INT32_MAX /* what MPI counts in an int */
+#define REFILL_MAX         200
+#define REPORT_MAX         160
+#define STATS_MAX          60
+#define ASKS_MAX           16
+#define LEVELS_MAX         12
+#define CELLS              16
 
 /* Of the mean in a SPEED, where anything was timed one by one: less than any iteration takes. */
 #define SPEED_MEAN_MIN_NS 1e-3
@@ -63,6 +67,7 @@ enum message_type {
     MESSAGE_GOODBYE = 0x15,
     MESSAGE_ECHO = 0x16,
     MESSAGE_ADOPT = 0x17,
+    MESSAGE_FAILURE = 0x18,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
@@ -72,6 +77,7 @@ enum message_type {
     MESSAGE_LOST = 0x26,
     MESSAGE_FAULTS = 0x27,
     MESSAGE_FAILED = 0x28,
+    MESSAGE_SUSPECT = 0x29,
 };
 
 /* Chunks are numbered from 1; 0 is none. */
@@ -110,6 +116,7 @@ struct result {
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
+    bool careful; /* to be run in a child process: it has taken workers down. It goes alone */
 };
 
 struct end {
@@ -134,7 +141,25 @@ struct adopt {
 
 struct lost {
     uint32_t rank;
-    uint64_t chunks; /* of it, that go to others */
+    uint64_t chunks;       /* of it, that go to others */
+    uint64_t first, count; /* what it computed when it died, as far as is known; count may be 0 */
+};
+
+/* Iterations that did not work. */
+struct failure {
+    uint32_t id; /* from a worker: the chunk; from a master: the rank of the worker */
+    uint64_t first, count;
+    bool final;       /* they are not to be tried again */
+    const char *text; /* borrowed, `length` bytes, not NUL-terminated */
+    unsigned length;  /* at most TEXT_MAX */
+};
+
+/* What is held against iterations. */
+struct suspect {
+    uint64_t first, count;
+    uint32_t deaths;    /* of workers that computed them */
+    uint32_t failures;  /* of the kernel */
+    uint32_t failed_by; /* rank where it failed last; 0 with no failures */
 };
 
 struct faults {
@@ -166,7 +191,7 @@ struct message {
     enum message_type type;
     enum payload payload;         /* REQUEST and RESULT only */
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
-    uint64_t payload_bytes;       /* of DATA it is 0 when received: the receiver knows */
+    uint64_t payload_bytes;       /* at most PAYLOAD_MAX */
     const unsigned char *records; /* SPEED: its body; the others that have some: records; encoded, borrowed */
     unsigned record_count;
     union {
@@ -180,6 +205,8 @@ struct message {
         struct adopt adopt;
         struct lost lost;
         struct faults faults;
+        struct failure failure;
+        struct suspect suspect;
         struct report_head report;
         struct refill_head refill;
         struct problem problem;

@@ -35,8 +35,11 @@ static void on_dry(void *owner, unsigned worker)
 
 static void on_committed(void *owner, const struct part *part)
 {
-    supermaster_commit(owner, own_holder(owner, part->worker),
-                       &(struct done_record){part->first, part->count, part->digest});
+    struct supermaster *supermaster = owner;
+    const struct done_record done = {part->first, part->count, part->digest};
+    if (!supermaster_commit(supermaster, own_holder(supermaster, part->worker), &done))
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster,
+                         "results came for iterations that were never handed out");
 }
 
 static void on_finished(void *owner, unsigned worker, const struct feedback_record *feedback)
@@ -44,8 +47,14 @@ static void on_finished(void *owner, unsigned worker, const struct feedback_reco
     supermaster_learn(owner, worker, feedback);
 }
 
-static const struct service_ops service_ops = {.dry = on_dry, .committed = on_committed};
-static const struct service_ops learning_ops = {.dry = on_dry, .finished = on_finished, .committed = on_committed};
+static void on_failed(void *owner, const struct failure *failure)
+{
+    supermaster_note_failure(owner, failure);
+}
+
+static const struct service_ops service_ops = {.dry = on_dry, .committed = on_committed, .failed = on_failed};
+static const struct service_ops learning_ops = {
+    .dry = on_dry, .finished = on_finished, .committed = on_committed, .failed = on_failed};
 
 /* A technique that is still to be chosen may be one that learns. */
 static bool may_learn(const struct supermaster_config *config)
@@ -62,6 +71,9 @@ static int init_service(struct supermaster *supermaster)
         .pool_capacity = 1, /* on_dry() fills it for the one worker that is served next */
         .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
+        .drain_ns = supermaster->config.drain_ns,
+        .retries = supermaster->config.retries,
+        .once = supermaster->config.once,
         .ops = may_learn(&supermaster->config) ? &learning_ops : &service_ops,
         .owner = supermaster,
     };
@@ -155,6 +167,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_chooser_fini(supermaster);
     supermaster_record_fini(supermaster);
     supermaster_losses_fini(supermaster);
+    supermaster_failures_fini(supermaster);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);
@@ -166,8 +179,25 @@ void supermaster_fini(struct supermaster *supermaster)
     *supermaster = (struct supermaster){0};
 }
 
+void supermaster_refuse(struct supermaster *supermaster, const char *text)
+{
+    error_set(&supermaster->refusal, "%s", text); /* outlives the step */
+    actions_drop(supermaster->actions, supermaster->from, supermaster->refusal.text);
+}
+
+bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology_worker(topology, rank), m = topology_master(topology, supermaster->from);
+    return rank == supermaster->from || (w < topology->workers && m < topology->masters && topology->master_of[w] == m);
+}
+
 static void receive_problem(struct supermaster *supermaster, const struct problem *problem)
 {
+    if (!supermaster_speaks_for(supermaster, problem->rank)) {
+        supermaster_refuse(supermaster, "told of a problem of a rank that it does not serve");
+        return;
+    }
     char text[TEXT_MAX + 1];
     memcpy(text, problem->text, problem->length);
     text[problem->length] = '\0';
@@ -183,7 +213,7 @@ void supermaster_receive_common(struct supermaster *supermaster, unsigned from, 
     case MESSAGE_ADOPT:
         supermaster_receive_adopt(supermaster, topology_worker(supermaster->config.topology, from), &message->adopt);
         break;
-    default: supermaster_fail(supermaster, from, "sent a message that is not for it to send");
+    default: supermaster_refuse(supermaster, "sent a message that is not for it to send");
     }
 }
 
@@ -193,13 +223,21 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
     switch (event->message->type) {
     case MESSAGE_REQUEST:
     case MESSAGE_RESULT:
+    case MESSAGE_FAILURE:
     case MESSAGE_GOODBYE:
     case MESSAGE_ECHO:
         if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->actions, &error) < 0)
-            supermaster_fail(supermaster, event->from, error.text);
+            supermaster_refuse(supermaster, error.text);
+        if (!is_central(supermaster) && supermaster->service.waiting_count > 0)
+            supermaster_note_waiting(supermaster);
         break;
     default: supermaster_receive_common(supermaster, event->from, event->message);
     }
+}
+
+static bool worker_is_out(const struct supermaster *supermaster, unsigned w)
+{
+    return supermaster->losses.worker[w] == FATE_LOST || supermaster->losses.worker[w] == FATE_LEFT;
 }
 
 static void receive(struct supermaster *supermaster, const struct event *event)
@@ -213,12 +251,12 @@ static void receive(struct supermaster *supermaster, const struct event *event)
     unsigned w = service_find(&supermaster->service, event->from);
     if (w < topology->workers && supermaster->service.workers[w].present)
         receive_from_worker(supermaster, w, event);
-    else if (w < topology->workers && supermaster->losses.worker[w] == FATE_LOST)
+    else if (w < topology->workers && worker_is_out(supermaster, w))
         return; /* it hung, was taken for lost, and wakes */
     else if (w < topology->workers && event->message->type == MESSAGE_ADOPT)
         supermaster_receive_adopt(supermaster, w, &event->message->adopt);
     else
-        supermaster_fail(supermaster, event->from, "sent a message to the supermaster, which does not serve it");
+        supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
 }
 
 /* Overdue chunks are looked for, and those who should have left are waited for no longer. */
@@ -227,6 +265,7 @@ static void expire(struct supermaster *supermaster)
     service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
     supermaster_expire_orphans(supermaster);
     supermaster_expire_speeds(supermaster);
+    supermaster_look_at_masters(supermaster);
 }
 
 static void handle(struct supermaster *supermaster, const struct event *event)
@@ -240,7 +279,7 @@ static void handle(struct supermaster *supermaster, const struct event *event)
     case EVENT_MESSAGE: receive(supermaster, event); break;
     case EVENT_STORED:
         service_stored(&supermaster->service, event, supermaster->actions);
-        if (supermaster->losses.workers_lost == supermaster->config.topology->workers)
+        if (supermaster_has_no_worker(supermaster))
             supermaster_look_again(supermaster);
         if (event->text != NULL && !event->lost)
             supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
@@ -259,6 +298,7 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
         return;
     supermaster->actions = actions;
     supermaster->now_ns = event->now_ns;
+    supermaster->from = event->from;
     uint64_t done = supermaster->ledger.done;
     handle(supermaster, event);
     if (supermaster->service.news)
@@ -302,6 +342,8 @@ static uint64_t deadline_any(const void *self)
     uint64_t due = service < record ? service : record;
     if (supermaster->state == SUPERMASTER_GATHERING)
         return supermaster->speeds_due_ns < due ? supermaster->speeds_due_ns : due;
+    if (supermaster->state == SUPERMASTER_SERVING && supermaster->losses.look_ns < due)
+        return supermaster->losses.look_ns;
     bool awaits = supermaster->state == SUPERMASTER_ENDING && supermaster->losses.orphans > 0;
     return awaits && supermaster->losses.orphans_due_ns < due ? supermaster->losses.orphans_due_ns : due;
 }

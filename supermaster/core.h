@@ -11,7 +11,8 @@ static inline bool is_central(const struct supermaster *supermaster)
 /* grant.c: cutting chunks */
 /* The next chunk for worker `w`, granted to `holder`; false when nothing is free (or the run has failed). */
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
-void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
+/* False where they were never handed out. */
+bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
 /* record.c: the journal */
 int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */
@@ -56,7 +57,6 @@ void supermaster_losses_fini(struct supermaster *supermaster);
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
 /* What masters tell of their losses. */
 void supermaster_receive_lost_worker(struct supermaster *supermaster, unsigned m, const struct lost *lost);
-void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count);
 /* A worker whose master is lost comes. */
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
 /* Master `m` has left before the end: its work goes to others. */
@@ -69,10 +69,44 @@ static inline void supermaster_look_again(struct supermaster *supermaster)
 
 /* The standing rules: what the service has to tell, work that is free again, the last worker that is lost. */
 void supermaster_handle_losses(struct supermaster *supermaster);
-/* A rank of this run was lost, or may be about to. */
+/* A rank of this run was lost. */
 bool supermaster_is_lossy(const struct supermaster *supermaster);
+/* It was, or one may hang. */
+bool supermaster_is_late(const struct supermaster *supermaster);
 /* At the end: orphans that have not come for long are lost. */
 void supermaster_expire_orphans(struct supermaster *supermaster);
+
+/* All workers are lost, or have left with their master. */
+static inline bool supermaster_has_no_worker(const struct supermaster *supermaster)
+{
+    return supermaster->losses.workers_lost + supermaster->losses.workers_left == supermaster->config.topology->workers;
+}
+
+/* overdue.c: masters whose workers all hang */
+/* Master `m` is about to be granted something; has told of something done; has handed something out again. */
+void supermaster_note_grant(struct supermaster *supermaster, unsigned m);
+void supermaster_note_report(struct supermaster *supermaster, unsigned m);
+void supermaster_note_faults(struct supermaster *supermaster, unsigned m);
+/* At EVENT_TIMER: dismisses masters that are overdue. */
+void supermaster_look_at_masters(struct supermaster *supermaster);
+/* Somebody waits for work, and none is free. */
+static inline void supermaster_note_waiting(struct supermaster *supermaster)
+{
+    if (supermaster->losses.look_ns == NEVER)
+        supermaster->losses.look_ns = supermaster->now_ns + LEASE_MIN_NS;
+}
+
+/* Master `m` was dismissed and has left, and its workers have with it. */
+void supermaster_let_go(struct supermaster *supermaster, unsigned m);
+/* failures.c: iterations that do not work */
+void supermaster_failures_fini(struct supermaster *supermaster);
+/* A worker that the supermaster serves, or a master, tells of iterations that did not work. */
+void supermaster_note_failure(struct supermaster *supermaster, const struct failure *failure);
+void supermaster_receive_failure(struct supermaster *supermaster, const struct failure *failure);
+/* Ranges that have taken too many workers down. */
+void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count);
+/* Tells master `m`, which is about to be granted the range, what is held against its iterations. */
+void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
 
 /* drain.c: the end of the run, for whatever reason */
 void supermaster_end(struct supermaster *supermaster);
@@ -82,4 +116,8 @@ void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns);
 /* core.c */
 /* What masters relay and, in the central topology, workers send themselves. */
 void supermaster_receive_common(struct supermaster *supermaster, unsigned from, const struct message *message);
+/* Drops the sender of this step's message, which cannot be. */
+void supermaster_refuse(struct supermaster *supermaster, const char *text);
+/* Whether this step's message may be about `rank`: its sender, or a worker of it. */
+bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank);
 void supermaster_move(struct supermaster *supermaster, enum supermaster_state state);

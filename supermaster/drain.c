@@ -10,11 +10,11 @@ void supermaster_end(struct supermaster *supermaster)
     supermaster_move(supermaster, SUPERMASTER_ENDING);
     const struct end end = {
         .drain = !ledger_is_complete(&supermaster->ledger),
-        .lossy = supermaster->losses.count > 0 || supermaster->losses.orphans > 0,
-        .late = supermaster_is_lossy(supermaster),
+        .lossy = supermaster_is_lossy(supermaster),
+        .late = supermaster_is_late(supermaster),
     };
     for (unsigned m = 0; m < topology->masters; m++)
-        if (!supermaster->losses.master_left[m])
+        if (!supermaster->losses.master_left[m] && !supermaster->losses.dismissed[m])
             actions_send(supermaster->actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_END, .end = end});
     service_end(&supermaster->service, &end, supermaster->now_ns, supermaster->actions);

@@ -95,5 +95,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->failure = supermaster->failure.text;
     report->failed_count = ranges_length(&supermaster->ledger.failed);
     report->failed = report->failed_count > 0 ? ranges_at(&supermaster->ledger.failed, 0) : NULL;
+    report->failures = supermaster->failures.list;
+    report->failure_count = supermaster->failures.count;
     report->outcome = outcome(supermaster);
 }

@@ -67,16 +67,20 @@ void supermaster_receive_speed(struct supermaster *supermaster, const struct mes
     struct speed speed;
     speed_get(message, &speed);
     unsigned w = topology_worker(topology, speed.worker);
+    if (!supermaster_speaks_for(supermaster, speed.worker)) {
+        supermaster_refuse(supermaster, "sent a speed of a rank that it does not serve");
+        return;
+    }
     if (w < topology->workers && supermaster->losses.worker[w] != FATE_COMPUTES)
         return; /* it came too late, and was taken for lost meanwhile */
     if (w < topology->workers && supermaster->levels[w].count == SPEED_WAIVED) {
         supermaster->speeds_missing++; /* it comes after all */
         supermaster->levels[w].count = 0;
     }
-    if (w < topology->workers && supermaster->state > SUPERMASTER_GATHERING && supermaster_is_lossy(supermaster))
+    if (w < topology->workers && supermaster->state > SUPERMASTER_GATHERING && supermaster_is_late(supermaster))
         return; /* it was not waited for */
     if (w == topology->workers || supermaster->speeds_missing == 0 || supermaster->levels[w].count > 0) {
-        supermaster_fail(supermaster, speed.worker, "sent a speed that was not asked for");
+        supermaster_refuse(supermaster, "sent a speed that was not asked for");
         return;
     }
     gather(supermaster, w, &speed);
@@ -91,6 +95,8 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
         return;
     levels->count = SPEED_WAIVED;
     supermaster->speeds_missing--;
+    if (supermaster->speeds_due_ns == NEVER) /* none may come, should the others hang */
+        supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
 }
 
 /* Whose speed did not come is taken for as fast as the first whose speed did. Returns how many speeds came, at least 1.

@@ -8,7 +8,7 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     int granted = ledger_grant(&supermaster->ledger, holder, want, range);
     if (granted < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
-        return false;
+        granted = 0;
     }
     uint64_t got = granted > 0 ? range->count : 0;
     if (got < want)
@@ -25,19 +25,19 @@ static void claim_what_was_free(struct supermaster *supermaster)
         sched_claim(&supermaster->sched, supermaster->sched.remaining - free);
 }
 
-void supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done)
+bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done)
 {
     switch (ledger_commit(&supermaster->ledger, holder, done->first, done->count, done->digest)) {
     case LEDGER_COMMITTED:
         supermaster_record(supermaster, done);
+        if (supermaster->service.suspects.count > 0)
+            service_clear(&supermaster->service, done->first, done->count);
         if (supermaster->losses.count > 0)
             claim_what_was_free(supermaster);
         break;
     case LEDGER_DUPLICATE: supermaster->losses.duplicates++; break;
-    case LEDGER_MISMATCH:
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster,
-                         "results came for iterations that were never handed out");
-        break;
+    case LEDGER_MISMATCH: return false;
     default: supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
     }
+    return true;
 }

@@ -47,7 +47,7 @@ void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, c
         feedback_record_get(message->records, i, &record);
         if (take_record(supermaster, m, &record, &error) == 0)
             continue;
-        supermaster_fail(supermaster, supermaster->config.topology->master_rank[m], error.text);
+        supermaster_refuse(supermaster, error.text);
         return;
     }
 }

@@ -7,6 +7,8 @@
  * iterations that others compute. */
 #include "supermaster/core.h"
 
+#include "common/util/grow.h"
+
 #include <stdlib.h>
 
 int supermaster_losses_init(struct supermaster *supermaster)
@@ -15,20 +17,30 @@ int supermaster_losses_init(struct supermaster *supermaster)
     struct losses *losses = &supermaster->losses;
     losses->worker = calloc(topology->workers + 1, sizeof *losses->worker);
     losses->master_left = calloc(topology->masters + 1, sizeof *losses->master_left);
-    return losses->worker != NULL && losses->master_left != NULL ? 0 : -1;
+    losses->dismissed = calloc(topology->masters + 1, sizeof *losses->dismissed);
+    losses->heard_ns = calloc(topology->masters + 1, sizeof *losses->heard_ns);
+    losses->look_ns = NEVER;
+    bool complete = losses->worker && losses->master_left && losses->dismissed && losses->heard_ns;
+    return complete ? 0 : -1;
 }
 
 void supermaster_losses_fini(struct supermaster *supermaster)
 {
     free(supermaster->losses.worker);
     free(supermaster->losses.master_left);
+    free(supermaster->losses.dismissed);
+    free(supermaster->losses.heard_ns);
     free(supermaster->losses.list);
 }
 
 bool supermaster_is_lossy(const struct supermaster *supermaster)
 {
-    const struct losses *losses = &supermaster->losses;
-    return losses->count > 0 || losses->reissued > 0 || losses->orphans > 0 || losses->late;
+    return supermaster->losses.count > 0 || supermaster->losses.orphans > 0;
+}
+
+bool supermaster_is_late(const struct supermaster *supermaster)
+{
+    return supermaster_is_lossy(supermaster) || supermaster->losses.reissued > 0 || supermaster->losses.late;
 }
 
 static void fail_without_memory(struct supermaster *supermaster)
@@ -39,16 +51,12 @@ static void fail_without_memory(struct supermaster *supermaster)
 static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
-    if (losses->count == losses->capacity) {
-        unsigned capacity = losses->capacity > 0 ? 2 * losses->capacity : 8;
-        struct supermaster_loss *list = realloc(losses->list, capacity * sizeof *list);
-        if (list == NULL) {
-            fail_without_memory(supermaster);
-            return;
-        }
-        losses->list = list;
-        losses->capacity = capacity;
+    struct supermaster_loss *list = grow(losses->list, losses->count, &losses->capacity, sizeof *list);
+    if (list == NULL) {
+        fail_without_memory(supermaster);
+        return;
     }
+    losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks};
 }
 
@@ -65,7 +73,9 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     losses->workers_lost++;
     supermaster_look_again(supermaster);
     supermaster_waive_speed(supermaster, w);
-    note(supermaster, supermaster->config.topology->worker_rank[w], chunks);
+    /* of the last one they go to nobody */
+    note(supermaster, supermaster->config.topology->worker_rank[w],
+         supermaster_has_no_worker(supermaster) ? 0 : chunks);
 }
 
 /* At the end a worker of a master, or an orphan, that is no more has just left. */
@@ -74,7 +84,7 @@ static void lose_worker(struct supermaster *supermaster, unsigned w)
     struct losses *losses = &supermaster->losses;
     bool ending = supermaster->state >= SUPERMASTER_ENDING;
     if (supermaster->service.workers[w].present) {
-        service_lost(&supermaster->service, w);
+        service_lost(&supermaster->service, w, supermaster->now_ns);
     } else if (losses->worker[w] == FATE_ORPHAN) {
         if (!ending)
             note_worker(supermaster, w, 0);
@@ -92,18 +102,11 @@ void supermaster_receive_lost_worker(struct supermaster *supermaster, unsigned m
     const struct topology *topology = supermaster->config.topology;
     unsigned w = topology_worker(topology, lost->rank);
     if (w == topology->workers || topology->master_of[w] != m)
-        supermaster_fail(supermaster, topology->master_rank[m], "told of the loss of a rank that it does not serve");
-    else
+        supermaster_refuse(supermaster, "told of the loss of a rank that it does not serve");
+    else {
+        service_suspect(&supermaster->service,
+                        &(struct suspect){.first = lost->first, .count = lost->count, .deaths = lost->count > 0});
         note_worker(supermaster, w, lost->chunks);
-}
-
-void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t first, iterations;
-        assign_record_get(records, i, &first, &iterations);
-        if (ledger_give_up(&supermaster->ledger, first, iterations) < 0)
-            fail_without_memory(supermaster);
     }
 }
 
@@ -183,7 +186,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     const struct range running = {adopt->first, adopt->count};
     struct losses *losses = &supermaster->losses;
     if (is_central(supermaster) || supermaster->service.workers[w].present) {
-        supermaster_fail(supermaster, topology->worker_rank[w], "looks for a new master, which it does not need");
+        supermaster_refuse(supermaster, "looks for a new master, which it does not need");
         return;
     }
     lose_master(supermaster, topology->master_of[w]); /* the worker may know it first */
@@ -217,8 +220,9 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
 static void take_returned(struct supermaster *supermaster)
 {
     struct range range;
-    if (supermaster->service.returned_count == 0)
+    if (!supermaster->service.returned_anew)
         return;
+    supermaster->service.returned_anew = false;
     supermaster->losses.serve_due = true;
     while (!is_central(supermaster) && service_take_away(&supermaster->service, &range)) {
         if (ledger_return(&supermaster->ledger, supermaster->config.topology->masters, range.first, range.count) < 0)
@@ -253,7 +257,7 @@ static void take_news(struct supermaster *supermaster)
 static bool nobody_is_left(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
-    if (supermaster->losses.workers_lost < topology->workers || supermaster->service.parts_on_way > 0)
+    if (!supermaster_has_no_worker(supermaster) || supermaster->service.parts_on_way > 0)
         return false;
     for (unsigned m = 0; m < topology->masters; m++)
         if (!supermaster->losses.master_left[m] && topology_count(topology, m) > 0)

@@ -19,6 +19,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
     unsigned char *records = supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
     unsigned chunks = 0, sent = 0;
     bool losses = supermaster->losses.workers_lost > 0;
+    supermaster_note_grant(supermaster, m);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
         struct range range;
@@ -26,6 +27,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
             continue;
         if (!supermaster_cut(supermaster, m, w, &range))
             break;
+        if (supermaster->service.suspects.count > 0)
+            supermaster_warn(supermaster, m, &range);
         chunk_record_put(records, chunks++, &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
     }
     do {
@@ -34,6 +37,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         sent += message.record_count;
     } while (sent < chunks);
     supermaster->refills_parked[m] -= chunks > 0;
+    if (chunks == 0)
+        supermaster_note_waiting(supermaster);
     /* The request was sent by a master that ran dry; what it gets now makes its workers busy again. */
     unsigned busy = supermaster->busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->busy[m] = busy < workers ? busy : workers;
@@ -46,19 +51,23 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
 static void receive_report(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     struct done_record done;
+    if (message->record_count > 0)
+        supermaster_note_report(supermaster, m);
     for (unsigned i = 0; i < message->record_count; i++) {
         done_record_get(message->records, i, &done);
-        supermaster_commit(supermaster, m, &done);
+        if (!supermaster_commit(supermaster, m, &done)) {
+            supermaster_refuse(supermaster, "sent results of iterations that were never handed out");
+            return;
+        }
     }
     supermaster->busy[m] = message->report.busy;
-    if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING)
+    if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING || supermaster->losses.dismissed[m])
         return;
     supermaster->refills_parked[m]++;
     if (supermaster->state == SUPERMASTER_SERVING)
         supermaster_serve_refill(supermaster, m, 0);
     else if (supermaster->refills_parked[m] > 1)
-        supermaster_fail(supermaster, supermaster->config.topology->master_rank[m],
-                         "asked for a second refill before it had the first");
+        supermaster_refuse(supermaster, "asked for a second refill before it had the first");
 }
 
 void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record)
@@ -80,12 +89,22 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
     struct stats_record record;
     for (unsigned i = 0; i < message->record_count; i++) {
         stats_record_get(message->records, i, &record);
-        supermaster_take_figures(supermaster, &record);
+        if (supermaster_speaks_for(supermaster, record.worker))
+            supermaster_take_figures(supermaster, &record);
     }
+}
+
+static void receive_faults(struct supermaster *supermaster, unsigned m, const struct faults *faults)
+{
+    supermaster->losses.reissued += faults->reissued;
+    supermaster->losses.duplicates += faults->duplicates;
+    supermaster_note_faults(supermaster, m);
 }
 
 static void receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
+    if (supermaster->losses.dismissed[m])
+        supermaster_let_go(supermaster, m);
     supermaster_master_left(supermaster, m);
     supermaster->messages += message->goodbye.messages;
     supermaster->bytes += message->goodbye.bytes;
@@ -101,9 +120,12 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
     case MESSAGE_GOODBYE: receive_goodbye(supermaster, m, message); break;
     case MESSAGE_LOST: supermaster_receive_lost_worker(supermaster, m, &message->lost); break;
-    case MESSAGE_FAULTS:
-        supermaster->losses.reissued += message->faults.reissued;
-        supermaster->losses.duplicates += message->faults.duplicates;
+    case MESSAGE_FAULTS: receive_faults(supermaster, m, &message->faults); break;
+    case MESSAGE_FAILURE:
+        if (supermaster_speaks_for(supermaster, message->failure.id))
+            supermaster_receive_failure(supermaster, &message->failure);
+        else
+            supermaster_refuse(supermaster, "told of a failure of a rank that it does not serve");
         break;
     case MESSAGE_FAILED: supermaster_receive_failed(supermaster, message->records, message->record_count); break;
     default: supermaster_receive_common(supermaster, supermaster->config.topology->master_rank[m], message);

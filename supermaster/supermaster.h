@@ -8,6 +8,7 @@
 #include "common/machine/probe.h"
 #include "common/machine/service.h"
 #include "common/machine/topology.h"
+#include "common/metrics/report.h"
 #include "common/sched/sched.h"
 #include "supermaster/choose.h"
 
@@ -20,11 +21,14 @@ struct supermaster_config {
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t first, count; /* the loop */
-    uint64_t record_bytes; /* 0 where results are only digested */
+    uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
+    uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
+    bool once;             /* nobody is given what another still computes */
     const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */
     bool probe;            /* the workers probe, be it that `speeds` are given; must be so where they are not */
     bool technique_auto;   /* to be chosen once the probes are known; `technique` is taken where nothing is better */
     bool ask_ahead;        /* the workers do */
+    unsigned retries;      /* of what did not work */
     bool journal;          /* committed ranges are to be recorded */
     const struct ranges *done; /* by an earlier run, inside the loop; borrowed during init; NULL: nothing */
     uint64_t done_digest;      /* what it adds to the checksum */
@@ -68,6 +72,7 @@ enum worker_fate {
     FATE_COMPUTES,
     FATE_LOST,
     FATE_DEAD,   /* it died, which its master has not told yet */
+    FATE_LEFT,   /* its master was dismissed, and it has left with it */
     FATE_ORPHAN, /* its master is lost, and it has not come yet */
 };
 
@@ -81,14 +86,32 @@ struct supermaster_loss {
 struct losses {
     unsigned char *worker; /* [workers] enum worker_fate; owned */
     bool *master_left;     /* [masters] said goodbye, or is lost; owned */
-    unsigned masters_left, masters_lost, workers_lost;
+    unsigned masters_left, masters_lost, workers_lost, workers_left;
     unsigned orphans;        /* workers of lost masters that have not come yet */
     uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
+    bool *dismissed;         /* [masters] told to leave before the end; owned */
+    uint64_t *heard_ns;      /* [masters] when it last told of something done, handed something out again, or began to
+                                have something; owned */
+    uint64_t silence_ns;     /* the longest between two such moments; 0: none yet */
+    uint64_t look_ns;        /* when to look for masters that are overdue; NEVER where nobody waits */
     bool late;               /* a speed was not waited for */
     bool serve_due;          /* some work is free again in this step */
     uint64_t reissued, duplicates;
     struct supermaster_loss *list; /* [count] in the order in which they became known; owned */
-    unsigned count, capacity;
+    unsigned count;
+    size_t capacity;
+};
+
+/* So many failures are told of one by one; */
+#define FAILURES_TOLD 20
+/* and so many are kept, those that follow one another at the same rank with the same text as one. */
+#define FAILURES_KEPT 1000
+
+struct failures {
+    struct report_failure *list; /* [count]; owned, with their texts */
+    unsigned count;
+    size_t capacity;
+    uint64_t seen;
 };
 
 /* What the supermaster knows of a worker at the end. */
@@ -129,7 +152,10 @@ struct supermaster {
     unsigned failed_rank;
     uint64_t messages, bytes; /* of everybody, complete when GONE */
     uint64_t now_ns;          /* of the step */
+    unsigned from;            /* of a message: whose it is */
+    struct error refusal;     /* text of a DROP of the step */
     struct losses losses;
+    struct failures failures;
 };
 
 /* -1 with one line in `error` when the technique refuses its parameters or memory is out. */
@@ -142,6 +168,10 @@ const char *supermaster_state_name(const struct supermaster *supermaster);
 /* How many ranks were lost so far, and a line about the i-th of them: what was lost, and what became of it. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
+
+/* How many failures there is to tell of so far, at most FAILURES_TOLD + 1, and a line about the i-th of them. */
+unsigned supermaster_failure_count(const struct supermaster *supermaster);
+void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
 /* Workers that hold a chunk at present. */
 unsigned supermaster_busy(const struct supermaster *supermaster);

@@ -7,6 +7,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* How many times the round trip is measured; the first also opens the way and wakes the master. */
 #define ECHOES 3
@@ -16,7 +17,7 @@
 static const unsigned legal_moves[] = {
     [WORKER_PROBING] = 1u << WORKER_ASKING | 1u << WORKER_LEAVING,
     [WORKER_ASKING] = 1u << WORKER_COMPUTING | 1u << WORKER_GONE,
-    [WORKER_COMPUTING] = 1u << WORKER_ASKING | 1u << WORKER_COMPUTING | 1u << WORKER_LEAVING,
+    [WORKER_COMPUTING] = 1u << WORKER_ASKING | 1u << WORKER_COMPUTING | 1u << WORKER_LEAVING | 1u << WORKER_GONE,
     [WORKER_LEAVING] = 1u << WORKER_GONE,
     [WORKER_GONE] = 0,
 };
@@ -35,6 +36,13 @@ void worker_init(struct worker *worker, const struct worker_config *config)
 static void send_up(const struct worker *worker, struct actions *actions, const struct message *message)
 {
     actions_send(actions, worker->config.master, message);
+}
+
+/* Whoever it is, nothing that it sends can be relied on. */
+static void refuse(struct worker *worker, unsigned from, const char *text, struct actions *actions)
+{
+    error_set(&worker->refusal, "%s", text);
+    actions_drop(actions, from, worker->refusal.text);
 }
 
 static enum payload payload_kind(const struct chunk_event *chunk)
@@ -129,17 +137,16 @@ static void take_next(struct worker *worker, uint64_t now_ns)
 
 static void run(const struct worker *worker, struct actions *actions)
 {
+    const struct assigned *running = &worker->running;
     actions_add(actions, &(struct action){
                              .type = ACTION_RUN,
-                             .run = {worker->running.chunk, worker->running.first, worker->running.count,
-                                     worker_next_mark(worker, 0)},
+                             .run = {running->chunk, running->first, running->count,
+                                     running->careful ? 0 : worker_next_mark(worker, 0), running->careful},
                          });
 }
 
 static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk)
 {
-    if (worker->asked == 0 || worker->queue_count == WORKER_QUEUE_MAX)
-        return; /* cannot be: the master counts what was asked for */
     worker_learn_round_trip(worker, now_ns);
     worker->ever_assigned = true;
     worker->asked--;
@@ -152,7 +159,13 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
 static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
                            struct actions *actions)
 {
-    struct assigned chunk = {message->assign.chunk, message->assign.first, message->assign.count};
+    unsigned chunks = 1 + message->record_count;
+    if (chunks > worker->asked || worker->queue_count + chunks > WORKER_QUEUE_MAX) {
+        refuse(worker, worker->config.master, "assigned chunks that were not asked for", actions);
+        return;
+    }
+    struct assigned chunk = {message->assign.chunk, message->assign.first, message->assign.count,
+                             message->assign.careful};
     put_in_queue(worker, now_ns, &chunk);
     for (unsigned i = 0; i < message->record_count; i++) {
         chunk.chunk = chunk_number_after(chunk.chunk);
@@ -167,15 +180,35 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     run(worker, actions);
 }
 
-static void receive_end(struct worker *worker, uint64_t now_ns, struct actions *actions)
+/* Leaves in the middle of its chunk: nothing is computed any more by who is gone. */
+static void give_up(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    flush(worker, now_ns, actions);
+    leave(worker, now_ns, actions);
+}
+
+/* With a drain the running chunk is wanted, if it does not take too long; else nothing is. */
+static void receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     worker->drain = true;
     worker->queue_count = 0;
     worker->queue_iterations = 0;
-    if (worker->state == WORKER_COMPUTING)
-        state_move(&worker->state, WORKER_LEAVING, legal_moves);
-    else if (worker->state == WORKER_ASKING)
+    if (worker->state == WORKER_ASKING)
         leave(worker, now_ns, actions);
+    else if (worker->state >= WORKER_COMPUTING && !end->drain)
+        give_up(worker, now_ns, actions);
+    else if (worker->state == WORKER_COMPUTING) {
+        worker->give_up_ns = now_ns + worker->config.drain_ns;
+        state_move(&worker->state, WORKER_LEAVING, legal_moves);
+    }
+}
+
+static void expire(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    if (worker->state == WORKER_LEAVING && worker->give_up_ns <= now_ns)
+        give_up(worker, now_ns, actions);
+    else
+        flush(worker, now_ns, actions);
 }
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
@@ -187,8 +220,8 @@ static void problem(struct worker *worker, const char *text, struct actions *act
 
 static void receive_echo(struct worker *worker, uint64_t now_ns, const struct echo *echo, struct actions *actions)
 {
-    if (worker->state != WORKER_PROBING || echo->id != worker->echoes) {
-        problem(worker, "received an echo of what it did not send", actions);
+    if (worker->state != WORKER_PROBING || worker->probing || echo->id != worker->echoes) {
+        refuse(worker, worker->config.master, "sent an echo of what it was not sent", actions);
         return;
     }
     uint64_t round_trip = now_ns - worker->echo_sent_ns;
@@ -252,17 +285,23 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* A chunk that failed: the supermaster ends the run, the worker waits for its END. */
-static void chunk_failed(struct worker *worker, uint64_t now_ns, const char *text, struct actions *actions)
+/* Some of the running chunk did not work: others may have better luck with it. */
+static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
-    flush(worker, now_ns, actions);
-    problem(worker, text, actions);
-    if (worker->state == WORKER_LEAVING)
-        leave(worker, now_ns, actions);
-    else {
-        state_move(&worker->state, WORKER_ASKING, legal_moves);
-        worker->idle_since_ns = now_ns;
-    }
+    struct message message = {
+        .type = MESSAGE_FAILURE,
+        .failure = {.id = worker->running.chunk,
+                    .first = worker->running.first + worker->running_sent,
+                    .count = event->chunk.count,
+                    .final = event->chunk.final},
+    };
+    error_set(&worker->problem, "%s", event->text); /* one line, whatever the kernel wrote */
+    size_t length = strlen(worker->problem.text);
+    message.failure.text = worker->problem.text;
+    message.failure.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
+    flush(worker, event->now_ns, actions);
+    worker->running_sent += event->chunk.count;
+    send_up(worker, actions, &message);
 }
 
 static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk,
@@ -340,11 +379,15 @@ static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *
 
 static void receive(struct worker *worker, const struct event *event, struct actions *actions)
 {
+    if (event->from != worker->config.master) {
+        refuse(worker, event->from, "sent a message to a worker that it does not serve", actions);
+        return;
+    }
     switch (event->message->type) {
     case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, event->message, actions); break;
-    case MESSAGE_END: receive_end(worker, event->now_ns, actions); break;
+    case MESSAGE_END: receive_end(worker, event->now_ns, &event->message->end, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
-    default: problem(worker, "received a message that a master does not send", actions);
+    default: refuse(worker, event->from, "sent a message that a master does not send", actions);
     }
 }
 
@@ -363,13 +406,9 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_MESSAGE: receive(worker, event, actions); break;
     case EVENT_MARK: reach_mark(worker, event, actions); break;
     case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
-    case EVENT_TIMER: flush(worker, event->now_ns, actions); break;
-    case EVENT_FINISHED:
-        if (event->text != NULL)
-            chunk_failed(worker, event->now_ns, event->text, actions);
-        else
-            chunk_finished(worker, event->now_ns, &event->chunk, actions);
-        break;
+    case EVENT_TIMER: expire(worker, event->now_ns, actions); break;
+    case EVENT_FAILURE: tell_failure(worker, event, actions); break;
+    case EVENT_FINISHED: chunk_finished(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_LOST:
         if (event->from == worker->config.master)
             lose_master(worker, event->now_ns, actions);
@@ -400,7 +439,8 @@ static void step_any(void *self, const struct event *event, struct actions *acti
 static uint64_t deadline_any(const void *self)
 {
     const struct worker *worker = self;
-    return worker->done_count > 0 ? worker->done_deadline_ns : NEVER;
+    uint64_t tell = worker->done_count > 0 ? worker->done_deadline_ns : NEVER;
+    return worker->state == WORKER_LEAVING && worker->give_up_ns < tell ? worker->give_up_ns : tell;
 }
 
 static const char *state_any(const void *self)

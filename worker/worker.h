@@ -5,7 +5,7 @@
 #include "common/machine/machine.h"
 
 /* PROBING: measures what a message round trip costs, then times the probe iterations. ASKING: has nothing to compute.
- * COMPUTING. LEAVING: END came while it computes. GONE. */
+ * COMPUTING. LEAVING: a drain came while it computes. GONE. */
 enum worker_state { WORKER_PROBING, WORKER_ASKING, WORKER_COMPUTING, WORKER_LEAVING, WORKER_GONE };
 
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
@@ -15,6 +15,7 @@ struct worker_config {
     unsigned master;      /* rank of the master, or of the supermaster in the central topology */
     unsigned supermaster; /* rank: to whom the worker turns when its master is lost */
     bool probe;           /* a SPEED is wanted */
+    uint64_t drain_ns;    /* so long after a drain it may finish its chunk */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
 };
@@ -22,6 +23,7 @@ struct worker_config {
 struct assigned {
     uint32_t chunk;
     uint64_t first, count;
+    bool careful;
 };
 
 /* Chunks that can be waiting here: those asked for, and those asked for while they wait. */
@@ -34,7 +36,7 @@ struct worker {
     unsigned queue_first, queue_count;
     uint64_t queue_iterations; /* of the chunks in it */
     struct assigned running;
-    uint64_t running_sent; /* iterations of it whose results have left */
+    uint64_t running_sent; /* iterations of it whose results have left, or that failed */
     unsigned asked;        /* chunks asked for and not received */
     uint64_t asked_at_ns;  /* the ask that is being timed; NEVER if none */
     unsigned asked_before; /* chunks asked for earlier, still to come before its answer */
@@ -50,12 +52,14 @@ struct worker {
     uint64_t waited_ns; /* before the running chunk */
     bool was_idle;      /* there was none before it */
     bool drain;
+    uint64_t give_up_ns;                      /* LEAVING: when it leaves though it computes */
     uint32_t echoes;                          /* sent; the last one is on its way while PROBING */
     uint64_t echo_sent_ns;                    /* when */
     bool probing;                             /* the echoes are done, the probe runs */
     uint64_t least_echo_ns;                   /* the quickest to come back; NEVER before */
     unsigned char speed_body[SPEED_BODY_MAX]; /* of the SPEED of this step */
-    struct error problem;                     /* text of a PROBLEM of this step */
+    struct error problem;                     /* text of a PROBLEM or FAILURE of this step */
+    struct error refusal;                     /* and of a DROP */
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

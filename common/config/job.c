@@ -3,6 +3,7 @@
 #include "common/util/number.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where the name itself is unknown, `auto` is accepted as well. */
@@ -88,6 +89,19 @@ static int take_inject_delay(void *target, const char *value, struct error *erro
     return 0;
 }
 
+/* Longer than a week nobody waits. */
+#define DRAIN_MAX_S 1e6
+
+static int take_drain_time(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    double seconds;
+    if (number_parse_real(value, &seconds) < 0 || seconds < 0 || seconds > DRAIN_MAX_S)
+        return -1;
+    ((struct job *)target)->drain_ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
 static int take_path(char path[JOB_PATH_MAX], const char *value, struct error *error)
 {
     if (*value == '\0')
@@ -164,8 +178,10 @@ static int take_durability(void *target, const char *value, struct error *error)
 
 static int take_resume(void *target, const char *value, struct error *error)
 {
-    (void)value, (void)error;
-    ((struct job *)target)->earlier = JOB_EARLIER_RESUME;
+    (void)error;
+    if (value != NULL && strcmp(value, "failed") != 0)
+        return -1;
+    ((struct job *)target)->earlier = value == NULL ? JOB_EARLIER_RESUME : JOB_EARLIER_RESUME_FAILED;
     return 0;
 }
 
@@ -173,6 +189,16 @@ static int take_overwrite(void *target, const char *value, struct error *error)
 {
     (void)value, (void)error;
     ((struct job *)target)->earlier = JOB_EARLIER_OVERWRITE;
+    return 0;
+}
+
+static int take_retries(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    uint64_t retries;
+    if (number_parse_u64(value, &retries) < 0 || retries > JOB_RETRIES_MAX)
+        return -1;
+    ((struct job *)target)->retries = (unsigned)retries;
     return 0;
 }
 
@@ -217,12 +243,19 @@ static const struct option_row workers[] = {
      "how early a worker asks for its next chunk: auto: as early as the measured round trip needs; off: when the "
      "running one is done; N: always N chunks ahead, 1 to 8 (default auto)",
      take_ask_ahead},
+    {"retries", 0, "N", "an integer from 0 to 100",
+     "how often iterations at which the kernel fails are tried again, by another worker where there is one, before "
+     "they "
+     "are given up; the run goes on without them (default 2)",
+     take_retries},
     {NULL},
 };
 
 static const struct option_row results[] = {
-    {"output", 0, "FILE", "a file name that ends in .npy, .png, .csv, .bin or .raw",
-     "where the results go, as .npy, .png, .csv, .bin or .raw (default: nowhere, only their checksum is kept)",
+    {"output", 0, "FILE",
+     "a file name that ends in .npy, .png, .csv, .bin or .raw, or any for a kernel without records",
+     "where the results go: records as .npy, .png, .csv, .bin or .raw, variable output to any file (default: nowhere, "
+     "only their checksum is kept, unless the kernel names a file)",
      take_output},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
      take_report},
@@ -231,10 +264,21 @@ static const struct option_row results[] = {
     {NULL},
 };
 
+static int take_inputs(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct job *job = target;
+    if (strlen(value) != 16 || strspn(value, "0123456789abcdef") != 16)
+        return -1;
+    job->inputs = strtoull(value, NULL, 16);
+    job->inputs_given = true;
+    return 0;
+}
+
 static const struct option_row interruptions[] = {
-    {"resume", 0, NULL, NULL,
+    {"resume", 0, "[failed]", "failed",
      "go on with a run of this job that ended early, with any masters, workers and technique: what its journal says is "
-     "done is not done again",
+     "done is not done again; failed: but for what is called failed",
      take_resume},
     {"overwrite", 0, NULL, NULL,
      "begin anew where a run that ended early has left a journal, which is refused otherwise", take_overwrite},
@@ -246,6 +290,14 @@ static const struct option_row interruptions[] = {
      "what the journal outlives: the end of the processes, or, with results brought to the disk first, also that of a "
      "node (default process)",
      take_durability},
+    {"drain-time", 0, "SECONDS", "a number of seconds from 0 to 1000000",
+     "how long chunks that run may go on when a signal asks to stop; what of them is not done by then is given up "
+     "(default 20)",
+     take_drain_time},
+    {"inputs", 0, "DIGEST", "16 hexadecimal digits",
+     "run only where the files that the kernel reads have this digest; the supermaster adds it to the job for the "
+     "others",
+     take_inputs},
     {NULL},
 };
 
@@ -278,7 +330,8 @@ char *job_help_text(void)
 
 void job_init(struct job *job)
 {
-    *job = (struct job){.min_chunk = 1, .count = UINT64_MAX};
+    *job = (struct job){
+        .min_chunk = 1, .count = UINT64_MAX, .retries = JOB_RETRIES, .drain_ns = JOB_DRAIN_S * UINT64_C(1000000000)};
     sched_spec_parse(&job->technique, JOB_TECHNIQUE, NULL);
 }
 
@@ -325,7 +378,7 @@ const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_M
     return path;
 }
 
-static int check_files(const struct job *job, struct error *error)
+static int check_names(const struct job *job, struct error *error)
 {
     char journal[JOB_JOURNAL_PATH_MAX];
     job_journal_path(job, journal);
@@ -334,11 +387,23 @@ static int check_files(const struct job *job, struct error *error)
     if (journal[0] != '\0' && (strcmp(journal, job->output) == 0 || strcmp(journal, job->report) == 0))
         return error_set(error, "--journal names the same file as %s, %.200s",
                          strcmp(journal, job->output) == 0 ? "--output" : "--report", journal);
-    if (job->earlier == JOB_EARLIER_RESUME && journal[0] == '\0')
+    return 0;
+}
+
+void job_take_output(struct job *job, const struct hdss_loop *loop)
+{
+    if (job->output[0] == '\0' && loop->streams > 0)
+        snprintf(job->output, sizeof job->output, "%s", loop->output);
+}
+
+int job_check_files(const struct job *job, struct error *error)
+{
+    char journal[JOB_JOURNAL_PATH_MAX];
+    if (job_resumes(job) && job_journal_path(job, journal)[0] == '\0')
         return error_set(
             error, "--resume goes on from a journal, and this job has none; accepted: with --output FILE, or with "
                    "--journal FILE");
-    return 0;
+    return check_names(job, error);
 }
 
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
@@ -349,7 +414,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return result;
     if (job->kernel == NULL)
         return error_set(error, "no kernel is given; `hdss kernels` lists them");
-    return check_files(job, error) < 0 ? -1 : check_technique(job, error);
+    return check_names(job, error) < 0 ? -1 : check_technique(job, error);
 }
 
 bool job_probes(const struct job *job)

@@ -7,6 +7,7 @@
 #include "common/config/options.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
+#include "hdss/kernel.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,9 @@
 #define JOB_PATH_MAX          1024
 #define JOB_KERNEL_PARAMS_MAX 64
 #define JOB_ASK_AHEAD_MAX     8
+#define JOB_DRAIN_S           20 /* unless --drain-time says another */
+#define JOB_RETRIES_MAX       100
+#define JOB_RETRIES           2 /* unless --retries says another */
 #define JOB_JOURNAL_ENDING    ".journal"
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 #define JOB_TECHNIQUE         "dfss" /* unless --technique says another */
@@ -24,7 +28,7 @@ enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE };
 enum job_ask_ahead { JOB_ASK_AHEAD_AUTO, JOB_ASK_AHEAD_OFF, JOB_ASK_AHEAD_FIXED };
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
 /* What to do about the journal of an earlier run. */
-enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_OVERWRITE };
+enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
 struct job {
@@ -44,12 +48,22 @@ struct job {
     char journal[JOB_PATH_MAX]; /* empty: the output's name and JOB_JOURNAL_ENDING */
     bool journal_off;
     enum job_durability durability;
+    unsigned retries; /* of iterations at which the kernel fails */
     enum job_earlier earlier;
+    uint64_t drain_ns; /* --drain-time */
     enum job_progress progress;
+    bool inputs_given;
+    uint64_t inputs;                                 /* --inputs: the digest of the files that the kernel reads */
     const char *kernel;                              /* borrowed from the words */
     unsigned kernel_params;                          /* how many name=value words follow the kernel */
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words */
 };
+
+/* Whether it goes on from an earlier run's journal. */
+static inline bool job_resumes(const struct job *job)
+{
+    return job->earlier == JOB_EARLIER_RESUME || job->earlier == JOB_EARLIER_RESUME_FAILED;
+}
 
 /* Everything at its default, no kernel. */
 void job_init(struct job *job);
@@ -58,6 +72,12 @@ void job_init(struct job *job);
  * OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job borrows from argv. Whether
  * the kernel exists and its parameters are right is for the caller to see, and so is --iterations against its loop. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
+
+/* The output goes where the kernel wants it, unless --output says it. */
+void job_take_output(struct job *job, const struct hdss_loop *loop);
+
+/* Whether its files go together: once it is known where the output goes. -1 with one line. */
+int job_check_files(const struct job *job, struct error *error);
 
 /* The name of the job's journal; empty where it keeps none. Returns `path`. */
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX]);

@@ -74,6 +74,11 @@ static int take_value(struct options_reader *reader, const char *after, struct o
         word->value = after + 1;
         return 0;
     }
+    if (row->value[0] == '[') { /* behind the option only where it cannot be anything else */
+        bool given = reader->at < reader->argc && strcmp(reader->argv[reader->at], row->accepted) == 0;
+        word->value = given ? reader->argv[reader->at++] : NULL;
+        return 0;
+    }
     if (reader->at >= reader->argc || is_option(reader->options, reader->argv[reader->at]))
         return error_set(error, "--%s needs a value: accepted: %s", row->name, row->accepted);
     word->value = reader->argv[reader->at++];

@@ -5,6 +5,7 @@
  *   --name VALUE, --name=VALUE, -x for those that have a letter; `--` ends the options.
  *   Options may stand before and after the operands (an operand of ours never begins with a dash).
  *   An option given twice: the last one counts, so that a wrapper's options can be overridden.
+ *   A value that can be left out is shown in brackets, and there is one: --name, --name VALUE, --name=VALUE.
  *   A value may begin with dashes; one that is spelt like an option of the table must be written --name=VALUE. */
 #pragma once
 
@@ -20,7 +21,8 @@ enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 struct option_row {
     const char *name;     /* without the dashes; a NULL name ends the table */
     char letter;          /* the short form, 0 if none */
-    const char *value;    /* what the help calls the value: "SPEC", "none|power"; NULL for a flag */
+    const char *value;    /* what the help calls the value: "SPEC", "none|power"; "[failed]" for one that can be
+                             left out; NULL for a flag */
     const char *accepted; /* the values, for errors and completion: "none, power"; NULL for a flag */
     const char *summary;  /* for the help, with the default; no newline */
     /* Takes the value into `target`. Returns 0, one of OPTIONS_*, or -1; then with one line in `error`, or with an

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The longest ending of a stream's file. */
+#define STREAM_ENDING_MAX 15
+
 unsigned kernel_params_count(const struct hdss_kernel *kernel)
 {
     unsigned count = 0;
@@ -175,6 +178,25 @@ int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const 
     return 0;
 }
 
+/* Of a table that is not ours. */
+int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error)
+{
+    union hdss_value value;
+    for (unsigned i = 0; kernel->params[i].name != NULL; i++) {
+        const struct hdss_param *param = &kernel->params[i];
+        if (i == HDSS_PARAMS_MAX)
+            return error_set(error, "kernel %.200s: it has more than %d parameters", name, HDSS_PARAMS_MAX);
+        if (param->fallback == NULL || param->unit == NULL || param->summary == NULL ||
+            (param->kind == HDSS_PARAM_CHOICE && param->choices == NULL))
+            return error_set(error, "kernel %.200s: its parameter %.60s lacks a default, choices, unit or summary",
+                             name, param->name);
+        if (parse_value(param, param->fallback, &value) < 0)
+            return error_set(error, "kernel %.200s: its parameter %.60s does not accept its own default, '%.60s'", name,
+                             param->name, param->fallback);
+    }
+    return 0;
+}
+
 static const char *real_text(double value, char text[KERNEL_PARAM_TEXT_MAX])
 {
     for (int digits = 6; digits <= 17; digits++) {
@@ -232,16 +254,12 @@ static bool tiles_match(const struct hdss_loop *loop)
            multiply(loop->tile_height, loop->tile_width, &elements) && elements == loop->record_length;
 }
 
-int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
-                    struct error *error)
+static int check_records(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
-    char line[HDSS_ERROR_MAX] = "";
-    *loop = (struct hdss_loop){0};
-    if (kernel->describe(values, loop, line) < 0)
-        return error_set(error, "%s: %s", kernel->name, line);
     size_t element = hdss_type_size(loop->type);
     uint64_t elements, bytes;
-    if (element == 0 || loop->record_length == 0 || loop->dims == 0 || loop->dims > HDSS_DIMS_MAX)
+    if (kernel->run == NULL || element == 0 || loop->record_length == 0 || loop->dims == 0 ||
+        loop->dims > HDSS_DIMS_MAX)
         return error_set(error, "%s: the kernel describes no result it could have", kernel->name);
     if (!multiply(loop->iterations, loop->record_length, &elements) || !multiply(elements, element, &bytes) ||
         bytes > INT64_MAX / 2)
@@ -250,4 +268,42 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     if (!(loop->layout == HDSS_LAYOUT_TILES ? tiles_match(loop) : array_matches(loop)))
         return error_set(error, "%s: the kernel's records do not make up the array it describes", kernel->name);
     return 0;
+}
+
+/* Endings are parts of names, and no two streams share a file. */
+static bool streams_are_sound(const struct hdss_loop *loop)
+{
+    for (unsigned i = 0; i < loop->streams; i++) {
+        const char *ending = loop->stream[i].ending;
+        if (ending == NULL || strchr(ending, '/') != NULL || strlen(ending) > STREAM_ENDING_MAX)
+            return false;
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(ending, loop->stream[k].ending) == 0)
+                return false;
+    }
+    return true;
+}
+
+static int check_streams(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
+{
+    if (kernel->run_variable == NULL || loop->streams > HDSS_STREAMS_MAX || !streams_are_sound(loop) ||
+        memchr(loop->output, '\0', sizeof loop->output) == NULL)
+        return error_set(error, "%s: the kernel describes no output it could have", kernel->name);
+    if (kernel->descriptor != NULL && !loop->has_effects)
+        return error_set(error, "%s: the kernel waits for something: it must describe that it has effects",
+                         kernel->name);
+    if (loop->iterations > INT64_MAX)
+        return error_set(error, "%s: %llu iterations; accepted is up to 2^63 - 1", kernel->name,
+                         (unsigned long long)loop->iterations);
+    return 0;
+}
+
+int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
+                    struct error *error)
+{
+    char line[HDSS_ERROR_MAX] = "";
+    *loop = (struct hdss_loop){0};
+    if (kernel->describe(values, loop, line) < 0)
+        return error_set(error, "%s: %s", kernel->name, line);
+    return loop->streams > 0 ? check_streams(kernel, loop, error) : check_records(kernel, loop, error);
 }

@@ -20,6 +20,9 @@ unsigned kernel_params_count(const struct hdss_kernel *kernel);
 int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const char *const *words,
                         union hdss_value *values, struct error *error);
 
+/* Whether the kernel's table is one, for kernels that are loaded: `name` stands in the error. -1 with one line. */
+int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error);
+
 /* What one parameter accepts, for people: "an integer from 1 to 1048576", "one of row, column". Returns `text`. */
 const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size);
 
@@ -27,6 +30,6 @@ const char *kernel_param_accepts(const struct hdss_param *param, char *text, siz
  * pointer to `text`, to the table, or to the text value itself. */
 const char *kernel_param_text(const struct hdss_param *param, union hdss_value value, char text[KERNEL_PARAM_TEXT_MAX]);
 
-/* kernel->describe() with a zeroed loop, and a check that what it says about the output array fits together. */
+/* kernel->describe() with a zeroed loop, and a check that what it says about the output fits together. */
 int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
                     struct error *error);

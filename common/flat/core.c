@@ -21,9 +21,10 @@ static int check_span(const struct sched_config *config, struct error *error)
 {
     if (config->iterations <= FLAT_SPAN / config->workers)
         return 0;
-    return error_set(
-        error, "a loop of %" PRIu64 " iterations is too long for %u workers with --dca: accepted is up to %" PRIu64,
-        config->iterations, config->workers, FLAT_SPAN / config->workers);
+    return error_set(error,
+                     "a loop of %" PRIu64
+                     " iterations is too long for %u workers without a coordinator (--dca): accepted is up to %" PRIu64,
+                     config->iterations, config->workers, FLAT_SPAN / config->workers);
 }
 
 /* wf is the closed form of fac2 with a weight, [RMA] Table 2. */
@@ -62,12 +63,12 @@ static int choose_way(struct flat_core *core, const struct flat_config *config, 
         return sched_bounds_init(&core->bounds, &core->sched, error);
     }
     if (technique->from_rest == NULL)
-        return technique->at != NULL
-                   ? error_set(error, "%s", reason.text)
-                   : error_set(error,
-                               "technique %s cannot run with --dca: its next chunk follows neither from the scheduling "
-                               "step nor from the remaining work alone",
-                               technique->name);
+        return technique->at != NULL ? error_set(error, "%s", reason.text)
+                                     : error_set(error,
+                                                 "technique %s cannot run without a coordinator (--dca): its next "
+                                                 "chunk follows neither from the scheduling "
+                                                 "step nor from the remaining work alone",
+                                                 technique->name);
     core->way = FLAT_BY_REST;
     return 0;
 }

@@ -2,7 +2,7 @@
  * it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut as for as many
  * workers as there are nodes, a node's power being the sum of its workers'. */
 #include "common/flat/core_queue.h"
-#include "common/flat/flat.h"
+#include "common/flat/share.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -42,16 +42,16 @@ static void init_shared(struct node_shared *shared)
     pthread_mutexattr_destroy(&attributes);
 }
 
-static int open_queue(struct flat *flat, struct node *own)
+static int open_queue(struct share *share, struct node *own)
 {
     void *memory;
     MPI_Aint size;
     int unit, workers;
-    MPI_Comm_rank(flat->runtime->node, &own->index);
-    MPI_Comm_size(flat->runtime->node, &workers);
+    MPI_Comm_rank(share->node, &own->index);
+    MPI_Comm_size(share->node, &workers);
     /* one more than needed, as the library promises no alignment to a cache line */
-    MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, flat->runtime->node,
-                            &memory, &own->memory);
+    MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, share->node, &memory,
+                            &own->memory);
     MPI_Win_shared_query(own->memory, 0, &size, &unit, &memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
     /* every rank maps the window at a page, so the offset is the same for all */
@@ -59,134 +59,130 @@ static int open_queue(struct flat *flat, struct node *own)
     own->queue = &own->shared->queue;
     if (own->index == 0)
         init_shared(own->shared);
-    MPI_Barrier(flat->runtime->node);
-    struct error *error = &flat->lead.error;
-    own->view_ready = flat_view_init(&own->view, &flat->options.worker.node_technique, (unsigned)workers, error) == 0;
+    MPI_Barrier(share->node);
+    struct error *error = share->error;
+    own->view_ready = flat_view_init(&own->view, share->node_technique, (unsigned)workers, error) == 0;
     return own->view_ready ? 0 : -1;
 }
 
-static int node_open(struct flat *flat)
+static int node_open(struct share *share)
 {
-    static struct node memory;
-    struct node *own = &memory;
-    *own = (struct node){.memory = MPI_WIN_NULL};
-    flat->own = own;
-    window_open(&own->window, flat);
-    flat->counters = window_counters(&own->window);
-    return open_queue(flat, own);
+    struct node *own = share->own;
+    own->memory = MPI_WIN_NULL;
+    window_open(&own->window, share);
+    share->counters = window_counters(&own->window);
+    return open_queue(share, own);
 }
 
-static void refill(struct flat *flat, struct node *own)
+static void refill(struct share *share, struct node *own)
 {
     struct range big;
-    if (flat_queue_take_rest(own->queue, &big) || flat_draw(&flat->core, &flat->counters, &big)) {
-        flat->figures.refills++;
+    if (flat_queue_take_rest(own->queue, &big) || flat_draw(&share->core, &share->counters, &big)) {
+        share->refills++;
         flat_queue_refill(own->queue, &big);
     } else {
         flat_queue_end(own->queue);
     }
 }
 
-static void wait_for_refill(struct flat *flat, struct node *own)
+static void wait_for_refill(struct share *share, struct node *own)
 {
-    flat_pause(flat);
-    if (flat->rank == 0) /* the other may need it inside MPI for its fetch */
-        transport_rma.serve(flat);
-    if (flat->runtime->cores_are_free && own->looks++ < REFILL_LOOKS)
+    share->host->pause(share);
+    if (share->rank == 0) /* the other may need it inside MPI for its fetch */
+        transport_rma.serve(share);
+    if (share->cores_are_free && own->looks++ < REFILL_LOOKS)
         return;
     if (own->looks++ < 2 * REFILL_LOOKS)
-        wait_yield();
+        share->host->yield();
     else
         nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
 }
 
 /* With --inject-delay: the queue assigns under a lock, whoever draws calculates. */
-static enum flat_drawn draw_late(struct flat *flat, struct node *own, struct range *chunk)
+static enum flat_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
 {
     if (flat_queue_is_refilling(own->queue))
         return FLAT_WAIT;
-    if (flat->assignment_ns > 0)
+    if (share->assignment_ns > 0)
         pthread_mutex_lock(&own->shared->assigning);
-    enum flat_drawn result = flat_queue_draw(own->queue, &own->view, chunk, &flat->lead.error);
+    enum flat_drawn result = flat_queue_draw(own->queue, &own->view, chunk, share->error);
     if (result == FLAT_DRAWN)
-        runtime_delay(flat->runtime, flat->assignment_ns);
-    if (flat->assignment_ns > 0)
+        share->host->delay(share, share->assignment_ns);
+    if (share->assignment_ns > 0)
         pthread_mutex_unlock(&own->shared->assigning);
     if (result == FLAT_DRAWN)
-        runtime_delay(flat->runtime, flat->calculation_ns);
+        share->host->delay(share, share->calculation_ns);
     return result;
 }
 
-static enum flat_drawn draw_from_queue(struct flat *flat, struct node *own, struct range *chunk)
+static enum flat_drawn draw_from_queue(struct share *share, struct node *own, struct range *chunk)
 {
-    if (flat->assignment_ns > 0 || flat->calculation_ns > 0)
-        return draw_late(flat, own, chunk);
-    return flat_queue_draw(own->queue, &own->view, chunk, &flat->lead.error);
+    if (share->assignment_ns > 0 || share->calculation_ns > 0)
+        return draw_late(share, own, chunk);
+    return flat_queue_draw(own->queue, &own->view, chunk, share->error);
 }
 
-static bool node_draw(struct flat *flat, struct range *chunk)
+static bool node_draw(struct share *share, struct range *chunk)
 {
-    struct node *own = flat->own;
+    struct node *own = share->own;
     own->looks = 0;
     for (;;) {
-        switch (draw_from_queue(flat, own, chunk)) {
+        switch (draw_from_queue(share, own, chunk)) {
         case FLAT_DRAWN: return true;
-        case FLAT_REFILL: refill(flat, own); break;
-        case FLAT_WAIT: wait_for_refill(flat, own); break;
+        case FLAT_REFILL: refill(share, own); break;
+        case FLAT_WAIT: wait_for_refill(share, own); break;
         case FLAT_END: return false;
-        case FLAT_BROKEN: flat_fail(flat); return false;
+        case FLAT_BROKEN: share->failed = true; return false;
         }
     }
 }
 
-static void node_stop(struct flat *flat)
+static void node_stop(struct share *share)
 {
-    struct node *own = flat->own;
+    struct node *own = share->own;
     flat_queue_stop(own->queue);
-    flat_stop(&flat->core, &flat->counters);
+    flat_stop(&share->core, &share->counters);
 }
 
-static bool node_serve(struct flat *flat)
+static bool node_serve(struct share *share)
 {
-    return transport_rma.serve(flat);
+    return transport_rma.serve(share);
 }
 
-static uint64_t counter_now(struct flat *flat)
+static uint64_t counter_now(struct share *share)
 {
-    return flat->counters.fetch_add(flat->counters.self, flat_first_counter(&flat->core), 0);
+    return share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0);
 }
 
 /* A stop on another node shows in the counter. */
-static void node_look(struct flat *flat, uint64_t now_ns)
+static void node_look(struct share *share, uint64_t now_ns)
 {
-    struct node *own = flat->own;
-    if (own->index != 0 || flat->topology->nodes == 1 || now_ns < own->next_stop_look_ns)
+    struct node *own = share->own;
+    if (own->index != 0 || share->nodes == 1 || now_ns < own->next_stop_look_ns)
         return;
     own->next_stop_look_ns = now_ns + STOP_LOOK_NS;
-    if (flat_is_stopped(&flat->core, &flat->counters))
+    if (flat_is_stopped(&share->core, &share->counters))
         flat_queue_stop(own->queue);
 }
 
-static uint64_t node_drawn(struct flat *flat)
+static uint64_t node_drawn(struct share *share)
 {
-    return flat_drawn(&flat->core, counter_now(flat));
+    return flat_drawn(&share->core, counter_now(share));
 }
 
-static void node_close(struct flat *flat)
+static void node_close(struct share *share)
 {
-    struct node *own = flat->own;
-    if (own == NULL)
-        return;
+    struct node *own = share->own;
     if (own->view_ready)
         flat_view_fini(&own->view);
     if (own->memory != MPI_WIN_NULL)
         MPI_Win_free(&own->memory);
     window_close(&own->window);
-    flat->own = NULL;
 }
 
 const struct transport transport_node = {
     .topology = REPORT_DCA_NODE,
+    .own_bytes = sizeof(struct node),
     .open = node_open,
     .draw = node_draw,
     .stop = node_stop,

@@ -52,13 +52,13 @@ static uint64_t digest_of(const struct flat_options *options)
 
 static int check_same_job(struct flat *flat)
 {
-    uint64_t own = digest_of(&flat->options), first = own;
+    uint64_t own = digest_of(&flat->options) + flat->lead.plan.loop.inputs, first = own;
     MPI_Bcast(&first, 1, MPI_UINT64_T, 0, flat->runtime->world);
     if (own == first)
         return EXIT_STATUS_DONE;
     error_set(&flat->lead.error,
-              "rank %u was given another job or mode than rank 0: accepted with --dca is the same for all "
-              "(--slowdown may differ)",
+              "rank %u was given another job or mode than rank 0, or other files: accepted with --dca is the same for "
+              "all (--slowdown may differ)",
               flat->rank);
     return EXIT_STATUS_USAGE;
 }
@@ -74,7 +74,7 @@ static bool is_weighted(const struct job *job)
 static struct flat_config core_config(const struct flat *flat)
 {
     const struct plan *plan = &flat->lead.plan;
-    bool by_node = flat->transport == &transport_node;
+    bool by_node = flat->share.transport == &transport_node;
     return (struct flat_config){
         .technique = &plan->job.technique,
         .sched = {.iterations = plan->count,
@@ -100,7 +100,7 @@ static int check_big_technique(struct flat *flat)
         return -1;
     bool learns = flat_learns(&core);
     flat_fini(&core);
-    if (!learns || flat->transport != &transport_node)
+    if (!learns || flat->share.transport != &transport_node)
         return 0;
     return error_set(error,
                      "technique %s cannot run with --dca node: what is measured of single workers says little of big "
@@ -112,7 +112,7 @@ static int check_node_technique(struct flat *flat)
 {
     struct flat_view view;
     struct error inner;
-    if (flat->transport != &transport_node)
+    if (flat->share.transport != &transport_node)
         return 0;
     if (flat_view_init(&view, &flat->options.worker.node_technique, 1, &inner) < 0)
         return error_set(&flat->lead.error, "--node-technique: accepted is a technique with a closed form (%s)",
@@ -147,6 +147,7 @@ static int open_kernel(struct flat *flat)
         .kernel = plan->kernel,
         .values = plan->values,
         .loop = &plan->loop,
+        .worker = {flat->rank, flat->topology->worker_node[flat->rank]},
         .collect = plan->collect,
         .slowdown = flat->options.worker.slowdown,
         .probe_first = plan->first,
@@ -218,7 +219,7 @@ static int exchange_powers(struct flat *flat, double *swr)
         free(speeds);
         return 0;
     }
-    unsigned count = flat->transport == &transport_node ? sum_by_node(flat, speeds) : flat->ranks;
+    unsigned count = flat->share.transport == &transport_node ? sum_by_node(flat, speeds) : flat->ranks;
     sched_powers_from_speeds(job->technique.technique, job->weighting, speeds, count, speeds);
     flat->powers = speeds;
     flat->figures.power = speeds[core_config(flat).worker];
@@ -232,20 +233,23 @@ static int prepare_core(struct flat *flat)
         return EXIT_STATUS_FAILED;
     struct flat_config config = core_config(flat);
     config.sched.swr = swr;
-    flat->core_ready = flat_init(&flat->core, &config, &flat->lead.error) == 0;
+    flat->core_ready = flat_init(&flat->share.core, &config, &flat->lead.error) == 0;
     return flat->core_ready ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
 }
 
 static int prepare_waiting(struct flat *flat)
 {
-    if (runtime_prepare(flat->runtime) == 0 && flat_prepare_waiting(flat) == 0)
-        return EXIT_STATUS_DONE;
-    return error_set(&flat->lead.error, "no memory for signals, or no socket for its doorbell"), EXIT_STATUS_FAILED;
+    if (runtime_prepare(flat->runtime, &flat->lead.error) < 0)
+        return EXIT_STATUS_FAILED;
+    if (flat_prepare_waiting(flat) < 0)
+        return error_set(&flat->lead.error, "no memory for signals"), EXIT_STATUS_FAILED;
+    flat->share.cores_are_free = flat->runtime->cores_are_free;
+    return share_prepare(&flat->share) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
 }
 
 static int open_transport(struct flat *flat)
 {
-    return flat->transport->open(flat) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+    return share_open(&flat->share) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
 /* Everything up to the first draw, the files when the rest is known to be right. Returns a status that all ranks share.
@@ -299,7 +303,7 @@ static void fill_report(const struct flat *flat, const struct flat_figures *all,
     uint64_t last_ns;
     find_span(all, flat->ranks, first_ns, &last_ns);
     *report = (struct report){
-        .topology = flat->transport->topology,
+        .topology = flat->share.transport->topology,
         .technique = job->technique,
         .weighting = job->weighting,
         .min_chunk = job->min_chunk,
@@ -393,13 +397,12 @@ static int run(struct flat *flat)
         flat_work(flat);
         status = conclude(flat);
     }
-    if (flat->transport != NULL)
-        flat->transport->close(flat);
+    share_close(&flat->share);
     if (flat->lead.sink_open)
         results_close(&flat->lead.sink, NULL);
     flat_finish_waiting(flat);
     if (flat->core_ready)
-        flat_fini(&flat->core);
+        flat_fini(&flat->share.core);
     if (flat->exec_open)
         exec_fini(&flat->exec);
     free(flat->powers);
@@ -425,12 +428,12 @@ static int join_and_run(struct flat *flat, struct front *front, int argc, char *
         return status;
     flat->rank = flat->lead.rank = runtime_rank(flat->runtime);
     flat->ranks = runtime_ranks(flat->runtime);
-    flat->transport = transport_of(flat->options.worker.dca);
     flat->topology = runtime_group(flat->runtime, true);
     if (flat->topology == NULL)
         MPI_Abort(flat->runtime->world, EXIT_STATUS_FAILED);
-    flat->calculation_ns = flat->lead.plan.job.calculation_ns;
-    flat->assignment_ns = flat->lead.plan.job.assignment_ns;
+    flat_begin_sharing(flat, transport_of(flat->options.worker.dca));
+    flat->share.calculation_ns = flat->lead.plan.job.calculation_ns;
+    flat->share.assignment_ns = flat->lead.plan.job.assignment_ns;
     terminal_init(&flat->lead.terminal, flat->rank == 0 ? flat->lead.plan.job.progress : JOB_PROGRESS_NEVER);
     status = run(flat);
     runtime_leave(flat->runtime, status);

@@ -1,7 +1,8 @@
 /* Two-sided: rank 0 keeps the counters and answers requests while it computes, between iterations; nothing but sends
  * and receives, for any MPI library. A draw by place takes one exchange, the others two or more, as core.h has it. */
-#include "common/flat/flat.h"
+#include "common/flat/share.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ struct ask {
 #define QUICK_LOOKS 64
 
 struct two_sided {
-    struct flat *flat;
+    struct share *share;
     MPI_Comm comm;
     uint64_t counters[FLAT_COUNTERS];
     struct flat_measured *measured; /* [ranks], rank 0; owned */
@@ -31,7 +32,8 @@ struct two_sided {
     struct ask asks[RECEIVES];
     MPI_Request receives[RECEIVES];
     unsigned head;
-    unsigned left; /* ranks that draw no more */
+    unsigned left;  /* ranks that draw no more */
+    bool *has_left; /* [ranks] owned */
     /* the others */
     MPI_Request answer;
     uint64_t answered;
@@ -42,53 +44,80 @@ struct two_sided {
 
 static uint64_t apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
-    struct flat *flat = own->flat;
+    struct share *share = own->share;
     uint64_t before = own->counters[counter];
-    if (flat->assignment_ns > 0 && amount > 0 && counter == flat_first_counter(&flat->core))
-        runtime_delay(flat->runtime, flat->assignment_ns);
+    if (share->assignment_ns > 0 && amount > 0 && counter == flat_first_counter(&share->core))
+        share->host->delay(share, share->assignment_ns);
     own->counters[counter] += amount;
     return before;
 }
 
 static void answer(struct two_sided *own, const struct ask *ask, int to)
 {
-    struct flat *flat = own->flat;
-    size_t all = flat->ranks * sizeof *own->measured;
+    struct share *share = own->share;
+    size_t all = share->ranks * sizeof *own->measured;
     uint64_t value;
     switch (ask->operation) {
-    case OPERATION_LEAVE: own->left++; return;
+    case OPERATION_LEAVE:
+        own->has_left[to] = true;
+        own->left++;
+        return;
     case OPERATION_SHARE:
         own->measured[to] = ask->measured;
         MPI_Send(own->measured, (int)all, MPI_BYTE, to, TAG_MEASURED, own->comm);
-        flat->figures.bytes += all;
+        share->bytes += all;
         break;
-    default:
+    case OPERATION_ADD:
         value = apply(own, ask->counter, ask->amount);
         MPI_Send(&value, 1, MPI_UINT64_T, to, TAG_ANSWER, own->comm);
-        flat->figures.bytes += sizeof value;
+        share->bytes += sizeof value;
     }
-    flat->figures.messages++;
-    doorbell_ring(&flat->runtime->doorbell, (unsigned)to);
+    share->messages++;
+    share->host->sent(share, (unsigned)to);
+}
+
+/* Whether the ask is one that a rank sends which has not left. */
+static bool is_proper(const struct two_sided *own, const struct ask *ask, int bytes, int from)
+{
+    if (bytes < (int)ADD_BYTES || from == 0 || own->has_left[from])
+        return false;
+    switch (ask->operation) {
+    case OPERATION_ADD: return bytes == (int)ADD_BYTES && ask->counter < FLAT_COUNTERS;
+    case OPERATION_SHARE: return bytes == (int)sizeof *ask;
+    case OPERATION_LEAVE: return bytes == (int)ADD_BYTES;
+    default: return false;
+    }
+}
+
+/* What it has drawn is with it, and nobody else can have it: the run ends. */
+static void refuse(const struct two_sided *own, int from)
+{
+    fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);
+    fflush(stderr);
+    MPI_Abort(own->comm, EXIT_STATUS_FAILED);
 }
 
 static bool serve_one(struct two_sided *own)
 {
     MPI_Status status;
-    int arrived;
+    int arrived, bytes;
     MPI_Test(&own->receives[own->head], &arrived, &status);
     if (!arrived)
         return false;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (!is_proper(own, &own->asks[own->head], bytes, status.MPI_SOURCE))
+        refuse(own, status.MPI_SOURCE);
     answer(own, &own->asks[own->head], status.MPI_SOURCE);
     MPI_Start(&own->receives[own->head]);
     own->head = (own->head + 1) % RECEIVES;
     return true;
 }
 
-static bool two_sided_serve(struct flat *flat)
+static bool two_sided_serve(struct share *share)
 {
-    struct two_sided *own = flat->own;
+    struct two_sided *own = share->own;
     bool any = false;
-    for (unsigned i = 0; i < 2 * flat->ranks && serve_one(own); i++)
+    for (unsigned i = 0; i < 2 * share->ranks && serve_one(own); i++)
         any = true;
     return any;
 }
@@ -98,7 +127,7 @@ static bool poll_requests(void *context)
     struct two_sided *own = context;
     if (!serve_one(own))
         return false;
-    flat_happened(own->flat);
+    own->share->host->happened(own->share);
     return true;
 }
 
@@ -111,7 +140,7 @@ static void share_here(void *self, const struct flat_measured *measured, struct 
 {
     struct two_sided *own = self;
     own->measured[0] = *measured;
-    memcpy(all, own->measured, own->flat->ranks * sizeof *all);
+    memcpy(all, own->measured, own->share->ranks * sizeof *all);
 }
 
 /* --- the others --- */
@@ -128,19 +157,19 @@ static bool poll_answer(void *context)
 static void send_ask(struct two_sided *own, const struct ask *ask, size_t bytes)
 {
     MPI_Send(ask, (int)bytes, MPI_BYTE, 0, TAG_REQUEST, own->comm);
-    doorbell_ring(&own->flat->runtime->doorbell, 0);
-    own->flat->figures.messages++;
-    own->flat->figures.bytes += bytes;
+    own->share->host->sent(own->share, 0);
+    own->share->messages++;
+    own->share->bytes += bytes;
 }
 
 static void wait_for_answer(struct two_sided *own)
 {
     own->has_answer = false;
-    for (int i = 0; own->flat->runtime->cores_are_free && i < QUICK_LOOKS && !own->has_answer; i++)
+    for (int i = 0; own->share->cores_are_free && i < QUICK_LOOKS && !own->has_answer; i++)
         poll_answer(own);
     while (!own->has_answer && !poll_answer(own))
-        flat_idle(own->flat, poll_answer, own);
-    flat_happened(own->flat);
+        own->share->host->idle(own->share, poll_answer, own);
+    own->share->host->happened(own->share);
 }
 
 static uint64_t add_there(void *self, enum flat_counter counter, uint64_t amount)
@@ -157,95 +186,93 @@ static void share_there(void *self, const struct flat_measured *measured, struct
 {
     struct two_sided *own = self;
     const struct ask ask = {.operation = OPERATION_SHARE, .measured = *measured};
-    MPI_Irecv(all, (int)(own->flat->ranks * sizeof *all), MPI_BYTE, 0, TAG_MEASURED, own->comm, &own->answer);
+    MPI_Irecv(all, (int)(own->share->ranks * sizeof *all), MPI_BYTE, 0, TAG_MEASURED, own->comm, &own->answer);
     send_ask(own, &ask, sizeof ask);
     wait_for_answer(own);
 }
 
 static void calculating(void *self)
 {
-    struct flat *flat = ((struct two_sided *)self)->flat;
-    runtime_delay(flat->runtime, flat->calculation_ns);
+    struct share *share = ((struct two_sided *)self)->share;
+    share->host->delay(share, share->calculation_ns);
 }
 
 /* --- the topology --- */
 
-static int open_rank_0(struct flat *flat, struct two_sided *own)
+static int open_rank_0(struct share *share, struct two_sided *own)
 {
-    own->measured = calloc(flat->ranks, sizeof *own->measured);
-    if (own->measured == NULL)
-        return error_set(&flat->lead.error, "out of memory for %u workers", flat->ranks);
+    own->measured = calloc(share->ranks, sizeof *own->measured);
+    own->has_left = calloc(share->ranks, sizeof *own->has_left);
+    if (own->measured == NULL || own->has_left == NULL)
+        return error_set(share->error, "out of memory for %u workers", share->ranks);
     for (unsigned i = 0; i < RECEIVES; i++) {
         MPI_Recv_init(&own->asks[i], sizeof own->asks[i], MPI_BYTE, MPI_ANY_SOURCE, TAG_REQUEST, own->comm,
                       &own->receives[i]);
         MPI_Start(&own->receives[i]);
     }
-    flat->counters.fetch_add = add_here;
-    flat->counters.share = share_here;
+    share->counters.fetch_add = add_here;
+    share->counters.share = share_here;
     return 0;
 }
 
-static int two_sided_open(struct flat *flat)
+static int two_sided_open(struct share *share)
 {
-    static struct two_sided memory;
-    struct two_sided *own = &memory;
-    *own = (struct two_sided){.flat = flat};
-    flat->own = own;
-    MPI_Comm_dup(flat->runtime->world, &own->comm);
-    flat->counters = (struct flat_counters){.self = own,
-                                            .fetch_add = add_there,
-                                            .share = share_there,
-                                            .calculating = flat->calculation_ns > 0 ? calculating : NULL};
-    return flat->rank == 0 ? open_rank_0(flat, own) : 0;
+    struct two_sided *own = share->own;
+    own->share = share;
+    MPI_Comm_dup(share->world, &own->comm);
+    share->counters = (struct flat_counters){.self = own,
+                                             .fetch_add = add_there,
+                                             .share = share_there,
+                                             .calculating = share->calculation_ns > 0 ? calculating : NULL};
+    return share->rank == 0 ? open_rank_0(share, own) : 0;
 }
 
-static bool two_sided_draw(struct flat *flat, struct range *chunk)
+static bool two_sided_draw(struct share *share, struct range *chunk)
 {
-    return flat_draw(&flat->core, &flat->counters, chunk);
+    return flat_draw(&share->core, &share->counters, chunk);
 }
 
-static void two_sided_stop(struct flat *flat)
+static void two_sided_stop(struct share *share)
 {
-    flat_stop(&flat->core, &flat->counters);
+    flat_stop(&share->core, &share->counters);
 }
 
-static void two_sided_finish(struct flat *flat)
+static void two_sided_finish(struct share *share)
 {
-    struct two_sided *own = flat->own;
-    if (flat->rank != 0) {
+    struct two_sided *own = share->own;
+    if (share->rank != 0) {
         send_ask(own, &(struct ask){.operation = OPERATION_LEAVE}, ADD_BYTES);
         return;
     }
-    while (own->left < flat->ranks - 1)
-        if (two_sided_serve(flat))
-            flat_happened(flat);
+    while (own->left < share->ranks - 1)
+        if (two_sided_serve(share))
+            share->host->happened(share);
         else
-            flat_idle(flat, poll_requests, own);
+            share->host->idle(share, poll_requests, own);
 }
 
-static uint64_t two_sided_drawn(struct flat *flat)
+static uint64_t two_sided_drawn(struct share *share)
 {
-    const struct two_sided *own = flat->own;
-    return flat_drawn(&flat->core, own->counters[flat_first_counter(&flat->core)]);
+    const struct two_sided *own = share->own;
+    return flat_drawn(&share->core, own->counters[flat_first_counter(&share->core)]);
 }
 
-static void two_sided_close(struct flat *flat)
+static void two_sided_close(struct share *share)
 {
-    struct two_sided *own = flat->own;
-    if (own == NULL)
-        return;
-    for (unsigned i = 0; own->measured != NULL && i < RECEIVES; i++) {
+    struct two_sided *own = share->own;
+    for (unsigned i = 0; own->measured != NULL && own->has_left != NULL && i < RECEIVES; i++) {
         MPI_Cancel(&own->receives[i]);
         MPI_Wait(&own->receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&own->receives[i]);
     }
     MPI_Comm_free(&own->comm);
     free(own->measured);
-    flat->own = NULL;
+    free(own->has_left);
 }
 
 const struct transport transport_two_sided = {
     .topology = REPORT_DCA_TWO_SIDED,
+    .own_bytes = sizeof(struct two_sided),
     .open = two_sided_open,
     .draw = two_sided_draw,
     .stop = two_sided_stop,

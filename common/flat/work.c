@@ -15,10 +15,6 @@
  * nodes, and a hundred times what the look costs. */
 #define BREAK_NS 50000.0
 #define TICK_NS  200000000u
-/* From the end of a delayed assignment to the begin of the next one, where ranks share cores: a rank wakes up. */
-#define TURN_NS 20000u
-/* The next in turn looks so often, and the time that waking up takes; it leaves its core to the one before. */
-#define LOOK_NAP_NS 1000u
 
 /* --- waiting --- */
 
@@ -36,7 +32,7 @@ int flat_prepare_waiting(struct flat *flat)
         return -1;
     flat->wait.far_peers = has_far_peers(flat);
     wait_reset(&flat->wait);
-    return 0;
+    return wait_for_work(&flat->wait, exec_descriptor(&flat->exec));
 }
 
 void flat_finish_waiting(struct flat *flat)
@@ -50,7 +46,7 @@ static void stop(struct flat *flat)
     if (flat->stopping)
         return;
     flat->stopping = true;
-    flat->transport->stop(flat);
+    flat->share.transport->stop(&flat->share);
 }
 
 void flat_fail(struct flat *flat)
@@ -58,20 +54,61 @@ void flat_fail(struct flat *flat)
     flat->failed = true;
 }
 
-void flat_idle(struct flat *flat, bool (*poll)(void *context), void *context)
+/* --- what the transports need --- */
+
+static void host_idle(struct share *share, bool (*poll)(void *context), void *context)
 {
+    struct flat *flat = share->context;
     flat_pause(flat);
     wait_idle(&flat->wait, &flat->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
 }
 
-/* The ticket says how many are before this rank, so how long it may sleep. A rank that only yielded its core would come
- * last of all when its turn is there, behind those that have slept. */
-void flat_take_turn(struct flat *flat, uint64_t (*add)(void *self, enum flat_turn word, uint64_t amount), void *self)
+static void host_happened(struct share *share)
 {
-    uint64_t own = add(self, FLAT_TICKET, 1), ahead;
-    while ((ahead = own - add(self, FLAT_SERVING, 0)) > 0)
-        if (!flat->runtime->cores_are_free)
-            runtime_nap(flat->runtime, (ahead - 1) * (flat->assignment_ns + TURN_NS) + LOOK_NAP_NS);
+    wait_reset(&((struct flat *)share->context)->wait);
+}
+
+static void host_pause(struct share *share)
+{
+    flat_pause(share->context);
+}
+
+static void host_sent(struct share *share, unsigned rank)
+{
+    doorbell_ring(&((struct flat *)share->context)->runtime->doorbell, rank);
+}
+
+static void host_delay(struct share *share, uint64_t ns)
+{
+    runtime_delay(((struct flat *)share->context)->runtime, ns);
+}
+
+static void host_nap(struct share *share, uint64_t ns)
+{
+    runtime_nap(((struct flat *)share->context)->runtime, ns);
+}
+
+void flat_begin_sharing(struct flat *flat, const struct transport *transport)
+{
+    static const struct share_host host = {.idle = host_idle,
+                                           .happened = host_happened,
+                                           .pause = host_pause,
+                                           .sent = host_sent,
+                                           .delay = host_delay,
+                                           .nap = host_nap,
+                                           .yield = wait_yield};
+    flat->share = (struct share){
+        .transport = transport,
+        .host = &host,
+        .context = flat,
+        .world = flat->runtime->world,
+        .node = flat->runtime->node,
+        .rank = flat->rank,
+        .ranks = flat->ranks,
+        .nodes = flat->topology->nodes,
+        .node_technique = &flat->options.worker.node_technique,
+        .error = &flat->lead.error,
+    };
 }
 
 /* --- between two turns --- */
@@ -81,7 +118,7 @@ static void show_progress(struct flat *flat, uint64_t now_ns)
     flat->next_tick_ns = now_ns + TICK_NS;
     const struct progress progress = {
         .name = flat->lead.plan.kernel->name,
-        .done = flat->transport->drawn(flat),
+        .done = flat->share.transport->drawn(&flat->share),
         .total = flat->lead.plan.count,
         .elapsed_s = (double)(now_ns - flat->start_ns) / 1e9,
         .busy = flat->ranks,
@@ -99,10 +136,10 @@ static void look_at_clock(struct flat *flat)
     wait_look(&flat->wait, now_ns);
     if (flat->wait.drain)
         stop(flat);
-    if (flat->rank == 0 && flat->transport->serve != NULL) /* whatever the transport: nobody waits for ever */
-        flat->transport->serve(flat);
-    if (flat->transport->look != NULL)
-        flat->transport->look(flat, now_ns);
+    if (flat->rank == 0 && flat->share.transport->serve != NULL) /* whatever the transport: nobody waits for ever */
+        flat->share.transport->serve(&flat->share);
+    if (flat->share.transport->look != NULL)
+        flat->share.transport->look(&flat->share, now_ns);
     if (flat->rank == 0 && flat->lead.terminal.mode != TERMINAL_NONE && now_ns >= flat->next_tick_ns)
         show_progress(flat, now_ns);
 }
@@ -110,8 +147,8 @@ static void look_at_clock(struct flat *flat)
 /* Whether others need this rank to look after them while it computes. */
 static bool must_serve(const struct flat *flat)
 {
-    return flat->rank == 0 && flat->ranks > 1 && flat->transport->serve != NULL &&
-           (flat->transport == &transport_two_sided || flat->wait.far_peers);
+    return flat->rank == 0 && flat->ranks > 1 && flat->share.transport->serve != NULL &&
+           (flat->share.transport == &transport_two_sided || flat->wait.far_peers);
 }
 
 /* The next iteration of the running chunk after which to break off; 0: only where the executor does by itself. */
@@ -127,13 +164,14 @@ static uint64_t next_break(const struct flat *flat, uint64_t done)
 
 /* --- computing --- */
 
-/* Takes results that have gathered: [done - count, done) of the running chunk. */
+/* Takes results that have gathered: the latest that the executor has handed over. */
 static void store(struct flat *flat, const struct chunk_event *chunk)
 {
     struct lead *lead = &flat->lead;
-    uint64_t first = flat->exec.first + chunk->done - chunk->count;
+    uint64_t first = flat->exec.first + flat->exec.sliced - chunk->count;
     if (chunk->data != NULL) {
-        if (!flat->failed && results_write(&lead->sink, first, chunk->count, chunk->data, &lead->error) < 0)
+        if (!flat->failed &&
+            results_write(&lead->sink, first, chunk->count, chunk->data, chunk->bytes, &lead->error) < 0)
             flat_fail(flat);
         exec_sent(&flat->exec, chunk->data);
     }
@@ -147,7 +185,7 @@ static void finish_chunk(struct flat *flat, const struct chunk_event *chunk)
 {
     flat->figures.chunks++;
     flat->figures.compute_ns += chunk->compute_ns;
-    flat_measure(&flat->core, flat->exec.count, chunk->compute_ns, chunk->deviation_ns, chunk->samples);
+    flat_measure(&flat->share.core, flat->exec.count, chunk->compute_ns, chunk->deviation_ns, chunk->samples);
     if (flat->exec.config.collect) /* its results are stored */
         flat->figures.finish_ns = runtime_now() - flat->start_ns;
 }
@@ -158,12 +196,11 @@ static bool handle(struct flat *flat, const struct event *event)
     switch (event->type) {
     case EVENT_MARK: exec_mark(&flat->exec, next_break(flat, event->chunk.done)); return false;
     case EVENT_SLICE: store(flat, &event->chunk); return flat->failed;
-    default: break;
-    }
-    if (event->text != NULL) {
+    case EVENT_FAILURE:
         error_set(&flat->lead.error, "%s: %s", flat->lead.plan.kernel->name, event->text);
         flat_fail(flat);
         return true;
+    default: break;
     }
     store(flat, &event->chunk);
     finish_chunk(flat, &event->chunk);
@@ -176,7 +213,7 @@ static void look_around(struct flat *flat, uint64_t compute_ns)
     if (flat->looked_compute_ns >= LOOK_COMPUTE_NS || ++flat->looked_chunks >= LOOK_CHUNKS)
         look_at_clock(flat);
     if (flat->serves)
-        flat->transport->serve(flat);
+        flat->share.transport->serve(&flat->share);
 }
 
 /* One that is known to be short; nobody waits for it to break off. */
@@ -195,7 +232,24 @@ static void run_short(struct flat *flat, const struct range *chunk)
     if (++flat->looked_chunks >= LOOK_CHUNKS)
         look_at_clock(flat);
     if (flat->serves)
-        flat->transport->serve(flat);
+        flat->share.transport->serve(&flat->share);
+}
+
+static bool no_mail(void *context)
+{
+    (void)context;
+    return false;
+}
+
+/* The kernel waits. Who serves others looks up again soon; nobody else has anything to look for but signals. */
+#define LOOK_UP_NS 1000000u
+
+static void await_work(struct flat *flat)
+{
+    uint64_t now_ns = runtime_now();
+    wait_idle(&flat->wait, &flat->runtime->doorbell, now_ns, flat->serves ? now_ns + LOOK_UP_NS : NEVER, false, no_mail,
+              NULL);
+    look_at_clock(flat);
 }
 
 static void run_chunk(struct flat *flat, const struct range *chunk)
@@ -206,10 +260,12 @@ static void run_chunk(struct flat *flat, const struct range *chunk)
     while (!over) {
         struct event event;
         uint64_t before_ns = exec->compute_ns;
-        event.text = NULL;
         event.chunk.data = NULL;
-        if (exec_advance(exec, &event) == TURN_EVENT)
+        enum turn turn = exec_advance(exec, &event);
+        if (turn == TURN_EVENT)
             over = handle(flat, &event);
+        else if (turn == TURN_BLOCKED)
+            await_work(flat);
         look_around(flat, exec->compute_ns - before_ns);
     }
 }
@@ -231,7 +287,7 @@ void flat_work(struct flat *flat)
     flat->start_ns = runtime_now();
     flat->figures.first_ns = flat->figures.finish_ns = NEVER;
     look_at_clock(flat);
-    while (!flat->failed && flat->transport->draw(flat, &chunk)) {
+    while (!flat->failed && flat->share.transport->draw(&flat->share, &chunk)) {
         if (flat->figures.first_ns == NEVER)
             flat->figures.first_ns = runtime_now() - flat->start_ns;
         if (exec_is_short(&flat->exec, chunk.count))
@@ -240,8 +296,13 @@ void flat_work(struct flat *flat)
             run_chunk(flat, &chunk);
     }
     note_end(flat);
+    if (flat->share.failed)
+        flat_fail(flat);
     if (flat->failed)
         stop(flat);
-    if (flat->transport->finish != NULL)
-        flat->transport->finish(flat);
+    if (flat->share.transport->finish != NULL)
+        flat->share.transport->finish(&flat->share);
+    flat->figures.refills = flat->share.refills;
+    flat->figures.messages = flat->share.messages;
+    flat->figures.bytes = flat->share.bytes;
 }

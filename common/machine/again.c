@@ -3,78 +3,152 @@
  * wait and nothing else is left. */
 #include "common/machine/serving.h"
 
-#include <stdlib.h>
+#include "common/util/grow.h"
+
 #include <string.h>
 
-/* Room for one more of `size` bytes; false when memory is out. */
-static bool grow(struct service *service, void **items, unsigned count, unsigned *capacity, size_t size)
+static void check_memory(struct service *service, int result)
 {
-    if (count < *capacity)
-        return true;
-    unsigned larger = *capacity > 0 ? 2 * *capacity : 8;
-    void *grown = realloc(*items, larger * size);
-    service->news = true;
-    service->out_of_memory |= grown == NULL;
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *capacity = larger;
-    return true;
+    service->news |= result < 0;
+    service->out_of_memory |= result < 0;
+}
+
+/* Room for one more of `size` bytes; false when memory is out. */
+static bool make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
+{
+    void *grown = grow(*items, count, capacity, size);
+    check_memory(service, grown == NULL ? -1 : 0);
+    *items = grown != NULL ? grown : *items;
+    return grown != NULL;
 }
 
 static void give_up(struct service *service, const struct range *range)
 {
     void *records = service->failed;
     service->news = true;
-    if (!grow(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
+    if (!make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
         return;
     service->failed = records;
     assign_record_put(service->failed, service->failed_count++, range->first, range->count);
 }
 
+void service_suspect(struct service *service, const struct suspect *more)
+{
+    check_memory(service, suspects_add(&service->suspects, more));
+}
+
+void service_warn(struct service *service, const struct suspect *known)
+{
+    check_memory(service, suspects_raise(&service->suspects, known));
+}
+
+void service_clear(struct service *service, uint64_t first, uint64_t count)
+{
+    check_memory(service, suspects_forget(&service->suspects, first, count));
+}
+
+static bool is_hopeless(const struct service *service, const struct suspect *suspect)
+{
+    return suspect->deaths >= DEATHS_MAX || suspect->failures > service->retries;
+}
+
 /* Parts of one chunk come back one after the other. */
-static bool merge_returned(struct service *service, const struct range *range, unsigned attempts)
+static bool merge_returned(struct service *service, const struct range *range)
 {
     struct returned *last = service->returned_count > 0 ? &service->returned[service->returned_count - 1] : NULL;
-    if (last == NULL || last->attempts != attempts || last->range.first + last->range.count != range->first)
+    if (last == NULL || last->range.first + last->range.count != range->first)
         return false;
     last->range.count += range->count;
     return true;
 }
 
-void service_return(struct service *service, const struct range *range, unsigned attempts)
+void service_put_returned(struct service *service, const struct range *range, uint64_t now_ns)
 {
     void *items = service->returned;
-    if (service->ending)
-        return; /* nobody would compute it */
-    if (attempts >= ATTEMPTS_MAX) {
-        give_up(service, range);
+    if (merge_returned(service, range))
         return;
-    }
-    service->news = true;
-    service->reissued++;
-    if (merge_returned(service, range, attempts))
-        return;
-    if (!grow(service, &items, service->returned_count, &service->returned_capacity, sizeof *service->returned))
+    if (!make_room(service, &items, service->returned_count, &service->returned_capacity, sizeof *service->returned))
         return;
     service->returned = items;
-    service->returned[service->returned_count++] = (struct returned){*range, attempts};
+    service->returned[service->returned_count++] = (struct returned){*range, now_ns};
+}
+
+bool service_return(struct service *service, const struct range *range, uint64_t now_ns)
+{
+    struct range rest = *range, piece;
+    struct suspect suspect;
+    bool any = false;
+    if (service->ending)
+        return false; /* nobody would compute it */
+    for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
+        piece = (struct range){rest.first, suspects_look(&service->suspects, &rest, &suspect)};
+        if (is_hopeless(service, &suspect)) {
+            give_up(service, &piece);
+            service_clear(service, piece.first, piece.count);
+            continue;
+        }
+        service_put_returned(service, &piece, now_ns);
+        any = true;
+    }
+    service->news = service->returned_anew = true;
+    service->reissued += any;
+    return any;
+}
+
+static bool has_others(const struct service *service, unsigned w)
+{
+    for (unsigned v = 0; v < service->worker_count; v++)
+        if (v != w && service->workers[v].present && !service->workers[v].gone)
+            return true;
+    return false;
+}
+
+/* How much of the beginning of what was returned worker `w` may get now; 0: it is for another, or `w` has something to
+ * finish first: should it die, too, it is to be known of what. */
+static uint64_t may_take(struct service *service, unsigned w, const struct returned *returned, uint64_t now_ns,
+                         bool *careful)
+{
+    struct suspect suspect;
+    uint64_t count = suspects_look(&service->suspects, &returned->range, &suspect);
+    uint64_t due_ns = returned->since_ns + ELSEWHERE_NS;
+    *careful = suspect.deaths >= CAREFUL_DEATHS;
+    if (suspect.deaths > 0 && service->workers[w].holds > 0)
+        return 0;
+    if (suspect.failures == 0 || suspect.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))
+        return count;
+    service->elsewhere_due_ns = due_ns < service->elsewhere_due_ns ? due_ns : service->elsewhere_due_ns;
+    return 0;
 }
 
 /* The oldest, and of that no more than the latest chunk that was cut for the worker: it may be the slowest of all. */
-void service_take_returned(struct service *service, unsigned w, struct returned *taken)
+bool service_take_returned(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful)
 {
-    struct returned *first = &service->returned[0];
-    uint64_t most = service->pool.own[w].latest_count;
-    *taken = *first;
-    if (most > 0 && taken->range.count > most) {
-        taken->range.count = most;
-        first->range.first += most;
-        first->range.count -= most;
-        return;
+    uint64_t most = service->pool.own[w].latest_count, count = 0;
+    unsigned i = 0;
+    while (i < service->returned_count && (count = may_take(service, w, &service->returned[i], now_ns, careful)) == 0)
+        i++;
+    if (count == 0)
+        return false;
+    struct returned *from = &service->returned[i];
+    count = most > 0 && count > most ? most : count;
+    *range = (struct range){from->range.first, count};
+    from->range.first += count;
+    from->range.count -= count;
+    if (from->range.count == 0)
+        memmove(from, from + 1, (--service->returned_count - i) * sizeof *from);
+    return true;
+}
+
+bool service_wants_care(const struct service *service, const struct range *range)
+{
+    struct range rest = *range;
+    struct suspect suspect;
+    for (uint64_t count; service->suspects.count > 0 && rest.count > 0; rest.first += count, rest.count -= count) {
+        count = suspects_look(&service->suspects, &rest, &suspect);
+        if (suspect.deaths >= CAREFUL_DEATHS)
+            return true;
     }
-    service->returned_count--;
-    memmove(first, first + 1, service->returned_count * sizeof *first);
+    return false;
 }
 
 static struct grant *twin_of(struct service *service, const struct grant *grant)
@@ -90,21 +164,20 @@ bool service_take_away(struct service *service, struct range *range)
     return true;
 }
 
+static struct range rest_of(const struct grant *grant)
+{
+    return (struct range){grant->first + grant->received, grant->count - grant->received};
+}
+
 /* Takes back what is not received of a grant; what is on its way to the disk comes by itself. Returns whether there was
  * something to be handed out again. */
-static bool take_back(struct service *service, struct grant *grant, unsigned attempts)
+static bool take_back(struct service *service, struct grant *grant, uint64_t now_ns)
 {
-    const struct range rest = {grant->first + grant->received, grant->count - grant->received};
-    bool returns = rest.count > 0 && grant->claim == CLAIM_SOLE;
-    if (grant->claim == CLAIM_SHARED) {
-        struct grant *twin = twin_of(service, grant);
-        twin->claim = CLAIM_SOLE;
-        twin->attempts = (uint8_t)attempts;
-    }
+    const struct range rest = rest_of(grant);
+    if (grant->claim == CLAIM_SHARED)
+        twin_of(service, grant)->claim = CLAIM_SOLE;
     grant->chunk = 0;
-    if (returns)
-        service_return(service, &rest, attempts);
-    return returns && !service->ending && attempts < ATTEMPTS_MAX;
+    return rest.count > 0 && grant->claim == CLAIM_SOLE && service_return(service, &rest, now_ns);
 }
 
 /* The one that the worker computed when it died: the oldest that it has not finished. */
@@ -135,34 +208,44 @@ static void leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-static void note_loss(struct service *service, unsigned w, uint64_t chunks)
+static void note_loss(struct service *service, unsigned w, uint64_t chunks, const struct range *running)
 {
     void *items = service->losses;
     service->news = true;
-    if (!grow(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
+    if (!make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
         return;
     service->losses = items;
-    service->losses[service->loss_count++] = (struct loss){w, chunks};
+    service->losses[service->loss_count++] = (struct loss){w, chunks, *running};
 }
 
-void service_lost(struct service *service, unsigned w)
+/* What the worker computed when it died is held against those iterations, unless others' results of them count. */
+static struct range blame_running(struct service *service, struct served *worker)
+{
+    const struct grant *running = running_grant(worker);
+    if (running == NULL || running->claim == CLAIM_VOID || running->received == running->count || service->ending)
+        return (struct range){0};
+    const struct range rest = rest_of(running);
+    service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
+    return rest;
+}
+
+void service_lost(struct service *service, unsigned w, uint64_t now_ns)
 {
     struct served *worker = &service->workers[w];
     uint64_t chunks = 0;
     if (worker->gone || !worker->present)
         return;
-    const struct grant *running = running_grant(worker);
-    for (unsigned i = 0; i < GRANTS_MAX; i++) {
-        struct grant *grant = &worker->grants[i];
-        if (grant->chunk != 0)
-            chunks += take_back(service, grant, grant->attempts + (grant == running));
-    }
+    const struct range running = blame_running(service, worker);
+    for (unsigned i = 0; i < GRANTS_MAX; i++)
+        if (worker->grants[i].chunk != 0)
+            chunks += take_back(service, &worker->grants[i], now_ns);
     service->busy -= worker->holds > 0;
     worker->holds = 0;
     leave_queue(service, w);
     worker->gone = true;
     service->gone++;
-    note_loss(service, w, chunks);
+    service->returned_anew |= service->returned_count > 0; /* it may have been kept for this one */
+    note_loss(service, w, chunks, &running);
 }
 
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns)
@@ -184,23 +267,21 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     };
 }
 
-/* Who has not even asked for a chunk may still probe, which may take long; but where chunks have been assigned others
- * have long been through with that. */
-static void take_for_lost(struct service *service)
+static void take_for_lost(struct service *service, uint64_t now_ns)
 {
     service->leave_due_ns = NEVER;
     for (unsigned w = 0; w < service->worker_count; w++)
-        if (service->lossy || service->assigned > 0 || service->workers[w].asks > 0)
-            service_lost(service, w);
+        service_lost(service, w, now_ns);
 }
 
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service_deadline(service) > now_ns)
         return;
+    service->elsewhere_due_ns = NEVER;
     service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
     if (service->ending)
-        take_for_lost(service);
+        take_for_lost(service, now_ns);
     else
         service_serve(service, now_ns, actions);
 }
@@ -218,16 +299,57 @@ static double mean_iteration_ns(const struct service *service)
     return iterations > 0 ? compute / iterations : 0;
 }
 
+/* How long the grant takes as far as the earlier chunks of its worker, or of all, let expect; 0: not known. */
+static double expected_ns(const struct served *worker, const struct grant *grant, double mean_ns)
+{
+    bool has_own = worker->chunks > 0 && worker->iterations > 0;
+    double iteration_ns = has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
+    return iteration_ns * (double)grant->count;
+}
+
+/* So long after `since_ns`, `least_ns` at least. */
+static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
+{
+    return span_ns < (double)least_ns ? since_ns + least_ns : span_ns < 1e18 ? since_ns + (uint64_t)span_ns : NEVER;
+}
+
 /* When the grant is overdue. Those behind the running one begin when that is finished. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
-    bool has_own = worker->chunks > 0 && worker->iterations > 0;
-    double iteration_ns = has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
-    if (iteration_ns <= 0)
-        return began + LEASE_UNKNOWN_NS;
-    double lease = LEASE_FACTOR * iteration_ns * (double)grant->count;
-    return lease < LEASE_MIN_NS ? began + LEASE_MIN_NS : lease < 1e18 ? began + (uint64_t)lease : NEVER;
+    double expected = expected_ns(worker, grant, mean_ns);
+    return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
+}
+
+/* Who computes gives up at once, or after the time that a drain leaves him, but not before his executor looks at the
+ * messages: in the middle of an iteration, which is not longer than all of his chunk should take. A drain has not the
+ * time to wait for that. Where no chunk was assigned a worker that has not asked may still probe. */
+uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
+{
+    if (end->drain)
+        return now_ns + service->drain_ns + LEAVE_NS;
+    uint64_t due = now_ns + (service->assigned > 0 ? LEAVE_NS : LEASE_UNKNOWN_NS);
+    double mean_ns = mean_iteration_ns(service);
+    for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
+        struct served *worker = &service->workers[w];
+        const struct grant *running = worker->holds > 0 ? running_grant(worker) : NULL;
+        uint64_t end_ns = running != NULL ? after_ns(now_ns, expected_ns(worker, running, mean_ns), LEAVE_NS) : 0;
+        due = end_ns > due ? end_ns : due;
+    }
+    return due;
+}
+
+void service_lose_overdue(struct service *service, uint64_t now_ns)
+{
+    double mean_ns = mean_iteration_ns(service);
+    if (service->once)
+        return;
+    for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
+        struct served *worker = &service->workers[w];
+        const struct grant *running = worker->holds > 0 ? running_grant(worker) : NULL;
+        if (running != NULL && lease_end_ns(worker, running, mean_ns) <= now_ns)
+            service_lost(service, w, now_ns);
+    }
 }
 
 struct overdue {
@@ -266,6 +388,8 @@ static void look_at_worker(const struct service *service, unsigned v, unsigned w
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other)
 {
     struct overdue least = {.end_ns = NEVER};
+    if (service->once)
+        service->lease_due_ns = NEVER;
     if (service->lease_due_ns > now_ns)
         return NULL;
     double mean_ns = mean_iteration_ns(service);
@@ -287,7 +411,6 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     old->twin_chunk = copy->chunk;
     copy->twin_worker = old_worker;
     copy->twin_chunk = old->chunk;
-    copy->attempts = old->attempts;
     service->reissued++;
     service->news = true;
 }
@@ -313,12 +436,10 @@ static void drop_part(struct service *service, unsigned w, struct grant *grant, 
         grant->chunk = 0;
     if (message->payload != PAYLOAD_DATA)
         return;
-    actions_add(
-        actions,
-        &(struct action){
-            .type = ACTION_COLLECT,
-            .store = {.part = part, .from = service->ranks[w], .bytes = count * service->record_bytes, .discard = true},
-        });
+    actions_add(actions, &(struct action){
+                             .type = ACTION_COLLECT,
+                             .store = {.part = part, .from = service->ranks[w], .bytes = message->payload_bytes},
+                         });
 }
 
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count,
@@ -328,4 +449,55 @@ bool service_drops(struct service *service, unsigned w, struct grant *grant, uin
         return false;
     drop_part(service, w, grant, count, message, actions);
     return true;
+}
+
+/* --- what did not work --- */
+
+/* The beginning of what failed, against all of which the same is held. */
+static struct failure first_piece(const struct service *service, const struct failure *failure, uint64_t first)
+{
+    const struct range rest = {first, failure->first + failure->count - first};
+    struct failure piece = *failure;
+    struct suspect suspect;
+    piece.first = first;
+    piece.count = suspects_look(&service->suspects, &rest, &suspect);
+    piece.final |= is_hopeless(service, &suspect);
+    return piece;
+}
+
+static void fail_piece(struct service *service, const struct failure *piece, uint64_t now_ns)
+{
+    service->ops->failed(service->owner, piece);
+    if (piece->final)
+        service_clear(service, piece->first, piece->count);
+    else
+        service_return(service, &(struct range){piece->first, piece->count}, now_ns);
+}
+
+/* Where another worker has the chunk, too, that one tries, as long as there is hope. */
+static bool leave_to_twin(struct service *service, struct grant *grant, const struct failure *piece)
+{
+    if (grant->claim != CLAIM_SHARED || (piece->final && wins(service, grant)))
+        return false;
+    twin_of(service, grant)->claim = CLAIM_SOLE;
+    grant->claim = CLAIM_VOID;
+    service->ops->failed(service->owner, piece);
+    return true;
+}
+
+void service_failure(struct service *service, unsigned w, struct grant *grant, const struct failure *failure,
+                     uint64_t now_ns)
+{
+    struct failure told = *failure, piece;
+    uint64_t end = failure->first + failure->count;
+    if (grant->claim == CLAIM_VOID)
+        return;
+    told.id = service->ranks[w];
+    service_suspect(service,
+                    &(struct suspect){.first = told.first, .count = told.count, .failures = 1, .failed_by = told.id});
+    piece = first_piece(service, &told, told.first);
+    if (leave_to_twin(service, grant, &piece))
+        return;
+    for (; piece.first < end; piece = first_piece(service, &told, piece.first + piece.count))
+        fail_piece(service, &piece, now_ns);
 }

@@ -61,6 +61,11 @@ void actions_add(struct actions *actions, const struct action *action)
         *slot = *action;
 }
 
+void actions_drop(struct actions *actions, unsigned rank, const char *text)
+{
+    actions_add(actions, &(struct action){.type = ACTION_DROP, .drop = {rank, text}});
+}
+
 struct message problem_message(unsigned rank, const char *text)
 {
     return (struct message){

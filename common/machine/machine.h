@@ -18,9 +18,15 @@
 /* Some of a chunk's results on their way from the message to the disk. The runtime hands it back unchanged. */
 struct part {
     unsigned worker; /* index among the workers of this master */
-    uint32_t chunk;  /* 0: results that nobody wants, see ACTION_COLLECT */
+    uint32_t chunk;  /* 0: see part_is_unwanted() */
     uint64_t first, count, digest;
 };
+
+/* The iterations are done already: another worker was quicker. */
+static inline bool part_is_unwanted(const struct part *part)
+{
+    return part->chunk == 0;
+}
 
 enum event_type {
     EVENT_START,    /* first event of every machine */
@@ -29,7 +35,9 @@ enum event_type {
     EVENT_PROBED,   /* a PROBE is over: `speed` */
     EVENT_MARK,     /* the running chunk has reached its mark: `chunk` says how far it is */
     EVENT_SLICE,    /* some results of the running chunk, not its last, are ready: `chunk` */
-    EVENT_FINISHED, /* the running chunk is over: `chunk`, or `text` says why the kernel failed */
+    EVENT_FAILURE,  /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text` says why.
+                       All results before them have left; the chunk goes on behind them */
+    EVENT_FINISHED, /* the running chunk is over: `chunk`, in which there may be nothing left */
     EVENT_TIMER,    /* the deadline has passed */
     EVENT_DRAIN,    /* a signal asks to stop */
     EVENT_PROBLEM,  /* the runtime cannot go on: `text` */
@@ -40,7 +48,8 @@ enum event_type {
 struct chunk_event {
     uint64_t done;       /* iterations of the chunk finished so far */
     uint64_t compute_ns; /* time in the kernel so far */
-    uint64_t count;      /* SLICE and FINISHED: iterations whose results these are */
+    uint64_t count;      /* SLICE and FINISHED: iterations whose results these are; FAILURE: that did not work */
+    bool final;          /* FAILURE: not to be tried again */
     uint64_t digest;     /* of them */
     const void *data;    /* their records, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;
@@ -76,11 +85,13 @@ enum action_type {
     ACTION_RUN,     /* begin to compute the chunk `run` */
     ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
-    ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place; with
-                       store.discard it is received and dropped: the iterations are done already */
+    ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place; what
+                       part_is_unwanted() is received and dropped */
     ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; PROBLEM follows where that fails */
     ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
                     it is there, is left out, and PROBLEM follows */
+    ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_LOST of it follows,
+                    and it is sent nothing more. If it is the supermaster, that ends this rank */
     ACTION_EXIT, /* leave with exit.status */
 };
 
@@ -95,19 +106,23 @@ struct action {
             uint32_t chunk;
             uint64_t first, count;
             uint64_t mark; /* iterations after which to tell; 0: not at all */
+            bool careful;  /* in a child process: iterations that end it are FAILUREs, and final */
         } run;
         struct {
             struct part part;
             unsigned from;
             const void *data;
             uint64_t bytes;
-            bool discard; /* COLLECT */
         } store;
         struct {
             const struct range *ranges; /* borrowed for the step */
             size_t count;
             uint64_t digest; /* of them together */
         } journal;
+        struct {
+            unsigned rank;
+            const char *text; /* what it did, as in "rank 5 ..."; borrowed for the step */
+        } drop;
         struct {
             int status; /* enum exit_status */
         } exit;
@@ -150,6 +165,9 @@ void actions_send(struct actions *actions, unsigned to, const struct message *me
 
 /* Appends any other action. */
 void actions_add(struct actions *actions, const struct action *action);
+
+/* Appends a DROP. */
+void actions_drop(struct actions *actions, unsigned rank, const char *text);
 
 /* A PROBLEM message about `rank`; the text is borrowed, and cut at TEXT_MAX. */
 struct message problem_message(unsigned rank, const char *text);

@@ -11,6 +11,10 @@ int service_init(struct service *service, const struct service_config *config)
         .ranks = config->ranks,
         .worker_count = config->workers,
         .record_bytes = config->record_bytes,
+        .drain_ns = config->drain_ns,
+        .retries = config->retries,
+        .elsewhere_due_ns = NEVER,
+        .once = config->once,
         .present = config->absent ? 0 : config->workers,
         .leave_due_ns = NEVER,
         .first_assign_ns = NEVER,
@@ -36,6 +40,7 @@ void service_fini(struct service *service)
     free(service->returned);
     free(service->losses);
     free(service->failed);
+    suspects_fini(&service->suspects);
     pool_fini(&service->pool);
     *service = (struct service){0};
 }
@@ -65,6 +70,8 @@ static void commit(struct service *service, const struct part *part)
     if (grant->computed && grant->stored == grant->count)
         grant->chunk = 0;
     worker->iterations += part->count;
+    if (service->suspects.count > 0)
+        service_clear(service, part->first, part->count);
     service->ops->committed(service->owner, part);
 }
 
@@ -74,16 +81,18 @@ static int check_payload(const struct service *service, const struct message *me
 {
     if (service->record_bytes == 0)
         return message->payload == PAYLOAD_NONE ? 0 : error_set(error, "sent results that the job does not collect");
-    uint64_t expected;
-    if (__builtin_mul_overflow(count, service->record_bytes, &expected))
-        expected = UINT64_MAX;
-    if (message->payload == PAYLOAD_INLINE && message->payload_bytes != expected)
-        return error_set(error, "sent %llu bytes of results instead of %llu",
-                         (unsigned long long)message->payload_bytes, (unsigned long long)expected);
+    if (count == 0)
+        return message->payload == PAYLOAD_NONE ? 0 : error_set(error, "sent results of a chunk that had none left");
     if (message->payload == PAYLOAD_NONE)
         return error_set(error, "sent a completion without its results");
-    if (message->payload == PAYLOAD_DATA && count > 1 && expected > SLICE_MAX)
-        return error_set(error, "announced %llu bytes of results at once, more than %u", (unsigned long long)expected,
+    uint64_t expected = message->payload_bytes;
+    if (service->record_bytes != RECORD_VARIABLE && __builtin_mul_overflow(count, service->record_bytes, &expected))
+        expected = UINT64_MAX;
+    if (message->payload_bytes != expected)
+        return error_set(error, "sent %llu bytes of results instead of %llu",
+                         (unsigned long long)message->payload_bytes, (unsigned long long)expected);
+    if (count > 1 && expected > SLICE_MAX)
+        return error_set(error, "sent %llu bytes of results at once, more than %u", (unsigned long long)expected,
                          SLICE_MAX);
     return 0;
 }
@@ -94,6 +103,11 @@ static int take_part(struct service *service, unsigned w, struct grant *grant, u
 {
     if (check_payload(service, message, count, error) < 0)
         return -1;
+    if (count == 0) { /* its last iterations did not work */
+        if (grant->stored == grant->count)
+            grant->chunk = 0;
+        return 0;
+    }
     if (grant->claim != CLAIM_SOLE && service_drops(service, w, grant, count, message, actions))
         return 0;
     struct part part = {w, grant->chunk, grant->first + grant->received, count, digest};
@@ -108,7 +122,7 @@ static int take_part(struct service *service, unsigned w, struct grant *grant, u
                              .store = {.part = part,
                                        .from = service->ranks[w],
                                        .data = message->payload_data,
-                                       .bytes = count * service->record_bytes},
+                                       .bytes = message->payload_bytes},
                          });
     return 0;
 }
@@ -128,7 +142,8 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* Notes that a chunk is computed; NULL where it was never assigned. */
+/* Notes that a chunk is computed; NULL where it was never assigned. What others have done, too, or did not all work is
+ * not learned from. */
 static struct grant *complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request)
 {
     struct served *worker = &service->workers[w];
@@ -141,7 +156,7 @@ static struct grant *complete_chunk(struct service *service, unsigned w, uint64_
     worker->last_done_ns = now_ns;
     grant->computed = true;
     release_chunk(service, worker);
-    if (service->ops->finished != NULL)
+    if (service->ops->finished != NULL && !grant->flawed && grant->claim != CLAIM_VOID)
         tell_finished(service, w, grant, request);
     return grant;
 }
@@ -229,6 +244,24 @@ static int receive_result(struct service *service, unsigned w, const struct mess
     return take_part(service, w, grant, result->count, result->digest, message, actions, error);
 }
 
+/* The next iterations of a chunk are over, without a result. The owner serves afterwards. */
+static int receive_failure(struct service *service, unsigned w, uint64_t now_ns, const struct failure *failure,
+                           struct error *error)
+{
+    struct grant *grant = find_grant(&service->workers[w], failure->id);
+    if (grant == NULL && service->workers[w].gone)
+        return 1;
+    if (grant == NULL || failure->first != grant->first + grant->received ||
+        failure->count > grant->count - grant->received)
+        return error_set(error, "says that iterations of chunk %u failed, which were not assigned to it or are over",
+                         failure->id);
+    grant->received += failure->count;
+    grant->stored += failure->count;
+    grant->flawed = true;
+    service_failure(service, w, grant, failure, now_ns);
+    return 0;
+}
+
 static void receive_goodbye(struct service *service, unsigned w, const struct message *message)
 {
     struct served *worker = &service->workers[w];
@@ -254,6 +287,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
     case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
+    case MESSAGE_FAILURE: return receive_failure(service, w, now_ns, &message->failure, error);
     case MESSAGE_GOODBYE: receive_goodbye(service, w, message); return 0;
     case MESSAGE_ECHO: actions_send(actions, service->ranks[w], message); return 0;
     default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));
@@ -268,7 +302,7 @@ static void answer(struct service *service, unsigned w, uint32_t chunk, const st
         assign_record_put(worker->more, worker->answers - 2, range->first, range->count);
         return;
     }
-    worker->answer = (struct assign){chunk, range->first, range->count};
+    worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
     service->answered[service->answered_count++] = w;
 }
 
@@ -283,9 +317,8 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
     grant->received = grant->stored = 0;
     grant->since_ns = now_ns;
     grant->chunk = chunk;
-    grant->computed = false;
+    grant->computed = grant->flawed = false;
     grant->claim = CLAIM_SOLE;
-    grant->attempts = 0;
     service->busy += worker->holds++ == 0;
     service->assigned++;
     actions->assignments++;
@@ -313,11 +346,13 @@ static void send_answers(struct service *service, struct actions *actions)
     service->answered_count = 0;
 }
 
-/* Whether the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. */
+/* Whether the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. Nor is
+ * there room behind a chunk that goes alone. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
-    return grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk == 0;
+    bool is_closed = worker->answers > 0 && worker->answer.careful;
+    return grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk == 0 && !is_closed;
 }
 
 /* The chunk's usual way is not to be burdened with what hardly ever happens. */
@@ -325,10 +360,25 @@ static bool has_slot(struct service *service, unsigned w)
 
 RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
-    struct returned returned;
-    service_take_returned(service, w, &returned);
-    assign(service, w, &returned.range, now_ns, actions)->attempts = (uint8_t)returned.attempts;
+    struct range range;
+    bool careful;
+    service->returned_anew = false;
+    if (!service_take_returned(service, w, now_ns, &range, &careful))
+        return false;
+    assign(service, w, &range, now_ns, actions);
+    service->workers[w].answer.careful = careful; /* then it is the only one in there */
     return true;
+}
+
+/* Something of what is in the pool may have a history: that goes the way of what was returned. */
+RARELY static bool assign_suspect(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
+                                  struct actions *actions)
+{
+    struct suspect suspect;
+    if (suspects_look(&service->suspects, range, &suspect) == range->count && suspect.deaths + suspect.failures == 0)
+        return assign(service, w, range, now_ns, actions) != NULL;
+    service_put_returned(service, range, now_ns);
+    return assign_returned(service, w, now_ns, actions);
 }
 
 /* Gives the rest of an overdue chunk a second time. */
@@ -340,6 +390,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
         return;
     const struct range rest = {overdue->first + overdue->received, overdue->count - overdue->received};
     struct grant *copy = assign(service, w, &rest, now_ns, actions);
+    service->workers[w].answer.careful = service_wants_care(service, &rest);
     service_share(service, overdue, other, copy, w);
     service->lease_due_ns = 0;
 }
@@ -351,14 +402,20 @@ static bool next_chunk(struct service *service, unsigned w, struct range *range)
     return pool_take(&service->pool, w, range);
 }
 
+/* Chunks of the pool that may turn out to be for other workers before this one has to wait. */
+#define TRIES_MAX 16
+
 /* Assigns a chunk to the worker: what was returned first, then of the pool. */
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
-    if (service->returned_count > 0)
-        return assign_returned(service, w, now_ns, actions);
-    if (next_chunk(service, w, &range))
-        return assign(service, w, &range, now_ns, actions) != NULL;
+    if (service->returned_count > 0 && assign_returned(service, w, now_ns, actions))
+        return true;
+    for (unsigned tries = 0; tries < TRIES_MAX && next_chunk(service, w, &range); tries++)
+        if (service->suspects.count == 0)
+            return assign(service, w, &range, now_ns, actions) != NULL;
+        else if (assign_suspect(service, w, &range, now_ns, actions))
+            return true;
     return false;
 }
 
@@ -396,9 +453,12 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         unsigned w = service->waiting[service->waiting_first];
         bool has_room = has_slot(service, w);
         if (has_room && !assign_next(service, w, now_ns, actions)) {
-            if (service->exhausted)
-                serve_copies(service, now_ns, actions);
-            break;
+            if (service->returned_count == 0) {
+                if (service->exhausted)
+                    serve_copies(service, now_ns, actions);
+                break;
+            }
+            has_room = false; /* what is there is for another, or for later */
         }
         lagging = has_room ? 0 : lagging + 1;
         dequeue(service);
@@ -411,18 +471,17 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
 void service_stored(struct service *service, const struct event *event, struct actions *actions)
 {
     const struct part *part = &event->part;
-    if (part->chunk == 0)
+    if (part_is_unwanted(part))
         return; /* nobody wanted it, and nobody waits for it */
     service->parts_on_way--;
     if (event->lost)
-        service_return(service, &(struct range){part->first, part->count}, 0);
+        service_return(service, &(struct range){part->first, part->count}, event->now_ns);
     else if (event->text == NULL)
         commit(service, part);
     if (!event->lost)
         service_serve(service, event->now_ns, actions);
 }
 
-/* Where END says that nothing is outstanding nobody has a reason to stay. */
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
     if (service->ending)
@@ -430,7 +489,7 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
     service->ending = true;
     service->lossy |= end->lossy || end->late;
     service->waiting_count = service->asks_waiting = 0;
-    service->leave_due_ns = end->drain ? NEVER : now_ns + LEAVE_NS;
+    service->leave_due_ns = service_leave_due_ns(service, end, now_ns);
     for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)
         if (service->workers[w].present && !service->workers[w].gone)
             actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_END, .end = *end});

@@ -4,7 +4,9 @@
  * The owner fills the pool and is told what has been stored. A chunk's way: pool, ASSIGN (a grant), REQUEST with DONE,
  * STORE or COLLECT of its results where the job has an output, committed. Nothing is allocated per chunk.
  *
- * What a lost worker had is returned: it is handed out again before anything else. What a worker has had for far too
+ * What a lost worker had is returned, and so is what did not work: it is handed out again before anything else, the
+ * latter to another worker where there is one. What is held against it is kept in `suspects`: iterations that took
+ * workers down go out to be run with care, and where nothing helps they are given up. What a worker has had for far too
  * long is handed out a second time once nothing else is left; the first part of results that comes of either copy
  * decides whose results count, and those of the other are dropped. Every iteration is at any time in the pool, with one
  * worker whose results count (or two that have sent none of it yet), on its way to the disk, returned, or committed. */
@@ -12,13 +14,18 @@
 
 #include "common/machine/machine.h"
 #include "common/machine/pool.h"
+#include "common/machine/suspects.h"
 #include "proto/record.h"
 
 /* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */
 #define GRANTS_MAX (2 * ASKS_MAX)
 
-/* A range that has taken so many workers down is given up. */
-#define ATTEMPTS_MAX 3
+/* What has taken so many workers down is run in a child process of the next one, */
+#define CAREFUL_DEATHS 2
+/* and given up when it takes so many down. */
+#define DEATHS_MAX 3
+/* What did not work with one worker waits so long for another. */
+#define ELSEWHERE_NS 1000000000u
 /* A chunk is overdue when it takes so many times as long as the earlier ones of its worker let expect, */
 #define LEASE_FACTOR 10
 /* and never sooner than this: a core that was busy with something else for a moment is no reason. */
@@ -27,8 +34,11 @@
 #define LEASE_UNKNOWN_NS 60000000000u
 /* While nobody is idle who could be given one, it is looked for again after this. */
 #define LEASE_LOOK_NS 100000000u
-/* Who has not left so long after an END that needs no waiting for chunks is taken for lost. */
+/* Who has not left so long after he could is taken for lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
+
+/* For record_bytes: each iteration yields what it likes. */
+#define RECORD_VARIABLE UINT64_MAX
 
 /* Whose results count. */
 enum claim {
@@ -44,8 +54,8 @@ struct grant {
     uint64_t since_ns;                /* when it was assigned */
     uint32_t chunk;                   /* number; 0: the slot is unused */
     bool computed;                    /* DONE has come */
+    bool flawed;                      /* some of it did not work */
     uint8_t claim;                    /* enum claim */
-    uint8_t attempts;                 /* workers that died of it */
     uint32_t twin_worker, twin_chunk; /* SHARED: the other one */
 };
 
@@ -73,18 +83,21 @@ struct service_ops {
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
     /* The results of the part are stored (or there are none to store). */
     void (*committed)(void *owner, const struct part *part);
+    /* Iterations did not work with the worker of rank `failure->id`; final: they are given up. */
+    void (*failed)(void *owner, const struct failure *failure);
 };
 
-/* Work that a lost worker had. */
+/* Work that is to be handed out again. */
 struct returned {
     struct range range;
-    unsigned attempts;
+    uint64_t since_ns;
 };
 
 /* A worker that was lost, for the owner to tell. */
 struct loss {
     unsigned worker;
-    uint64_t chunks; /* of it, that are handed out again */
+    uint64_t chunks;      /* of it, that are handed out again */
+    struct range running; /* what it computed, as far as is known */
 };
 
 struct service_config {
@@ -92,7 +105,10 @@ struct service_config {
     unsigned workers;
     unsigned pool_capacity;
     bool absent;           /* nobody is served at first: see service_adopt() */
-    uint64_t record_bytes; /* of one iteration's result; 0 where results are only digested */
+    uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE; 0 where results are only digested */
+    uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
+    unsigned retries;      /* of what did not work */
+    bool once;             /* nobody is given what another still computes, however long that takes */
     const struct service_ops *ops;
     void *owner;
 };
@@ -109,7 +125,8 @@ struct service {
     unsigned asks_waiting; /* chunks that these asked for */
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
-    uint64_t record_bytes;
+    uint64_t record_bytes, drain_ns;
+    bool once;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */
@@ -120,11 +137,18 @@ struct service {
     bool news;             /* of what stands below; the owner clears it */
     bool out_of_memory;
     struct returned *returned; /* owned; allocated at the first loss, as all that follows */
-    unsigned returned_count, returned_capacity;
-    struct loss *losses; /* owned */
-    unsigned loss_count, loss_capacity, losses_told;
+    unsigned returned_count;
+    size_t returned_capacity;
+    bool returned_anew;       /* something was, of which nobody was given any yet */
+    struct suspects suspects; /* what is held against iterations that are neither done nor given up */
+    unsigned retries;
+    uint64_t elsewhere_due_ns; /* when not to wait for another worker any longer; NEVER where nothing does */
+    struct loss *losses;       /* owned */
+    unsigned loss_count, losses_told;
+    size_t loss_capacity;
     unsigned char *failed; /* ranges that were given up, as records of a FAILED; owned */
-    unsigned failed_count, failed_capacity, failed_told;
+    unsigned failed_count, failed_told;
+    size_t failed_capacity;
     uint64_t reissued;         /* chunks handed out again, or a second time */
     uint64_t duplicates;       /* results that were dropped */
     uint64_t lease_due_ns;     /* when to look for overdue chunks again; 0: at once */
@@ -142,8 +166,9 @@ void service_fini(struct service *service);
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* Takes a REQUEST, RESULT, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what cannot be; 1 where the
- * worker was taken for lost, and nobody listens to it. */
+/* Takes a REQUEST, RESULT, FAILURE, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what cannot be; 1
+ * where the worker was taken for lost, and nobody listens to it. After a FAILURE the
+ * owner serves. */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
@@ -152,11 +177,17 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
 /* Worker `w` is dead. The owner serves afterwards. Nothing happens where it has left already. */
-void service_lost(struct service *service, unsigned w);
+void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
 /* Worker `w`, which was absent, is served from now on. The chunk that it computes, of which `count` may be 0, becomes
  * its first; `counts`: its results do, else they are dropped. */
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns);
+
+/* What others know of iterations: adds to what is known here, says how much it is at least, or that nothing is held
+ * against them any more. */
+void service_suspect(struct service *service, const struct suspect *more);
+void service_warn(struct service *service, const struct suspect *known);
+void service_clear(struct service *service, uint64_t first, uint64_t count);
 
 /* Takes what was returned away, for the owner to give to others; false when there is nothing. */
 bool service_take_away(struct service *service, struct range *range);
@@ -164,13 +195,18 @@ bool service_take_away(struct service *service, struct range *range);
 /* At EVENT_TIMER: looks for overdue chunks, and takes for lost who should have left long ago. */
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
 
+/* Takes those for lost whose chunk is overdue: to be called where only others than the workers here are idle. */
+void service_lose_overdue(struct service *service, uint64_t now_ns);
+
 /* When something is to be looked at: NEVER for nearly always. */
 static inline uint64_t service_deadline(const struct service *service)
 {
     if (service->ending)
         return service->gone < service->present ? service->leave_due_ns : NEVER;
-    return service->waiting_count > 0 && service->exhausted && service->lease_due_ns > 0 ? service->lease_due_ns
-                                                                                         : NEVER;
+    if (service->waiting_count == 0)
+        return NEVER;
+    uint64_t lease_ns = service->exhausted && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
+    return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
 }
 
 /* Hands chunks to those who wait, as long as there are any; at most once in a step. */

@@ -9,12 +9,21 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 }
 
 /* again.c: what is handed out again */
-/* Has the range handed out again, or given up where it has taken too many workers down. */
-void service_return(struct service *service, const struct range *range, unsigned attempts);
-/* Takes what worker `w` is to get of what was returned, which is something. */
-void service_take_returned(struct service *service, unsigned w, struct returned *taken);
+/* Has the range handed out again, or given up where nothing helped; whether any of it is handed out. */
+bool service_return(struct service *service, const struct range *range, uint64_t now_ns);
+/* Puts it to what was returned, as it is. */
+void service_put_returned(struct service *service, const struct range *range, uint64_t now_ns);
+/* Takes what worker `w` is to get of what was returned; false when nothing of it is for `w` now. */
+bool service_take_returned(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful);
+/* Whether it is to be run with care. */
+bool service_wants_care(const struct service *service, const struct range *range);
+/* The next iterations of a grant, which are counted as over, did not work. */
+void service_failure(struct service *service, unsigned w, struct grant *grant, const struct failure *failure,
+                     uint64_t now_ns);
 /* The chunk that is overdue for longest, of another worker than `w`, and whose it is; NULL: none at present. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
+/* After an END: when those who have not left are taken for lost. */
+uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
 /* Two workers have the rest of a chunk from now on. */
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker);

@@ -9,6 +9,7 @@
 #include "common/util/ranges.h"
 #include "hdss/kernel.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +40,16 @@ struct report_faults {
     uint64_t lost_workers, lost_masters, reissued_chunks, duplicate_results, resumed_iterations;
 };
 
+/* Iterations that did not work. */
+struct report_failure {
+    struct range range;
+    unsigned rank; /* of the worker; REPORT_NO_RANK where several died of it */
+    bool given_up; /* else others have done it, or it came up again */
+    char *text;    /* why */
+};
+
+#define REPORT_NO_RANK UINT_MAX
+
 struct report {
     const char *version; /* of HDSS */
     enum report_topology topology;
@@ -59,8 +70,12 @@ struct report {
     double startup_s;   /* program start to first assignment */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_faults faults;
-    const struct range *failed; /* [failed_count] in order */
+    const struct range *failed; /* [failed_count] that were given up, in order */
     size_t failed_count;
+    const struct report_failure *failures; /* [failure_count] as they became known; of very many not all */
+    size_t failure_count;
+    const struct range *failed_tasks; /* [failed_task_count] done, but called failed by the kernel; in order */
+    size_t failed_task_count;
     const struct report_worker *worker_stats; /* [workers] */
 
     enum report_outcome outcome;
@@ -70,6 +85,8 @@ struct report {
     const char *failure; /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
     const char *journal; /* from which the run can be resumed; NULL where it cannot */
     const char *output;  /* name of the output file; NULL or empty if there is none */
+    bool are_tasks;      /* its iterations are called tasks, and count from 1 */
+    bool output_varies;  /* what is not computed is not there, else it is zero */
 
     /* filled in by report_compute() */
     double compute_s;  /* sum over the workers */

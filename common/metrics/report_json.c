@@ -176,13 +176,28 @@ static void set_counters(json_t *object, const struct report *report)
                                   integer(faults->resumed_iterations)));
 }
 
-/* [first, count] each, of the ranges that were given up. */
-static json_t *failed_ranges(const struct report *report)
+/* [first, count] each. */
+static json_t *list_ranges(const struct range *ranges, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < report->failed_count; i++)
-        json_array_append_new(array,
-                              json_pack("[o, o]", integer(report->failed[i].first), integer(report->failed[i].count)));
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_pack("[o, o]", integer(ranges[i].first), integer(ranges[i].count)));
+    return array;
+}
+
+/* Why that is, as far as it was kept. */
+static json_t *failures(const struct report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct report_failure *failure = &report->failures[i];
+        if (failure->given_up)
+            json_array_append_new(array,
+                                  json_pack("{s:o, s:o, s:o, s:o}", "first", integer(failure->range.first), "count",
+                                            integer(failure->range.count), "worker",
+                                            failure->rank == REPORT_NO_RANK ? json_null() : integer(failure->rank),
+                                            "reason", string(failure->text)));
+    }
     return array;
 }
 
@@ -206,7 +221,9 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "started_at", json_string(started_at));
     set_figures(object, report);
     set_counters(object, report);
-    json_object_set_new(object, "failed", failed_ranges(report));
+    json_object_set_new(object, "failed", list_ranges(report->failed, report->failed_count));
+    json_object_set_new(object, "failures", failures(report));
+    json_object_set_new(object, "failed_tasks", list_ranges(report->failed_tasks, report->failed_task_count));
     return object;
 }
 

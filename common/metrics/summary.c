@@ -209,17 +209,64 @@ static void add_faults(struct text *text, const struct report_faults *faults)
         text_add(text, "\n");
 }
 
-/* The first few of the ranges that were given up; the report has all. */
-static void add_failed(struct text *text, const struct report *report)
+/* "3:2", or of tasks "4-5". */
+static void add_range(struct text *text, const struct range *range, bool are_tasks)
 {
-    for (size_t i = 0; i < report->failed_count && i < FAILED_SHOWN; i++) {
-        const struct range *range = &report->failed[i];
-        text_add(text, "%s%" PRIu64 ":%" PRIu64, i == 0 ? "  given up     " : ", ", range->first, range->count);
+    if (!are_tasks)
+        text_add(text, "%" PRIu64 ":%" PRIu64, range->first, range->count);
+    else if (range->count == 1)
+        text_add(text, "%" PRIu64, range->first + 1);
+    else
+        text_add(text, "%" PRIu64 "-%" PRIu64, range->first + 1, range->first + range->count);
+}
+
+/* Why the first few were given up. */
+static void add_reasons(struct text *text, const struct report *report)
+{
+    unsigned shown = 0;
+    for (size_t i = 0; i < report->failure_count && shown < FAILED_SHOWN; i++) {
+        const struct report_failure *failure = &report->failures[i];
+        if (!failure->given_up)
+            continue;
+        text_add(text, "%s", shown++ == 0 ? "  because      " : "               ");
+        add_range(text, &failure->range, report->are_tasks);
+        text_add(text, " %s\n", failure->text);
     }
-    if (report->failed_count > FAILED_SHOWN)
-        text_add(text, " and %zu more", report->failed_count - FAILED_SHOWN);
-    if (report->failed_count > 0)
-        text_add(text, " (first:count): their workers died\n");
+}
+
+/* The first few of the ranges; the report has all. */
+static void add_ranges(struct text *text, const char *title, const struct range *ranges, size_t count, bool are_tasks)
+{
+    for (size_t i = 0; i < count && i < FAILED_SHOWN; i++) {
+        text_add(text, "%s%s", i == 0 ? title : ", ", i == 0 && are_tasks ? "tasks " : "");
+        add_range(text, &ranges[i], are_tasks);
+    }
+    if (count > FAILED_SHOWN)
+        text_add(text, " and %zu more", count - FAILED_SHOWN);
+    if (count > 0)
+        text_add(text, "%s\n", are_tasks ? "" : " (first:count)");
+}
+
+static uint64_t sum_counts(const struct range *ranges, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ranges[i].count;
+    return sum;
+}
+
+/* What became of each task: the sum is right, or something is wrong. */
+static void add_ledger(struct text *text, const struct report *report)
+{
+    uint64_t failed = sum_counts(report->failed_tasks, report->failed_task_count);
+    uint64_t given_up = sum_counts(report->failed, report->failed_count);
+    uint64_t run = report->done, left = report->iterations - run - given_up;
+    text_add(text,
+             "  ledger       %" PRIu64 " submitted = %" PRIu64 " done + %" PRIu64 " failed + %" PRIu64 " given up",
+             report->iterations, run - failed, failed, given_up);
+    if (left > 0)
+        text_add(text, " + %" PRIu64 " not run", left);
+    text_add(text, "\n");
 }
 
 static void add_results(struct text *text, const struct report *report)
@@ -230,14 +277,21 @@ static void add_results(struct text *text, const struct report *report)
     human_si(bytes, (double)report->bytes_on_wire);
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
     add_faults(text, &report->faults);
-    add_failed(text, report);
+    bool are_tasks = report->are_tasks;
+    add_ranges(text, "  given up     ", report->failed, report->failed_count, are_tasks);
+    add_reasons(text, report);
+    add_ranges(text, "  failed       ", report->failed_tasks, report->failed_task_count, are_tasks);
+    if (are_tasks)
+        add_ledger(text, report);
     text_add(text, "  checksum     %016" PRIx64 "\n", report->checksum);
     if (report->output == NULL || report->output[0] == '\0')
         return;
     text_add(text, "  output       %s", report->output);
     if (report->done < report->iterations) {
         char undone[HUMAN_MAX];
-        text_add(text, " (%s of its records not computed: zero)",
+        text_add(text,
+                 report->output_varies ? " (%s of its iterations not computed)"
+                                       : " (%s of its records not computed: zero)",
                  human_count(undone, report->iterations - report->done));
     }
     text_add(text, "\n");
@@ -245,8 +299,10 @@ static void add_results(struct text *text, const struct report *report)
 
 static void add_resume(struct text *text, const struct report *report)
 {
+    bool failed = report->failed_task_count > 0 && report->done == report->iterations;
     if (report->journal != NULL)
-        text_add(text, "  journal      %s: --resume goes on with the rest\n", report->journal);
+        text_add(text, "  journal      %s: --resume%s\n", report->journal,
+                 failed ? " failed does again what failed" : " goes on with the rest");
 }
 
 /* The bar that `worker` belongs to: a new one where its master has none yet; NULL when there is no room for it. */

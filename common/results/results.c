@@ -1,397 +1,101 @@
-/* The sink of fixed records: see results.h. Nothing here seeks or locks: each range has its place, so that any number
- * of ranks write one file at once. */
+/* Results of either kind: see results.h. */
 #include "common/results/results.h"
 
-#include "common/results/formats.h"
+#include "common/files/files.h"
+#include "common/results/parts.h"
+#include "common/results/records.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static const struct results_format *const formats[] = {&results_npy, &results_png, &results_csv, &results_bin,
-                                                       &results_raw};
-
-enum { FORMATS = sizeof formats / sizeof formats[0] };
-
-#define KNOWN_EXTENSIONS ".npy, .png, .csv, .bin or .raw"
-
-static const struct results_format *format_of(const char *path)
+static bool is_variable(const struct hdss_loop *loop)
 {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
-    for (size_t i = 0; dot != NULL && i < FORMATS; i++)
-        if (strcasecmp(dot, formats[i]->extension) == 0)
-            return formats[i];
-    return NULL;
-}
-
-/* FILE, or FILE.records where the final file is made at the end. */
-static void written_path(const char *path, const struct results_format *format, char written[PATH_MAX])
-{
-    snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");
-}
-
-/* A link that the user names is followed; one that stands where we chose the name was not put there by the user. */
-static int link_flag(const struct results_format *format)
-{
-    return format->convert != NULL ? O_NOFOLLOW : 0;
-}
-
-static uint64_t array_bytes(const struct hdss_loop *loop)
-{
-    uint64_t elements = 1;
-    for (unsigned i = 0; i < loop->dims; i++)
-        elements *= loop->shape[i];
-    return elements * hdss_type_size(loop->type);
-}
-
-static uint64_t header_of(const struct results_format *format, const struct hdss_loop *loop,
-                          char header[RESULTS_HEADER_MAX])
-{
-    return format->header != NULL ? format->header(loop, header) : 0;
+    return loop->streams > 0;
 }
 
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    const struct results_format *format = format_of(path);
-    if (strlen(path) + sizeof ".records" > PATH_MAX)
-        return error_set(error, "%.60s...: the name is too long", path);
-    if (format == NULL)
-        return error_set(error, "%.200s: unknown kind of output file; accepted: names that end in " KNOWN_EXTENSIONS,
-                         path);
-    return format->check != NULL ? format->check(path, loop, error) : 0;
-}
-
-static int write_fully(int fd, const void *buffer, size_t bytes, uint64_t offset)
-{
-    const char *from = buffer;
-    while (bytes > 0) {
-        ssize_t done = pwrite(fd, from, bytes, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return -1;
-        from += done;
-        offset += (uint64_t)done;
-        bytes -= (size_t)done;
-    }
-    return 0;
-}
-
-static int refuse_write(const char *path, uint64_t bytes, struct error *error)
-{
-    return error_set(error, "%.200s: cannot write: %s (the results take %.1f MiB)", path, strerror(errno),
-                     (double)bytes / 0x1p20);
-}
-
-/* Gives the file its size, and the blocks for it where the file system can say so at once: a disk that is too small is
- * better found now than hours later. */
-static int reserve(int fd, uint64_t bytes)
-{
-    if (ftruncate(fd, (off_t)bytes) < 0)
-        return -1;
-    if (bytes == 0 || fallocate(fd, 0, 0, (off_t)bytes) == 0)
-        return 0;
-    return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? -1 : 0;
-}
-
-static int refuse_folder(const char *path, struct error *error)
-{
-    struct stat stat_of;
-    if (stat(path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode))
-        return error_set(error, "%.200s: cannot create: it is a folder", path);
-    return 0;
-}
-
-static void remove_if_regular(int fd, const char *path)
-{
-    struct stat stat_of;
-    if (fstat(fd, &stat_of) == 0 && S_ISREG(stat_of.st_mode))
-        unlink(path);
+    return is_variable(loop) ? parts_check(path, loop, error) : records_check(path, loop, error);
 }
 
 int results_create(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    if (results_check(path, loop, error) < 0 || refuse_folder(path, error) < 0)
-        return -1;
-    const struct results_format *format = format_of(path);
-    char written[PATH_MAX], header[RESULTS_HEADER_MAX];
-    written_path(path, format, written);
-    int fd = open(written, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | link_flag(format), 0666);
-    if (fd < 0)
-        return error_set(error, "%.200s: cannot create: %s", written, strerror(errno));
-    uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
-    if (write_fully(fd, header, header_bytes, 0) < 0 || reserve(fd, bytes) < 0) {
-        bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-        refuse_write(written, bytes, error);
-        remove_if_regular(fd, written);
-        close(fd);
-        return full ? RESULTS_NO_ROOM : -1;
-    }
-    return close(fd) < 0 ? refuse_write(written, bytes, error) : 0;
-}
-
-/* Whether the open file is as results_create() makes it. */
-static bool is_ours(int fd, uint64_t bytes, const char *header, uint64_t header_bytes)
-{
-    char there[RESULTS_HEADER_MAX];
-    struct stat stat_of;
-    return fstat(fd, &stat_of) == 0 && S_ISREG(stat_of.st_mode) && (uint64_t)stat_of.st_size == bytes &&
-           (header_bytes == 0 ||
-            (pread(fd, there, header_bytes, 0) == (ssize_t)header_bytes && memcmp(there, header, header_bytes) == 0));
+    return is_variable(loop) ? parts_create(path, loop, error) : records_create(path, loop, error);
 }
 
 int results_find(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    if (results_check(path, loop, error) < 0)
-        return -1;
-    char written[PATH_MAX], header[RESULTS_HEADER_MAX];
-    const struct results_format *format = format_of(path);
-    uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
-    written_path(path, format, written);
-    int fd = open(written, O_RDONLY | O_CLOEXEC | link_flag(format));
-    if (fd < 0 && errno == ENOENT)
-        return RESULTS_ABSENT;
-    if (fd < 0)
-        return error_set(error, "%.200s: cannot open: %s", written, strerror(errno));
-    bool ours = is_ours(fd, bytes, header, header_bytes);
-    close(fd);
-    return ours ? 0
-                : error_set(error,
-                            "%.200s: is not the output of such a job: that has %llu bytes and begins as its kind does",
-                            written, (unsigned long long)bytes);
+    return is_variable(loop) ? parts_find(path, loop, error) : records_find(path, loop, error);
 }
 
-bool results_exist(const char *path)
+bool results_exist(const char *path, const struct hdss_loop *loop)
 {
-    const struct results_format *format = format_of(path);
-    char written[PATH_MAX];
-    if (format == NULL)
-        return false;
-    written_path(path, format, written);
-    return access(path, F_OK) == 0 || access(written, F_OK) == 0;
+    return is_variable(loop) ? parts_exist(path) : records_exist(path);
 }
 
-/* Opens the written file and checks that it is the one results_create() made. */
-static int open_written(const char *path, int flags, uint64_t bytes, struct error *error)
+int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
+                 struct error *error)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | flags);
-    if (fd < 0 && errno == ENOENT)
-        return error_set(error, "%.200s: is not there on this node: output must be in a folder that all nodes share",
-                         path);
-    if (fd < 0)
-        return error_set(error, "%.200s: cannot open: %s", path, strerror(errno));
-    struct stat stat_of;
-    if (fstat(fd, &stat_of) == 0 && (uint64_t)stat_of.st_size == bytes)
-        return fd;
-    close(fd);
-    return error_set(error, "%.200s: is another file on this node: output must be in a folder that all nodes share",
-                     path);
+    return is_variable(loop) ? parts_open(sink, path, loop, writer, error) : records_open(sink, path, loop, error);
 }
 
-int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, struct error *error)
+int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *bytes, uint64_t size,
+                  struct error *error)
 {
-    *sink = (struct results_sink){.fd = -1, .loop = *loop, .record_bytes = hdss_record_size(loop)};
-    if (results_check(path, loop, error) < 0)
-        return -1;
-    const struct results_format *format = format_of(path);
-    char written[PATH_MAX], header[RESULTS_HEADER_MAX];
-    written_path(path, format, written);
-    sink->header_bytes = header_of(format, loop, header);
-    bool tiles = loop->layout == HDSS_LAYOUT_TILES;
-    sink->path = strdup(written);
-    sink->line = tiles ? malloc(loop->shape[1] * hdss_type_size(loop->type) + 1) : NULL;
-    if (sink->path == NULL || (tiles && sink->line == NULL))
-        error_set(error, "%.200s: out of memory", written);
-    else
-        sink->fd = open_written(written, link_flag(format), sink->header_bytes + array_bytes(loop), error);
-    if (sink->fd >= 0)
-        return 0;
-    results_close(sink, NULL);
-    return -1;
-}
-
-/* Tiles first .. first + count - 1, all of one row of tiles: line after line, so that a line is one write. */
-static int write_tiles(struct results_sink *sink, uint64_t first, uint64_t count, const char *records)
-{
-    const struct hdss_loop *loop = &sink->loop;
-    uint64_t height = loop->shape[0], width = loop->shape[1], element = hdss_type_size(loop->type);
-    uint64_t across = (width + loop->tile_width - 1) / loop->tile_width;
-    uint64_t top = first / across * loop->tile_height, left = first % across * loop->tile_width;
-    uint64_t right = left + count * loop->tile_width < width ? left + count * loop->tile_width : width;
-    for (uint64_t y = 0; y < loop->tile_height && top + y < height; y++) {
-        for (uint64_t x = left, i = 0; x < right; x += loop->tile_width, i++) {
-            uint64_t length = right - x < loop->tile_width ? right - x : loop->tile_width;
-            memcpy(sink->line + (x - left) * element, records + i * sink->record_bytes + y * loop->tile_width * element,
-                   length * element);
-        }
-        uint64_t offset = sink->header_bytes + ((top + y) * width + left) * element;
-        if (write_fully(sink->fd, sink->line, (right - left) * element, offset) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int write_all_tiles(struct results_sink *sink, uint64_t first, uint64_t count, const char *records)
-{
-    uint64_t across = (sink->loop.shape[1] + sink->loop.tile_width - 1) / sink->loop.tile_width;
-    while (count > 0) {
-        uint64_t to_edge = across - first % across, some = count < to_edge ? count : to_edge;
-        if (write_tiles(sink, first, some, records) < 0)
-            return -1;
-        first += some;
-        count -= some;
-        records += some * sink->record_bytes;
-    }
-    return 0;
-}
-
-int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *records, struct error *error)
-{
-    if (first > sink->loop.iterations || count > sink->loop.iterations - first)
-        return error_set(error, "%.200s: iterations %llu + %llu are beyond the loop's %llu", sink->path,
-                         (unsigned long long)first, (unsigned long long)count,
-                         (unsigned long long)sink->loop.iterations);
-    int status = sink->loop.layout == HDSS_LAYOUT_TILES ? write_all_tiles(sink, first, count, records)
-                                                        : write_fully(sink->fd, records, count * sink->record_bytes,
-                                                                      sink->header_bytes + first * sink->record_bytes);
-    return status < 0 ? refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
+    return is_variable(&sink->loop) ? parts_write(sink, first, count, bytes, size, error)
+                                    : records_write(sink, first, count, bytes, error);
 }
 
 int results_sync(struct results_sink *sink, struct error *error)
 {
-    return fdatasync(sink->fd) == 0 ? 0
-                                    : refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error);
+    return is_variable(&sink->loop) ? parts_sync(sink, error) : records_sync(sink, error);
 }
 
 int results_close(struct results_sink *sink, struct error *error)
 {
-    int status = 0;
-    if (sink->fd >= 0 && close(sink->fd) < 0)
-        status = refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error);
-    free(sink->path);
-    free(sink->line);
-    *sink = (struct results_sink){.fd = -1};
-    return status;
+    return records_close(sink, error); /* there is a file, and no more, in either case */
 }
 
-/* What a conversion works on. */
-struct conversion {
-    const char *path; /* as the user wrote it */
-    const struct results_format *format;
-    char target[PATH_MAX];  /* the file itself, where the path is a link to it */
-    char partial[PATH_MAX]; /* what becomes the target */
-    char records[PATH_MAX];
-};
-
-static int prepare_conversion(struct conversion *conversion, struct error *error)
+int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+                    struct error *error)
 {
-    const char *path = conversion->path;
-    struct stat status;
-    written_path(path, conversion->format, conversion->records);
-    bool linked = lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
-    if (!linked || realpath(path, conversion->target) == NULL)
-        snprintf(conversion->target, sizeof conversion->target, "%s", path);
-    int length = snprintf(conversion->partial, sizeof conversion->partial, "%s.partial", conversion->target);
-    return length < (int)sizeof conversion->partial ? 0 : error_set(error, "%.200s: the name is too long", path);
+    return is_variable(loop) ? parts_join(path, loop, whole, failed, error) : records_convert(path, loop, error);
 }
 
-static int refuse_conversion(const struct conversion *conversion, const char *what, struct error *error)
+void results_remove(const char *path, const struct hdss_loop *loop)
 {
-    return error_set(error, "%.150s: %s: %s; the results are kept in %.150s", conversion->path, what, strerror(errno),
-                     conversion->records);
+    if (is_variable(loop))
+        parts_remove(path);
+    else
+        records_remove(path);
 }
 
-static int convert_to(FILE *out, const struct conversion *conversion, struct rows *rows, struct error *error)
+static int sync_file(const char *path, struct error *error)
 {
-    int status = conversion->format->convert(out, conversion->path, rows, error);
-    bool failed = fflush(out) != 0 || ferror(out);
-    if (status == 0 && failed)
-        status = refuse_conversion(conversion, "cannot write", error);
-    if (fclose(out) != 0 && status == 0)
-        status = refuse_conversion(conversion, "cannot write", error);
-    return status;
-}
-
-/* A new file in the place of what an earlier run left, never the one that a link there leads to. */
-static FILE *open_partial(const char *path)
-{
-    unlink(path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (fd >= 0 && file == NULL)
-        close(fd);
-    return file;
-}
-
-/* Makes `partial` from the records, and of it the final file by renaming it. */
-static int convert(const struct conversion *conversion, struct rows *rows, struct error *error)
-{
-    FILE *out = open_partial(conversion->partial);
-    if (out == NULL)
-        return refuse_conversion(conversion, "cannot create", error);
-    int status = convert_to(out, conversion, rows, error);
-    if (status == 0 && rename(conversion->partial, conversion->target) < 0)
-        status = refuse_conversion(conversion, "cannot replace", error);
-    if (status < 0)
-        unlink(conversion->partial);
-    return status;
-}
-
-int results_convert(const char *path, const struct hdss_loop *loop, struct error *error)
-{
-    if (results_check(path, loop, error) < 0)
-        return -1;
-    struct conversion conversion = {.path = path, .format = format_of(path)};
-    struct rows rows;
-    if (conversion.format->convert == NULL)
-        return 0;
-    if (prepare_conversion(&conversion, error) < 0 || rows_open(&rows, conversion.records, loop, error) < 0)
-        return -1;
-    int status = convert(&conversion, &rows, error);
-    rows_close(&rows);
-    return status;
-}
-
-static int sync_path(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC), result = fd < 0 ? -1 : fsync(fd);
-    if (fd >= 0)
-        close(fd);
-    return result;
-}
-
-int results_sync_file(const char *path, struct error *error)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    snprintf(slash != NULL ? slash + 1 : folder, 2, ".");
-    return sync_path(path) < 0 || sync_path(folder) < 0
+    return file_sync(path) < 0 || file_sync_name(path) < 0
                ? error_set(error, "%.200s: cannot bring it to the disk: %s", path, strerror(errno))
                : 0;
 }
 
-void results_remove_records(const char *path)
+int results_sync_files(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    const struct results_format *format = format_of(path);
-    char records[PATH_MAX];
-    if (format == NULL || format->convert == NULL)
-        return;
-    written_path(path, format, records);
-    unlink(records);
+    char file[PATH_MAX];
+    for (unsigned s = 0; s < loop->streams; s++) {
+        snprintf(file, sizeof file, "%s%s", path, loop->stream[s].ending);
+        if (sync_file(file, error) < 0)
+            return -1;
+    }
+    return is_variable(loop) ? 0 : sync_file(path, error);
 }
 
-int results_finish(const char *path, const struct hdss_loop *loop, struct error *error)
+int results_find_failed(const char *path, const struct hdss_loop *loop, struct ranges *failed, uint64_t *digest,
+                        struct error *error)
 {
-    int status = results_convert(path, loop, error);
-    if (status == 0)
-        results_remove_records(path);
-    return status;
+    *digest = 0;
+    return is_variable(loop) ? parts_find_failed(path, loop, failed, digest, error) : 0;
 }

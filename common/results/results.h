@@ -1,14 +1,19 @@
-/* Where fixed records go: one output file, written in place by whoever collects.
+/* Where results go: fixed records into one file, variable output into parts from which its files are joined.
  *
- * Whoever leads the run calls results_check() before anything starts, results_create() once, and results_finish() once
- * at the end; every collecting rank calls results_open(), results_write() for the ranges it has, in any order, and
- * results_close(). A record's place follows from its iteration alone, so nobody has to agree on anything.
+ * Whoever leads the run calls results_check() before anything starts, results_create() once, and results_convert() and
+ * results_remove() at the end; every collecting rank calls results_open(), results_write() for the ranges it has, in
+ * any order, and results_close().
  *
- * The file's extension says its kind. .npy and .bin or .raw are written directly; .png and .csv are made by
- * results_finish() from FILE.records, which stands beside them until then. Iterations nobody wrote stay 0. */
+ * Of records the file's extension says its kind. .npy and .bin or .raw are written directly, each record at the place
+ * that follows from its iteration; .png and .csv are made at the end from FILE.records, which stands beside them until
+ * then. Iterations nobody wrote stay 0.
+ *
+ * Variable output may have any name. Until the end it is in the folder FILE.parts: see parts.h. Iterations nobody wrote
+ * have no bytes. */
 #pragma once
 
 #include "common/util/error.h"
+#include "common/util/ranges.h"
 #include "hdss/kernel.h"
 
 #include <stdbool.h>
@@ -21,6 +26,10 @@ struct results_sink {
     uint64_t record_bytes;
     char *path; /* owned, of the file that is written */
     char *line; /* owned, one row of the array; for tiles only */
+    /* of variable output */
+    uint32_t run;        /* of the job: those before it are resumed */
+    uint64_t end;        /* of the file */
+    bool name_is_synced; /* the file is found after a crash */
 };
 
 /* Whether the file's kind is known, present in this build, and able to hold such results. -1 with one line. */
@@ -33,19 +42,23 @@ int results_check(const char *path, const struct hdss_loop *loop, struct error *
  * cannot be, RESULTS_NO_ROOM with one line when the disk is too small for it; then the file is removed again. */
 int results_create(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Whether what results_create() made for such a loop is there, as a run that ended early leaves it. RESULTS_ABSENT
- * where it is not, -1 with one line where it is another file. */
+/* Whether what results_create() made for such a loop is there, as a run that ended early leaves it, and makes it ready
+ * to go on with. RESULTS_ABSENT where it is not, -1 with one line where it is another file. */
 #define RESULTS_ABSENT 2
 int results_find(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Whether the file itself, or what is written for it during a run, is there. */
-bool results_exist(const char *path);
+bool results_exist(const char *path, const struct hdss_loop *loop);
 
-/* Opens what results_create() made, perhaps on another node; never creates. -1 with one line, and nothing is open. */
-int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, struct error *error);
+/* Opens what results_create() made, perhaps on another node; `writer` is another number for each rank that does. -1
+ * with one line, and nothing is open. */
+int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
+                 struct error *error);
 
-/* Stores the records of iterations first .. first + count - 1, which follow one another at `records`. */
-int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *records, struct error *error);
+/* Stores what iterations first .. first + count - 1 yield: their records one after another, or their block, of `size`
+ * bytes. -1 with one line. */
+int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *bytes, uint64_t size,
+                  struct error *error);
 
 /* Brings to the disk what is stored so far. -1 with one line. */
 int results_sync(struct results_sink *sink, struct error *error);
@@ -53,15 +66,18 @@ int results_sync(struct results_sink *sink, struct error *error);
 /* -1 with one line when the system reports only now that something was not stored; the sink is closed either way. */
 int results_close(struct results_sink *sink, struct error *error);
 
-/* Removes FILE.records, where the final file is made from it. */
-void results_remove_records(const char *path);
+/* Makes the final files where they are others than the one written; on failure what they are made from stays, and old
+ * ones too. Of variable output all of `whole` must be there, unless its count is 0, and `failed` receives the
+ * iterations that the kernel calls failed. -1 with one line. */
+int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+                    struct error *error);
 
-/* Brings the final file, and its name, to the disk. -1 with one line. */
-int results_sync_file(const char *path, struct error *error);
+/* Brings the final files, and their names, to the disk. -1 with one line. */
+int results_sync_files(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* results_finish(), in two steps: the final file is made, and FILE.records stays for now. */
-int results_convert(const char *path, const struct hdss_loop *loop, struct error *error);
+/* Removes what the final files were made from. */
+void results_remove(const char *path, const struct hdss_loop *loop);
 
-/* Makes the final file where that is another than the one written. Does nothing for the others. On failure FILE.records
- * stays, and an old FILE too. */
-int results_finish(const char *path, const struct hdss_loop *loop, struct error *error);
+/* Of variable output, what the earlier runs of a job call failed, and the sum of its digests. -1 with one line. */
+int results_find_failed(const char *path, const struct hdss_loop *loop, struct ranges *failed, uint64_t *digest,
+                        struct error *error);

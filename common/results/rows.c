@@ -2,6 +2,8 @@
  * for each column, and turned in memory; so a file larger than the memory is read once in any case. */
 #include "common/results/rows.h"
 
+#include "common/files/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -60,18 +62,10 @@ void rows_rewind(struct rows *rows)
 
 static int read_fully(const struct rows *rows, void *buffer, size_t bytes, uint64_t offset, struct error *error)
 {
-    char *to = buffer;
-    while (bytes > 0) {
-        ssize_t got = pread(rows->fd, to, bytes, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return error_set(error, "%s: %s", rows->path, got == 0 ? "ends too early" : strerror(errno));
-        to += got;
-        offset += (uint64_t)got;
-        bytes -= (size_t)got;
-    }
-    return 0;
+    int result = file_read_at(rows->fd, buffer, bytes, offset);
+    if (result == 0)
+        return 0;
+    return error_set(error, "%s: %s", rows->path, result == FILE_ENDS ? "ends too early" : strerror(errno));
 }
 
 static int read_columns(struct rows *rows, struct error *error)

@@ -4,7 +4,7 @@
 #include "common/config/power_file.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/summary.h"
-#include "common/runtime/files.h"
+#include "common/files/files.h"
 #include "common/runtime/mpi/runtime.h"
 
 #include <stdio.h>
@@ -20,6 +20,7 @@ void lead_init(struct lead *lead, const char *name, const char *version)
     lead->process_start_ns = runtime_process_start();
     lead->started_at = time(NULL);
     resume_init(&lead->resume);
+    ranges_init(&lead->failed);
 }
 
 /* --- before it runs --- */
@@ -80,7 +81,7 @@ int lead_open_sink(struct lead *lead)
     const struct plan *plan = &lead->plan;
     if (!plan->collect)
         return 0;
-    int result = results_open(&lead->sink, plan->job.output, &plan->loop, &lead->error);
+    int result = results_open(&lead->sink, plan->job.output, &plan->loop, lead->rank, &lead->error);
     lead->sink_open = result == 0;
     return result;
 }
@@ -116,14 +117,15 @@ int lead_record(struct lead *lead, const struct range *ranges, size_t count, uin
     return result;
 }
 
-/* The final file, and on the disk where that is wanted. */
-static int convert(struct lead *lead)
+/* The final files, and on the disk where that is wanted. Where all is done, all must be there. */
+static int convert(struct lead *lead, int status)
 {
     const struct plan *plan = &lead->plan;
-    if (results_convert(plan->job.output, &plan->loop, &lead->error) < 0)
+    const struct range whole = {plan->first, status == EXIT_STATUS_DONE ? plan->count : 0};
+    if (results_convert(plan->job.output, &plan->loop, &whole, &lead->failed, &lead->error) < 0)
         return -1;
     bool sync = plan->job.durability == JOB_DURABILITY_NODE && lead->resume.path[0] != '\0';
-    return sync ? results_sync_file(plan->job.output, &lead->error) : 0;
+    return sync ? results_sync_files(plan->job.output, &plan->loop, &lead->error) : 0;
 }
 
 static int finish_output(struct lead *lead, int status)
@@ -133,12 +135,12 @@ static int finish_output(struct lead *lead, int status)
     lead->sink_open = false;
     if (!plan->collect)
         return status;
-    if (closed < 0 || convert(lead) < 0) {
+    if (closed < 0 || convert(lead, status) < 0) {
         if (status != EXIT_STATUS_FAILED)
             lead_say_failure(lead, lead->error.text, lead->rank);
         return EXIT_STATUS_FAILED;
     }
-    return status;
+    return status == EXIT_STATUS_DONE && ranges_total(&lead->failed) > 0 ? EXIT_STATUS_TASKS : status;
 }
 
 /* At the very end nobody was told of a journal that could not be written. */
@@ -154,11 +156,11 @@ static int check_journal(struct lead *lead, int status)
 int lead_finish_output(struct lead *lead, int status)
 {
     status = check_journal(lead, finish_output(lead, status));
-    lead->resumable = resume_is_possible(&lead->resume);
+    lead->resumable = resume_is_possible(&lead->resume, ranges_total(&lead->failed) > 0);
     lead->complete = status == EXIT_STATUS_DONE;
     resume_end(&lead->resume);
     if (lead->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED && lead->plan.collect)
-        results_remove_records(lead->plan.job.output);
+        results_remove(lead->plan.job.output, &lead->plan.loop);
     return status;
 }
 
@@ -169,7 +171,7 @@ void lead_clear_away(struct lead *lead)
         return;
     unlink(lead->resume.path);
     if (lead->plan.collect)
-        results_remove_records(lead->plan.job.output);
+        results_remove(lead->plan.job.output, &lead->plan.loop);
 }
 
 static void complete_report(const struct lead *lead, struct report *report, uint64_t first_assign_ns)
@@ -179,9 +181,13 @@ static void complete_report(const struct lead *lead, struct report *report, uint
     report->values = lead->plan.values;
     report->started_at = lead->started_at;
     report->output = lead->plan.job.output;
+    report->output_varies = lead->plan.loop.streams > 0;
+    report->are_tasks = lead->plan.loop.are_tasks;
     report->journal = lead->resumable ? lead->resume.path : NULL;
     if (first_assign_ns != NEVER)
         report->startup_s = (double)(first_assign_ns - lead->process_start_ns) / 1e9;
+    report->failed_task_count = ranges_length(&lead->failed);
+    report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&lead->failed, 0) : NULL;
     report->failure = NULL; /* it is said on standard error */
     report_compute(report);
 }
@@ -203,6 +209,8 @@ int lead_say_how_it_went(struct lead *lead, struct report *report, uint64_t firs
     complete_report(lead, report, first_assign_ns);
     if (status == EXIT_STATUS_FAILED)
         report->outcome = REPORT_FAILED;
+    else if (status == EXIT_STATUS_TASKS)
+        report->outcome = REPORT_TASKS_FAILED;
     char *text = summary_text(report, lead->terminal.width, lead->terminal.utf8);
     fputs(terminal_text_start(&lead->terminal), stdout);
     terminal_clear(&lead->terminal);

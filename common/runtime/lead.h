@@ -17,8 +17,9 @@ struct lead {
     struct results_sink sink;
     bool sink_open;
     struct resume resume;
-    bool complete;  /* at the end: all is done, and the output made */
-    bool resumable; /* at the end: a later run can go on from what is there */
+    struct ranges failed; /* at the end: what is done but the kernel calls failed; owned */
+    bool complete;        /* at the end: all is done, nothing failed, and the output is made */
+    bool resumable;       /* at the end: a later run can go on from what is there */
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;
@@ -54,7 +55,8 @@ void lead_say_failure(struct lead *lead, const char *text, unsigned rank);
 /* Brings to the disk what is stored, as --durability node wants it, and records a group of ranges. -1 with one line. */
 int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
 
-/* Closes the sink, if it is open, and makes the final file. Returns the exit status. */
+/* Closes the sink, if it is open, and makes the final files. Returns the exit status: another one where the kernel
+ * calls something failed. */
 int lead_finish_output(struct lead *lead, int status);
 
 /* Removes what a complete run does not need any more: the journal, and the records that the final file was made from.

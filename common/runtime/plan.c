@@ -2,10 +2,12 @@
 #include "common/runtime/plan.h"
 
 #include "common/config/params.h"
+#include "common/machine/service.h"
 #include "common/results/results.h"
 #include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
@@ -13,9 +15,8 @@
 static int find_kernel(struct plan *plan, struct error *error)
 {
     const struct job *job = &plan->job;
-    plan->kernel = kernel_find(job->kernel);
-    if (plan->kernel == NULL)
-        return kernel_unknown(job->kernel, error);
+    if (kernel_load(job->kernel, &plan->kernel, error) < 0)
+        return -1;
     if (kernel_params_parse(plan->kernel, job->kernel_params, job->kernel_param, plan->values, error) < 0)
         return -1;
     return kernel_describe(plan->kernel, plan->values, &plan->loop, error);
@@ -40,14 +41,41 @@ static int cut_loop(struct plan *plan, struct error *error)
 
 static int check_output(struct plan *plan, struct error *error)
 {
-    plan->record_bytes = hdss_record_size(&plan->loop);
+    bool variable = plan->loop.streams > 0;
+    plan->record_bytes = variable ? RECORD_VARIABLE : hdss_record_size(&plan->loop);
     plan->collect = plan->job.output[0] != '\0';
     if (!plan->collect)
         return 0;
-    if (plan->record_bytes > RECORD_BYTES_MAX)
+    if (!variable && plan->record_bytes > RECORD_BYTES_MAX)
         return error_set(error, "one iteration of this %s yields %" PRIu64 " bytes; accepted is up to %d",
                          plan->kernel->name, plan->record_bytes, RECORD_BYTES_MAX);
     return results_check(plan->job.output, &plan->loop, error);
+}
+
+/* A rank that reads another file than the others would do other work. */
+static int check_inputs(const struct plan *plan, struct error *error)
+{
+    if (!plan->job.inputs_given || plan->job.inputs == plan->loop.inputs)
+        return 0;
+    return error_set(error,
+                     "%s: the files that it reads are not those of the supermaster (digest %016" PRIx64
+                     ", accepted: %016" PRIx64 "): another file of that name is here, or it has just changed",
+                     plan->kernel->name, plan->loop.inputs, plan->job.inputs);
+}
+
+/* What is not to be run only to be timed is not probed. */
+static int check_effects(struct plan *plan, struct error *error)
+{
+    if (!plan->loop.has_effects)
+        return 0;
+    if (plan->job.power == JOB_POWER_MEASURE)
+        plan->job.power = JOB_POWER_EQUAL;
+    if (!job_probes(&plan->job))
+        return 0;
+    return error_set(error,
+                     "--technique: iterations of %s do more than yield results: none is run before its turn to measure "
+                     "it; accepted: a technique that measures nothing before the loop, or one whose values are given",
+                     plan->kernel->name);
 }
 
 int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error)
@@ -56,5 +84,11 @@ int plan_make(struct plan *plan, int argc, char *const *argv, struct error *erro
     int result = job_parse(&plan->job, argc, argv, error);
     if (result != 0)
         return result;
-    return find_kernel(plan, error) < 0 || cut_loop(plan, error) < 0 || check_output(plan, error) < 0 ? -1 : 0;
+    if (find_kernel(plan, error) < 0 || check_inputs(plan, error) < 0 || cut_loop(plan, error) < 0 ||
+        check_effects(plan, error) < 0)
+        return -1;
+    job_take_output(&plan->job, &plan->loop);
+    if (job_check_files(&plan->job, error) < 0)
+        return -1;
+    return check_output(plan, error);
 }

@@ -12,7 +12,7 @@ struct plan {
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
     uint64_t first, count; /* the part of the loop that this job runs */
-    uint64_t record_bytes; /* of one iteration's result */
+    uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE */
     bool collect;          /* results go to an output; else they are digested where they are made */
 };
 

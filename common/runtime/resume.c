@@ -30,7 +30,10 @@ static void add_record(struct text *text, const struct hdss_loop *loop)
         [HDSS_INT32] = "int32", [HDSS_INT64] = "int64",   [HDSS_FLOAT32] = "float32", [HDSS_FLOAT64] = "float64",
     };
     char value[64];
-    snprintf(value, sizeof value, "%" PRIu64 " x %s", loop->record_length, types[loop->type]);
+    if (loop->streams > 0)
+        snprintf(value, sizeof value, "bytes on %u streams", loop->streams);
+    else
+        snprintf(value, sizeof value, "%" PRIu64 " x %s", loop->record_length, types[loop->type]);
     add_line(text, "the result of an iteration", value);
 }
 
@@ -52,6 +55,10 @@ static char *name_job(const struct plan *plan, size_t *bytes)
         add_line(&text, plan->kernel->params[i].name,
                  kernel_param_text(&plan->kernel->params[i], plan->values[i], value));
     add_record(&text, &plan->loop);
+    if (plan->loop.inputs != 0) {
+        snprintf(value, sizeof value, "%016" PRIx64, plan->loop.inputs);
+        add_line(&text, "the content of its input files (digest)", value);
+    }
     snprintf(value, sizeof value, "%" PRIu64 ":%" PRIu64, plan->first, plan->count);
     add_line(&text, "--iterations", value);
     add_line(&text, "--output", plan->collect ? file_name(plan->job.output) : "not given");
@@ -103,7 +110,7 @@ static int check_old(const char *path, const struct plan *plan, struct error *er
 /* With --resume but without a journal: nothing is done, unless an output says otherwise. */
 static int begin_at_start(const struct plan *plan, const char *path, const char *name, struct error *error)
 {
-    if (plan->collect && results_exist(plan->job.output))
+    if (plan->collect && results_exist(plan->job.output, &plan->loop))
         return error_set(
             error,
             "--resume: %.150s is there, but no %.150s: it is complete, or was made without a journal; without "
@@ -113,13 +120,33 @@ static int begin_at_start(const struct plan *plan, const char *path, const char 
     return 0;
 }
 
-static int take_earlier(struct resume *resume, const char *name, struct error *error)
+/* What the kernel called failed is done again. */
+static int forget_failed(struct resume *resume, const struct plan *plan, struct error *error)
+{
+    struct journal_content *content = &resume->earlier.content;
+    struct ranges failed;
+    uint64_t digest = 0;
+    ranges_init(&failed);
+    int result = plan->collect ? results_find_failed(plan->job.output, &plan->loop, &failed, &digest, error) : 0;
+    for (size_t i = 0; result == 0 && i < ranges_length(&failed); i++) {
+        const struct range *range = ranges_at(&failed, i);
+        if (ranges_remove(&content->done, range->first, range->count, NULL) < 0)
+            result = error_set(error, "out of memory for what failed");
+    }
+    content->digest -= digest;
+    ranges_fini(&failed);
+    return result;
+}
+
+static int take_earlier(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
 {
     const struct journal_content *content = &resume->earlier.content;
     size_t dropped = resume->earlier.size - content->valid;
     if (journal_compare(&content->head, &resume->head, resume->path, error) < 0)
         return -1;
     resume->resumed = true;
+    if (plan->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, plan, error) < 0)
+        return -1;
     if (dropped > 0)
         fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
                 name, resume->path, dropped);
@@ -130,7 +157,7 @@ static int read_earlier(struct resume *resume, const struct plan *plan, const ch
 {
     switch (journal_read(&resume->earlier, resume->path, error)) {
     case JOURNAL_ABSENT: return begin_at_start(plan, resume->path, name, error);
-    case JOURNAL_READABLE: return take_earlier(resume, name, error);
+    case JOURNAL_READABLE: return take_earlier(resume, plan, name, error);
     default: return -1;
     }
 }
@@ -163,8 +190,7 @@ int resume_look(struct resume *resume, const struct plan *plan, bool keeps, cons
         return -1;
     if (resume->path[0] == '\0')
         return 0;
-    return plan->job.earlier == JOB_EARLIER_RESUME ? read_earlier(resume, plan, name, error)
-                                                   : check_old(resume->path, plan, error);
+    return job_resumes(&plan->job) ? read_earlier(resume, plan, name, error) : check_old(resume->path, plan, error);
 }
 
 static bool is_full(int reason)

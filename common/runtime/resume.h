@@ -33,10 +33,11 @@ int resume_create_output(struct resume *resume, const struct plan *plan, struct 
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
-/* Whether what is there can be resumed later. */
-static inline bool resume_is_possible(const struct resume *resume)
+/* Whether what is there can be resumed later; also where all is done, but the kernel calls some of it failed. */
+static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
 {
-    return resume->path[0] != '\0' && resume->journal.fd >= 0 && !journal_is_complete(&resume->journal);
+    return resume->path[0] != '\0' && resume->journal.fd >= 0 &&
+           (some_failed || !journal_is_complete(&resume->journal));
 }
 
 /* Closes the journal. */

@@ -9,6 +9,14 @@ uint64_t digest_record(uint64_t iteration, const void *record, size_t bytes)
     return XXH3_64bits_withSeed(record, bytes, iteration);
 }
 
+uint64_t digest_streams(uint64_t iteration, unsigned streams, const void *const *bytes, const uint32_t *lengths)
+{
+    uint64_t digest = iteration;
+    for (unsigned s = 0; s < streams; s++)
+        digest = XXH3_64bits_withSeed(bytes[s], lengths[s], digest);
+    return digest;
+}
+
 /* A record of one number, the commonest: with the length known the hash is a few instructions. */
 static uint64_t digest_words(uint64_t first, uint64_t count, const char *word)
 {

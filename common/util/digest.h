@@ -13,5 +13,9 @@
  * first .. first + count - 1. */
 uint64_t digest_records(uint64_t first, uint64_t count, const void *records, size_t record_bytes);
 
+/* Digest of an iteration that yields bytes on streams: that of each, begun with that of the one before. Of one stream
+ * it is that of a record. */
+uint64_t digest_streams(uint64_t iteration, unsigned streams, const void *const *bytes, const uint32_t *lengths);
+
 /* Digest of the one record of `iteration`. */
 uint64_t digest_record(uint64_t iteration, const void *record, size_t bytes);

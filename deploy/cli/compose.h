@@ -19,7 +19,7 @@ struct lineup {
     struct words job;  /* the supermaster's command line, its name first */
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
-    char journal[JOB_JOURNAL_PATH_MAX]; /* the job's; empty: none */
+    char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */
     bool survives;                      /* the launcher is to let the others go on when a rank dies */
 };
 

@@ -4,7 +4,7 @@
  * gets into the script, and nothing is left behind whatever ends the two. */
 #include "deploy/cli/gnuplot.h"
 
-#include "common/runtime/files.h"
+#include "common/files/files.h"
 
 #include <errno.h>
 #include <limits.h>

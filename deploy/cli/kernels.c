@@ -14,7 +14,8 @@ static const char help[] =
     "Usage: hdss kernels [NAME [KEY=VALUE]...]\n"
     "\n"
     "Lists the kernels; with NAME: its parameters, what they accept and their defaults, and the\n"
-    "loop and the result that the given values make.\n"
+    "loop and the result that the given values make. NAME is that of a kernel, a shared object\n"
+    "(./mine.so), or python:MODULE.FUNCTION.\n"
     "\n"
     "  --help  this text\n";
 
@@ -92,10 +93,24 @@ static const char *layout_name(const struct hdss_loop *loop, char text[TEXT_MAX]
     return text;
 }
 
+static void print_streams(const struct hdss_loop *loop)
+{
+    printf("result  variable, to ");
+    for (unsigned i = 0; i < loop->streams; i++)
+        printf("%sOUTPUT%s", i > 0 ? ", " : "", loop->stream[i].ending);
+    putchar('\n');
+    if (loop->output[0] != '\0')
+        printf("output  %s, unless --output says another\n", loop->output);
+}
+
 static void print_loop(const struct hdss_loop *loop)
 {
     char layout[TEXT_MAX];
     printf("\nloop    %" PRIu64 " iterations%s\n", loop->iterations, loop->waits ? ", which wait" : "");
+    if (loop->streams > 0) {
+        print_streams(loop);
+        return;
+    }
     printf("record  %" PRIu64 " x %s, %zu bytes per iteration\n", loop->record_length, type_name(loop->type),
            hdss_record_size(loop));
     printf("result  ");
@@ -126,10 +141,8 @@ static int describe_named(const char *name, unsigned count, const char *const *w
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
     struct error error;
-    const struct hdss_kernel *kernel = kernel_find(name);
-    if (kernel == NULL)
-        kernel_unknown(name, &error);
-    if (kernel == NULL || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
+    const struct hdss_kernel *kernel;
+    if (kernel_load(name, &kernel, &error) < 0 || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
         kernel_describe(kernel, values, &loop, &error) < 0)
         return wrong_use(error.text);
     printf("%s: %s\n\n%s\n", kernel->name, kernel->summary,

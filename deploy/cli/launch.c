@@ -140,7 +140,7 @@ static _Noreturn void become(char *const *argv, int errors, const sigset_t *mask
 static int start(struct child *child, char *const *argv)
 {
     sigset_t taken;
-    if (child->how->survives && vigil_init(&child->vigil, child->how->ranks, now_ms()) < 0)
+    if (child->how->survives && vigil_init(&child->vigil, child->how->ranks, child->how->remote, now_ms()) < 0)
         return -1;
     int ends[2];
     pid_t self = getpid();

@@ -1,7 +1,8 @@
 /* Open MPI's way to let survivors go on: see openmpi.h.
  *
- * Measured with 4.1.4: without these two options mpirun kills all ranks about a second after one has died. On several
- * nodes they are left out: nobody there would notice that a rank of another node is lost, and the run would hang. */
+ * Measured with 4.1.4: without these two options mpirun kills all ranks about a second after one has died; with the
+ * first alone it ends the run when a whole node is lost; with both it never returns after a loss on several nodes.
+ * vigil.h ends it then, for which the supermaster must be on this machine: where it may not be, they are left out. */
 #include "deploy/cli/openmpi.h"
 
 #include <fcntl.h>
@@ -49,7 +50,18 @@ static unsigned major_version(const char *mpirun)
     return sscanf(text, "mpirun (Open MPI) %u.", &major) == 1 ? major : 0;
 }
 
-/* Without --hosts mpirun may still have been told of other machines: by its own options or by a batch system. */
+/* The first host, which has the supermaster, is this machine. */
+static bool is_here(const char *host)
+{
+    char own[HOST_NAME_BYTES] = "";
+    gethostname(own, sizeof own - 1);
+    size_t length = strcspn(own, ".");
+    return strcmp(host, "localhost") == 0 || strcmp(host, own) == 0 ||
+           (strcspn(host, ".") == length && strncmp(host, own, length) == 0);
+}
+
+/* Without --hosts mpirun may have been told of other machines by its own options or by a batch system: then nobody
+ * knows here where the supermaster is. */
 static bool may_be_elsewhere(const struct lineup *lineup)
 {
     static const char *const options[] = {"-H",
@@ -65,7 +77,9 @@ static bool may_be_elsewhere(const struct lineup *lineup)
     static const char *const variables[] = {"PBS_NODEFILE", "PE_HOSTFILE", "LSB_DJOB_HOSTFILE",
                                             "OMPI_MCA_orte_default_hostfile"};
     const char *nodes = getenv("SLURM_NNODES");
-    if (lineup->hosts.count > 0 || (nodes != NULL && strcmp(nodes, "1") != 0))
+    if (lineup->hosts.count > 0)
+        return !is_here(lineup->hosts.items[0].name);
+    if (nodes != NULL && strcmp(nodes, "1") != 0)
         return true;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (words_contain(&lineup->mpi_args, options[i]))

@@ -2,7 +2,7 @@
  * series, then, when their extent is known, the axes, and the markers at even distances along them. */
 #include "deploy/cli/plot.h"
 
-#include "common/runtime/files.h"
+#include "common/files/files.h"
 #include "deploy/cli/axis.h"
 #include "deploy/cli/curve.h"
 #include "deploy/cli/gnuplot.h"

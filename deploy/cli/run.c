@@ -213,6 +213,20 @@ static int check_flat(const struct lineup *lineup, struct error *error)
     return worker_options_check(&options, error);
 }
 
+/* The journal from which the job goes on. Its name follows from that of the output. */
+static int find_journal(struct lineup *lineup, struct job *job, const struct hdss_kernel *kernel,
+                        const union hdss_value *values, struct error *error)
+{
+    struct hdss_loop loop;
+    if (kernel_describe(kernel, values, &loop, error) < 0)
+        return -1;
+    job_take_output(job, &loop);
+    if (lineup->flat.count == 0 && job_journal_path(job, lineup->journal)[0] != '\0')
+        return 0;
+    return error_set(error, "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
+                            "--journal FILE, and not with --dca");
+}
+
 static int check_job(struct lineup *lineup, struct error *error)
 {
     const struct words *job_words = &lineup->job;
@@ -220,19 +234,15 @@ static int check_job(struct lineup *lineup, struct error *error)
     union hdss_value values[HDSS_PARAMS_MAX];
     if (job_parse(&job, (int)job_words->count, job_words->items, error) < 0)
         return -1;
-    const struct hdss_kernel *kernel = kernel_find(job.kernel);
-    if (kernel == NULL)
-        return kernel_unknown(job.kernel, error);
-    if (lineup->flat.count == 0)
-        job_journal_path(&job, lineup->journal);
-    if (lineup->restarts > 0 && lineup->journal[0] == '\0')
-        return error_set(error,
-                         "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
-                         "--journal FILE, and not with --dca");
+    const struct hdss_kernel *kernel;
+    if (kernel_load(job.kernel, &kernel, error) < 0)
+        return -1;
     for (unsigned i = 0; i < job_words->count; i++)
         if (strcmp(job_words->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
-    return kernel_params_parse(kernel, job.kernel_params, job.kernel_param, values, error);
+    if (kernel_params_parse(kernel, job.kernel_params, job.kernel_param, values, error) < 0)
+        return -1;
+    return lineup->restarts > 0 ? find_journal(lineup, &job, kernel, values, error) : 0;
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
@@ -257,14 +267,22 @@ static int read_arguments(struct lineup *lineup, int argc, char **argv, struct e
     return more < 0 || check_flat(lineup, error) < 0 ? -1 : check_job(lineup, error);
 }
 
-/* Open MPI runs for root only where these two say so. */
-static void allow_root(FILE *shown)
+static void set_variable(const char *name, const char *value, FILE *shown)
 {
-    static const char *const variables[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && geteuid() == 0; i++) {
-        setenv(variables[i], "1", 1);
-        fprintf(shown, "%s=1 ", variables[i]);
+    setenv(name, value, 1);
+    fprintf(shown, "%s=%s ", name, value);
+}
+
+/* Open MPI runs for root only where two variables say so. Its mpirun crashes now and then when a rank of another node
+ * tells it of a connection that is gone; without PMIx's way of telling, it is not told. */
+static void set_environment(const struct lineup *lineup, FILE *shown)
+{
+    if (geteuid() == 0) {
+        set_variable("OMPI_ALLOW_RUN_AS_ROOT", "1", shown);
+        set_variable("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", shown);
     }
+    if (lineup->survives && lineup->hosts.count > 0 && getenv("PMIX_MCA_plog") == NULL)
+        set_variable("PMIX_MCA_plog", "^default", shown);
 }
 
 /* Composes the line, shows it and runs it. */
@@ -274,7 +292,7 @@ static int run_once(struct lineup *lineup, bool *asked, struct error *error)
     FILE *shown = lineup->dry_run ? stdout : stderr;
     int status = EXIT_STATUS_USAGE;
     if (compose(lineup, &line, error) == 0) {
-        allow_root(shown);
+        set_environment(lineup, shown);
         words_print(&line, shown);
         struct launch how = {
             .remote = lineup->hosts.count > 0,

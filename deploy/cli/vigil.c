@@ -12,6 +12,8 @@
 
 /* So long no rank ends any more: the others wait for one that was lost while they found each other; */
 #define START_MS 3000
+/* nor do they come up on other machines, where nobody sees them; */
+#define REMOTE_START_MS 120000
 /* the supermaster is lost, and they do not see it, as they compute; */
 #define LOST_MS 1500
 /* they have ended by themselves after a loss, all that can; */
@@ -19,10 +21,10 @@
 /* they leave together, for which hundreds of ranks that share a few cores take a minute. */
 #define LEAVE_MS 90000
 
-int vigil_init(struct vigil *vigil, unsigned ranks, int64_t now_ms)
+int vigil_init(struct vigil *vigil, unsigned ranks, bool remote, int64_t now_ms)
 {
     char path[64];
-    *vigil = (struct vigil){.ends = {-1, -1}, .ranks = ranks, .changed_ms = now_ms};
+    *vigil = (struct vigil){.ends = {-1, -1}, .ranks = ranks, .remote = remote, .changed_ms = now_ms};
     if (pipe2(vigil->ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), vigil->ends[1]);
@@ -84,6 +86,8 @@ static bool is_through(const struct vigil *vigil, int64_t quiet_ms)
         return quiet_ms >= (vigil->lossy ? LOSSY_MS : LEAVE_MS);
     if (vigil->begun)
         return has_ended(vigil->supermaster) && quiet_ms >= LOST_MS;
+    if (vigil->remote)
+        return quiet_ms >= REMOTE_START_MS;
     return vigil->started && vigil->children < vigil->ranks && quiet_ms >= START_MS;
 }
 

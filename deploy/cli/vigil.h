@@ -23,13 +23,14 @@ struct vigil {
     int status; /* the supermaster's */
     int others; /* that of the first other rank that failed; 0: none did */
     unsigned ranks;
+    bool remote;        /* some of them are elsewhere, the supermaster is not */
     unsigned children;  /* of the launcher, that run */
     bool started;       /* there was one */
     int64_t changed_ms; /* since when there are so many, or the ranks have said nothing */
 };
 
 /* Names the pipe in the environment. -1 when files are out. */
-int vigil_init(struct vigil *vigil, unsigned ranks, int64_t now_ms);
+int vigil_init(struct vigil *vigil, unsigned ranks, bool remote, int64_t now_ms);
 void vigil_fini(struct vigil *vigil);
 
 /* Takes what the ranks have said. */

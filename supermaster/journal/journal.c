@@ -2,9 +2,10 @@
  * say what `done` and `digest` say. */
 #include "supermaster/journal/journal.h"
 
+#include "common/files/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +25,6 @@ static bool is_locked(int fd)
     return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-static int read_all(int fd, unsigned char *to, size_t size)
-{
-    size_t have = 0;
-    while (have < size) {
-        ssize_t got = pread(fd, to + have, size - have, (off_t)have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return -1;
-        have += (size_t)got;
-    }
-    return 0;
-}
-
 /* 0 with the whole file in memory, or a journal_state. */
 static int load(struct journal_file *file, const char *path, struct error *error)
 {
@@ -53,7 +40,7 @@ static int load(struct journal_file *file, const char *path, struct error *error
         return error_set(error, "%.200s: another run is writing it", path), JOURNAL_IN_USE;
     file->size = (size_t)status.st_size;
     file->bytes = malloc(file->size + 1);
-    if (file->bytes == NULL || read_all(file->fd, file->bytes, file->size) < 0)
+    if (file->bytes == NULL || file_read_at(file->fd, file->bytes, file->size, 0) != 0)
         return error_set(error, "%.200s: %s", path, strerror(file->bytes == NULL ? ENOMEM : errno)), JOURNAL_FAILED;
     return JOURNAL_READABLE;
 }
@@ -135,22 +122,6 @@ static int fail(const struct journal *journal, const char *what, struct error *e
     return error_set(error, "%.200s: %s: %s", journal->path, what, strerror(errno));
 }
 
-static int write_at(int fd, const void *bytes, size_t count, uint64_t offset)
-{
-    const char *from = bytes;
-    while (count > 0) {
-        ssize_t done = pwrite(fd, from, count, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return -1;
-        from += done;
-        offset += (uint64_t)done;
-        count -= (size_t)done;
-    }
-    return 0;
-}
-
 static int make_room(struct journal *journal, size_t ranges)
 {
     size_t size = journal_record_size(ranges);
@@ -164,18 +135,6 @@ static int make_room(struct journal *journal, size_t ranges)
     return 0;
 }
 
-/* The name is on the disk as well. */
-static int sync_folder(const struct journal *journal)
-{
-    char *copy = strdup(journal->path);
-    int fd = copy != NULL ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    int result = fd < 0 ? -1 : fsync(fd);
-    if (fd >= 0)
-        close(fd);
-    free(copy);
-    return result;
-}
-
 /* The head, and one record of all that is done. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
@@ -186,8 +145,9 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
         return -1;
     if (ranges > 0)
         *crc = journal_record_put(ranges_at(&journal->done, 0), ranges, journal->digest, *crc, journal->bytes);
-    return write_at(fd, journal->head, journal->head_bytes, 0) < 0 ||
-                   write_at(fd, journal->bytes, record, journal->head_bytes) < 0 || (journal->sync && fdatasync(fd) < 0)
+    return file_write_at(fd, journal->head, journal->head_bytes, 0) < 0 ||
+                   file_write_at(fd, journal->bytes, record, journal->head_bytes) < 0 ||
+                   (journal->sync && fdatasync(fd) < 0)
                ? -1
                : 0;
 }
@@ -213,7 +173,7 @@ static int replace(struct journal *journal, struct error *error)
     journal->fd = fd;
     journal->size = size;
     journal->crc = crc;
-    return journal->sync && sync_folder(journal) < 0 ? fail(journal, "cannot write", error) : 0;
+    return journal->sync && file_sync_name(journal->path) < 0 ? fail(journal, "cannot write", error) : 0;
 }
 
 static int copy_head(struct journal *journal, const struct journal_head *head)
@@ -286,7 +246,7 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     if (make_room(journal, count) < 0 || ranges_reserve(&journal->done, ranges_length(&journal->done) + count) < 0)
         return error_set(error, "%.200s: out of memory", journal->path);
     uint32_t crc = journal_record_put(ranges, count, digest, journal->crc, journal->bytes);
-    if (write_at(journal->fd, journal->bytes, journal_record_size(count), journal->size) < 0 ||
+    if (file_write_at(journal->fd, journal->bytes, journal_record_size(count), journal->size) < 0 ||
         (journal->sync && fdatasync(journal->fd) < 0))
         return take_back(journal, error);
     note(journal, ranges, count);

@@ -12,28 +12,14 @@ import subprocess
 import tempfile
 import time
 
-from measure import header, pss_kib, ranks_of, record, sized
-from launch import MASTER, SUPERMASTER, WORKER, finish, job, mpirun_line, start, wait_until
-from nodes import Nodes
+from measure import header, lines, pss_kib, ranks_of, record, sized
+from launch import MASTER, SUPERMASTER, WORKER, finish, job, start, wait_until
 
 BARE_MPI = os.environ['BARE_MPI']
 RANKS = sized((2, 64, 256), (2,))
-MANY = 100
-NODES = 16
 CHUNKS = sized(10 ** 7, 10 ** 3)
 LOSSES = sized(10 ** 6, 10 ** 4)
 WAITING = ['--power', 'equal', '--technique', 'ss', '--progress', 'never', 'synthetic', 'iterations=1', 'mean=1e9', 'mode=sleep']
-
-
-@contextlib.contextmanager
-def lines(ranks):
-    """How to compose an mpirun line for so many ranks."""
-    if ranks < MANY:
-        yield mpirun_line
-        return
-    with Nodes(NODES) as nodes:
-        yield lambda contexts: ['env', f'LD_PRELOAD={os.environ["PATIENT_SLEEP"]}', *nodes.line(
-            contexts, slots=ranks // NODES + 2, options=['--mca', 'mpi_yield_when_idle', '1', '--mca', 'if_base_do_not_resolve', '1'])]
 
 
 def memory(line, programs, count):

@@ -3,7 +3,6 @@ mpirun; and the time from the last commit to the last rank gone (that is in benc
 
 From 100 ranks on both are started with patient_sleep.c, and over pretended nodes where root can make them: see bench_memory.py.
 """
-import contextlib
 import json
 import os
 import statistics
@@ -11,26 +10,13 @@ import subprocess
 import tempfile
 import time
 
-from measure import RUNS, header, record, sized, spread
-from launch import SUPERMASTER, WORKER, environment, mpirun_line, report, run
-from nodes import Nodes
+from measure import RUNS, header, lines, record, sized, spread
+from launch import SUPERMASTER, WORKER, environment, report, run
 
 BARE_MPI = os.environ['BARE_MPI']
 RANKS = sized((2, 64, 256, 512), (2,))
-MANY = 100
-NODES = 16
 # Starting hundreds of ranks takes long: one run of those.
 ONCE_FROM = 200
-
-
-@contextlib.contextmanager
-def lines(ranks):
-    if ranks < MANY:
-        yield mpirun_line
-        return
-    with Nodes(NODES) as nodes:
-        yield lambda contexts: ['env', f'LD_PRELOAD={os.environ["PATIENT_SLEEP"]}', *nodes.line(
-            contexts, slots=ranks // NODES + 2, options=['--mca', 'mpi_yield_when_idle', '1', '--mca', 'if_base_do_not_resolve', '1'])]
 
 
 def bare_start(line, ranks):

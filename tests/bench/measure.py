@@ -4,6 +4,7 @@ Figures are ratios measured side by side in one run; nothing here judges, it pri
 (default 5), HDSS_BENCH_JSON a file to which every figure is appended as one JSON line. HDSS_BENCH_SIZE=small runs each benchmark once
 and so small that its figures mean nothing: that it still runs is what the tests look at.
 """
+import contextlib
 import json
 import os
 import platform
@@ -81,6 +82,24 @@ def bare(what, ranks, *words, options=(), before=()):
     line = [*before, *mpirun_line([(ranks, [os.environ['BARE_MPI'], what, *words])], options)]
     out = subprocess.run([str(word) for word in line], capture_output=True, text=True, check=True, env=environment(), timeout=600).stdout
     return json.loads(out)
+
+
+# From so many ranks on they are spread over pretended nodes: starting them on one node takes a time that grows with their square.
+NODES_FROM = 100
+NODES = 16
+
+
+@contextlib.contextmanager
+def lines(ranks):
+    """How to compose an mpirun line for so many ranks."""
+    from launch import mpirun_line
+    from nodes import Nodes
+    if ranks < NODES_FROM:
+        yield mpirun_line
+        return
+    with Nodes(NODES) as nodes:
+        yield lambda contexts: ['env', f'LD_PRELOAD={os.environ["PATIENT_SLEEP"]}', *nodes.line(
+            contexts, slots=ranks // NODES + 2, options=['--mca', 'mpi_yield_when_idle', '1', '--mca', 'if_base_do_not_resolve', '1'])]
 
 
 def led(masters, workers, words, options=(), worker_options=(), before=()):

@@ -36,9 +36,10 @@ static int open_all(const struct hdss_kernel *kernel, const union hdss_value *va
                     unsigned threads, void **instances, void **records)
 {
     char text[HDSS_ERROR_MAX];
+    const struct hdss_worker worker = {0};
     for (unsigned t = 0; t < threads; t++) {
         records[t] = aligned_alloc(64, (hdss_record_size(loop) + 63) / 64 * 64);
-        if (records[t] == NULL || kernel->open(values, loop, &instances[t], text) < 0)
+        if (records[t] == NULL || kernel->open(values, loop, &worker, &instances[t], text) < 0)
             return -1;
     }
     return 0;

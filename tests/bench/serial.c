@@ -30,6 +30,7 @@ int main(int argc, char **argv)
     struct hdss_loop loop;
     struct error error;
     char text[HDSS_ERROR_MAX];
+    const struct hdss_worker worker = {0};
     void *instance;
     const struct hdss_kernel *kernel = argc > 1 ? kernel_find(argv[1]) : NULL;
     if (kernel == NULL)
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
     if (kernel_params_parse(kernel, (unsigned)argc - 2, (const char *const *)argv + 2, values, &error) < 0 ||
         kernel_describe(kernel, values, &loop, &error) < 0)
         return fail(error.text);
-    if (kernel->open(values, &loop, &instance, text) < 0)
+    if (kernel->open(values, &loop, &worker, &instance, text) < 0)
         return fail(text);
     const size_t record = hdss_record_size(&loop);
     const uint64_t step = record < BUFFER_BYTES ? BUFFER_BYTES / record : 1;

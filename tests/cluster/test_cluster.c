@@ -70,6 +70,20 @@ START_TEST(every_technique_on_every_line_up)
 }
 END_TEST
 
+START_TEST(output_of_any_length_on_every_line_up)
+{
+    const unsigned masters[] = {0, 1, 3}, workers[] = {1, 3, 7};
+    for (size_t m = 0; m < 3; m++)
+        for (size_t w = 0; w < 3; w++)
+            for (uint64_t slice = 0; slice <= 90; slice += 45) {
+                struct virtual_config config = plain(masters[m], workers[w], techniques[_i], 1500);
+                config.collect = config.variable = true;
+                config.slice_iterations = slice;
+                run_and_check(&config, EXIT_STATUS_DONE);
+            }
+}
+END_TEST
+
 static double irregular(void *context, uint64_t iteration)
 {
     return 200 + (double)(random_at(*(uint64_t *)context, iteration) % 5000);
@@ -138,19 +152,105 @@ START_TEST(random_runs_drain_cleanly)
 }
 END_TEST
 
-START_TEST(a_failing_kernel_ends_the_run)
+static enum virtual_outcome one_fails(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration == 321 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
+/* Nothing works with the first worker. */
+static enum virtual_outcome one_worker_fails(void *context, unsigned rank, uint64_t iteration)
+{
+    const struct virtual_config *config = context;
+    (void)iteration;
+    return rank == config->masters + 1 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
+static enum virtual_outcome one_kills(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration == 77 ? VIRTUAL_CRASHES : VIRTUAL_WORKS;
+}
+
+/* Runs 500 iterations of which exactly [first, first + 1) is given up, for this reason. */
+static void run_with_failure(struct virtual_config *config, uint64_t bad, unsigned tries, const char *reason)
+{
+    struct error error;
+    config->context = config;
+    config->detect_ns = 5000;
+    struct virtual_cluster *cluster = virtual_new(config, &error);
+    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+    struct virtual_result result = virtual_run(cluster);
+    const struct supermaster *supermaster = result.supermaster;
+    const struct ranges *failed = &supermaster->ledger.failed;
+    ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+    ck_assert_uint_eq(result.wrong, 0);
+    ck_assert_uint_eq(supermaster->ledger.done, config->count - 1);
+    ck_assert_uint_eq(supermaster->ledger.digest, virtual_checksum(0, config->count) - virtual_checksum(bad, 1));
+    ck_assert(ranges_total(failed) == 1 && ranges_contains(failed, bad));
+    unsigned given_up = 0, seen = 0;
+    for (unsigned i = 0; i < supermaster->failures.count; i++) {
+        const struct report_failure *failure = &supermaster->failures.list[i];
+        seen += failure->range.first == bad;
+        given_up += failure->given_up;
+        if (failure->given_up)
+            ck_assert(failure->range.first == bad && failure->range.count == 1 && strcmp(failure->text, reason) == 0);
+    }
+    ck_assert_uint_eq(given_up, 1);
+    ck_assert_uint_eq(seen, tries);
+    virtual_free(cluster);
+}
+
+START_TEST(what_fails_everywhere_is_given_up_after_its_retries)
+{
+    for (unsigned masters = 0; masters < 3; masters++)
+        for (unsigned retries = 0; retries < 4; retries++)
+            for (unsigned workers = 1; workers < 6; workers += 2) {
+                struct virtual_config config = plain(masters, workers, "fac2", 500);
+                config.outcome = one_fails;
+                config.retries = retries;
+                config.collect = retries % 2;
+                run_with_failure(&config, 321, retries + 1, "iteration?failed");
+            }
+}
+END_TEST
+
+START_TEST(what_fails_with_one_worker_is_done_by_another)
 {
     for (unsigned masters = 0; masters < 3; masters++) {
-        struct virtual_config config = plain(masters, 4, "fac2", 500);
-        config.fail_iteration_plus_1 = 322;
+        struct virtual_config config = plain(masters, 6, "gss", 500);
+        config.outcome = one_worker_fails;
+        config.context = &config;
+        config.retries = 1;
+        config.collect = true;
         struct error error;
         struct virtual_cluster *cluster = virtual_new(&config, &error);
         struct virtual_result result = virtual_run(cluster);
-        ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
-        ck_assert_str_eq(result.supermaster->failure.text, "iteration?failed");
-        ck_assert_uint_gt(result.supermaster->failed_rank, masters);
+        ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
+        ck_assert_uint_eq(result.wrong, 0);
+        ck_assert_uint_eq(result.supermaster->ledger.digest, virtual_checksum(0, 500));
+        ck_assert_uint_gt(result.supermaster->failures.seen, 0);
+        ck_assert_uint_eq(result.supermaster->service.suspects.count, 0);
         virtual_free(cluster);
     }
+}
+END_TEST
+
+START_TEST(what_kills_two_workers_costs_no_third)
+{
+    for (unsigned masters = 0; masters < 3; masters++)
+        for (unsigned collect = 0; collect < 2; collect++) {
+            struct virtual_config config = plain(masters, 6, "css:chunk=50", 500);
+            config.outcome = one_kills;
+            config.collect = collect;
+            run_with_failure(&config, 77, 1, "killed the child process");
+            struct error error;
+            struct virtual_cluster *cluster = virtual_new(&config, &error);
+            struct virtual_result result = virtual_run(cluster);
+            ck_assert_uint_eq(result.killed, 2);
+            ck_assert_uint_eq(result.supermaster->losses.workers_lost, 2);
+            virtual_free(cluster);
+        }
 }
 END_TEST
 
@@ -189,10 +289,9 @@ static struct losses run_with_loss(unsigned masters, unsigned workers, unsigned 
     if (status == EXIT_STATUS_DONE)
         ck_assert_uint_eq(result.supermaster->ledger.digest, virtual_checksum(0, 2000));
     else
-        *text = result.supermaster->failure;
+        ck_assert_str_eq(result.supermaster->failure.text, "all workers are lost");
     ck_assert_uint_eq(supermaster_loss_count(result.supermaster), 1);
-    if (status == EXIT_STATUS_DONE)
-        supermaster_loss_text(result.supermaster, 0, text);
+    supermaster_loss_text(result.supermaster, 0, text);
     struct losses losses = result.supermaster->losses;
     virtual_free(cluster);
     return losses;
@@ -213,7 +312,7 @@ START_TEST(losses_are_survived_and_counted)
     ck_assert_str_eq(text.text, "master rank 1 was lost; its workers go on with the supermaster");
     losses = run_with_loss(0, 1, 1, EXIT_STATUS_FAILED, &text);
     ck_assert_uint_eq(losses.workers_lost, 1);
-    ck_assert_str_eq(text.text, "all workers are lost");
+    ck_assert_str_eq(text.text, "worker rank 1 on node 0 was lost"); /* its chunks go to nobody */
 }
 END_TEST
 
@@ -386,12 +485,19 @@ START_TEST(trace_drain)
 }
 END_TEST
 
+static enum virtual_outcome the_eighth_fails(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration == 7 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
 START_TEST(trace_kernel_that_fails)
 {
     struct virtual_config config = plain(1, 2, "css:chunk=5", 20);
     config.ask_ahead = ASK_AHEAD_OFF;
-    config.fail_iteration_plus_1 = 8;
-    check_trace(&config, "kernel-fails", EXIT_STATUS_FAILED);
+    config.outcome = the_eighth_fails;
+    config.retries = 1;
+    check_trace(&config, "kernel-fails", EXIT_STATUS_TASKS);
 }
 END_TEST
 
@@ -417,9 +523,12 @@ int main(void)
     TCase *all = tcase_create("cluster");
     tcase_set_timeout(all, 60);
     tcase_add_loop_test(all, every_technique_on_every_line_up, 0, TECHNIQUES);
+    tcase_add_loop_test(all, output_of_any_length_on_every_line_up, 0, TECHNIQUES);
     tcase_add_loop_test(all, random_runs_compute_everything_once, 0, SEEDS);
     tcase_add_loop_test(all, random_runs_drain_cleanly, 0, SEEDS);
-    tcase_add_test(all, a_failing_kernel_ends_the_run);
+    tcase_add_test(all, what_fails_everywhere_is_given_up_after_its_retries);
+    tcase_add_test(all, what_fails_with_one_worker_is_done_by_another);
+    tcase_add_test(all, what_kills_two_workers_costs_no_third);
     tcase_add_test(all, a_failing_store_ends_the_run);
     tcase_add_test(all, losses_are_survived_and_counted);
     tcase_add_test(all, faster_workers_get_larger_chunks);

@@ -24,6 +24,7 @@ enum {
     EVENT_BYTE_COMPUTED,
     EVENT_BYTE_DRAIN,
     EVENT_BYTE_PROBLEM,
+    EVENT_BYTE_FAILED,
     EVENTS
 };
 
@@ -45,6 +46,9 @@ struct bench {
     unsigned part_first, part_count;
     uint64_t running, reported; /* iterations of the worker's chunk; 0: none; and of them told of */
     bool probing, left;
+    bool dropped[RANKS], dropping; /* nothing comes from these */
+    bool cut;                      /* the supermaster was dropped: that ends the rank in the middle of the step */
+    unsigned dropped_last;
 };
 
 static unsigned char records[DATA_BYTES + MESSAGE_MAX];
@@ -55,6 +59,8 @@ static void send_message(void *context, unsigned to, const struct message *messa
     unsigned char bytes[MESSAGE_MAX];
     struct message back;
     struct bench *bench = context;
+    if (bench->cut)
+        return;
     REQUIRE(!bench->left && to < RANKS && message_size(message) <= sizeof bytes);
     size_t size = message_encode(message, bytes);
     REQUIRE(message_decode(&back, bytes, size) == DECODE_OK);
@@ -76,6 +82,8 @@ static void note_part(struct bench *bench, const struct action *action)
 static void apply(void *context, const struct action *action)
 {
     struct bench *bench = context;
+    if (bench->cut)
+        return;
     REQUIRE(!bench->left);
     switch (action->type) {
     case ACTION_PROBE: bench->probing = true; break;
@@ -87,6 +95,12 @@ static void apply(void *context, const struct action *action)
     case ACTION_STORE:
     case ACTION_COLLECT: note_part(bench, action); break;
     case ACTION_JOURNAL: REQUIRE(action->journal.count > 0); break;
+    case ACTION_DROP:
+        REQUIRE(action->drop.rank < RANKS && !bench->dropping);
+        require_one_line(action->drop.text);
+        bench->dropped[bench->dropped_last = action->drop.rank] = bench->dropping = true;
+        bench->cut = action->drop.rank == 0;
+        break;
     case ACTION_EXIT: bench->left = true; break;
     default: break;
     }
@@ -187,6 +201,7 @@ static void fini_machine(struct bench *bench)
 /* --- events --- */
 
 static void step(struct bench *bench, struct event *event);
+static void lose_dropped(struct bench *bench);
 
 /* A runtime probes before it looks at anything else. */
 static void step_probed(struct bench *bench)
@@ -202,8 +217,18 @@ static void step(struct bench *bench, struct event *event)
     actions_clear(&bench->actions);
     bench->machine.step(bench->machine.self, event, &bench->actions);
     REQUIRE(bench->machine.state(bench->machine.self)[0] != '\0');
-    if (bench->probing)
+    bench->left |= bench->cut;
+    if (bench->probing && !bench->left)
         step_probed(bench);
+    if (bench->dropping && !bench->left)
+        lose_dropped(bench);
+}
+
+/* Parts of it that are on their way are lost with it. */
+static void lose_dropped(struct bench *bench)
+{
+    bench->dropping = false;
+    step(bench, &(struct event){.type = EVENT_LOST, .from = bench->dropped_last});
 }
 
 static void step_stored(struct bench *bench, bool ok)
@@ -219,12 +244,12 @@ static void step_stored(struct bench *bench, bool ok)
 /* The chunk, or by an odd byte a part of it, is over. */
 static void step_computed(struct bench *bench, uint8_t byte)
 {
-    uint64_t left = bench->running - bench->reported;
+    uint64_t left = bench->running - bench->reported; /* 0 where the last one has failed */
     bool output = bench->flags & FLAG_OUTPUT;
     bool part = output && byte / EVENTS & 1 && left > 1;
     uint64_t count = part ? left / 2 : left;
     uint64_t bytes = output ? count * RECORD_BYTES : 0;
-    if (left == 0)
+    if (bench->running == 0)
         return;
     bench->reported += count;
     struct event event = {
@@ -239,11 +264,25 @@ static void step_computed(struct bench *bench, uint8_t byte)
     step(bench, &event);
 }
 
+/* The next iteration of the chunk does not work. */
+static void step_failed(struct bench *bench, uint8_t byte)
+{
+    if (bench->running == bench->reported)
+        return;
+    bench->reported++;
+    struct event event = {
+        .type = EVENT_FAILURE,
+        .text = "no\nluck",
+        .chunk = {.done = bench->reported, .compute_ns = 10, .count = 1, .final = byte / EVENTS & 1},
+    };
+    step(bench, &event);
+}
+
 static void step_message(struct bench *bench, unsigned from, const uint8_t *bytes, size_t size)
 {
     struct message message;
     struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
-    if (message_decode(&message, bytes, size) == DECODE_OK)
+    if (!bench->dropped[from] && message_decode(&message, bytes, size) == DECODE_OK)
         step(bench, &event);
 }
 
@@ -253,6 +292,7 @@ static void step_other(struct bench *bench, uint8_t byte)
     case EVENT_BYTE_STORED: step_stored(bench, true); break;
     case EVENT_BYTE_LOST: step_stored(bench, false); break;
     case EVENT_BYTE_COMPUTED: step_computed(bench, byte); break;
+    case EVENT_BYTE_FAILED: step_failed(bench, byte); break;
     case EVENT_BYTE_DRAIN: step(bench, &(struct event){.type = EVENT_DRAIN}); break;
     case EVENT_BYTE_PROBLEM: step(bench, &(struct event){.type = EVENT_PROBLEM, .text = "cannot go on"}); break;
     default:
@@ -292,7 +332,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memset(&bench, 0, offsetof(struct bench, parts));
     bench.part_first = bench.part_count = 0;
     bench.running = bench.reported = 0;
-    bench.probing = bench.left = false;
+    bench.probing = bench.left = bench.dropping = bench.cut = false;
+    memset(bench.dropped, 0, sizeof bench.dropped);
     bench.kind = (enum kind)(bytes[0] % KINDS);
     bench.flags = bytes[2];
     bench.now_ns = 1000000000;

@@ -2,7 +2,7 @@
  * that failed.
  *
  *     replay-TARGET FILE|FOLDER...    each file, and each file of a folder in the order of their names, as TAP
- *     replay-TARGET                   standard input, once
+ *     replay-TARGET                   standard input, once; under AFL++ what it makes up, many in one process
  *
  * An input that fails ends the program; the last line then says which one it was. */
 #include "tests/fuzz/fuzz.h"
@@ -10,24 +10,51 @@
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h> /* what AFL++ puts in reads */
 
 #define INPUT_MAX (1u << 20) /* bytes of one input; libFuzzer's are 4096 by default */
 
 static unsigned number;
 
 /* The bytes are copied to a block of exactly their size, so that AddressSanitizer sees a step beyond them. */
+static void run_bytes(const uint8_t *room, size_t size)
+{
+    uint8_t *bytes = malloc(size > 0 ? size : 1);
+    REQUIRE(bytes != NULL);
+    memcpy(bytes, room, size);
+    LLVMFuzzerTestOneInput(bytes, size);
+    free(bytes);
+}
+
 static void run_stream(FILE *file)
 {
     uint8_t *room = malloc(INPUT_MAX);
     REQUIRE(room != NULL);
     size_t size = fread(room, 1, INPUT_MAX, file);
-    uint8_t *bytes = malloc(size > 0 ? size : 1);
-    REQUIRE(bytes != NULL && !ferror(file));
-    memcpy(bytes, room, size);
+    REQUIRE(!ferror(file));
+    run_bytes(room, size);
     free(room);
-    LLVMFuzzerTestOneInput(bytes, size);
-    free(bytes);
 }
+
+#ifdef __AFL_FUZZ_TESTCASE_LEN
+
+__AFL_FUZZ_INIT();
+
+static void run_input(void)
+{
+    const uint8_t *room = __AFL_FUZZ_TESTCASE_BUF;
+    while (__AFL_LOOP(10000))
+        run_bytes(room, (size_t)__AFL_FUZZ_TESTCASE_LEN);
+}
+
+#else
+
+static void run_input(void)
+{
+    run_stream(stdin);
+}
+
+#endif
 
 static void run_file(const char *path)
 {
@@ -66,7 +93,7 @@ static void run_folder(const char *folder)
 int main(int argc, char **argv)
 {
     if (argc == 1)
-        run_stream(stdin);
+        run_input();
     for (int i = 1; i < argc; i++) {
         struct stat status;
         if (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))

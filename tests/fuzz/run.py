@@ -14,8 +14,10 @@ BUILD is a build folder made with clang and -Dfuzz=true, in which `ninja -C BUIL
     --keep FOLDER    where the inputs go that run new code, FOLDER/TARGET, and those that fail (default: a temporary folder,
                      which stays only where something failed)
 
-An input that failed belongs into the corpus, as failed-NAME, when its cause is mended. With AFL++ instead of libFuzzer: an ordinary
-build with CC=afl-clang-fast, then `afl-fuzz -i tests/fuzz/corpus/TARGET -o FOLDER -- BUILD/tests/fuzz/replay-TARGET`.
+An input that failed belongs into the corpus, as failed-NAME, when its cause is mended. With AFL++ instead of libFuzzer:
+
+    CC=afl-clang-fast AFL_USE_ASAN=1 AFL_USE_UBSAN=1 meson setup build-afl && AFL_USE_ASAN=1 AFL_USE_UBSAN=1 ninja -C build-afl
+    afl-fuzz -i tests/fuzz/corpus/TARGET -o FOLDER -- build-afl/tests/fuzz/replay-TARGET
 """
 import argparse
 import concurrent.futures
@@ -32,7 +34,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Parts of all executions: more for what reads what another process wrote, fewer for what takes long.
 SHARES = {
     "message": 250, "machines": 100, "lineup": 120, "journal": 100, "technique": 100, "power": 80, "hosts": 80, "options": 50,
-    "chunks": 50, "costs": 45, "banner": 13, "results": 2,
+    "chunks": 50, "costs": 45, "banner": 13, "vigil": 10,
+    "results": 2,
 }
 LONGEST = {"message": 4200, "machines": 2000, "lineup": 1600, "technique": 300, "options": 1200, "chunks": 600}  # bytes of an input
 OTHERWISE_LONGEST = 1024

@@ -41,6 +41,14 @@ def feedback(count):
     return header(0x25, 0, count) + struct.pack("<IIQQQfI", 3, 2, 40, 900, 10, 2.5, 6) * count
 
 
+def failure(ident, first, flags=0, count=1, text=b"no luck"):
+    return header(0x18, flags, len(text), ident) + struct.pack("<QQ", first, count) + text
+
+
+def suspect(first, count, deaths, failures, rank):
+    return header(0x29, 0, 0, rank) + struct.pack("<QQII", first, count, deaths, failures)
+
+
 MESSAGES = {
     "speed": speed(), "speed-nothing-timed": speed(1, 0.0, 0.0, 0.0, (0.0, 0)), "speed-12": speed(12),
     "speed-negative": speed(2, -1.0), "speed-infinite": speed(2, float("inf")), "speed-swr": speed(swr=1.5),
@@ -54,7 +62,9 @@ MESSAGES = {
     "assign": assign(), "assign-two": assign(1), "assign-16": assign(15), "assign-too-many": assign(16),
     "assign-overflow": header(0x13, 0, 0, 2) + struct.pack("<QQ", 2**64 - 1, 1),
     "end": header(0x14), "end-drain": header(0x14, 1), "end-lossy": header(0x14, 2), "end-late": header(0x14, 4), "adopt": header(0x17) + struct.pack("<QQ", 5, 2),
-    "lost": header(0x26, 0, 0, 6) + struct.pack("<Q", 2), "faults": header(0x27) + struct.pack("<QQ", 3, 1),
+    "lost": header(0x26, 0, 0, 6) + struct.pack("<QQQ", 2, 5, 2), "lost-idle": header(0x26, 0, 0, 6) + bytes(24),
+    "failure": failure(4, 3), "failure-final": failure(4, 3, 1), "failure-none": failure(4, 3, count=0),
+    "suspect": suspect(5, 2, 2, 1, 4), "suspect-nothing": suspect(5, 2, 0, 0, 0), "assign-careful": header(0x13, 1, 0, 2) + struct.pack("<QQ", 100, 20), "faults": header(0x27) + struct.pack("<QQ", 3, 1),
     "failed": header(0x28, 0, 1) + struct.pack("<QQ", 2, 3), "failed-nothing": header(0x28),
     "goodbye": header(0x15) + struct.pack("<QQQ", 5, 600, 7),
     "echo": header(0x16, 0, 0, 3), "report": header(0x20, 1, 2, 4) + struct.pack("<QQQ", 0, 9, 1) * 2,
@@ -109,7 +119,7 @@ LOOPS |= {"huge": loop("gss", 2**63, 256), "too-huge": loop("gss", 2**64 - 1), "
 COMMANDS = {
     "job": "supermaster mandelbrot width=64 height=64", "job-options":
     "supermaster --technique gss:min=2 --weighting power --min-chunk 3 --iterations 0:10 --output a.npy --report r.json mandelbrot",
-    "job-rest": "supermaster --power equal --group-by even --ask-ahead 3 --progress never --journal off --durability node synthetic",
+    "job-rest": "supermaster --power equal --group-by even --ask-ahead 3 --progress never --journal off --durability node --retries 0 synthetic",
     "delays": "supermaster --inject-delay calculation:5 --inject-delay=assignment:1e3 adjoint n=100", "resume":
     "supermaster --resume --output m.png mandelbrot", "overwrite": "supermaster --overwrite --journal j --power p mandelbrot",
     "no-kernel": "supermaster", "unknown-kernel": "supermaster mandelbrod", "unknown-option": "supermaster --techniqe gss x",
@@ -240,7 +250,7 @@ def steps(machine, technique, flags, length, *events):
 
 CENTRAL, SUPERMASTER, MASTER, WORKER = range(4)
 OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD = 1, 2, 4, 8, 16
-TIMER, STORED, LOST, COMPUTED, DRAIN, PROBLEM = range(4, 10)
+TIMER, STORED, LOST, COMPUTED, DRAIN, PROBLEM, FAILED = range(4, 11)
 ASK, GOODBYE, END = request(0, 1, 0, own=bytes(32)), MESSAGES["goodbye"], header(0x14)
 
 
@@ -272,7 +282,12 @@ LIVES = {
     "central-ahead": steps(CENTRAL, 15, AHEAD | JOURNAL, 152, (1, request(0, 3, 0, own=bytes(32))), (1, request(chunk=2, more=1, asks=2)),
         TIMER, PROBLEM, *BYE),
     "central-data": steps(CENTRAL, 0, OUTPUT, 152, (1, ASK), (1, MESSAGES["result"][:4] + struct.pack("<IQQ", 1, 10, 7)),
-        (1, request(5, chunk=1)), STORED),
+        (1, request(5, chunk=1, tail=struct.pack("<Q", 8))), STORED),
+    "central-failure": steps(CENTRAL, 1, 0, 5, (1, ASK), (2, ASK), (1, failure(1, 5)), (3, ASK), (3, failure(1, 5)), TIMER, (2, failure(1, 6, 1)),
+        *BYE),
+    "master-failure": steps(MASTER, 0, 0, 0, (0, suspect(2, 3, 2, 1, 3)), (3, ASK), (5, ASK), (0, refill((0, 4, 3), (4, 4, 5))), (3, failure(1, 0)),
+        (3, request(chunk=1)), TIMER, TIMER, (5, request(chunk=1))),
+    "worker-careful": steps(WORKER, 0, 0, 0, (1, header(0x13, 1, 0, 1) + struct.pack("<QQ", 0, 2)), FAILED, FAILED + 11, COMPUTED, (1, END)),
     "central-nobody": steps(CENTRAL, 1, 0, 3, (0, ASK), (1, request(chunk=9))),
     "central-echo": steps(CENTRAL, 1, PROBE, 3, (1, MESSAGES["echo"])),
     "supermaster": steps(SUPERMASTER, 8, 0, 156, (1, report(1)), (2, report(1)), (1, report(1, (80, 1, 1))), (1, report(0)), (1, GOODBYE),
@@ -290,7 +305,7 @@ LIVES = {
     "master-wrong": steps(MASTER, 0, 0, 0, (0, refill((0, 10, 4))), (4, ASK), (3, request(chunk=1)), (0, ASK), (3, MESSAGES["result"])),
     "master-drain": steps(MASTER, 0, FEEDBACK, 0, DRAIN, (3, told(3)), (5, MESSAGES["echo"]), (0, header(0x14, 1)), (3, GOODBYE)),
     "worker": steps(WORKER, 0, 0, 0, (1, given(1, 0, 10)), COMPUTED, (1, given(2, 10, 5)), COMPUTED, TIMER, (1, END)),
-    "worker-output": steps(WORKER, 0, OUTPUT | AHEAD, 2, (1, given(1, 0, 10)), (1, MESSAGES["assign"]), COMPUTED + 10, COMPUTED, COMPUTED,
+    "worker-output": steps(WORKER, 0, OUTPUT | AHEAD, 2, (1, given(1, 0, 10)), (1, MESSAGES["assign"]), COMPUTED + 11, COMPUTED, COMPUTED,
         (1, header(0x14, 1)), COMPUTED),
     "worker-probe": steps(WORKER, 0, PROBE, 0, *[(1, header(0x16, 0, 0, i)) for i in range(1, 33)], COMPUTED, (1, given(1, 0, 3)), COMPUTED,
         (1, END)),
@@ -299,9 +314,40 @@ LIVES = {
     "worker-numbers": steps(WORKER, 0, 0, 0, (1, given(7, 0, 1)), (1, given(7, 0, 1)), (1, given(2**32 - 1, 0, 2**63)), COMPUTED, COMPUTED),
 }
 
+def block(first, lengths, streams=2, flags=0, tail=b""):
+    """The block of as many iterations as there are lengths, which are those on each stream."""
+    table = b"".join(struct.pack("<I", flags) + struct.pack("<I", length) * streams for length in lengths)
+    return struct.pack("<II", len(lengths), streams) + table + bytes([97 + first % 26]) * (sum(lengths) * streams) + tail
+
+
+def parts(*entries, streams=2, iterations=100, corrected=1, tail=b""):
+    """Of (run, first, count, block); the fuzz target writes the checksums."""
+    listed = b"".join(b"HDSB" + struct.pack("<IQQQQQ", run, first, count, len(data), 0, 0) + data for run, first, count, data in entries)
+    return bytes([streams - 1, iterations, corrected]) + listed + tail
+
+
+TEN = (1, 0, 10, block(0, range(10)))
+PARTS = {
+    "none": parts(), "one": parts(TEN), "two": parts((1, 10, 5, block(1, [3] * 5)), TEN), "gap": parts(TEN, (1, 50, 1, block(2, [0]))),
+    "again": parts(TEN, (2, 3, 4, block(3, [2] * 4))), "covered": parts((1, 3, 4, block(3, [2] * 4)), TEN, (1, 0, 10, block(4, [1] * 10))),
+    "nested": parts(TEN, (3, 2, 3, block(5, [1] * 3)), (2, 4, 9, block(6, [1] * 9)), (1, 12, 4, block(7, [4] * 4))),
+    "failed": parts((1, 0, 3, block(0, [1, 2, 3], flags=1))), "flag": parts((1, 0, 3, block(0, [1, 2, 3], flags=2))),
+    "count": parts((1, 0, 4, block(0, [1, 2, 3]))), "beyond": parts((1, 98, 3, block(0, [1, 2, 3]))),
+    "overflow": parts((1, 2**64 - 1, 3, block(0, [1, 2, 3]))), "long": parts((1, 0, 1, block(0, [1], tail=b"xx"))),
+    "one-stream": parts((1, 0, 9, block(0, [9] * 9, streams=1)), streams=1), "other-streams": parts(TEN, streams=3),
+    "torn": parts(TEN, TEN)[:-5], "unsummed": parts(TEN, corrected=0), "tail": parts(TEN, tail=b"HDSB" + bytes(60)),
+}
+
+STATUS = {  # the first byte says how it is cut
+    "empty": b"", "begun": b"\x04begun 1234\n", "done": b"\x00begun 1234\nsupermaster 0\n", "lossy": b"\x1fbegun 9\nsupermaster 3 lossy\n",
+    "worker": b"\x02worker 1\nsupermaster 0\n", "unknown": b"\x05supermaster 7\nsupermaster -1\nmaster x\n",
+    "long": b"\x0a" + b"x" * 100 + b"\nsupermaster 4\n", "half": b"\x03supermaster 1", "nul": b"\x07super\0master 0\n\n",
+}
+
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
-    "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+    "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+    "parts": PARTS,
 }
 
 # For libFuzzer and AFL++: words to put in.

@@ -35,7 +35,8 @@ static inline void kernel_run_open(struct kernel_run *run, const char *name, con
     char line[HDSS_ERROR_MAX] = "";
     struct error error = {""};
     ck_assert_msg(kernel_run_describe(run, name, words, &error) == 0, "%s", error.text);
-    ck_assert_msg(run->kernel->open(run->values, &run->loop, &run->instance, line) == 0, "%s", line);
+    ck_assert_msg(run->kernel->open(run->values, &run->loop, &(struct hdss_worker){0}, &run->instance, line) == 0, "%s",
+                  line);
 }
 
 static inline void kernel_run_close(struct kernel_run *run)

@@ -21,10 +21,10 @@ START_TEST(an_unknown_name_lists_the_known_ones)
 {
     struct error error;
     ck_assert_int_eq(kernel_unknown("foo", &error), -1);
-    ck_assert_str_eq(error.text, "unknown kernel 'foo'; accepted: adjoint, mandelbrot, synthetic");
+    ck_assert_str_eq(error.text, "unknown kernel 'foo'; accepted: adjoint, exec, mandelbrot, synthetic");
     kernel_unknown("mandlebrot", &error);
-    ck_assert_str_eq(error.text, "unknown kernel 'mandlebrot'; did you mean mandelbrot? accepted: adjoint, mandelbrot, "
-                                 "synthetic");
+    ck_assert_str_eq(error.text, "unknown kernel 'mandlebrot'; did you mean mandelbrot? accepted: adjoint, exec, "
+                                 "mandelbrot, synthetic");
 }
 END_TEST
 
@@ -54,7 +54,7 @@ START_TEST(every_kernel_describes_a_loop_by_default)
         check_table(all[i]);
         ck_assert_msg(kernel_run_describe(&run, all[i]->name, (const char *const[]){NULL}, &error) == 0, "%s",
                       error.text);
-        ck_assert_uint_gt(run.loop.iterations, 0);
+        ck_assert(run.loop.iterations > 0 || all[i] == &exec_kernel); /* which must be told what to run */
     }
 }
 END_TEST

@@ -179,11 +179,35 @@ static const char *error_of(const char *costs, const char *iterations)
     snprintf(file, sizeof file, "file=%s", path);
     line[0] = '\0';
     ck_assert_int_eq(kernel_run_describe(&run, "synthetic", WORDS("distribution=file", iterations, file), &error), 0);
-    if (run.kernel->open(run.values, &run.loop, &run.instance, line) == 0)
+    if (run.kernel->open(run.values, &run.loop, &(struct hdss_worker){0}, &run.instance, line) == 0)
         kernel_run_close(&run);
     unlink(path);
     return line;
 }
+
+START_TEST(named_iterations_fail)
+{
+    static const char *const wrong[] = {"fail=x",    "fail=5,", "fail=5-3",
+                                        "crash=1;2", "fail=-1", "crash=99999999999999999"};
+    _Alignas(64) uint64_t records[30];
+    char text[HDSS_ERROR_MAX] = "";
+    struct kernel_run run;
+    struct error error;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert_int_eq(kernel_run_describe(&run, "synthetic", WORDS(wrong[i]), &error), -1);
+        ck_assert_ptr_nonnull(strstr(error.text, "like 5,20-29"));
+    }
+    kernel_run_open(&run, "synthetic", WORDS("mean=0", "fail=5,20-22,7"));
+    ck_assert_int_eq(run.kernel->run(run.instance, 0, 5, records, text), 0);
+    ck_assert_int_eq(run.kernel->run(run.instance, 8, 12, records, text), 0);
+    ck_assert_int_eq(run.kernel->run(run.instance, 4, 5, records, text), -1);
+    ck_assert_str_eq(text, "fail= names iteration 5");
+    ck_assert_int_eq(run.kernel->run(run.instance, 21, 9, records, text), -1);
+    ck_assert_str_eq(text, "fail= names iteration 21");
+    ck_assert_int_eq(run.kernel->run(run.instance, 23, 7, records, text), 0);
+    kernel_run_close(&run);
+}
+END_TEST
 
 START_TEST(costs_come_from_a_file)
 {
@@ -232,6 +256,7 @@ int main(void)
     tcase_add_loop_test(tcase, each_distribution_has_its_mean_and_deviation, 0, 6);
     tcase_add_test(tcase, costs_rise_and_fall_from_end_to_end);
     tcase_add_test(tcase, bimodal_costs_are_two);
+    tcase_add_test(tcase, named_iterations_fail);
     tcase_add_test(tcase, a_wide_gaussian_is_cut_off_at_0);
     tcase_add_test(tcase, the_seed_decides_the_costs);
     tcase_add_test(tcase, results_do_not_depend_on_the_cut_or_the_cost);

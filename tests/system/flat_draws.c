@@ -99,11 +99,11 @@ static bool prepare(const struct loop *loop)
         .worker = by_node ? flat.topology->worker_node[flat.rank] : flat.rank,
         .two_counters = loop->mode->two_counters,
     };
-    if (flat_init(&flat.core, &config, &flat.lead.error) < 0)
+    if (flat_init(&flat.share.core, &config, &flat.lead.error) < 0)
         return false;
-    if (!by_node || !flat_learns(&flat.core))
+    if (!by_node || !flat_learns(&flat.share.core))
         return true;
-    flat_fini(&flat.core);
+    flat_fini(&flat.share.core);
     return false;
 }
 
@@ -122,16 +122,16 @@ static void draw_all(const struct loop *loop)
     struct range chunk;
     own_count = 0;
     MPI_Barrier(flat.runtime->world);
-    while (flat.transport->draw(&flat, &chunk)) {
+    while (flat.share.transport->draw(&flat.share, &chunk)) {
         note(&chunk);
-        flat_measure(&flat.core, chunk.count, chunk.count * 1000 * (flat.rank + 1), 100, 4);
-        if (flat.transport->serve != NULL && flat.rank == 0)
-            flat.transport->serve(&flat);
+        flat_measure(&flat.share.core, chunk.count, chunk.count * 1000 * (flat.rank + 1), 100, 4);
+        if (flat.share.transport->serve != NULL && flat.rank == 0)
+            flat.share.transport->serve(&flat.share);
         if (loop->stopper == flat.rank && own_count == loop->stop_after)
-            flat.transport->stop(&flat);
+            flat.share.transport->stop(&flat.share);
     }
-    if (flat.transport->finish != NULL)
-        flat.transport->finish(&flat);
+    if (flat.share.transport->finish != NULL)
+        flat.share.transport->finish(&flat.share);
 }
 
 /* --- looking at what was drawn --- */
@@ -257,19 +257,19 @@ static size_t form_of_node(const struct loop *loop, const struct range *big, siz
 static void check_form(const struct loop *loop, struct range *all, size_t count)
 {
     bool by_node = loop->mode->transport == &transport_node;
-    if (flat.core.power > 0 || flat.core.way == FLAT_BY_REST || loop->stopper < flat.ranks ||
+    if (flat.share.core.power > 0 || flat.share.core.way == FLAT_BY_REST || loop->stopper < flat.ranks ||
         (by_node && flat.topology->nodes > 1))
         return;
     struct range *form = checked(calloc(CHUNKS_MAX, sizeof *form)), *big = form;
     size_t form_count = add_form(loop->technique, 0, loop->iterations, by_node ? 1 : flat.ranks, form, 0);
-    if (form_count > 0 && flat.core.way == FLAT_BY_PLACE)
+    if (form_count > 0 && flat.share.core.way == FLAT_BY_PLACE)
         cut(&form[form_count - 1], loop->iterations);
     if (by_node) {
         form = checked(calloc(CHUNKS_MAX, sizeof *form));
         form_count = form_of_node(loop, big, form_count, form);
         free(big);
     }
-    if (flat.core.way == FLAT_BY_STEP)
+    if (flat.share.core.way == FLAT_BY_STEP)
         check_sizes(loop, all, count, form, form_count);
     else
         check_places(loop, all, count, form, form_count);
@@ -280,12 +280,13 @@ static void check_form(const struct loop *loop, struct range *all, size_t count)
 static bool share(const struct loop *loop)
 {
     size_t count;
-    flat.transport = loop->mode->transport;
+    flat_begin_sharing(&flat, loop->mode->transport);
+    flat.share.cores_are_free = flat.runtime->cores_are_free;
     flat.options.worker.node_technique = spec_of(loop->inside);
     flat.lead.plan.count = loop->iterations;
     if (!prepare(loop))
         return false;
-    if (flat.transport->open(&flat) < 0)
+    if (share_prepare(&flat.share) < 0 || share_open(&flat.share) < 0)
         fail(loop, flat.lead.error.text, 0);
     draw_all(loop);
     struct range *all = gather(&count);
@@ -294,8 +295,8 @@ static bool share(const struct loop *loop)
         check_form(loop, all, count);
     }
     free(all);
-    flat.transport->close(&flat);
-    flat_fini(&flat.core);
+    share_close(&flat.share);
+    flat_fini(&flat.share.core);
     loops_done++;
     chunks_done += count;
     return true;
@@ -377,7 +378,7 @@ int main(int argc, char **argv)
     powers = checked(calloc(flat.ranks, sizeof *powers));
     for (unsigned i = 0; i < flat.ranks; i++)
         powers[i] = 1 + i % 3;
-    if (flat.topology == NULL || runtime_prepare(flat.runtime) < 0 || flat_prepare_waiting(&flat) < 0)
+    if (flat.topology == NULL || runtime_prepare(flat.runtime, &flat.lead.error) < 0 || flat_prepare_waiting(&flat) < 0)
         checked(NULL);
     if (argc == 2 && strcmp(argv[1], "forms") == 0)
         share_forms();

@@ -93,6 +93,18 @@ def descendants(pid):
     return found
 
 
+def ranks_of(process, program):
+    """Processes below `process` that run the program."""
+    found = []
+    for pid in descendants(process.pid):
+        try:
+            if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(program):
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
 def kill_tree(pid):
     for one in descendants(pid) + [pid]:
         try:
@@ -161,6 +173,7 @@ def main(tests):
         name = test.__name__.removeprefix('test_').replace('_', ' ')
         folder = tempfile.mkdtemp(prefix='hdss-test-')
         os.chdir(folder)
+        began = time.monotonic()
         try:
             skip = test()
             print(f'ok {number} - {name}' + (f' # SKIP {skip}' if isinstance(skip, str) else ''), flush=True)
@@ -169,6 +182,7 @@ def main(tests):
             print(f'not ok {number} - {name}', flush=True)
             for line in traceback.format_exc().splitlines():
                 print('# ' + line, flush=True)
+        print(f'# {time.monotonic() - began:.1f} s', flush=True)
         os.chdir('/')
         shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failed else 0)

@@ -4,9 +4,13 @@ host name, /dev/shm and temporary folder. MPI sees different nodes, and what goe
 As a program it is the launch agent that mpirun calls in place of ssh.
 """
 import os
+import signal
 import subprocess
 import sys
 
+HDSS = os.environ.get('HDSS', '')
+NETWORK = {'plm_rsh_agent': f'{sys.executable} {os.path.abspath(__file__)}', 'plm_rsh_no_tree_spawn': '1', 'oob_tcp_if_include': 'eth0',
+           'btl_tcp_if_include': 'eth0', 'pml': 'ob1', 'btl': 'self,vader,tcp'}
 PREFIX = f'hdss{os.getpid()}'
 
 
@@ -56,16 +60,46 @@ class Nodes:
                     os.remove(path)
                     os.rmdir(os.path.dirname(path))
 
+    def ranks(self):
+        """{rank: (pid, node, program)} of the ranks that run, as Open MPI numbers them in the environment."""
+        found = {}
+        for node, name in enumerate(self.names):
+            for pid in self.processes(node):
+                try:
+                    with open(f'/proc/{pid}/environ', 'rb') as file:
+                        variables = dict(word.split(b'=', 1) for word in file.read().split(b'\0') if b'=' in word)
+                    if b'OMPI_COMM_WORLD_RANK' in variables:
+                        found[int(variables[b'OMPI_COMM_WORLD_RANK'])] = (pid, node, os.path.realpath(f'/proc/{pid}/exe'))
+                except OSError:
+                    pass
+        return found
+
+    def processes(self, node):
+        return [int(pid) for pid in ip('netns', 'pids', self.names[node], check=False).stdout.split()]
+
+    def kill(self, node):
+        """The whole node, with mpirun's daemon on it."""
+        for pid in self.processes(node):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
     def line(self, contexts, slots=8, options=()):
         """The command that runs an MPMD line over the nodes, round robin."""
         with open('hostfile', 'w') as file:
             file.writelines(f'{name} slots={slots}\n' for name in self.names)
-        words = ['mpirun', '--mca', 'plm_rsh_agent', f'{sys.executable} {os.path.abspath(__file__)}', '--mca', 'plm_rsh_no_tree_spawn', '1',
-                 '--mca', 'oob_tcp_if_include', 'eth0', '--mca', 'btl_tcp_if_include', 'eth0', '--mca', 'pml', 'ob1', '--mca', 'btl', 'self,vader,tcp',
-                 '--hostfile', os.path.abspath('hostfile'), '--map-by', 'node', '--bind-to', 'none', '--oversubscribe', *options]
+        words = ['mpirun', *(word for name, value in NETWORK.items() for word in ('--mca', name, value)), '--hostfile', os.path.abspath('hostfile'), '--map-by', 'node',
+                 '--bind-to', 'none', '--oversubscribe', *options]
         for i, (count, program) in enumerate(contexts):
             words += ([':'] if i else []) + ['-n', str(count), *map(str, program)]
         return inside(self.names[0], words)
+
+    def hdss(self, words):
+        """The command of an `hdss run` on the first of the nodes, which are its hosts."""
+        network = [f'OMPI_MCA_{name}={value}' for name, value in NETWORK.items()]
+        hosts = ','.join(f'{name}:8' for name in self.names)
+        return inside(self.names[0], ['env', *network, HDSS, 'run', '--hosts', hosts, *map(str, words)])
 
 
 def inside(name, words):

@@ -5,23 +5,12 @@ import signal
 import struct
 import subprocess
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, main, mpirun_line, report, run_job, start,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, main, mpirun_line, ranks_of, report, run_job, start,
                     wait_until)
 
 # 40 ms an iteration, 1,000 of them: the run is in its middle whenever the signal comes.
 LONG = ['--overwrite', '--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic', 'iterations=1000', 'mean=40000',
         'distribution=constant', 'mode=sleep']
-
-
-def ranks_of(process, program):
-    found = []
-    for pid in descendants(process.pid):
-        try:
-            if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(program):
-                found.append(pid)
-        except OSError:
-            pass
-    return found
 
 
 def results_have_come():
@@ -94,6 +83,19 @@ def test_a_second_signal_changes_nothing():
     assert report()['done'] == sum(row['iterations'] for row in report()['worker_stats'])
 
 
+def test_a_drain_gives_up_chunks_that_take_too_long():
+    # One chunk of 20 s for each worker; what was sent of it counts.
+    for masters in (0, 1):
+        words = [word if word != 'ss' else 'static' for word in LONG]
+        process = start(job(masters, 2, ['--drain-time', '0.5', *words]))
+        wait_until(results_have_come, 'the first result')
+        os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGTERM)
+        result = finish(process)
+        check_drained(result)
+        assert report()['done'] < 600 and report()['faults']['lost_workers'] == 0, report()
+        os.remove('out.bin')
+
+
 def test_a_drain_before_the_first_result():
     process = start(job(1, 2, ['--power', 'equal', '--report', 'report.json', 'synthetic', 'iterations=10', 'mean=1e6',
                                'mode=sleep', 'distribution=constant']))
@@ -106,7 +108,11 @@ def test_a_drain_before_the_first_result():
 
 
 def catches(pid, number):
-    with open(f'/proc/{pid}/status') as status:
+    try:
+        status = open(f'/proc/{pid}/status')
+    except FileNotFoundError:  # it has left already
+        return False
+    with status:
         mask = int(re.search(r'SigCgt:\s*([0-9a-f]+)', status.read()).group(1), 16)
     return mask >> (number - 1) & 1
 

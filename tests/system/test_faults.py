@@ -1,19 +1,14 @@
 """Ranks that die: a lost worker or master costs time and nothing else, a lost supermaster ends the run at once, and what ended is resumed.
 
-Random trials kill any rank, or the whole job, at any instant, and resume until it is done: HDSS_FAULT_TRIALS says how many, HDSS_FAULT_SEED
-which ones. Everything runs under `hdss run`, which lets the others go on, unless a test says otherwise.
+Everything runs under `hdss run`, which lets the others go on, unless a test says otherwise. Random kills are in test_kills.
 """
-import collections
 import os
-import random
 import signal
 import time
 
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, kill_tree, long, main, mpirun_line, report, run, start, wait_until)
-from test_resume import SLOW, STEADY, TECHNIQUES, check, read, undisturbed, wait_for_records
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, long, main, mpirun_line, report, run, start, wait_until)
+from test_resume import SLOW, STEADY, check, read, undisturbed, wait_for_records
 
-SEED = int(os.environ.get('HDSS_FAULT_SEED', '1'))
-TRIALS = int(os.environ.get('HDSS_FAULT_TRIALS', '6'))
 RECOVERING = ['--mca', 'orte_abort_on_non_zero_status', '0', '--enable-recovery']
 PROGRAMS = [os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)]
 
@@ -35,7 +30,7 @@ def ranks(process):
             with open(f'/proc/{pid}/environ', 'rb') as file:
                 variables = dict(word.split(b'=', 1) for word in file.read().split(b'\0') if b'=' in word)
             if program in PROGRAMS:
-                found[int(variables[b'OMPI_COMM_WORLD_RANK'])] = (pid, program)
+                found.setdefault(int(variables[b'OMPI_COMM_WORLD_RANK']), (pid, program))  # not its child, which comes after it
         except (OSError, KeyError):
             pass
     return found
@@ -165,6 +160,30 @@ def test_where_the_kernel_has_no_pidfds():
     check_survived(disturbed(line, WORKER, [0]), workers=1)
 
 
+def test_a_rank_that_sends_nonsense():
+    """It is dropped and named by who gets it, and leaves; nobody else does."""
+    def babbling(rank, program, *words):
+        return ['env', 'LD_PRELOAD=' + os.environ['BABBLE_LIBRARY'], f'BABBLER={rank}', 'BABBLE=6', program, *words]
+    for masters, rank, name in ((0, 2, 'worker'), (2, 4, 'worker'), (2, 1, 'master')):
+        contexts = [(1, babbling(rank, SUPERMASTER, *job_words())), (4, babbling(rank, WORKER))]
+        if masters > 0:
+            contexts.insert(1, (masters, babbling(rank, MASTER)))
+        result = run(mpirun_line(contexts, RECOVERING))
+        dropped = lines_with(result, f' {name} rank {rank} sent a message that is not of the protocol')
+        assert len(dropped) == 1 and dropped[0].endswith('it is taken for lost'), result
+        assert len(lines_with(result, f'{name}: rank {rank}: is taken for lost by others')) <= 1, result
+        check_survived(result, workers=name == 'worker', masters=name == 'master')
+
+
+def test_nonsense_of_the_supermaster_ends_who_gets_it():
+    line = mpirun_line([(1, ['env', 'LD_PRELOAD=' + os.environ['BABBLE_LIBRARY'], 'BABBLER=0', 'BABBLE=6', SUPERMASTER, *job_words()]),
+                        (4, [WORKER])], RECOVERING)
+    result = run(line)
+    told = lines_with(result, 'supermaster rank 0 sent a message that is not of the protocol')
+    assert len(told) == 1 and told[0].startswith('worker: rank ') and told[0].endswith('this rank leaves'), result
+    check_survived(result, workers=1)
+
+
 def test_a_rank_that_is_lost_at_the_start():
     process = start(hdss(1, 2, job_words()))
     wait_until(lambda: len(ranks(process)) == 4, 'the ranks')
@@ -194,61 +213,80 @@ def test_a_flat_run_ends_when_a_rank_is_lost():
     assert result.status not in (0, 2), result
 
 
-def kill_something(process, chance):
-    """A random rank, two of them, or all. Returns what it was."""
-    found = ranks(process)
-    what = chance.choice(['rank', 'rank', 'rank', 'rank', 'two', 'all'])
-    if what == 'all' or not found:
-        kill_tree(process.pid)
-        return 'all'
-    chosen = chance.sample(sorted(found), min(len(found), 2 if what == 'two' else 1))
-    for rank in chosen:
-        try:
-            os.kill(found[rank][0], signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-    return '+'.join(os.path.basename(found[rank][1]) for rank in chosen)
+BAD = ['synthetic', 'iterations=300', 'mean=2000', 'mode=sleep']
 
 
-def one_launch(chance, kill):
-    """Returns (what was killed, the run)."""
-    line = hdss(chance.choice([0, 1, 2]), chance.randint(2, 4), job_words('--technique', chance.choice(TECHNIQUES), '--resume'))
-    process, killed = start(line), 'nothing'
-    if kill:
-        deadline = time.monotonic() + chance.uniform(0.05, 1.1)
-        while time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.005)
-        if process.poll() is None:
-            killed = kill_something(process, chance)
-    return killed, finish(process, timeout=60)
+def without(data, bad):
+    """The records of the undisturbed run, those of the bad iterations zero."""
+    records = bytearray(data)
+    for iteration in bad:
+        place = len(data) - 8 * (300 - iteration)
+        records[place:place + 8] = bytes(8)
+    return bytes(records)
 
 
-def is_complete(result):
-    """It was killed when all was done, and there is nothing to resume."""
-    return result.status == 2 and len(lines_with(result, 'it is complete')) == 1
+def bad_words(*more, technique='css:chunk=10'):
+    return ['--power', 'equal', '--technique', technique, '--report', 'report.json', '--output', 'out.npy', *more, *BAD]
 
 
-def trial(number):
-    chance, history = random.Random(SEED * 100000 + number), []
-    for launches in range(5):
-        killed, result = one_launch(chance, launches < 4)
-        history.append(f'{killed}: {result.status}' + (' at the start' if lines_with(result, 'before the run had begun') else ''))
-        assert result.status in (0, 1, -9) or is_complete(result), (number, history, result)
-        if result.status == 0 or is_complete(result):
-            break
-    assert result.status == 0 or is_complete(result), (number, history, result)
-    assert read('out.npy') == undisturbed(*SLOW)[1], (number, history, result)
-    assert result.status != 0 or result.checksum() == undisturbed(*SLOW)[0], (number, history, result)
+def check_given_up(result, bad, reasons):
+    """Exactly these iterations are missing, each for its reason, and everybody is told."""
+    assert result.status == 3, result
+    figures = report()
+    given_up = [first + i for first, count in figures['failed'] for i in range(count)]
+    assert given_up == bad and figures['done'] == 300 - len(bad) and figures['outcome'] == 'tasks-failed', (figures['failed'], result)
+    told = {entry['first'] + i: entry['reason'] for entry in figures['failures'] for i in range(entry['count'])}
+    assert told == reasons, (told, result)
+    assert '  given up     ' in result.out, result
+    for iteration, reason in reasons.items():
+        assert len(lines_with(result, f'iteration {iteration} failed: {reason}; given up')) == 1, (iteration, result)
+    assert read('out.npy') == without(undisturbed(*BAD)[1], bad), result
+
+
+FAILING = {5: 'fail= names iteration 5', 17: 'fail= names iteration 17', 18: 'fail= names iteration 18'}
+KILLED = 'killed the child process: signal 11 (Segmentation fault)'
+
+
+def test_iterations_at_which_the_kernel_fails():
+    for masters, workers, retries in ((0, 3, 2), (2, 4, 0), (0, 1, 1), (1, 2, 5)):
+        line = hdss(masters, workers, bad_words('--retries', retries))
+        result = run([*line, 'fail=5,17-18'])
+        check_given_up(result, sorted(FAILING), FAILING)
+        assert len(lines_with(result, 'iteration 5 failed')) == retries + 1, result
+        assert faults()['lost_workers'] == 0, report()
+        resumed = run([*line[:-len(BAD)], '--resume', *BAD, 'fail=5,17-18'])
+        check_given_up(resumed, sorted(FAILING), FAILING)
+        assert faults()['resumed_iterations'] == 297 and sum(w['iterations'] for w in report()['worker_stats']) == 0, report()
+        clear()
+        os.remove('out.npy.journal')
+
+
+def test_more_workers_than_iterations_and_all_of_them_fail():
+    result = run(hdss(1, 4, ['--power', 'equal', '--technique', 'ss', '--report', 'report.json', *BAD[:1], 'iterations=3', 'fail=0-2']))
+    assert result.status == 3 and report()['failed'] == [[0, 3]] and report()['done'] == 0, (report(), result)
+
+
+def test_an_iteration_that_kills_who_computes_it():
+    for masters, workers in ((0, 4), (2, 6), (1, 3)):
+        result = run([*hdss(masters, workers, bad_words()), 'crash=8', 'fail=17'])
+        check_given_up(result, [8, 17], {8: KILLED, 17: FAILING[17]})
+        assert faults()['lost_workers'] == 2, (faults(), result)
+        clear()
+        os.remove('out.npy.journal')
+
+
+def test_a_drain_waits_for_a_chunk_that_is_run_with_care():
+    # A chunk of 1.5 s, so that its child is seen.
+    words = ['--power', 'equal', '--technique', 'css:chunk=100', '--report', 'report.json', '--output', 'out.npy', BAD[0], 'iterations=300',
+             'mean=15000', 'mode=sleep']
+    process = start([*hdss(0, 3, words), 'crash=8'])
+    wait_until(lambda: any(len(descendants(pid)) > 0 for pid in pids(process, WORKER)), 'a child process')
+    os.kill(process.pid, signal.SIGTERM)
+    result = finish(process)
+    assert result.status in (3, 4) and [8, 1] in report()['failed'], (report()['failed'], result)
+    assert report()['done'] >= 99, report()
     clear()
-    return history
-
-
-@long
-def test_random_kills():
-    came = collections.Counter()
-    for number in range(TRIALS):
-        came.update(trial(number))
-    print('# ' + ', '.join(f'{count} x {what}' for what, count in sorted(came.items())), flush=True)
+    os.remove('out.npy.journal')
 
 
 if __name__ == '__main__':

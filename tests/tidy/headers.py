@@ -14,6 +14,8 @@ import tap
 FLAGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
 STANDARDS = {"c": ["c11", "c17"], "c++": ["c++11", "c++17"]}
 MPI_WRAPPERS = {"c": "mpicc", "c++": "mpicxx"}
+# The C++ bindings of MPI 2, which no standard has any more and which do not keep these flags.
+MPI_FLAGS = ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
 
 
 def compiler_for(text, language, compiler):
@@ -21,7 +23,7 @@ def compiler_for(text, language, compiler):
     if "<mpi.h>" not in text:
         return compiler
     wrapper = shutil.which(MPI_WRAPPERS[language])
-    return [wrapper] if wrapper else None
+    return [wrapper, *MPI_FLAGS] if wrapper else None
 
 
 def compile_alone(root, header, language, standard, compiler):

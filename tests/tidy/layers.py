@@ -30,10 +30,13 @@ LEVELS = [
     ("common/flat/core*", 2),  # DCA without MPI
     ("common/flat/*", 4),
     ("common/runtime/*", 4),
+    ("common/files/*", 4),
+    ("common/clock/*", 4),
     ("common/results/*", 4),
     ("common/http/*", 4),
     ("common/api/*", 4),
     ("common/include/dls4lb/*", 4),
+    ("common/include/hdss/hdss.h", 4),  # the library, which needs MPI
     # daemons
     ("supermaster/*", 3),
     ("master/*", 3),

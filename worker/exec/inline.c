@@ -1,6 +1,7 @@
 /* The executor: see inline.h. */
 #include "worker/exec/inline.h"
 
+#include "common/clock/clock.h"
 #include "common/machine/probe.h"
 #include "common/util/digest.h"
 
@@ -34,15 +35,10 @@
 /* Of the time of a short iteration, what the latest one weighs. */
 #define SHORT_WEIGHT 0.125
 
-static uint64_t read_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int allocate(struct exec *exec)
 {
+    if (exec->variable)
+        return 0; /* what is needed, when it is known */
     uint64_t limit = exec->config.collect ? SLICE_MAX : SCRATCH_BYTES;
     exec->capacity = exec->record_bytes < limit ? limit / exec->record_bytes : 1;
     size_t bytes = EXEC_HEADROOM + exec->capacity * exec->record_bytes;
@@ -59,8 +55,8 @@ static double time_clock(void)
 {
     double least = 1e9;
     for (int i = 0; i < 16; i++) {
-        uint64_t began = read_clock(CLOCK_MONOTONIC);
-        double time = (double)(read_clock(CLOCK_MONOTONIC) - began);
+        uint64_t began = clock_ns(CLOCK_MONOTONIC);
+        double time = (double)(clock_ns(CLOCK_MONOTONIC) - began);
         least = time < least ? time : least;
     }
     return least;
@@ -68,8 +64,10 @@ static double time_clock(void)
 
 int exec_init(struct exec *exec, const struct exec_config *config)
 {
-    *exec = (struct exec){.config = *config, .record_bytes = hdss_record_size(config->loop), .random = 1};
-    if (config->collect || config->spread || config->slowdown > 1)
+    *exec = (struct exec){.config = *config, .variable = config->loop->streams > 0, .random = 1};
+    exec->record_bytes = exec->variable ? 0 : hdss_record_size(config->loop);
+    output_init(&exec->output, config->loop->streams, config->collect);
+    if (exec->variable || config->collect || config->spread || config->slowdown > 1)
         exec->config.short_runs = false;
     if (exec->config.short_runs)
         exec->clock_ns = time_clock();
@@ -79,12 +77,15 @@ int exec_init(struct exec *exec, const struct exec_config *config)
                  (unsigned long long)exec->record_bytes);
         return -1;
     }
-    if (config->kernel->open(config->values, config->loop, &exec->instance, exec->error) < 0) {
+    if (config->kernel->open(config->values, config->loop, &exec->config.worker, &exec->instance, exec->error) < 0) {
         exec_fini(exec);
         return -1;
     }
     exec->open = true;
-    return 0;
+    if (config->kernel->step == NULL || config->kernel->step(exec->instance, 0, exec->error) == 0)
+        return 0;
+    exec_fini(exec);
+    return -1;
 }
 
 void exec_fini(struct exec *exec)
@@ -92,10 +93,12 @@ void exec_fini(struct exec *exec)
     if (exec->open && exec->config.kernel->close != NULL)
         exec->config.kernel->close(exec->instance);
     exec->open = false;
+    careful_fini(&exec->careful);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
         free(exec->buffers[i].bytes);
         exec->buffers[i].bytes = NULL;
     }
+    output_fini(&exec->output);
 }
 
 /* --- short chunks --- */
@@ -162,10 +165,10 @@ static int run_whole(struct exec *exec, uint64_t first, uint64_t count, void *re
 /* The last of a run. */
 static int run_timed(struct exec *exec, uint64_t first, uint64_t count, void *records, uint64_t *compute_ns)
 {
-    uint64_t began = read_clock(CLOCK_MONOTONIC);
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
     if (run_whole(exec, first, count, records) < 0)
         return -1;
-    uint64_t ended = read_clock(CLOCK_MONOTONIC);
+    uint64_t ended = clock_ns(CLOCK_MONOTONIC);
     if (learn_short(exec, count, ended - began)) {
         *compute_ns += end_run(exec, ended);
     } else {
@@ -182,7 +185,7 @@ int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t
 {
     unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
     if (exec->run_left == 0)
-        begin_run(exec, read_clock(CLOCK_MONOTONIC));
+        begin_run(exec, clock_ns(CLOCK_MONOTONIC));
     int result = --exec->run_left > 0 ? run_whole(exec, first, count, records)
                                       : run_timed(exec, first, count, records, compute_ns);
     if (result == 0)
@@ -195,7 +198,7 @@ uint64_t exec_pause(struct exec *exec)
     exec->run_left = 0;
     if (exec->run_done == 0)
         return 0;
-    exec->ended_ns = read_clock(CLOCK_MONOTONIC);
+    exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
     return end_run(exec, exec->ended_ns);
 }
 
@@ -205,12 +208,13 @@ uint64_t exec_pause(struct exec *exec)
  * share. */
 static clockid_t work_clock(const struct exec *exec)
 {
-    return exec->config.loop->waits ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    bool waits = exec->config.loop->waits || exec->config.kernel->descriptor != NULL;
+    return waits ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
 }
 
 static void sleep_for(double ns)
 {
-    const uint64_t until = read_clock(CLOCK_MONOTONIC) + (uint64_t)ns;
+    const uint64_t until = clock_ns(CLOCK_MONOTONIC) + (uint64_t)ns;
     const struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
@@ -221,9 +225,34 @@ static void pay_waiting(struct exec *exec, bool at_end)
 {
     if (exec->waiting_ns < (at_end ? WAIT_MIN_NS / 4 : WAIT_MIN_NS))
         return;
-    uint64_t before = read_clock(CLOCK_MONOTONIC);
+    uint64_t before = clock_ns(CLOCK_MONOTONIC);
     sleep_for(exec->waiting_ns);
-    exec->waiting_ns -= (double)(read_clock(CLOCK_MONOTONIC) - before); /* the oversleep counts for the next time */
+    exec->waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* the oversleep counts for the next time */
+}
+
+/* Has the kernel put what so many iterations yield. HDSS_WAIT where it has not got so far. */
+static int run_variable(struct exec *exec, uint64_t first, uint64_t count)
+{
+    struct output *output = &exec->output;
+    if (!exec->waiting)
+        output_begin(output, first + count);
+    int result = exec->config.kernel->run_variable(exec->instance, first, count, &output->calls, exec->error);
+    exec->waiting = result == HDSS_WAIT && output->problem[0] == '\0';
+    if (output->problem[0] == '\0' && result == 0)
+        result = output_end(output);
+    if (output->problem[0] != '\0') {
+        snprintf(exec->error, sizeof exec->error, "%s", output->problem);
+        result = -1;
+    }
+    if (result < 0)
+        output_revert(output);
+    return result;
+}
+
+static int call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records)
+{
+    return exec->variable ? run_variable(exec, first, count)
+                          : exec->config.kernel->run(exec->instance, first, count, records, exec->error);
 }
 
 /* Runs the kernel; its time, waiting included, is added to compute_ns and to the running piece. The waiting of a slow
@@ -231,15 +260,20 @@ static void pay_waiting(struct exec *exec, bool at_end)
 static int run_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records, bool at_end)
 {
     bool slow = exec->config.slowdown > 1;
-    uint64_t before = slow ? read_clock(work_clock(exec)) : 0, began = read_clock(CLOCK_MONOTONIC);
-    int result = exec->config.kernel->run(exec->instance, first, count, records, exec->error);
+    uint64_t began = exec->waiting ? exec->wait_began_ns : clock_ns(CLOCK_MONOTONIC);
+    uint64_t before = exec->waiting || !slow ? began : clock_ns(work_clock(exec));
+    int result = call_kernel(exec, first, count, records);
     double worked = 0;
+    if (result == HDSS_WAIT) {
+        exec->wait_began_ns = began;
+        return result;
+    }
     if (slow) {
-        worked = (double)(read_clock(work_clock(exec)) - before);
+        worked = (double)(clock_ns(work_clock(exec)) - before);
         exec->waiting_ns += worked * (exec->config.slowdown - 1);
         pay_waiting(exec, at_end);
     }
-    uint64_t ended = read_clock(CLOCK_MONOTONIC), elapsed = ended - began;
+    uint64_t ended = clock_ns(CLOCK_MONOTONIC), elapsed = ended - began;
     if (exec->done == 0)
         exec->began_ns = began;
     exec->compute_ns += elapsed;
@@ -254,8 +288,10 @@ static int run_kernel(struct exec *exec, uint64_t first, uint64_t count, void *r
 
 static void run_probe(struct exec *exec, const struct probe *probe, uint64_t k)
 {
-    unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
-    exec->config.kernel->run(exec->instance, probe_iteration(probe, k), 1, records, exec->error);
+    uint64_t iteration = probe_iteration(probe, k);
+    if (exec->variable)
+        output_clear(&exec->output, iteration);
+    call_kernel(exec, iteration, 1, exec->variable ? NULL : exec->buffers[0].bytes + EXEC_HEADROOM);
 }
 
 /* Runs the next `count` probe iterations; returns the time that this worker needs for them. */
@@ -263,24 +299,24 @@ static uint64_t time_probes(struct exec *exec, struct probe *probe, uint64_t cou
 {
     const clockid_t clock = work_clock(exec);
     bool each = probe_times_each(probe);
-    uint64_t began = read_clock(clock), last = began;
+    uint64_t began = clock_ns(clock), last = began;
     for (uint64_t k = probe->done; k < probe->done + count; k++) {
         run_probe(exec, probe, k);
         if (!each)
             continue;
-        uint64_t now = read_clock(clock);
+        uint64_t now = clock_ns(clock);
         probe_add_single(probe, k, (double)(now - last) * exec->config.slowdown);
         last = now;
     }
-    return (uint64_t)((double)((each ? last : read_clock(clock)) - began) * exec->config.slowdown);
+    return (uint64_t)((double)((each ? last : clock_ns(clock)) - began) * exec->config.slowdown);
 }
 
 /* Time of one short probe iteration by itself: what is left without the reading of the clock. */
 static double time_single(struct exec *exec, const struct probe *probe, uint64_t k)
 {
-    uint64_t began = read_clock(CLOCK_MONOTONIC), empty = read_clock(CLOCK_MONOTONIC);
+    uint64_t began = clock_ns(CLOCK_MONOTONIC), empty = clock_ns(CLOCK_MONOTONIC);
     run_probe(exec, probe, k);
-    double time = (double)(read_clock(CLOCK_MONOTONIC) - empty) - (double)(empty - began);
+    double time = (double)(clock_ns(CLOCK_MONOTONIC) - empty) - (double)(empty - began);
     return time > 0 ? time * exec->config.slowdown : 0;
 }
 
@@ -348,12 +384,24 @@ void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
     exec->first = first;
     exec->count = count;
     exec->mark = mark;
-    exec->done = exec->sliced = 0;
+    exec->done = exec->sliced = exec->doubtful = 0;
+    exec->failed = exec->final = exec->careful.wanted = false;
     exec->sliced_at_ns = 0;
     exec->digest = 0;
+    exec->waiting = false;
     exec->compute_ns = exec->config.short_runs ? exec_pause(exec) : 0;
+    if (exec->variable)
+        output_clear(&exec->output, first);
     if (exec->config.spread)
         begin_spread(exec);
+}
+
+void exec_take_care(struct exec *exec)
+{
+    if (exec->config.kernel->descriptor != NULL)
+        return;
+    exec->careful.wanted = true;
+    exec->began_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 void exec_mark(struct exec *exec, uint64_t mark)
@@ -366,14 +414,27 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Iterations for which there is room. Of variable output that is what they took before: more than a slice of it does no
+ * harm. */
+static uint64_t room(const struct exec *exec)
+{
+    if (!exec->variable)
+        return exec->config.collect ? exec->capacity - (exec->done - exec->sliced) : exec->capacity;
+    size_t gathered = output_bytes(&exec->output);
+    double fit = gathered < SLICE_MAX ? (double)(SLICE_MAX - gathered) / (exec->iteration_bytes + 1) : 1;
+    return fit < 1 ? 1 : fit < 1e18 ? (uint64_t)fit : UINT64_MAX;
+}
+
 /* Iterations for this turn: no further than the mark, the buffer and TURN_NS allow. */
 static uint64_t turn_size(const struct exec *exec)
 {
-    uint64_t size = least(exec->count - exec->done, exec->capacity);
-    if (exec->config.collect)
-        size = least(size, exec->capacity - (exec->done - exec->sliced));
+    uint64_t size = least(exec->count - exec->done, room(exec));
+    if (exec->config.kernel->descriptor != NULL) /* what others have done must not wait for one that waits */
+        return 1;
     if (exec->mark > exec->done)
         size = least(size, exec->mark - exec->done);
+    if (exec->done < exec->doubtful)
+        return 1;
     double in_time = exec->iteration_ns > 0 ? TURN_NS / exec->iteration_ns : 1;
     return in_time < 1 ? 1 : in_time < (double)size ? (uint64_t)in_time : size;
 }
@@ -392,79 +453,187 @@ static struct exec_buffer *buffer_in_use(struct exec *exec)
     return &exec->buffers[exec->filling];
 }
 
-/* Runs the next `size` iterations, piece by piece where the spread is wanted. -1 when the kernel failed. */
-static int run_pieces(struct exec *exec, uint64_t size, unsigned char *records)
+/* The kernel failed at the next `count` iterations. */
+static void note_failure(struct exec *exec, uint64_t count)
+{
+    exec->failed = count == 1;
+    exec->final = exec->failed && exec->output.called_failed;
+    exec->doubtful = exec->done + count;
+}
+
+/* Runs the next `size` iterations, piece by piece where the spread is wanted, until the kernel fails or waits. */
+static void run_pieces(struct exec *exec, uint64_t size, unsigned char *records)
 {
     for (uint64_t end = exec->done + size; exec->done < end;) {
         uint64_t count = exec->config.spread ? least(end, exec->piece_end) - exec->done : end - exec->done;
-        if (run_kernel(exec, exec->first + exec->done, count, records, exec->done + count == exec->count) < 0)
-            return -1;
+        int result = run_kernel(exec, exec->first + exec->done, count, records, exec->done + count == exec->count);
+        if (result < 0)
+            note_failure(exec, count);
+        if (result != 0)
+            return;
         exec->done += count;
-        records += count * exec->record_bytes;
+        if (!exec->variable)
+            records += count * exec->record_bytes;
         if (exec->config.spread)
             look_at_piece(exec);
     }
-    return 0;
 }
 
-/* Computes one turn's iterations. -1 when the kernel failed. */
-static int compute(struct exec *exec)
+/* Where the next records go. */
+static unsigned char *next_records(struct exec *exec)
 {
-    uint64_t size = turn_size(exec), before = exec->compute_ns, first = exec->first + exec->done;
+    if (exec->variable)
+        return NULL;
     uint64_t place = exec->config.collect ? exec->done - exec->sliced : 0;
-    unsigned char *records = buffer_in_use(exec)->bytes + EXEC_HEADROOM + place * exec->record_bytes;
-    if (run_pieces(exec, size, records) < 0)
-        return -1;
-    exec->digest += digest_records(first, size, records, exec->record_bytes);
-    learn(exec, size, exec->compute_ns - before);
-    return 0;
+    return buffer_in_use(exec)->bytes + EXEC_HEADROOM + place * exec->record_bytes;
 }
 
-/* Puts the results that have gathered into the event, and goes on with the other buffer. */
-static void hand_over(struct exec *exec, struct event *event)
+/* Variable output of `count` iterations has been put since there were `before` bytes. Where nothing is collected it has
+ * served its purpose with its digest. */
+static void look_at_output(struct exec *exec, uint64_t count, size_t before)
 {
-    event->chunk.count = exec->done - exec->sliced;
-    event->chunk.digest = exec->digest;
-    if (exec->config.collect) {
+    double known = exec->iteration_bytes;
+    double bytes = count > 0 ? (double)(output_bytes(&exec->output) - before) / (double)count : known;
+    exec->iteration_bytes = bytes > known ? bytes : known + (bytes - known) / 8;
+    if (!exec->config.collect)
+        exec->digest += output_take(&exec->output, output_count(&exec->output), exec->config.loop, NULL);
+}
+
+/* Computes one turn's iterations. */
+static void compute(struct exec *exec)
+{
+    uint64_t before = exec->compute_ns, done = exec->done;
+    size_t gathered = output_bytes(&exec->output);
+    unsigned char *records = next_records(exec);
+    run_pieces(exec, turn_size(exec), records);
+    if (exec->done == done)
+        return;
+    if (exec->variable)
+        look_at_output(exec, exec->done - done, gathered);
+    else
+        exec->digest += digest_records(exec->first + done, exec->done - done, records, exec->record_bytes);
+    learn(exec, exec->done - done, exec->compute_ns - before);
+}
+
+/* Has a child process compute, and takes over what it has done since. */
+static void compute_in_child(struct exec *exec)
+{
+    const struct careful_job job = {
+        .kernel = exec->config.kernel,
+        .instance = exec->instance,
+        .first = exec->first + exec->done,
+        .count = exec->variable ? 1 : least(exec->count - exec->done, room(exec)),
+        .record_bytes = exec->record_bytes,
+        .capacity = exec->capacity,
+        .output = exec->variable ? &exec->output : NULL,
+        .loop = exec->config.loop,
+    };
+    size_t gathered = output_bytes(&exec->output);
+    unsigned char *records = next_records(exec);
+    uint64_t count = careful_turn(&exec->careful, &job, records, &exec->failed, &exec->final, exec->error);
+    if (exec->variable)
+        look_at_output(exec, count, gathered);
+    else
+        exec->digest += digest_records(exec->first + exec->done, count, records, exec->record_bytes);
+    exec->done += count;
+    exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
+    exec->compute_ns = exec->ended_ns - exec->began_ns;
+}
+
+/* The next part that leaves: its iterations, and their bytes. */
+static uint64_t next_part(const struct exec *exec, size_t *bytes)
+{
+    uint64_t gathered = exec->done - exec->sliced;
+    *bytes = gathered * exec->record_bytes;
+    return exec->variable && exec->config.collect ? output_fit(&exec->output, bytes) : gathered;
+}
+
+/* Makes room for a block of variable output. -1 when memory is out. */
+static int reserve(struct exec *exec, struct exec_buffer *buffer, size_t bytes)
+{
+    if (!exec->variable || !exec->config.collect || bytes <= buffer->room)
+        return 0;
+    free(buffer->bytes);
+    buffer->room = bytes < SLICE_MAX ? SLICE_MAX : bytes;
+    buffer->bytes = aligned_alloc(64, (EXEC_HEADROOM + buffer->room + 63) / 64 * 64);
+    if (buffer->bytes != NULL)
+        return 0;
+    buffer->room = 0;
+    snprintf(exec->error, sizeof exec->error, "no memory for a block of %zu bytes", bytes);
+    return -1;
+}
+
+/* Puts the next results that have gathered into the event, and goes on with the other buffer. */
+static void hand_over(struct exec *exec, struct event *event, uint64_t count, size_t bytes)
+{
+    if (exec->config.collect && count > 0) {
         struct exec_buffer *buffer = buffer_in_use(exec);
         event->chunk.data = buffer->bytes + EXEC_HEADROOM;
-        event->chunk.bytes = event->chunk.count * exec->record_bytes;
+        event->chunk.bytes = bytes;
+        if (exec->variable)
+            exec->digest += output_take(&exec->output, count, exec->config.loop, buffer->bytes + EXEC_HEADROOM);
         buffer->sent = true;
         exec->filling = (exec->filling + 1) % EXEC_BUFFERS;
     }
-    exec->sliced = exec->done;
+    event->chunk.count = count;
+    event->chunk.digest = exec->digest;
+    exec->sliced += count;
     exec->sliced_at_ns = exec->compute_ns;
     exec->digest = 0;
 }
 
-/* A buffer is full, or the last slice is long ago. */
-static bool slice_is_due(const struct exec *exec)
+/* The next `count` iterations, which nobody will have from here. */
+static void lose_part(struct exec *exec, struct event *event, uint64_t count)
 {
-    return (exec->config.collect && exec->done - exec->sliced == exec->capacity) ||
-           exec->compute_ns - exec->sliced_at_ns >= SLICE_NS;
+    event->type = EVENT_FAILURE;
+    event->text = exec->error;
+    event->chunk.count = count;
+    output_take(&exec->output, count, exec->config.loop, NULL);
+    exec->sliced += count;
 }
 
+/* A buffer is full, or the last slice is long ago. */
+static bool slice_is_due(const struct exec *exec, uint64_t count, size_t bytes)
+{
+    bool full = exec->variable ? bytes >= SLICE_MAX || count < exec->done - exec->sliced : count == exec->capacity;
+    return (exec->config.collect && full) || exec->compute_ns - exec->sliced_at_ns >= SLICE_NS;
+}
+
+static void end_chunk(struct exec *exec, struct event *event)
+{
+    event->type = EVENT_FINISHED;
+    event->chunk.began_ns = exec->began_ns;
+    exec->running = false;
+    event->chunk.deviation_ns = spread_deviation_ns(&exec->spread);
+    event->chunk.samples = exec->spread.pieces < UINT32_MAX ? (uint32_t)exec->spread.pieces : UINT32_MAX;
+}
+
+/* The part leaves, and the last one of the chunk ends it. */
+static void send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes)
+{
+    if (reserve(exec, buffer_in_use(exec), bytes) < 0) {
+        lose_part(exec, event, count);
+        return;
+    }
+    hand_over(exec, event, count, bytes);
+    event->type = EVENT_SLICE;
+    if (exec->sliced == exec->count)
+        end_chunk(exec, event);
+}
+
+/* Parts go in order. */
 static bool event_is_due(struct exec *exec, struct event *event)
 {
-    if (exec->count * exec->record_bytes <= DIGEST_SOON_BYTES)
+    size_t bytes;
+    uint64_t count = next_part(exec, &bytes);
+    if (count > 0 && exec->count * exec->record_bytes <= DIGEST_SOON_BYTES)
         event->now_ns = exec->ended_ns;
     event->chunk.done = exec->done;
     event->chunk.compute_ns = exec->compute_ns;
-    if (exec->done == exec->count) {
-        event->type = EVENT_FINISHED;
-        event->chunk.began_ns = exec->began_ns;
-        exec->running = false;
-        event->chunk.deviation_ns = spread_deviation_ns(&exec->spread);
-        event->chunk.samples = exec->spread.pieces < UINT32_MAX ? (uint32_t)exec->spread.pieces : UINT32_MAX;
-        hand_over(exec, event);
-        return true;
-    }
-    if (slice_is_due(exec)) {
-        event->type = EVENT_SLICE;
-        hand_over(exec, event);
-        return true;
-    }
-    return false;
+    if (exec->sliced + count < exec->count && !slice_is_due(exec, count, bytes))
+        return false;
+    send_part(exec, event, count, bytes);
+    return true;
 }
 
 static bool mark_is_due(struct exec *exec, struct event *event)
@@ -476,18 +645,74 @@ static bool mark_is_due(struct exec *exec, struct event *event)
     return true;
 }
 
-enum turn exec_advance(struct exec *exec, struct event *event)
+/* An iteration has failed: what was done before it goes first. */
+static void tell_failure(struct exec *exec, struct event *event)
+{
+    size_t bytes;
+    *event = (struct event){.type = EVENT_SLICE, .chunk = {.done = exec->done, .compute_ns = exec->compute_ns}};
+    if (exec->done > exec->sliced) {
+        uint64_t count = next_part(exec, &bytes);
+        send_part(exec, event, count, bytes);
+        return;
+    }
+    event->type = EVENT_FAILURE;
+    event->text = exec->error;
+    event->chunk.count = 1;
+    event->chunk.final = exec->final;
+    exec->failed = exec->final = false;
+    exec->sliced = ++exec->done;
+    if (exec->variable)
+        output_clear(&exec->output, exec->first + exec->done);
+}
+
+/* More of variable output has gathered than could leave at once. */
+static bool lags(const struct exec *exec)
+{
+    return exec->variable && exec->config.collect && output_bytes(&exec->output) >= SLICE_MAX;
+}
+
+/* What was done before leaves all the same, when it is time; not where the one that waits has put something already. */
+static enum turn wait_turn(struct exec *exec, struct event *event)
+{
+    size_t bytes;
+    uint64_t ready = exec->done - exec->sliced;
+    bool is_mixed = exec->config.collect && output_count(&exec->output) > ready;
+    if (ready == 0 || is_mixed || clock_ns(CLOCK_MONOTONIC) - exec->wait_began_ns < SLICE_NS)
+        return TURN_BLOCKED;
+    uint64_t count = next_part(exec, &bytes);
+    event->chunk.done = exec->done;
+    event->chunk.compute_ns = exec->compute_ns;
+    send_part(exec, event, count, bytes);
+    if (exec->config.collect)
+        output_begin(&exec->output, exec->first + exec->done + 1); /* the one that waits goes on */
+    return TURN_EVENT;
+}
+
+static enum turn advance_once(struct exec *exec, struct event *event)
 {
     if (mark_is_due(exec, event)) /* reached together with a slice, which went first */
         return TURN_EVENT;
     if (!exec->running || buffer_in_use(exec)->sent)
         return TURN_BLOCKED;
-    if (compute(exec) < 0) {
-        exec->running = false;
-        *event = (struct event){.type = EVENT_FINISHED, .text = exec->error};
+    if (!exec->failed && exec->done < exec->count && (exec->waiting || !lags(exec)))
+        (exec->careful.wanted ? compute_in_child : compute)(exec);
+    if (exec->failed) {
+        tell_failure(exec, event);
         return TURN_EVENT;
     }
+    if (exec->waiting)
+        return wait_turn(exec, event);
     return event_is_due(exec, event) || mark_is_due(exec, event) ? TURN_EVENT : TURN_WORKED;
+}
+
+/* What a kernel waits for next is begun before anything else is looked at: it runs beside that. */
+enum turn exec_advance(struct exec *exec, struct event *event)
+{
+    enum turn turn = advance_once(exec, event);
+    if (turn != TURN_WORKED || exec->config.kernel->descriptor == NULL)
+        return turn;
+    enum turn next = advance_once(exec, event);
+    return next == TURN_BLOCKED ? TURN_WORKED : next;
 }
 
 void exec_sent(struct exec *exec, const void *data)

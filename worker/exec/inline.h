@@ -8,13 +8,21 @@
  * caller can do without the time of each (config.short_runs), chunks that are known to be short are computed at once by
  * exec_short(), and only the last of a run of some tens is timed: the run counts as so many iterations of its length,
  * and as all the time that has passed where that is more than a run of short chunks can take. So no long chunk goes
- * uncounted, and the sum is that of chunks timed one by one, without the readings of the clock. */
+ * uncounted, and the sum is that of chunks timed one by one, without the readings of the clock.
+ *
+ * Variable output gathers in buffers of its own (output.h) and is copied into one of the two when it leaves: how long
+ * its parts are is known only then.
+ *
+ * Where the kernel fails at several iterations together they are run one by one, so that those that work count; one
+ * that fails by itself is an event, and the chunk goes on behind it. */
 #pragma once
 
 #include "common/machine/machine.h"
 #include "common/machine/spread.h"
 #include "common/util/digest.h"
 #include "hdss/kernel.h"
+#include "worker/exec/careful.h"
+#include "worker/exec/output.h"
 
 /* The wire format of a message may be written into so many bytes before the records. */
 #define EXEC_HEADROOM 64
@@ -24,6 +32,7 @@ struct exec_config {
     const struct hdss_kernel *kernel;
     const union hdss_value *values;
     const struct hdss_loop *loop;      /* borrowed for the executor's life */
+    struct hdss_worker worker;         /* this one, as kernels see it */
     bool collect;                      /* results leave with the events, else only their digest does */
     double slowdown;                   /* 1: as fast as the core can */
     uint64_t probe_first, probe_count; /* the loop, from which the probe iterations are taken */
@@ -33,7 +42,8 @@ struct exec_config {
 };
 
 struct exec_buffer {
-    unsigned char *bytes; /* owned, EXEC_HEADROOM + capacity records */
+    unsigned char *bytes; /* owned, EXEC_HEADROOM + capacity records, or as much as the latest block took */
+    size_t room;          /* for a block, behind the headroom */
     bool sent;            /* on its way: not to be touched */
 };
 
@@ -44,14 +54,23 @@ struct exec {
     uint64_t record_bytes, capacity; /* bytes of a record; records that fit a buffer */
     struct exec_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
+    bool variable;          /* the kernel's output is */
+    struct output output;   /* where it is: what has not left */
+    double iteration_bytes; /* estimate, for the size of a turn */
     /* the running chunk */
+    bool waiting; /* its iteration at `done` has begun and waits for something */
+    uint64_t wait_began_ns;
     bool running;
     uint64_t first, count, mark;
-    uint64_t done;         /* iterations computed */
-    uint64_t sliced;       /* of them left with a slice */
-    uint64_t sliced_at_ns; /* compute_ns when the last slice left */
+    uint64_t done;     /* iterations computed, or failed */
+    uint64_t sliced;   /* of them left with a slice, or failed */
+    uint64_t doubtful; /* up to here iterations are run one by one */
+    bool failed;       /* the next one has, for which exec->error says why; `final`: for good */
+    bool final;
+    struct careful careful; /* where the chunk is run in a child process */
+    uint64_t sliced_at_ns;  /* compute_ns when the last slice left */
     uint64_t compute_ns;
-    uint64_t digest; /* of those not sliced */
+    uint64_t digest; /* of those not sliced; of variable output, of those digested where they were made */
     struct spread spread;
     uint64_t piece_first, piece_end; /* the running piece, in iterations of the chunk */
     double piece_ns;                 /* time in it so far */
@@ -70,6 +89,13 @@ struct exec {
     char error[HDSS_ERROR_MAX];
 };
 
+/* What a kernel that waits makes readable when it can go on; -1 for others. For as long as the executor is open. */
+static inline int exec_descriptor(const struct exec *exec)
+{
+    const struct hdss_kernel *kernel = exec->config.kernel;
+    return exec->open && kernel->descriptor != NULL ? kernel->descriptor(exec->instance) : -1;
+}
+
 /* Opens the kernel and allocates the buffers. -1 with one line in exec->error, nothing owned. */
 int exec_init(struct exec *exec, const struct exec_config *config);
 void exec_fini(struct exec *exec);
@@ -83,7 +109,11 @@ void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark);
 /* Sets the mark of the running chunk. */
 void exec_mark(struct exec *exec, uint64_t mark);
 
-/* Computes for a turn; the event is MARK, SLICE or FINISHED. */
+/* The chunk that has begun is run in a child process: an iteration that ends it fails for good. Not where the kernel
+ * waits: the descriptor is the worker's. */
+void exec_take_care(struct exec *exec);
+
+/* Computes for a turn; the event is MARK, SLICE, FAILURE or FINISHED. TURN_BLOCKED also while the kernel waits. */
 enum turn exec_advance(struct exec *exec, struct event *event);
 
 /* Whether a chunk is known to be short. Never where results are collected, the worker is slowed down or the spread is

@@ -64,9 +64,10 @@ static double *new_array(uint64_t seed, enum array array, uint64_t m)
     return elements;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
-                         char error[HDSS_ERROR_MAX])
+static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                         void **instance, char error[HDSS_ERROR_MAX])
 {
+    (void)worker;
     struct adjoint *a = calloc(1, sizeof *a);
     if (a != NULL) {
         *a = (struct adjoint){loop->iterations, values[X].real, (uint64_t)values[SEED].integer,

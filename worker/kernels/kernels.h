@@ -1,4 +1,4 @@
-/* The kernels that are built in: one file and one constant each, and this registry. */
+/* The kernels that are built in: one file and one constant each, and this registry; and those that are loaded. */
 #pragma once
 
 #include "common/util/error.h"
@@ -9,12 +9,17 @@
 /* All of them, sorted by name. */
 const struct hdss_kernel *const *kernels(size_t *count);
 
-/* The kernel of that name, or NULL. */
+/* The kernel that a command line names: one of them, a shared object ("./mine.so"), or "python:MODULE.FUNCTION". -1 with
+ * one line. */
+int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error);
+
+/* The built-in kernel of that name, or NULL. */
 const struct hdss_kernel *kernel_find(const char *name);
 
 /* The line for a name that kernel_find() does not know, with the names it does. Always returns -1. */
 int kernel_unknown(const char *name, struct error *error);
 
 extern const struct hdss_kernel adjoint_kernel;
+extern const struct hdss_kernel exec_kernel;
 extern const struct hdss_kernel mandelbrot_kernel;
 extern const struct hdss_kernel synthetic_kernel;

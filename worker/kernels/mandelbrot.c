@@ -80,9 +80,10 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
-                         char error[HDSS_ERROR_MAX])
+static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                         void **instance, char error[HDSS_ERROR_MAX])
 {
+    (void)worker;
     struct mandelbrot *m = calloc(1, sizeof *m);
     struct escape_batch *batch = aligned_alloc(_Alignof(struct escape_batch), sizeof *batch);
     if (m == NULL || batch == NULL) {

@@ -7,15 +7,17 @@
  * over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
+#include "common/clock/clock.h"
 #include "worker/kernels/synthetic.h"
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum param { ITERATIONS, DISTRIBUTION, MEAN, SPREAD, FILE_NAME, MODE, RATE, SEED };
+enum param { ITERATIONS, DISTRIBUTION, MEAN, SPREAD, FILE_NAME, MODE, RATE, SEED, FAIL, CRASH };
 enum mode { MODE_BUSY, MODE_SLEEP };
 
 static const struct hdss_param params[] = {
@@ -32,11 +34,23 @@ static const struct hdss_param params[] = {
     [RATE] = {"rate", HDSS_PARAM_REAL, "0", 0, 1e6, NULL, "units/us",
               "busy: work units per us; 0 measures each worker's own core"},
     [SEED] = {"seed", HDSS_PARAM_INTEGER, "1", 0, 0x1p53, NULL, "", "seed of the costs and of the results"},
+    [FAIL] = {"fail", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "for studies of faults: iterations that fail, as 5,20-29"},
+    [CRASH] = {"crash", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "likewise: iterations that kill their process"},
     {NULL},
 };
 
+#define NAMED_MAX 64
+
 /* A sleep that lasted longer than this too long (the process was stopped) is not made up for. */
 #define OVERSLEPT_MAX_NS 100e6
+
+/* Iterations that are named, like 5,20-29. */
+struct named {
+    struct {
+        uint64_t first, last;
+    } item[NAMED_MAX];
+    unsigned count;
+};
 
 struct synthetic {
     struct synthetic_costs costs;
@@ -45,6 +59,7 @@ struct synthetic {
     double units_per_us;
     double rest;    /* carried to the next call: units, or nanoseconds (negative after a long sleep) */
     uint64_t state; /* of the work, so that no compiler drops it */
+    struct named fail, crash;
 };
 
 /* One unit of work takes some tens of nanoseconds: a chain of dependent multiplications and shifts. */
@@ -58,25 +73,68 @@ static uint64_t work(uint64_t state, uint64_t units)
     return state;
 }
 
-static double clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 /* Work units per microsecond of CPU time: the best of a few short rounds, as what disturbs a round slows it. */
 static double calibrate(uint64_t *state)
 {
     enum { ROUNDS = 8, UNITS = 10000 };
     double best = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        double start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        double start = (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
         *state = work(*state, UNITS);
-        double rate = UNITS / fmax(1, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) * 1e3;
+        double rate = UNITS / fmax(1, (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) * 1e3;
         best = fmax(best, rate);
     }
     return best;
+}
+
+/* Reads digits; false where there are none, or too many. */
+static bool read_number(const char **text, uint64_t *number)
+{
+    const char *begin = *text;
+    for (*number = 0; **text >= '0' && **text <= '9' && *text - begin < 16; ++*text)
+        *number = *number * 10 + (uint64_t)(**text - '0');
+    return *text > begin;
+}
+
+static bool read_named(const char *text, struct named *named)
+{
+    named->count = 0;
+    if (*text == '\0')
+        return true;
+    for (;; text++) {
+        if (named->count == NAMED_MAX || !read_number(&text, &named->item[named->count].first))
+            return false;
+        uint64_t *last = &named->item[named->count].last;
+        *last = named->item[named->count].first;
+        if (*text == '-' && (text++, !read_number(&text, last) || *last < named->item[named->count].first))
+            return false;
+        named->count++;
+        if (*text != ',')
+            return *text == '\0';
+    }
+}
+
+/* The first of [first, first + count) that is named; UINT64_MAX: none. */
+static uint64_t first_named(const struct named *named, uint64_t first, uint64_t count)
+{
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < named->count; i++) {
+        uint64_t at = named->item[i].first > first ? named->item[i].first : first;
+        if (at <= named->item[i].last && at < first + count && at < least)
+            least = at;
+    }
+    return least;
+}
+
+static int check_named(const union hdss_value *values, enum param param, char error[HDSS_ERROR_MAX])
+{
+    struct named named;
+    if (read_named(values[param].text, &named))
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX,
+             "%s=%.60s: accepted: up to %d iterations or ranges of them with commas between them, like 5,20-29",
+             params[param].name, values[param].text, NAMED_MAX);
+    return -1;
 }
 
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
@@ -87,15 +145,18 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
                  from_file ? "file=PATH" : "distribution=file");
         return -1;
     }
+    if (check_named(values, FAIL, error) < 0 || check_named(values, CRASH, error) < 0)
+        return -1;
     uint64_t n = (uint64_t)values[ITERATIONS].integer;
     *loop = (struct hdss_loop){.iterations = n, .type = HDSS_UINT64, .record_length = 1, .dims = 1, .shape = {n}};
     loop->waits = values[MODE].integer == MODE_SLEEP;
     return 0;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
-                         char error[HDSS_ERROR_MAX])
+static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                         void **instance, char error[HDSS_ERROR_MAX])
 {
+    (void)worker;
     struct synthetic *s = calloc(1, sizeof *s);
     if (s == NULL) {
         snprintf(error, HDSS_ERROR_MAX, "out of memory");
@@ -109,6 +170,8 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
                                         NULL};
     s->mode = (enum mode)values[MODE].integer;
     s->state = s->costs.seed | 1;
+    read_named(values[FAIL].text, &s->fail); /* describe() has seen that they are right */
+    read_named(values[CRASH].text, &s->crash);
     if (s->costs.distribution == SYNTHETIC_FILE) {
         s->file_us = synthetic_read_costs(values[FILE_NAME].text, loop->iterations, error, HDSS_ERROR_MAX);
         s->costs.file_us = s->file_us;
@@ -159,10 +222,10 @@ static void sleep_until(double deadline_ns)
 
 static void be_asleep(struct synthetic *s, double cost_us)
 {
-    double start = clock_ns(CLOCK_MONOTONIC), deadline = start + cost_us * 1e3 + s->rest;
+    double start = (double)clock_ns(CLOCK_MONOTONIC), deadline = start + cost_us * 1e3 + s->rest;
     if (deadline > start)
         sleep_until(deadline);
-    double late = clock_ns(CLOCK_MONOTONIC) - deadline;
+    double late = (double)clock_ns(CLOCK_MONOTONIC) - deadline;
     s->rest = late > OVERSLEPT_MAX_NS ? 0 : -late;
 }
 
@@ -173,9 +236,14 @@ static bool costs_nothing(const struct synthetic *s)
 
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
-    (void)error;
     struct synthetic *s = instance;
-    uint64_t *results = records;
+    uint64_t *results = records, bad;
+    if (s->crash.count > 0 && first_named(&s->crash, first, count) != UINT64_MAX)
+        raise(SIGSEGV);
+    if (s->fail.count > 0 && (bad = first_named(&s->fail, first, count)) != UINT64_MAX) {
+        snprintf(error, HDSS_ERROR_MAX, "fail= names iteration %llu", (unsigned long long)bad);
+        return -1;
+    }
     for (uint64_t i = 0; i < count; i++)
         results[i] = synthetic_record(s->costs.seed, first + i);
     if (costs_nothing(s))

@@ -2,7 +2,14 @@
  *
  * A kernel is a constant `struct hdss_kernel`. The daemons call describe() on every rank (cheap: it checks the
  * parameters and says how long the loop is and what one iteration yields), open() on the workers only, then
- * run() for range after range in any order, and close(). A worker calls these from one thread. */
+ * run() or run_variable() for range after range in any order, and close(). A worker calls these from one thread.
+ *
+ * What an iteration yields is either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
+ * streams, as many as it likes. Records make up an array, streams make up files: the bytes of all iterations one after
+ * another, in the order of the iterations, whatever the order in which they were computed.
+ *
+ * A kernel of one's own is a shared object with such a constant under the name `hdss_kernel` (HDSS_KERNEL declares it):
+ * see hdss-kernel(7). */
 #ifndef HDSS_KERNEL_H
 #define HDSS_KERNEL_H
 
@@ -15,10 +22,13 @@ extern "C" {
 #endif
 
 /* To be raised when a structure or the meaning of a call in this header changes. */
-#define HDSS_KERNEL_ABI 1
+#define HDSS_KERNEL_ABI 2
 
-#define HDSS_DIMS_MAX   4
-#define HDSS_PARAMS_MAX 64
+#define HDSS_DIMS_MAX    4
+#define HDSS_PARAMS_MAX  64
+#define HDSS_STREAMS_MAX 3
+/* Of a file's name, with its NUL. */
+#define HDSS_OUTPUT_MAX 512
 
 enum hdss_param_kind {
     HDSS_PARAM_INTEGER, /* value.integer */
@@ -65,6 +75,13 @@ enum hdss_layout {
                             only; tiles at the right and bottom edge are cut off by the array */
 };
 
+/* One of the files that variable output goes to. The texts are constants, or live as long as the process. */
+struct hdss_stream {
+    const char *ending;  /* what its file's name has behind that of the output: "", ".err", ".log"; each only once */
+    const char *heading; /* what it begins with, with its line end; NULL for nothing */
+    bool differs;        /* from run to run, as times do: it is no part of the checksum */
+};
+
 /* What describe() says about the loop. */
 struct hdss_loop {
     uint64_t iterations;
@@ -75,11 +92,41 @@ struct hdss_loop {
     enum hdss_layout layout;
     uint64_t tile_height, tile_width;
     bool waits;          /* an iteration sleeps rather than computes: time it by the wall clock */
-    uint64_t full_value; /* for pictures of integers: the value drawn black (the inside); 0 if there is none. Where there
-                            is one, no iteration yields 0, and 0 is drawn as "not computed" */
+    uint64_t full_value; /* for pictures of integers: the value drawn black (the inside); 0 if there is none. Where
+                            there is one, no iteration yields 0, and 0 is drawn as "not computed" */
+    bool has_effects;    /* an iteration does more than yield its output: none is run only to be timed, nor by a second
+                            worker only because it takes long, and without --power all workers count as equally fast */
+    bool are_tasks;      /* iterations are called tasks, and count from 1, wherever people read of them */
+    uint64_t inputs;     /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
+                            same, and so must a run that is resumed */
+    /* of variable output: with it nothing about records is looked at */
+    unsigned streams; /* 0: there are records */
+    struct hdss_stream stream[HDSS_STREAMS_MAX];
+    char output[HDSS_OUTPUT_MAX]; /* where they go unless --output says it; "": nowhere */
 };
 
 #define HDSS_ERROR_MAX 400
+
+/* The worker that a kernel runs on. */
+struct hdss_worker {
+    uint32_t rank; /* in the run */
+    uint32_t node; /* nodes count from 0 */
+};
+
+/* Where run_variable() puts what its iterations yield; more members follow that are not for kernels. */
+struct hdss_output {
+    /* Adds bytes to a stream of an iteration: any number of times, the streams in any order, the iterations in
+     * ascending order. The bytes are copied. An iteration that puts nothing yields nothing. Returns 0, or -1 where
+     * memory is out, an iteration yields more than 2 GiB or what is asked for cannot be: run_variable() then returns -1
+     * at once, and need not say why. */
+    int (*put)(struct hdss_output *output, uint64_t iteration, unsigned stream, const void *data, size_t bytes);
+    /* The iteration is done and its output counts, but it is to be named as failed at the end of the run. Returns as
+     * put() does; where the run has no output, -1: the iteration is given up. */
+    int (*failed)(struct hdss_output *output, uint64_t iteration);
+};
+
+/* Returned by run_variable(): it waits for something that is not the worker's. */
+#define HDSS_WAIT 1
 
 struct hdss_kernel {
     uint32_t abi;                    /* HDSS_KERNEL_ABI */
@@ -93,24 +140,54 @@ struct hdss_kernel {
      * name before it) for values that do not go together. Must be deterministic: every rank calls it. */
     int (*describe)(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Looks at what open() will need, above all at files, before anything starts: called once, by the rank that leads the
-     * run, after describe(). Returns 0, or -1 with one line in `error`; the run is then refused as wrong use. NULL where
-     * there is nothing to look at. */
+    /* Looks at what open() will need, above all at files, before anything starts: called once, by the rank that leads
+     * the run, after describe(). Returns 0, or -1 with one line in `error`; the run is then refused as wrong use. NULL
+     * where there is nothing to look at. */
     int (*check)(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX]);
 
-    /* Prepares to run: allocates, generates or reads inputs. `*instance` is what run and close are given.
-     * Returns 0, or -1 with one line in `error` and nothing left allocated. */
-    int (*open)(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
-                char error[HDSS_ERROR_MAX]);
+    /* Prepares to run: allocates, generates or reads inputs. `*instance` is what run and close are given. All that is
+     * passed but `error` stays as it is until close(). Returns 0, or -1 with one line in `error` and nothing left
+     * allocated. */
+    int (*open)(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                void **instance, char error[HDSS_ERROR_MAX]);
 
     /* Runs iterations first .. first + count - 1 and writes their records one after another at `records`
      * (count * record_length elements, aligned to 64 bytes, contents undefined). Returns 0, or -1 with one line in
-     * `error`. */
+     * `error`: then they may be run again, one by one and by other workers, and this instance goes on with others.
+     * Iterations that have killed their process may be run in a child process, which has a copy of the instance. NULL
+     * where the output is variable. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
+
+    /* The same with variable output: puts what they yield. Or returns HDSS_WAIT, where there is a descriptor(): then it
+     * is called again, with the same iteration, which it goes on with. NULL where there are records. */
+    int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                        char error[HDSS_ERROR_MAX]);
+
+    /* Called before the first iteration of each time step that this worker runs; a run has one step, number 0. Returns
+     * 0, or -1 with one line in `error`. NULL where there is nothing to do. */
+    int (*step)(void *instance, uint64_t step, char error[HDSS_ERROR_MAX]);
 
     /* Releases everything. May be NULL where open() allocates nothing. */
     void (*close)(void *instance);
+
+    /* What becomes readable when run_variable(), which waits for something, can go on; meanwhile the worker looks after
+     * its messages. The same for the whole life of the instance. A kernel that has one has_effects, is asked for one
+     * iteration at a time, and may be closed while it waits. What it does is to be done outside of the worker, in
+     * processes of its own: it is never put into a child process, as the descriptor is the worker's. NULL where it
+     * never waits. */
+    int (*descriptor)(void *instance);
 };
+
+/* Declares the kernel of a shared object, before its definition: HDSS_KERNEL(hdss_kernel) = { HDSS_KERNEL_ABI, .. }; */
+#ifdef __cplusplus
+#define HDSS_KERNEL(name)                                                                                              \
+    extern "C" __attribute__((visibility("default"))) const struct hdss_kernel name;                                   \
+    const struct hdss_kernel name
+#else
+#define HDSS_KERNEL(name)                                                                                              \
+    extern __attribute__((visibility("default"))) const struct hdss_kernel name;                                       \
+    const struct hdss_kernel name
+#endif
 
 /* Bytes of one element of the type. */
 static inline size_t hdss_type_size(enum hdss_type type)

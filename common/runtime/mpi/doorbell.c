@@ -2,35 +2,12 @@
  * that sleeps wakes it by one byte to its datagram socket.
  *
  * No wake-up is lost: the sleeper sets its flag, then looks for messages once more, then sleeps; the sender sends, then
- * looks at the flag. Both steps are sequentially consistent, so one of the two sees the other. The sockets have
- * abstract names with a random part and carry no data: a forged byte makes a rank look for messages, nothing else. */
+ * looks at the flag. Both steps are sequentially consistent, so one of the two sees the other. The sockets are in a
+ * folder of the node (folder.c) and carry no data: a forged byte makes a rank look for messages, nothing else. */
 #include "common/runtime/mpi/internal.h"
 
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-static socklen_t socket_name(const struct doorbell *doorbell, int index, struct sockaddr_un *address)
-{
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    /* A leading NUL makes the name abstract: nothing in the file system, gone with the process. */
-    int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "hdss-%016llx-%d",
-                          (unsigned long long)doorbell->token, index);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
-static int open_socket(struct doorbell *doorbell)
-{
-    struct sockaddr_un address;
-    socklen_t length = socket_name(doorbell, doorbell->own, &address);
-    doorbell->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    return doorbell->socket < 0 || bind(doorbell->socket, (struct sockaddr *)&address, length) < 0 ? -1 : 0;
-}
 
 /* Which world ranks are on this node, and where. */
 static int map_node(struct doorbell *doorbell, MPI_Comm world)
@@ -68,26 +45,55 @@ static void open_window(struct doorbell *doorbell)
     atomic_store(&own->sleeping, 0);
     atomic_store(&own->left, 0);
     atomic_store(&own->mourned, 0);
+    atomic_store(&own->outcast, 0);
 }
 
-int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node)
+/* The first rank of the node makes the folder and tells the others of it; an empty name says that there is none. */
+static int open_socket(struct doorbell *doorbell, struct error *error)
+{
+    if (doorbell->own == 0)
+        doorbell->socket = folder_make(doorbell->folder, error);
+    MPI_Bcast(doorbell->folder, FOLDER_MAX, MPI_CHAR, 0, doorbell->node);
+    if (doorbell->own > 0 && doorbell->folder[0] != '\0')
+        doorbell->socket = folder_bind(doorbell->folder, (unsigned)doorbell->own, error);
+    return doorbell->socket < 0 ? -1 : 0;
+}
+
+/* All ranks of the node get the line of the first that has failed. */
+static void share_cause(const struct doorbell *doorbell, int result, struct error *error)
+{
+    int failed = result < 0 ? doorbell->own : doorbell->node_ranks, first;
+    MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, doorbell->node);
+    MPI_Bcast(error->text, sizeof error->text, MPI_CHAR, first, doorbell->node);
+}
+
+int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node, struct error *error)
 {
     *doorbell = (struct doorbell){.node = node, .window = MPI_WIN_NULL, .socket = -1};
     MPI_Comm_rank(node, &doorbell->own);
     MPI_Comm_size(node, &doorbell->node_ranks);
-    if (doorbell->own == 0 && getrandom(&doorbell->token, sizeof doorbell->token, 0) != sizeof doorbell->token)
-        doorbell->token = runtime_now() ^ (uint64_t)getpid() << 32;
-    MPI_Bcast(&doorbell->token, 1, MPI_UINT64_T, 0, node);
+    int result = open_socket(doorbell, error), worst;
     open_window(doorbell);
-    int result = map_node(doorbell, world) < 0 || open_socket(doorbell) < 0 ? -1 : 0, worst;
+    if (map_node(doorbell, world) < 0)
+        result = error_set(error, "out of memory for the ranks of this node");
     MPI_Allreduce(&result, &worst, 1, MPI_INT, MPI_MIN, node); /* nobody rings before all sockets are there */
+    if (worst < 0)
+        share_cause(doorbell, result, error);
     return worst;
+}
+
+static void close_socket(struct doorbell *doorbell)
+{
+    if (doorbell->socket < 0)
+        return;
+    close(doorbell->socket);
+    doorbell->socket = -1;
+    folder_leave(doorbell->folder, (unsigned)doorbell->own);
 }
 
 void doorbell_fini(struct doorbell *doorbell)
 {
-    if (doorbell->socket >= 0)
-        close(doorbell->socket);
+    close_socket(doorbell);
     if (doorbell->window != MPI_WIN_NULL)
         MPI_Win_free(&doorbell->window);
     free(doorbell->node_index);
@@ -107,20 +113,32 @@ void doorbell_ring(struct doorbell *doorbell, unsigned rank)
     struct bell *bell = &doorbell->bells[index];
     if (atomic_load_explicit(&bell->sleeping, memory_order_relaxed) == 0 || atomic_exchange(&bell->sleeping, 0) == 0)
         return;
-    struct sockaddr_un address;
-    socklen_t length = socket_name(doorbell, index, &address);
-    /* A full queue means that it has been rung; a closed socket that it has left. */
-    (void)sendto(doorbell->socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, length);
+    folder_ring(doorbell->folder, doorbell->socket, (unsigned)index);
 }
 
 void doorbell_leave(struct doorbell *doorbell)
 {
     atomic_store(&doorbell->bells[doorbell->own].left, 1);
+    doorbell_abandon(doorbell);
+}
+
+void doorbell_abandon(struct doorbell *doorbell)
+{
+    if (doorbell->socket < 0)
+        return;
+    close_socket(doorbell);
+    folder_clear(doorbell->folder);
 }
 
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank)
 {
     return atomic_load(&doorbell->bells[doorbell->node_index[rank]].left) != 0;
+}
+
+void doorbell_cast_out(struct doorbell *doorbell, unsigned rank)
+{
+    atomic_store(&doorbell->bells[doorbell->node_index[rank]].outcast, 1);
+    doorbell_ring(doorbell, rank);
 }
 
 bool doorbell_mourn(struct doorbell *doorbell, unsigned rank)

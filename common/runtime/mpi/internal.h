@@ -1,14 +1,17 @@
 /* The parts of the MPI runtime, for its own files and for common/flat, whose ranks drive no machine. */
 #pragma once
 
+#include "common/runtime/mpi/folder.h"
 #include "common/runtime/mpi/runtime.h"
 
 #include <event2/event.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #define TAG_CONTROL 1
 #define TAG_DATA    2
+#define TAG_BEAT    3
 
 /* Control messages that can lie unread before MPI keeps them itself. */
 #define RECEIVES_MAX 16
@@ -25,7 +28,8 @@ struct bell {
     _Atomic uint32_t sleeping;
     _Atomic uint32_t left;    /* the rank has ended in order, be it without the others */
     _Atomic uint32_t mourned; /* somebody says, or has said, that it was lost */
-    char pad[52];             /* a cache line each */
+    _Atomic uint32_t outcast; /* somebody has taken the rank for lost, and it is to leave */
+    char pad[48];             /* a cache line each */
 };
 
 struct doorbell {
@@ -35,11 +39,12 @@ struct doorbell {
     int *node_index;    /* [ranks] index on this node, -1 elsewhere; owned */
     int own;            /* own index */
     int node_ranks;
-    uint64_t token; /* names the sockets of this run */
     int socket;
+    char folder[FOLDER_MAX]; /* of the sockets of the node's ranks */
 };
 
-int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node);
+/* Collective on the node. -1, on each of its ranks, with one line where it failed. */
+int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 
 /* Wakes `rank` if it sleeps and is on this node. No system call while it is awake. */
@@ -49,8 +54,16 @@ bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
 /* For a rank that goes without waiting for the others, so that they do not take it for lost. */
 void doorbell_leave(struct doorbell *doorbell);
+/* For a rank that goes because it cannot go on: its socket goes with it, and the others if it is the last. */
+void doorbell_abandon(struct doorbell *doorbell);
 /* Of a rank of this node. */
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
+/* Has a rank of this node leave. */
+void doorbell_cast_out(struct doorbell *doorbell, unsigned rank);
+static inline bool doorbell_is_outcast(const struct doorbell *doorbell)
+{
+    return atomic_load_explicit(&doorbell->bells[doorbell->own].outcast, memory_order_relaxed) != 0;
+}
 /* True for one rank of the node: the one to say that `rank` was lost. */
 bool doorbell_mourn(struct doorbell *doorbell, unsigned rank);
 
@@ -71,6 +84,7 @@ struct watch {
     unsigned unaided; /* peers that must be asked for */
     unsigned ended;   /* peers that have ended and were not taken */
     int set;          /* an epoll set: readable when somebody has ended */
+    bool is_blind;    /* a pid is not the same process to all ranks of the node */
     uint64_t ask_ns;
 };
 
@@ -84,10 +98,98 @@ void watch_fini(struct watch *watch);
 void watch_begin(struct watch *watch, unsigned rank);
 
 void watch_look(struct watch *watch);
+/* The peer, if it is watched, has ended. */
+void watch_note(struct watch *watch, unsigned rank);
 /* Asks for those whose end the kernel does not tell, once a second. */
 void watch_ask(struct watch *watch, uint64_t now_ns);
 /* A peer that has ended, each once. */
 bool watch_take(struct watch *watch, unsigned *rank);
+
+/* --- pulse.c: peers whose process nobody here can watch --- */
+
+struct beating {
+    bool is_far;  /* to be watched here, if at all */
+    bool watched; /* beats go there and are expected from there */
+    bool heard;   /* it has come up */
+    bool ended, taken;
+    bool has_left;   /* in order */
+    bool lost;       /* so it seems */
+    bool is_outcast; /* it is to be told that it was taken for lost */
+    unsigned char sent;
+    unsigned missed;
+    MPI_Request request;
+};
+
+struct pulse {
+    MPI_Comm world;
+    unsigned ranks;
+    struct beating *peers; /* [ranks], owned; NULL: the kernel tells of all */
+    unsigned ended;        /* peers that have ended and were not taken */
+    bool is_outcast;       /* somebody has taken this rank for lost */
+    unsigned char received;
+    MPI_Request receive;
+    uint64_t due_ns;
+    bool is_on; /* there is a thread */
+    pthread_t thread;
+    pthread_mutex_t turn; /* held by who uses MPI */
+    int stop;
+};
+
+/* After watch_peers(). -1 when memory or threads are out. */
+int pulse_init(struct pulse *pulse, const struct runtime *runtime);
+/* From now on one thread uses MPI. */
+void pulse_stop(struct pulse *pulse);
+void pulse_fini(struct pulse *pulse);
+
+/* From now on `rank` is watched, too, if it is not watched elsewhere. */
+void pulse_begin(struct pulse *pulse, unsigned rank);
+
+/* Takes and sends beats when that is due; cheap when not. */
+void pulse_look(struct pulse *pulse, uint64_t now_ns);
+/* The peer, if it is watched, has ended. */
+void pulse_note(struct pulse *pulse, unsigned rank);
+/* The peer is taken for lost for another reason: it is told so at its next beat, and has ended and is taken. */
+void pulse_cast_out(struct pulse *pulse, unsigned rank);
+/* A peer that has left or missed too many beats, each once. */
+bool pulse_take(struct pulse *pulse, unsigned *rank);
+/* The last beats, of a rank that goes without waiting for the others. */
+void pulse_leave(struct pulse *pulse);
+
+/* A message came from there. */
+static inline void pulse_heard(struct pulse *pulse, unsigned rank)
+{
+    if (pulse->peers == NULL)
+        return;
+    pulse->peers[rank].heard = true;
+    pulse->peers[rank].missed = 0;
+}
+
+/* Around what may take long and uses no MPI. */
+static inline void pulse_release(struct pulse *pulse)
+{
+    if (pulse->is_on)
+        pthread_mutex_unlock(&pulse->turn);
+}
+
+static inline void pulse_retake(struct pulse *pulse)
+{
+    if (pulse->is_on)
+        pthread_mutex_lock(&pulse->turn);
+}
+
+/* --- ulfm.c: what the MPI library tells of failed ranks --- */
+
+struct ulfm {
+    bool told; /* by an operation that failed */
+    int known;
+    uint64_t due_ns;
+};
+
+void ulfm_begin(MPI_Comm comm);
+/* Whether an operation returned `result` because a rank has failed. */
+bool ulfm_is_loss(struct ulfm *ulfm, int result);
+/* Tells watch and pulse who has failed; cheap when that is not due. */
+void ulfm_look(struct runtime *runtime, uint64_t now_ns);
 
 /* --- net.c: messages --- */
 
@@ -111,6 +213,7 @@ struct collect {
 
 struct net {
     MPI_Comm comm;
+    struct ulfm *ulfm;                           /* borrowed */
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
     MPI_Request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
@@ -129,7 +232,7 @@ struct net {
 enum net_end { NET_LIVES, NET_ENDED, NET_LOST };
 
 /* -1 when memory is out. */
-int net_init(struct net *net, MPI_Comm comm, unsigned receives);
+int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm);
 void net_fini(struct net *net);
 
 /* A received control message, or false. The bytes stay until the next call. */
@@ -174,6 +277,8 @@ struct wait {
     struct event *bell;
     struct event *timer;
     struct event *ends;     /* of peers; NULL: none is watched */
+    struct event *work;     /* something that a kernel waits for; NULL: nothing */
+    bool work_is_ready;     /* it has ended the sleep */
     bool cores_are_free;    /* each rank of this node can have a core */
     bool far_peers;         /* some messages come from where no doorbell reaches */
     bool patient;           /* nobody waits for this rank while it waits */
@@ -191,6 +296,17 @@ void wait_fini(struct wait *wait);
 
 /* Has waiting end, and wait_look() notice, when a peer ends. -1 when memory is out. */
 int wait_watch(struct wait *wait, struct watch *watch);
+
+/* Has waiting end when the descriptor is readable; -1 stands for none. -1 when memory is out. */
+int wait_for_work(struct wait *wait, int descriptor);
+
+/* Whether the kernel's descriptor has ended the last sleep: said once. */
+static inline bool wait_take_work(struct wait *wait)
+{
+    bool ready = wait->work_is_ready;
+    wait->work_is_ready = false;
+    return ready;
+}
 
 /* Something happened: the next wait begins with polling again. */
 static inline void wait_reset(struct wait *wait)
@@ -226,13 +342,18 @@ struct runtime {
     bool lossy; /* a rank of the run was lost: from now on nobody waits for all */
     struct doorbell doorbell;
     struct watch watch;
+    struct pulse pulse;
+    struct ulfm ulfm;
     bool cores_are_free;
     unsigned cores;
     bool sleeps_precisely; /* the timer's slack is set */
 };
 
 /* start.c: what all ranks do together before they run. */
-int runtime_prepare(struct runtime *runtime);
+int runtime_prepare(struct runtime *runtime, struct error *error);
+
+/* Whether `rank`, which has ended, did so in order. */
+bool runtime_has_left(const struct runtime *runtime, unsigned rank);
 
 /* Returns when all ranks have called it, asleep; or, as the run is lossy then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);

@@ -25,8 +25,9 @@ struct driver {
     uint64_t looked_ns;   /* when a computing rank last looked at the messages */
     bool probe_wanted;
     uint64_t next_tick_ns;
-    struct error problem; /* of the actions of this step; empty where there is none */
-    bool sync_failed;     /* the SEND that comes next is left out */
+    struct error problem;    /* of the actions of this step; empty where there is none */
+    unsigned dropped_plus_1; /* this rank - 1 was dropped in this step; 0: none */
+    bool sync_failed;        /* the SEND that comes next is left out */
     bool exiting, broken;
     uint64_t exit_ns; /* since when it is exiting */
     int status;
@@ -88,6 +89,7 @@ static void drop_message(struct driver *driver, const struct message *message)
 static void make_room(struct driver *driver)
 {
     const struct watch *watch = &driver->runtime->watch;
+    struct pulse *pulse = &driver->runtime->pulse;
     for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
         progress_sends(driver);
         if (looks % LOOKS_PER_END != 0)
@@ -96,6 +98,11 @@ static void make_room(struct driver *driver)
         for (unsigned i = 0; watch->ended > 0 && i < watch->count; i++)
             if (watch->peers[i].ended && !watch->peers[i].taken)
                 net_end(&driver->net, watch->peers[i].rank, NET_ENDED);
+        if (pulse->peers != NULL)
+            pulse_look(pulse, runtime_now());
+        for (unsigned i = 0; pulse->ended > 0 && i < pulse->ranks; i++)
+            if (pulse->peers[i].ended && !pulse->peers[i].taken)
+                net_end(&driver->net, i, NET_ENDED);
     }
 }
 
@@ -132,10 +139,12 @@ static void note_stored(struct driver *driver, const struct part *part, int resu
     }
 }
 
-static void store(struct driver *driver, const struct part *part, const void *data)
+static void store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes)
 {
     struct error error;
-    int result = driver->effects->store(driver->effects->context, part, data, &error);
+    pulse_release(&driver->runtime->pulse);
+    int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
+    pulse_retake(&driver->runtime->pulse);
     driver->now_ns = runtime_now(); /* the disk may have taken its time */
     note_stored(driver, part, result, &error);
 }
@@ -150,15 +159,20 @@ static void note_problem(struct driver *driver, const struct error *error)
 static void record(struct driver *driver, const struct action *action)
 {
     struct error error;
-    if (driver->effects->journal(driver->effects->context, action->journal.ranges, action->journal.count,
-                                 action->journal.digest, &error) < 0)
+    pulse_release(&driver->runtime->pulse);
+    int result = driver->effects->journal(driver->effects->context, action->journal.ranges, action->journal.count,
+                                          action->journal.digest, &error);
+    pulse_retake(&driver->runtime->pulse);
+    if (result < 0)
         note_problem(driver, &error);
 }
 
 static void sync_stored(struct driver *driver)
 {
     struct error error;
+    pulse_release(&driver->runtime->pulse);
     driver->sync_failed = driver->effects->sync(driver->effects->context, &error) < 0;
+    pulse_retake(&driver->runtime->pulse);
     if (driver->sync_failed)
         note_problem(driver, &error);
 }
@@ -169,9 +183,40 @@ static void probe(struct driver *driver)
 {
     struct speed speed;
     struct event event = {.type = EVENT_PROBED, .speed = &speed};
+    pulse_release(&driver->runtime->pulse);
     driver->effects->probe(driver->effects->context, &speed);
+    pulse_retake(&driver->runtime->pulse);
     driver->now_ns = runtime_now();
     step(driver, &event);
+}
+
+/* Nothing can be relied on that comes from there. */
+static _Noreturn void leave_supermaster(struct driver *driver)
+{
+    doorbell_abandon(&driver->runtime->doorbell);
+    fflush(stderr);
+    _exit(EXIT_STATUS_FAILED);
+}
+
+/* A rank that is taken for lost, though its process is there: it is told to leave. What follows of it comes after the
+ * step, in lose_dropped(). */
+static void drop(struct driver *driver, unsigned rank, const char *text)
+{
+    struct runtime *runtime = driver->runtime;
+    bool is_supermaster = rank == runtime->topology.supermaster;
+    if (net_has_ended(&driver->net, rank, NET_LOST))
+        return;
+    fprintf(stderr, "%s: rank %u: %s rank %u %s: %s\n", role_name(runtime->role), runtime->rank,
+            role_name(runtime->hellos[rank].role), rank, text,
+            is_supermaster ? "this rank leaves" : "it is taken for lost");
+    if (is_supermaster)
+        leave_supermaster(driver);
+    runtime->lossy = true;
+    net_end(&driver->net, rank, NET_LOST);
+    if (doorbell_reaches(&runtime->doorbell, rank))
+        doorbell_cast_out(&runtime->doorbell, rank);
+    pulse_cast_out(&runtime->pulse, rank);
+    driver->dropped_plus_1 = rank + 1;
 }
 
 static void apply(void *self, const struct action *action)
@@ -182,16 +227,17 @@ static void apply(void *self, const struct action *action)
     case ACTION_SEND: send_message(driver, action->send.to, &action->send.message); break;
     case ACTION_PROBE: driver->probe_wanted = true; break; /* after the step */
     case ACTION_RUN:
-        driver->effects->run(context, action->run.chunk, action->run.first, action->run.count, action->run.mark);
+        driver->effects->run(context, action->run.first, action->run.count, action->run.mark, action->run.careful);
         break;
     case ACTION_MARK: driver->effects->mark(context, action->run.mark); break;
-    case ACTION_STORE: store(driver, &action->store.part, action->store.data); break;
+    case ACTION_STORE: store(driver, &action->store.part, action->store.data, action->store.bytes); break;
     case ACTION_COLLECT:
         if (net_collect(&driver->net, &action->store.part, action->store.from, action->store.bytes) < 0)
             give_up(driver, "out of memory for results");
         break;
     case ACTION_JOURNAL: record(driver, action); break;
     case ACTION_SYNC: sync_stored(driver); break;
+    case ACTION_DROP: drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         driver->exiting = true;
         driver->exit_ns = driver->now_ns;
@@ -208,6 +254,8 @@ static void tell_problem(struct driver *driver)
     step(driver, &event);
 }
 
+static void lose_dropped(struct driver *driver);
+
 static void step(struct driver *driver, struct event *event)
 {
     event->now_ns = driver->now_ns;
@@ -219,6 +267,7 @@ static void step(struct driver *driver, struct event *event)
     }
     if (driver->problem.text[0] != '\0')
         tell_problem(driver);
+    lose_dropped(driver);
 }
 
 static void step_simple(struct driver *driver, enum event_type type, const char *text)
@@ -231,18 +280,18 @@ static void deliver_stored(struct driver *driver)
 {
     while (driver->stored_count > 0) {
         struct event event = driver->stored[driver->stored_first];
-        step(driver, &event);
         driver->stored_first = (driver->stored_first + 1) % STORED_MAX;
         driver->stored_count--;
+        step(driver, &event);
     }
 }
 
-static void deliver_bad_message(struct driver *driver, unsigned from, enum decode_result reason)
+static void refuse_bytes(struct driver *driver, unsigned from, enum decode_result reason)
 {
     char text[120];
-    snprintf(text, sizeof text, "received a message from rank %u that is not of the protocol: %s", from,
-             decode_result_text(reason));
-    step_simple(driver, EVENT_PROBLEM, text);
+    snprintf(text, sizeof text, "sent a message that is not of the protocol (%s)", decode_result_text(reason));
+    drop(driver, from, text);
+    lose_dropped(driver);
 }
 
 /* Where messages follow one another, the clock is read once for so many. */
@@ -269,6 +318,7 @@ static bool receive_one(struct driver *driver)
         return false;
     driver->now_is_fresh = false;
     driver->since_clock++;
+    pulse_heard(&driver->runtime->pulse, from);
     if (net_has_ended(&driver->net, from, NET_LOST))
         return true;
     enum decode_result reason = message_decode(&message, bytes, size);
@@ -277,7 +327,7 @@ static bool receive_one(struct driver *driver)
         note_loss(driver, &message);
         step(driver, &event);
     } else
-        deliver_bad_message(driver, from, reason);
+        refuse_bytes(driver, from, reason);
     deliver_stored(driver);
     return true;
 }
@@ -296,10 +346,11 @@ static bool receive_data(struct driver *driver)
     struct collect *collect = net_poll_collect(&driver->net);
     if (collect == NULL)
         return false;
-    if (collect->part.chunk == 0) /* to be dropped: the iterations are done already */
+    pulse_heard(&driver->runtime->pulse, collect->from);
+    if (part_is_unwanted(&collect->part))
         note_stored(driver, &collect->part, 0, NULL);
     else
-        store(driver, &collect->part, collect->buffer);
+        store(driver, &collect->part, collect->buffer, collect->bytes);
     if (net_collected(&driver->net, collect) < 0)
         give_up(driver, "out of memory for results");
     deliver_stored(driver);
@@ -314,7 +365,9 @@ static bool compute(struct driver *driver)
     struct event event = {0};
     if (driver->effects->advance == NULL)
         return false;
+    pulse_release(&driver->runtime->pulse);
     enum turn turn = driver->effects->advance(driver->effects->context, &event);
+    pulse_retake(&driver->runtime->pulse);
     if (turn == TURN_BLOCKED)
         return false;
     uint64_t before_ns = driver->now_ns;
@@ -342,15 +395,24 @@ static void take_last_messages(struct driver *driver)
     }
 }
 
+static unsigned first_of_node(const struct runtime *runtime)
+{
+    unsigned rank = 0;
+    while (!doorbell_reaches(&runtime->doorbell, rank))
+        rank++;
+    return rank;
+}
+
 /* There is nothing to decide for who has lost the supermaster. One rank says it, and has the launcher end those who are
  * not listening, because their kernel computes on. */
 static _Noreturn void leave_alone(struct driver *driver)
 {
     struct runtime *runtime = driver->runtime;
     unsigned supermaster = runtime->topology.supermaster;
-    if (doorbell_has_left(&runtime->doorbell, supermaster))
+    doorbell_abandon(&runtime->doorbell);
+    if (runtime_has_left(runtime, supermaster))
         _exit(EXIT_STATUS_DONE); /* it has waited for us long enough */
-    if (doorbell_mourn(&runtime->doorbell, supermaster)) {
+    if (doorbell_mourn(&runtime->doorbell, first_of_node(runtime))) {
         fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
                 runtime->rank, supermaster);
         fflush(stderr);
@@ -379,15 +441,40 @@ static void deliver_loss(struct driver *driver, unsigned rank)
     cancel_collects(driver, rank);
 }
 
-/* The workers of a master are its own concern, as long as it lives. */
-static void look_after_workers(struct runtime *runtime, unsigned master)
+/* The workers of a master are its own concern, and it is theirs, as long as it lives. */
+static void look_after_others(struct runtime *runtime, unsigned master)
 {
     const struct topology *topology = &runtime->topology;
-    if (runtime->role != ROLE_SUPERMASTER || runtime->hellos[master].role != ROLE_MASTER)
+    if (runtime->hellos[master].role != ROLE_MASTER)
+        return;
+    if (runtime->role == ROLE_WORKER)
+        pulse_begin(&runtime->pulse, topology->supermaster);
+    if (runtime->role != ROLE_SUPERMASTER)
         return;
     for (unsigned w = 0; w < topology->workers; w++)
-        if (runtime_master_of(runtime, topology->worker_rank[w]) == master)
+        if (runtime_master_of(runtime, topology->worker_rank[w]) == master) {
             watch_begin(&runtime->watch, topology->worker_rank[w]);
+            pulse_begin(&runtime->pulse, topology->worker_rank[w]);
+        }
+}
+
+static void lose_dropped(struct driver *driver)
+{
+    if (driver->dropped_plus_1 == 0)
+        return;
+    unsigned rank = driver->dropped_plus_1 - 1;
+    driver->dropped_plus_1 = 0;
+    deliver_loss(driver, rank);
+    look_after_others(driver->runtime, rank);
+}
+
+/* The others took this rank for lost, while it was stopped or cut off or for what it sent, and do without it. */
+static _Noreturn void leave_as_outcast(struct runtime *runtime, const char *why)
+{
+    doorbell_abandon(&runtime->doorbell);
+    fprintf(stderr, "%s: rank %u: %s, and leaves\n", role_name(runtime->role), runtime->rank, why);
+    fflush(stderr);
+    _exit(EXIT_STATUS_FAILED);
 }
 
 /* The process of a peer has ended: in order, as it does where the run has lost somebody, or it is lost itself. */
@@ -395,17 +482,19 @@ static void part_from(struct driver *driver, unsigned rank)
 {
     struct runtime *runtime = driver->runtime;
     runtime->lossy = true;
+    if (net_has_ended(&driver->net, rank, NET_LOST)) /* it was dropped */
+        return;
     net_end(&driver->net, rank, NET_ENDED);
     take_last_messages(driver);
     if (driver->exiting)
         return;
     if (rank == runtime->topology.supermaster)
         leave_alone(driver);
-    if (doorbell_has_left(&runtime->doorbell, rank))
+    if (runtime_has_left(runtime, rank))
         cancel_collects(driver, rank);
     else
         deliver_loss(driver, rank);
-    look_after_workers(runtime, rank);
+    look_after_others(runtime, rank);
 }
 
 static uint64_t next_deadline(const struct driver *driver)
@@ -414,13 +503,29 @@ static uint64_t next_deadline(const struct driver *driver)
     return driver->next_tick_ns < deadline ? driver->next_tick_ns : deadline;
 }
 
+static void look_at_pulse(struct driver *driver)
+{
+    struct pulse *pulse = &driver->runtime->pulse;
+    unsigned ended;
+    pulse_look(pulse, driver->now_ns);
+    if (pulse->is_outcast)
+        leave_as_outcast(driver->runtime, "is taken for lost by others, whom it did not answer or understand");
+    while (pulse_take(pulse, &ended))
+        part_from(driver, ended);
+}
+
 static void look_at_time(struct driver *driver)
 {
     unsigned ended;
+    if (doorbell_is_outcast(&driver->runtime->doorbell))
+        leave_as_outcast(driver->runtime, "is taken for lost by others, who do not understand it");
     wait_look(&driver->wait, driver->now_ns);
     watch_ask(&driver->runtime->watch, driver->now_ns);
+    ulfm_look(driver->runtime, driver->now_ns);
     while (watch_take(&driver->runtime->watch, &ended))
         part_from(driver, ended);
+    if (driver->runtime->pulse.peers != NULL)
+        look_at_pulse(driver);
     if (driver->wait.drain) {
         driver->wait.drain = false;
         step_simple(driver, EVENT_DRAIN, NULL);
@@ -428,7 +533,9 @@ static void look_at_time(struct driver *driver)
     if (driver->machine->deadline(driver->machine->self) <= driver->now_ns)
         step_simple(driver, EVENT_TIMER, NULL);
     if (driver->next_tick_ns <= driver->now_ns) {
-        driver->effects->tick(driver->effects->context, driver->now_ns);
+        pulse_release(&driver->runtime->pulse);
+        driver->effects->tick(driver->effects->context, driver->now_ns); /* a terminal may be held */
+        pulse_retake(&driver->runtime->pulse);
         driver->next_tick_ns = driver->now_ns + driver->effects->tick_ns;
     }
 }
@@ -453,8 +560,10 @@ static bool take_messages(struct driver *driver)
 
 /* Between two short chunks that are here there is no need to look: a look takes as long as a chunk, and where ranks
  * share cores MPI gives this one away when there is nothing. */
-static bool can_look_later(const struct driver *driver)
+static bool can_look_later(struct driver *driver)
 {
+    if (wait_take_work(&driver->wait)) /* the kernel was waited for, not a message */
+        return true;
     return driver->computed && driver->now_ns - driver->looked_ns < LONG_TURN_NS;
 }
 
@@ -489,6 +598,11 @@ static bool has_far_peers(const struct runtime *runtime)
     return false;
 }
 
+static int descriptor_of_work(const struct effects *effects)
+{
+    return effects->descriptor != NULL ? effects->descriptor(effects->context) : -1;
+}
+
 static int driver_init(struct driver *driver)
 {
     bool worker = driver->runtime->role == ROLE_WORKER;
@@ -498,10 +612,13 @@ static int driver_init(struct driver *driver)
     actions_init_sink(&driver->actions, &driver->sink);
     if (driver->stored == NULL || driver->stored_error == NULL ||
         wait_init(&driver->wait, &driver->runtime->doorbell, driver->runtime->cores_are_free) < 0 ||
-        net_init(&driver->net, driver->runtime->world, worker ? 4 : RECEIVES_MAX) < 0 ||
+        net_init(&driver->net, driver->runtime->world, worker ? 4 : RECEIVES_MAX, &driver->runtime->ulfm) < 0 ||
         watch_peers(&driver->runtime->watch, driver->runtime) < 0 ||
-        wait_watch(&driver->wait, &driver->runtime->watch) < 0)
+        pulse_init(&driver->runtime->pulse, driver->runtime) < 0 ||
+        wait_watch(&driver->wait, &driver->runtime->watch) < 0 ||
+        wait_for_work(&driver->wait, descriptor_of_work(driver->effects)) < 0)
         return -1;
+    ulfm_begin(driver->runtime->world);
     driver->wait.far_peers = has_far_peers(driver->runtime);
     driver->wait.patient = worker;
     driver->next_tick_ns = driver->effects->tick != NULL && driver->effects->tick_ns > 0 ? 0 : NEVER;
@@ -529,12 +646,23 @@ static bool goes_on(const struct driver *driver)
     return driver->net.send_count > 0 && !late;
 }
 
+/* None of the ranks of this node can run: one says it, and ends them all. */
+static void give_up_together(struct driver *driver, const struct error *error)
+{
+    if (driver->runtime->doorbell.own == 0)
+        give_up(driver, error->text);
+    MPI_Barrier(driver->runtime->node);
+}
+
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
                   const char *failure)
 {
     struct driver driver = {.runtime = runtime, .machine = machine, .effects = effects};
-    if (runtime_prepare(runtime) < 0 || driver_init(&driver) < 0) {
-        give_up(&driver, "cannot prepare: out of memory, or no socket for its doorbell");
+    struct error error;
+    if (runtime_prepare(runtime, &error) < 0)
+        give_up_together(&driver, &error);
+    if (driver_init(&driver) < 0) {
+        give_up(&driver, "cannot prepare: out of memory, or of files");
         return EXIT_STATUS_FAILED;
     }
     if (effects->begun != NULL)
@@ -544,5 +672,6 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
     while (goes_on(&driver))
         turn(&driver);
     driver_fini(&driver);
+    pulse_release(&runtime->pulse); /* until runtime_wait(): the output may still have to be finished */
     return driver.status;
 }

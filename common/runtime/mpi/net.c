@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int net_init(struct net *net, MPI_Comm comm, unsigned receives)
+int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm)
 {
-    *net = (struct net){.comm = comm, .receive_count = receives};
+    *net = (struct net){.comm = comm, .receive_count = receives, .ulfm = ulfm};
     net->receive_bytes = malloc(receives * sizeof *net->receive_bytes);
     net->waiting_capacity = 64;
     net->waiting = malloc(net->waiting_capacity * sizeof *net->waiting);
@@ -54,6 +54,16 @@ void net_fini(struct net *net)
     free(net->ends);
 }
 
+/* What a receive says that was tested. Where errors are not fatal of themselves, only those of lost ranks are not. */
+static bool has_arrived(struct net *net, int result, int arrived)
+{
+    if (result == MPI_SUCCESS)
+        return arrived;
+    if (!ulfm_is_loss(net->ulfm, result))
+        MPI_Abort(net->comm, 1);
+    return false;
+}
+
 /* The receives were started one after another, and MPI matches in that order: only the oldest needs to be looked at. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size)
 {
@@ -61,8 +71,8 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
     int arrived, length;
     if (net->receive_held)
         release_held(net);
-    MPI_Test(&net->receives[net->receive_head], &arrived, &status);
-    if (!arrived)
+    int result = MPI_Test(&net->receives[net->receive_head], &arrived, &status);
+    if (!has_arrived(net, result, arrived))
         return false;
     MPI_Get_count(&status, MPI_BYTE, &length);
     *from = (unsigned)status.MPI_SOURCE;
@@ -203,10 +213,10 @@ struct collect *net_poll_collect(struct net *net)
 {
     for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        int arrived = 0;
+        int arrived = 0, result = MPI_SUCCESS;
         if (collect->active)
-            MPI_Test(&collect->request, &arrived, MPI_STATUS_IGNORE);
-        if (arrived)
+            result = MPI_Test(&collect->request, &arrived, MPI_STATUS_IGNORE);
+        if (has_arrived(net, result, arrived))
             return collect;
     }
     return NULL;
@@ -227,7 +237,8 @@ int net_collected(struct net *net, struct collect *collect)
 void net_end(struct net *net, unsigned rank, enum net_end end)
 {
     net->ended += net->ends[rank] == NET_LIVES;
-    net->ends[rank] = (unsigned char)end;
+    if (net->ends[rank] < end)
+        net->ends[rank] = (unsigned char)end;
 }
 
 static bool cancel_waiting(struct net *net, unsigned from, struct part *part)

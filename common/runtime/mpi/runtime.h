@@ -14,15 +14,17 @@ struct effects {
     void *context;
     /* worker */
     void (*probe)(void *context, struct speed *speed);
-    void (*run)(void *context, uint32_t chunk, uint64_t first, uint64_t count, uint64_t mark);
+    void (*run)(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful);
     void (*mark)(void *context, uint64_t mark);
     /* Computes for a turn of a few milliseconds at most (one iteration at least). The data of an event stay untouched
      * until `sent` is called with them. Where it has just read the clock, event->now_ns says so: it need not be read
      * again. NULL for daemons that never compute. */
     enum turn (*advance)(void *context, struct event *event);
+    /* What is readable when an advance() that was blocked can go on, or -1; may be NULL. */
+    int (*descriptor)(void *context);
     void (*sent)(void *context, const void *data);
     /* whoever collects: writes to the output. -1 with one line. */
-    int (*store)(void *context, const struct part *part, const void *data, struct error *error);
+    int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
     /* whoever keeps a journal: records that the ranges are done. -1 with one line. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
     /* whoever stores for --durability node: brings what is stored to the disk. -1 with one line. */

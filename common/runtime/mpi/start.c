@@ -2,6 +2,8 @@
  * one rank, and all leave with the same status. */
 #include "common/runtime/mpi/internal.h"
 
+#include "common/clock/clock.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,9 +16,7 @@
 
 uint64_t runtime_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* A sleep ends so much too late or less, in nine of ten cases of a machine that is not overloaded, once the timer's
@@ -191,7 +191,8 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
     signal(SIGXFSZ, SIG_IGN);
     wait_catch_early();
-    MPI_Init(argc, argv);
+    int level; /* pulse.c looks what it is */
+    MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level);
     if (runtime == NULL)
         MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -276,14 +277,21 @@ const struct topology *runtime_group(struct runtime *runtime, bool by_node)
     return &runtime->topology;
 }
 
-int runtime_prepare(struct runtime *runtime)
+int runtime_prepare(struct runtime *runtime, struct error *error)
 {
     count_cores(runtime);
     runtime->prepared = true;
-    return doorbell_init(&runtime->doorbell, runtime->world, runtime->node);
+    return doorbell_init(&runtime->doorbell, runtime->world, runtime->node, error);
 }
 
 #define NAP_MAX_NS 5000000
+
+bool runtime_has_left(const struct runtime *runtime, unsigned rank)
+{
+    if (doorbell_reaches(&runtime->doorbell, rank) && doorbell_has_left(&runtime->doorbell, rank))
+        return true;
+    return runtime->pulse.peers != NULL && runtime->pulse.peers[rank].has_left;
+}
 
 static bool has_lost_peers(struct runtime *runtime)
 {
@@ -291,7 +299,9 @@ static bool has_lost_peers(struct runtime *runtime)
         return false;
     watch_look(&runtime->watch);
     watch_ask(&runtime->watch, runtime_now());
-    return runtime->watch.ended > 0;
+    if (runtime->pulse.peers != NULL)
+        pulse_look(&runtime->pulse, runtime_now());
+    return runtime->watch.ended + runtime->pulse.ended > 0;
 }
 
 /* Waits for all ranks to be through, asleep: MPI's own barriers burn the core that others still compute on. Nobody ends
@@ -313,9 +323,11 @@ void runtime_wait_for_all(struct runtime *runtime)
 
 void runtime_wait(struct runtime *runtime)
 {
+    pulse_retake(&runtime->pulse);
     if (!runtime->over && !runtime->lossy)
         runtime_wait_for_all(runtime);
     runtime->over = true;
+    pulse_release(&runtime->pulse);
 }
 
 void runtime_note_loss(struct runtime *runtime)
@@ -346,6 +358,8 @@ static void push_far_messages(struct runtime *runtime)
 
 static _Noreturn void leave_alone(struct runtime *runtime, int status)
 {
+    pulse_stop(&runtime->pulse);
+    pulse_leave(&runtime->pulse);
     push_far_messages(runtime);
     fflush(NULL);
     doorbell_leave(&runtime->doorbell);
@@ -378,8 +392,11 @@ static void finalize(int status)
 void runtime_leave(struct runtime *runtime, int status)
 {
     runtime_wait(runtime);
+    pulse_retake(&runtime->pulse);
     if (runtime->lossy)
         leave_alone(runtime, status);
+    pulse_stop(&runtime->pulse);
+    pulse_fini(&runtime->pulse);
     watch_fini(&runtime->watch);
     if (runtime->prepared)
         doorbell_fini(&runtime->doorbell);

@@ -1,9 +1,10 @@
 /* Waiting without burning the core of a busy rank.
  *
  * First a rank polls on for a moment: SPIN_NS where every rank of the node can have a core, less and with sched_yield()
- * where they share. Then it sets its doorbell flag, looks once more and sleeps in epoll. Where something is pending (a
- * send that needs this rank's progress) or peers are on other nodes, where no bell reaches, it naps in growing steps
- * instead, up to NAP_MAX_NS; a worker longer the longer it has waited. */
+ * where they share, and not at all where a kernel waits for a process that wants the core. Then it sets its doorbell
+ * flag, looks once more and sleeps in epoll. Where something is pending (a send that needs this rank's progress) or
+ * peers are on other nodes, where no bell reaches, it naps in growing steps instead, up to NAP_MAX_NS; a worker longer
+ * the longer it has waited. */
 #include "common/runtime/mpi/internal.h"
 
 #include <sched.h>
@@ -24,6 +25,8 @@
 /* Looks at the messages between two readings of the clock, which takes as long as half a look: a message is noticed the
  * sooner, and its time known to some 300 ns. */
 #define SPIN_LOOKS 8
+/* Bytes of the bell that are taken in one turn: whoever rings without end does not keep the rank from its work. */
+#define RINGS_PER_TURN 16
 
 static const int drain_signals[] = {SIGINT, SIGTERM, SIGUSR1};
 
@@ -51,9 +54,9 @@ void wait_catch_early(void)
 
 static void on_bell(evutil_socket_t socket, short what, void *context)
 {
-    char bytes[16];
+    char byte;
     (void)what, (void)context;
-    while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+    for (int i = 0; i < RINGS_PER_TURN && recv(socket, &byte, sizeof byte, MSG_DONTWAIT) > 0; i++)
         ;
 }
 
@@ -105,6 +108,20 @@ int wait_watch(struct wait *wait, struct watch *watch)
     return wait->ends == NULL || event_add(wait->ends, NULL) < 0 ? -1 : 0;
 }
 
+static void on_work(evutil_socket_t descriptor, short what, void *context)
+{
+    (void)descriptor, (void)what;
+    ((struct wait *)context)->work_is_ready = true;
+}
+
+int wait_for_work(struct wait *wait, int descriptor)
+{
+    if (descriptor < 0)
+        return 0;
+    wait->work = event_new(wait->base, descriptor, EV_READ, on_work, wait);
+    return wait->work == NULL ? -1 : 0;
+}
+
 void wait_fini(struct wait *wait)
 {
     for (int i = 0; i < 3; i++) {
@@ -118,6 +135,8 @@ void wait_fini(struct wait *wait)
         event_free(wait->timer);
     if (wait->ends != NULL)
         event_free(wait->ends);
+    if (wait->work != NULL)
+        event_free(wait->work);
     if (wait->base != NULL)
         event_base_free(wait->base);
 }
@@ -137,7 +156,11 @@ static void sleep_until(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     uint64_t span_us = (until_ns - now_ns + 999) / 1000;
     const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
     event_add(wait->timer, &span);
+    if (wait->work != NULL) /* only here: it stays readable until the kernel has looked, a mere look would not end */
+        event_add(wait->work, NULL);
     event_base_loop(wait->base, EVLOOP_ONCE);
+    if (wait->work != NULL)
+        event_del(wait->work);
     event_del(wait->timer);
 }
 
@@ -177,7 +200,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
         wait->idle_since_ns = now_ns;
         wait->nap_ns = NAP_MIN_NS;
     }
-    if (now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
+    if (wait->work == NULL && now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
         return spin(wait, pending, poll, context);
     uint64_t longest = SLEEP_MAX_NS;
     if (pending || wait->far_peers) {

@@ -6,7 +6,8 @@
  * workers, a worker by whoever serves it, which is the supermaster once its master is lost.
  *
  * A pid means the same process to all ranks of a node only where they share a pid namespace (containers need not):
- * where they do not, nobody is watched. Where they do, a peer that is not found has ended since it said hello. */
+ * where they do not, nobody is watched, and pulse.c does what it does between nodes. Where they do, a peer that is not
+ * found has ended since it said hello. */
 #include "common/runtime/mpi/internal.h"
 
 #include <errno.h>
@@ -101,6 +102,7 @@ int watch_peers(struct watch *watch, const struct runtime *runtime)
     *watch = (struct watch){.set = epoll_create1(EPOLL_CLOEXEC)};
     watch->peers = calloc(runtime->ranks, sizeof *watch->peers);
     bool shared = pids_are_shared(runtime);
+    watch->is_blind = !shared;
     if (watch->peers == NULL || watch->set < 0)
         return -1;
     for (unsigned i = 0; shared && i < runtime->ranks; i++)
@@ -135,6 +137,13 @@ void watch_look(struct watch *watch)
         epoll_ctl(watch->set, EPOLL_CTL_DEL, peer->process, NULL);
         note_end(watch, peer);
     }
+}
+
+void watch_note(struct watch *watch, unsigned rank)
+{
+    for (unsigned i = 0; i < watch->count; i++)
+        if (watch->peers[i].rank == rank && watch->peers[i].watched)
+            note_end(watch, &watch->peers[i]);
 }
 
 void watch_ask(struct watch *watch, uint64_t now_ns)

@@ -24,10 +24,10 @@ struct program {
     struct error sync_error; /* why results are not on the disk; empty if they are */
 };
 
-static int store(void *context, const struct part *part, const void *data, struct error *error)
+static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {
     struct program *program = context;
-    return results_write(&program->sink, part->first, part->count, data, error);
+    return results_write(&program->sink, part->first, part->count, data, bytes, error);
 }
 
 static int sync_stored(void *context, struct error *error)
@@ -63,7 +63,10 @@ static int init_machine(struct program *program)
         .ranks = program->ranks,
         .workers = program->workers,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
+        .drain_ns = plan->job.drain_ns,
+        .once = plan->loop.has_effects,
         .feedback = job_learns(&plan->job),
+        .retries = plan->job.retries,
         .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&program->master, &config);
@@ -74,7 +77,8 @@ static void open_output(struct program *program)
     const struct plan *plan = &program->plan;
     if (program->failure != NULL || !plan->collect)
         return;
-    program->sink_open = results_open(&program->sink, plan->job.output, &plan->loop, &program->error) == 0;
+    program->sink_open = results_open(&program->sink, plan->job.output, &plan->loop, runtime_rank(program->runtime),
+                                      &program->error) == 0;
     if (!program->sink_open)
         program->failure = program->error.text;
 }

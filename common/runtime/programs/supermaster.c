@@ -8,8 +8,10 @@
 #include "common/runtime/status.h"
 #include "supermaster/figures.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct program {
     struct lead lead;
@@ -17,7 +19,7 @@ struct program {
     const struct topology *topology;
     struct supermaster supermaster;
     bool supermaster_ready;
-    unsigned losses_said;
+    unsigned losses_said, failures_said;
 };
 
 /* --- the job --- */
@@ -39,10 +41,13 @@ static int init_machine(struct program *program)
         .first = plan->first,
         .count = plan->count,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
+        .drain_ns = plan->job.drain_ns,
+        .once = plan->loop.has_effects,
         .speeds = speeds,
         .probe = job_probes(&plan->job),
         .technique_auto = plan->job.technique_auto,
         .ask_ahead = plan->job.ask_ahead != JOB_ASK_AHEAD_OFF,
+        .retries = plan->job.retries,
         .journal = program->lead.resume.path[0] != '\0',
         .done = &program->lead.resume.earlier.content.done,
         .done_digest = program->lead.resume.earlier.content.digest,
@@ -80,10 +85,14 @@ static double elapsed_s(const struct program *program, uint64_t now_ns)
     return first == NEVER || now_ns < first ? 0 : (double)(now_ns - first) / 1e9;
 }
 
-/* Names those that were lost since it was called last. */
-static void say_losses(struct program *program)
+/* Names who was lost, and what failed, since it was called last. */
+static void say_faults(struct program *program)
 {
     struct error text;
+    for (; program->failures_said < supermaster_failure_count(&program->supermaster); program->failures_said++) {
+        supermaster_failure_text(&program->supermaster, program->failures_said, &text);
+        lead_say_failure(&program->lead, text.text, program->lead.rank);
+    }
     for (; program->losses_said < supermaster_loss_count(&program->supermaster); program->losses_said++) {
         supermaster_loss_text(&program->supermaster, program->losses_said, &text);
         lead_say_failure(&program->lead, text.text, program->lead.rank);
@@ -94,7 +103,7 @@ static void show_progress(void *context, uint64_t now_ns)
 {
     struct program *program = context;
     const struct supermaster *supermaster = &program->supermaster;
-    say_losses(program);
+    say_faults(program);
     const struct progress progress = {
         .name = program->lead.plan.kernel->name,
         .done = supermaster->ledger.done,
@@ -114,20 +123,20 @@ static void begun(void *context)
     status_tell_begun();
 }
 
-static int store(void *context, const struct part *part, const void *data, struct error *error)
+static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {
     struct lead *lead = &((struct program *)context)->lead;
     if (!lead->sink_open && lead_open_sink(lead) < 0) { /* a master was lost, and its workers bring theirs here */
         *error = lead->error;
         return -1;
     }
-    return results_write(&lead->sink, part->first, part->count, data, error);
+    return results_write(&lead->sink, part->first, part->count, data, bytes, error);
 }
 
 static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
     struct program *program = context;
-    say_losses(program); /* some twenty times a second there is time for it */
+    say_faults(program); /* some twenty times a second there is time for it */
     return lead_record(&program->lead, ranges, count, digest, error);
 }
 
@@ -163,12 +172,27 @@ static int run(struct program *program)
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;
-    say_losses(program);
+    say_faults(program);
     if (supermaster_loss_count(supermaster) > 0)
         runtime_note_loss(program->runtime);
     if (supermaster->failure.text[0] != '\0')
         lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);
     return say_how_it_went(program, lead_finish_output(&program->lead, status));
+}
+
+/* The words for the others, who must find the same in the files that the kernel reads. Owned by the caller; NULL where
+ * they are as given. */
+static char **add_inputs(const struct plan *plan, int *argc, char **argv, char option[32])
+{
+    if (plan->loop.inputs == 0)
+        return NULL;
+    char **words = calloc((size_t)*argc + 2, sizeof *words);
+    if (words == NULL)
+        return NULL; /* then they do not compare */
+    memcpy(words, argv, (size_t)*argc * sizeof *words);
+    snprintf(option, 32, "--inputs=%016" PRIx64, plan->loop.inputs);
+    words[(*argc)++] = option;
+    return words;
 }
 
 /* Shares the job and runs it. Returns the exit status. */
@@ -181,7 +205,9 @@ static int share_and_run(struct program *program, int argc, char **argv)
         fprintf(stderr, "supermaster: %s\n", program->lead.error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
-    bool shared = runtime_share_job(program->runtime, argc, argv, &status, &count) != NULL;
+    char option[32], **words = add_inputs(&program->lead.plan, &argc, argv, option);
+    bool shared = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, &status, &count) != NULL;
+    free(words);
     return shared ? run(program) : status;
 }
 

@@ -18,6 +18,7 @@ struct program {
     struct error error;
     const char *failure; /* why it cannot compute, NULL if it can */
     struct runtime *runtime;
+    const struct topology *topology;
     struct worker worker;
     struct exec exec;
 };
@@ -27,10 +28,12 @@ static void probe(void *context, struct speed *speed)
     exec_probe(&((struct program *)context)->exec, speed);
 }
 
-static void begin_chunk(void *context, uint32_t chunk, uint64_t first, uint64_t count, uint64_t mark)
+static void begin_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
 {
-    (void)chunk;
-    exec_run(&((struct program *)context)->exec, first, count, mark);
+    struct exec *exec = &((struct program *)context)->exec;
+    exec_run(exec, first, count, mark);
+    if (careful)
+        exec_take_care(exec);
 }
 
 static void set_mark(void *context, uint64_t mark)
@@ -48,13 +51,20 @@ static void sent(void *context, const void *data)
     exec_sent(&((struct program *)context)->exec, data);
 }
 
+static int descriptor(void *context)
+{
+    return exec_descriptor(&((struct program *)context)->exec);
+}
+
 static void open_kernel(struct program *program)
 {
     const struct plan *plan = &program->plan;
+    const unsigned rank = runtime_rank(program->runtime), w = topology_worker(program->topology, rank);
     const struct exec_config config = {
         .kernel = plan->kernel,
         .values = plan->values,
         .loop = &plan->loop,
+        .worker = {rank, program->topology->worker_node[w]},
         .collect = plan->collect,
         .slowdown = program->options.slowdown,
         .probe_first = plan->first,
@@ -79,6 +89,7 @@ static void init_machine(struct program *program)
         .master = runtime_master_of(program->runtime, runtime_rank(program->runtime)),
         .supermaster = runtime_supermaster(program->runtime),
         .probe = job_probes(job) && program->plan.count > 0,
+        .drain_ns = job->drain_ns,
         .ask_ahead = modes[job->ask_ahead],
         .ask_ahead_chunks = job->ask_ahead_chunks,
     };
@@ -91,15 +102,21 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     program->runtime = runtime;
     if (plan_make(&program->plan, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
-    if (runtime_group(program->runtime, program->plan.job.group_by == JOB_GROUP_BY_NODE) == NULL) {
+    program->topology = runtime_group(program->runtime, program->plan.job.group_by == JOB_GROUP_BY_NODE);
+    if (program->topology == NULL) {
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(program->runtime));
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
     }
     open_kernel(program);
     init_machine(program);
     const struct machine machine = worker_machine(&program->worker);
-    const struct effects effects = {
-        .context = program, .probe = probe, .run = begin_chunk, .mark = set_mark, .advance = advance, .sent = sent};
+    const struct effects effects = {.context = program,
+                                    .probe = probe,
+                                    .run = begin_chunk,
+                                    .mark = set_mark,
+                                    .advance = advance,
+                                    .descriptor = descriptor,
+                                    .sent = sent};
     int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
     exec_fini(&program->exec);
     return status;

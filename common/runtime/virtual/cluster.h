@@ -10,7 +10,11 @@
  * Faults: a rank that is killed does nothing any more; of its messages that are on their way those up to some moment
  * arrive, and after them, and after `detect_ns`, the ranks that watch it are told: its master and its workers, and the
  * supermaster of masters, of the workers that it serves, and of those of a lost master. The same is told of a rank that
- * has left. A rank that is stopped handles nothing until it is continued, and nobody is told. */
+ * has left. A rank that is stopped handles nothing until it is continued, and nobody is told. A rank that is slowed
+ * down takes so many times as long for all it does from then on. What is sent from and to a rank that is stalled
+ * arrives when that is over. Who gets nonsense drops the sender, which is told and leaves. MPI neither loses nor
+ * doubles a message between two that live, nor does one overtake another: no fault here does. What a lost peer makes it
+ * look like is in faults.c. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -19,12 +23,27 @@
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
 
-enum virtual_fault_type { VIRTUAL_KILL, VIRTUAL_STOP, VIRTUAL_CONTINUE };
+enum virtual_fault_type {
+    VIRTUAL_KILL,
+    VIRTUAL_STOP,
+    VIRTUAL_CONTINUE,
+    VIRTUAL_KILL_ALL, /* the whole job, as a batch system does it */
+    VIRTUAL_SLOW,
+    VIRTUAL_STALL,
+    VIRTUAL_BABBLE, /* the next message that it sends is nonsense: not of the protocol, or not for it to send */
+};
+
+/* The kernel fails, or kills the process that computes it. */
+enum virtual_outcome { VIRTUAL_WORKS, VIRTUAL_FAILS, VIRTUAL_CRASHES };
 
 struct virtual_fault {
     enum virtual_fault_type type;
     unsigned rank;
     uint64_t at_ns;
+    uint64_t at_event;      /* behind the n-th event (from 1) that the rank handles; 0: at `at_ns` */
+    unsigned after_actions; /* a kill at an event: only so many of its actions are applied */
+    uint64_t for_ns;        /* STOP: 0 is until it is continued; STALL */
+    double factor;          /* SLOW */
 };
 
 struct virtual_config {
@@ -40,6 +59,7 @@ struct virtual_config {
     bool measure_power;
     const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
     bool collect;         /* results are sent and stored, else only digested */
+    bool variable;        /* and they are variable output: see virtual_length() */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks;
     uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */
@@ -62,14 +82,23 @@ struct virtual_config {
     double slow_factor;                 /* 3: to a third of its speed */
     const struct virtual_fault *faults; /* [fault_count] borrowed */
     unsigned fault_count;
-    uint64_t fault_seed;            /* says which messages of a dead rank arrive */
-    uint64_t detect_ns;             /* so long after its end others are told of it */
-    bool watch_all;                 /* the supermaster is told of all ranks */
-    uint64_t collect_ns;            /* results that go by themselves take so much longer than their announcement */
-    uint64_t poison_plus_1;         /* this iteration - 1 kills the worker that computes it */
-    uint64_t fail_iteration_plus_1; /* the kernel fails at this iteration - 1; 0: never */
-    uint64_t fail_store_plus_1;     /* the n-th store (from 1) fails; 0: never */
-    uint64_t limit_ns;              /* a run that is not over by then has hung; 0: one hour */
+    uint64_t fault_seed; /* says which messages of a dead rank arrive, and how late messages are */
+    uint64_t jitter_ns;  /* a message takes up to so much longer, behind the one before it */
+    uint64_t last_ns;    /* of a dead rank's messages those arrive that are here so long after its end at
+                            most; 0: twice the latency */
+    uint64_t detect_ns;  /* so long after its end others are told of it */
+    bool watch_all;      /* the supermaster is told of all ranks */
+    uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
+    unsigned retries;
+    /* what becomes of an iteration with the worker of this rank; NULL: they all work */
+    enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
+    uint64_t fail_store_plus_1;   /* the n-th store (from 1) fails; 0: never */
+    bool short_writes;            /* and has written the half of it */
+    uint64_t fail_journal_plus_1; /* the same of recording, of bringing to the disk, and of sending, which ends the */
+    uint64_t fail_sync_plus_1;    /* whole job */
+    uint64_t fail_send_plus_1;
+    void (*in_machine)(bool inside); /* called around all that the machines do: for having their allocations fail */
+    uint64_t limit_ns;               /* a run that is not over by then has hung; 0: one hour */
     void (*trace)(void *trace_context, const char *line); /* NULL: none */
     void *trace_context;
 };
@@ -86,6 +115,9 @@ struct virtual_result {
     const struct ranges *journalled; /* what this run has recorded, until virtual_free() */
     uint64_t journalled_digest, journal_writes, syncs;
     unsigned killed;                       /* ranks, by faults and by poison */
+    unsigned hits;                         /* faults that came to pass */
+    unsigned babbled, drops;               /* messages that were nonsense; ranks that somebody dropped */
+    unsigned failed_writes, failed_sends;  /* stores, records and syncs; sends */
     unsigned hung_rank;                    /* status -1: one that had not left */
     const struct supermaster *supermaster; /* its final state, valid until virtual_free() */
 };
@@ -102,6 +134,8 @@ const struct supermaster *virtual_supermaster(const struct virtual_cluster *clus
 /* Runs to the end (or to the limit). */
 struct virtual_result virtual_run(struct virtual_cluster *cluster);
 
-/* The record of an iteration in a virtual run, and the checksum of a whole loop of them. */
+/* The record of an iteration in a virtual run, and the checksum of a whole loop of them; of variable output the bytes
+ * that an iteration yields, up to some hundreds: its record over and over. */
 uint64_t virtual_record(uint64_t iteration);
+uint32_t virtual_length(uint64_t iteration);
 uint64_t virtual_checksum(uint64_t first, uint64_t count);

@@ -3,9 +3,25 @@
 
 #include <stdlib.h>
 
+void future_release(struct future *future)
+{
+    free(future->bytes);
+    free(future->data);
+}
+
 static bool before(const struct future *a, const struct future *b)
 {
     return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->sequence < b->sequence;
+}
+
+static void sift_up(struct heap *heap, size_t i)
+{
+    const struct future future = heap->items[i];
+    while (i > 0 && before(&future, &heap->items[(i - 1) / 2])) {
+        heap->items[i] = heap->items[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap->items[i] = future;
 }
 
 int heap_push(struct heap *heap, const struct future *future)
@@ -20,12 +36,8 @@ int heap_push(struct heap *heap, const struct future *future)
         heap->items = items;
         heap->capacity = capacity;
     }
-    size_t i = heap->length++;
-    while (i > 0 && before(&added, &heap->items[(i - 1) / 2])) {
-        heap->items[i] = heap->items[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap->items[i] = added;
+    heap->items[heap->length] = added;
+    sift_up(heap, heap->length++);
     return 0;
 }
 
@@ -49,13 +61,28 @@ bool heap_pop(struct heap *heap, struct future *future)
     return true;
 }
 
+static bool is_of_computing(const struct future *future)
+{
+    return !future->wake && future->fault_plus_1 == 0 &&
+           (future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_FAILURE ||
+            future->type == EVENT_FINISHED || future->type == EVENT_PROBED);
+}
+
+void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor)
+{
+    for (size_t i = 0; i < heap->length; i++) {
+        struct future *future = &heap->items[i];
+        if (future->rank == rank && is_of_computing(future))
+            future->at_ns = now_ns + (uint64_t)((double)(future->at_ns - now_ns) * factor);
+        sift_up(heap, i); /* those before it are a heap */
+    }
+}
+
 void heap_fini(struct heap *heap)
 {
     struct future future;
-    while (heap_pop(heap, &future)) {
-        free(future.bytes);
-        free(future.data);
-    }
+    while (heap_pop(heap, &future))
+        future_release(&future);
     free(heap->items);
     *heap = (struct heap){0};
 }

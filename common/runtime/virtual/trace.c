@@ -42,9 +42,9 @@ static void trace_message(const struct message *message, char *text, size_t size
                  payload_text(message->payload));
         break;
     case MESSAGE_ASSIGN:
-        snprintf(text, size, "ASSIGN #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s", message->assign.chunk,
+        snprintf(text, size, "ASSIGN #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s%s", message->assign.chunk,
                  message->assign.first, message->assign.first + message->assign.count,
-                 more_text(message, more, sizeof more));
+                 more_text(message, more, sizeof more), message->assign.careful ? " careful" : "");
         break;
     case MESSAGE_END:
         snprintf(text, size, "END%s%s%s", message->end.drain ? " drain" : "", message->end.lossy ? " lossy" : "",
@@ -71,7 +71,18 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->adopt.first + message->adopt.count);
         break;
     case MESSAGE_LOST:
-        snprintf(text, size, "LOST rank=%" PRIu32 " chunks=%" PRIu64, message->lost.rank, message->lost.chunks);
+        snprintf(text, size, "LOST rank=%" PRIu32 " chunks=%" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", message->lost.rank,
+                 message->lost.chunks, message->lost.first, message->lost.first + message->lost.count);
+        break;
+    case MESSAGE_FAILURE:
+        snprintf(text, size, "FAILURE %" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s \"%.*s\"", message->failure.id,
+                 message->failure.first, message->failure.first + message->failure.count,
+                 message->failure.final ? " final" : "", (int)message->failure.length, message->failure.text);
+        break;
+    case MESSAGE_SUSPECT:
+        snprintf(text, size, "SUSPECT [%" PRIu64 ", %" PRIu64 ") deaths=%" PRIu32 " failures=%" PRIu32 " by %" PRIu32,
+                 message->suspect.first, message->suspect.first + message->suspect.count, message->suspect.deaths,
+                 message->suspect.failures, message->suspect.failed_by);
         break;
     default: snprintf(text, size, "%s", message_name(message->type));
     }
@@ -96,7 +107,10 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
     case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
     case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
-    case EVENT_FINISHED: snprintf(text, size, event->text == NULL ? "finished" : "kernel failed"); break;
+    case EVENT_FAILURE:
+        snprintf(text, size, "%" PRIu64 " failed%s", event->chunk.count, event->chunk.final ? " for good" : "");
+        break;
+    case EVENT_FINISHED: snprintf(text, size, "finished"); break;
     case EVENT_TIMER: snprintf(text, size, "timer"); break;
     case EVENT_DRAIN: snprintf(text, size, "drain"); break;
     case EVENT_PROBLEM: snprintf(text, size, "problem"); break;
@@ -114,8 +128,9 @@ void trace_action(const struct action *action, char *text, size_t size)
         break;
     case ACTION_PROBE: snprintf(text, size, "probe"); break;
     case ACTION_RUN:
-        snprintf(text, size, "run #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ") mark=%" PRIu64, action->run.chunk,
-                 action->run.first, action->run.first + action->run.count, action->run.mark);
+        snprintf(text, size, "run #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ") mark=%" PRIu64 "%s", action->run.chunk,
+                 action->run.first, action->run.first + action->run.count, action->run.mark,
+                 action->run.careful ? " careful" : "");
         break;
     case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
     case ACTION_STORE:
@@ -127,6 +142,7 @@ void trace_action(const struct action *action, char *text, size_t size)
         snprintf(text, size, "journal %zu ranges digest=%016" PRIx64, action->journal.count, action->journal.digest);
         break;
     case ACTION_SYNC: snprintf(text, size, "sync"); break;
+    case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
     }
 }

@@ -25,7 +25,8 @@ static int split(const char *line)
 
 static int parse(const char *line)
 {
-    return job_parse(&job, split(line), argv, &error);
+    int result = job_parse(&job, split(line), argv, &error);
+    return result != 0 ? result : job_check_files(&job, &error);
 }
 
 static int parse_worker(const char *line)
@@ -43,6 +44,7 @@ START_TEST(a_kernel_alone_has_the_defaults)
     ck_assert_uint_eq(job.min_chunk, 1);
     ck_assert_int_eq(job.group_by, JOB_GROUP_BY_NODE);
     ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_AUTO);
+    ck_assert_uint_eq(job.retries, 2);
     ck_assert_uint_eq(job.first, 0);
     ck_assert_uint_eq(job.count, UINT64_MAX);
     ck_assert_int_eq(job.power, JOB_POWER_MEASURE);
@@ -100,6 +102,8 @@ static const struct {
     {"--min-chunk -1 toy", "--min-chunk '-1': accepted: an integer from 1 to 2^63"},
     {"--min-chunk 1.5 toy", "--min-chunk '1.5': accepted: an integer from 1 to 2^63"},
     {"--group-by rack toy", "--group-by 'rack': accepted: node, even"},
+    {"--retries -1 toy", "--retries '-1': accepted: an integer from 0 to 100"},
+    {"--retries 101 toy", "--retries '101': accepted: an integer from 0 to 100"},
     {"--ask-ahead 0 toy", "--ask-ahead '0': accepted: auto, off, an integer from 1 to 8"},
     {"--ask-ahead 9 toy", "--ask-ahead '9': accepted: auto, off, an integer from 1 to 8"},
     {"--inject-delay 100 toy",
@@ -127,6 +131,8 @@ static const struct {
     {"--report a.json --journal a.json toy", "--journal names the same file as --report, a.json"},
     {"--journal= toy", "--journal: the file name is empty"},
     {"--durability disk toy", "--durability 'disk': accepted: process, node"},
+    {"--drain-time -1 toy", "--drain-time '-1': accepted: a number of seconds from 0 to 1000000"},
+    {"--drain-time long toy", "--drain-time 'long': accepted: a number of seconds from 0 to 1000000"},
 };
 
 START_TEST(a_journal_has_a_name)
@@ -157,6 +163,13 @@ START_TEST(an_earlier_run_is_refused_resumed_or_overwritten)
     ck_assert_int_eq(job.durability, JOB_DURABILITY_PROCESS);
     ck_assert_int_eq(parse("--overwrite --output a.npy toy --resume --durability node"), 0); /* the last one counts */
     ck_assert_int_eq(job.earlier, JOB_EARLIER_RESUME);
+    ck_assert_int_eq(parse("--output a.npy --resume failed toy"), 0);
+    ck_assert_int_eq(job.earlier, JOB_EARLIER_RESUME_FAILED);
+    ck_assert_int_eq(parse("--output a.npy --resume=failed toy"), 0);
+    ck_assert_int_eq(job.earlier, JOB_EARLIER_RESUME_FAILED);
+    ck_assert_int_eq(parse("--output a.npy --resume=all toy"), -1);
+    ck_assert_int_eq(parse("--output a.npy --resume toy --durability node"), 0);
+    ck_assert_int_eq(job.earlier, JOB_EARLIER_RESUME);
     ck_assert_int_eq(job.durability, JOB_DURABILITY_NODE);
     ck_assert_int_eq(parse("--resume --overwrite toy"), 0);
     ck_assert_int_eq(job.earlier, JOB_EARLIER_OVERWRITE);
@@ -168,6 +181,15 @@ START_TEST(delays_can_be_given_for_both)
     ck_assert_int_eq(parse("--inject-delay calculation:0.5 --inject-delay assignment:1e6 toy"), 0);
     ck_assert_uint_eq(job.calculation_ns, 500);
     ck_assert_uint_eq(job.assignment_ns, 1000000000);
+}
+END_TEST
+
+START_TEST(a_drain_takes_so_long)
+{
+    ck_assert_int_eq(parse("toy"), 0);
+    ck_assert_uint_eq(job.drain_ns, 20000000000);
+    ck_assert_int_eq(parse("--drain-time 1.5 toy"), 0);
+    ck_assert_uint_eq(job.drain_ns, 1500000000);
 }
 END_TEST
 
@@ -301,6 +323,7 @@ int main(void)
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, the_last_one_counts);
     tcase_add_test(tests, delays_can_be_given_for_both);
+    tcase_add_test(tests, a_drain_takes_so_long);
     tcase_add_test(tests, a_journal_has_a_name);
     tcase_add_test(tests, an_earlier_run_is_refused_resumed_or_overwritten);
     tcase_add_loop_test(tests, a_wrong_job_is_refused, 0, sizeof refused / sizeof *refused);

@@ -27,7 +27,13 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-static const struct hdss_kernel kernel = {.name = "toy", .params = table, .describe = describe};
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char line[HDSS_ERROR_MAX])
+{
+    (void)instance, (void)first, (void)count, (void)records, (void)line;
+    return 0;
+}
+
+static const struct hdss_kernel kernel = {.name = "toy", .params = table, .describe = describe, .run = run};
 static const struct hdss_kernel bare = {.name = "bare", .params = table + 4};
 
 static union hdss_value values[HDSS_PARAMS_MAX];
@@ -186,6 +192,35 @@ START_TEST(described_tiles_must_cover_the_array)
 }
 END_TEST
 
+static int descriptor(void *instance)
+{
+    (void)instance;
+    return -1;
+}
+
+static int run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                        char problem[HDSS_ERROR_MAX])
+{
+    (void)instance, (void)first, (void)count, (void)output, (void)problem;
+    return 0;
+}
+
+/* Nothing waits for an iteration that is run to be timed. */
+START_TEST(a_kernel_that_waits_must_have_effects)
+{
+    struct hdss_kernel waiting = kernel;
+    struct hdss_loop loop = {.iterations = 3, .streams = 1, .stream = {{.ending = ""}}}, got;
+    waiting.run_variable = run_variable;
+    waiting.descriptor = descriptor;
+    described = loop;
+    ck_assert_int_eq(parse(0, NULL), 0);
+    ck_assert_int_eq(kernel_describe(&waiting, values, &got, &error), -1);
+    ck_assert_str_eq(error.text, "toy: the kernel waits for something: it must describe that it has effects");
+    described.has_effects = true;
+    ck_assert_int_eq(kernel_describe(&waiting, values, &got, &error), 0);
+}
+END_TEST
+
 START_TEST(the_kernels_own_refusal_bears_its_name)
 {
     const char *const words[] = {"count=13"};
@@ -209,6 +244,7 @@ int main(void)
     tcase_add_test(tcase, bounds_are_shown_as_people_write_them);
     tcase_add_test(tcase, a_described_loop_must_fit_together);
     tcase_add_test(tcase, described_tiles_must_cover_the_array);
+    tcase_add_test(tcase, a_kernel_that_waits_must_have_effects);
     tcase_add_test(tcase, the_kernels_own_refusal_bears_its_name);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

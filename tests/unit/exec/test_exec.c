@@ -7,9 +7,12 @@
 #include "worker/exec/inline.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 /* --- a kernel that writes down what it is asked to do --- */
 
@@ -77,9 +80,10 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
     return 0;
 }
 
-static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, void **instance,
-                       char error[HDSS_ERROR_MAX])
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                       void **instance, char error[HDSS_ERROR_MAX])
 {
+    (void)worker;
     (void)values, (void)error;
     *instance = NULL;
     return loop->iterations == 13 ? (snprintf(error, HDSS_ERROR_MAX, "unlucky"), -1) : 0;
@@ -217,18 +221,99 @@ START_TEST(a_mark_at_the_end_of_a_slice_follows_it)
 }
 END_TEST
 
-START_TEST(a_kernel_that_fails_ends_its_chunk)
+/* Takes events up to the end of the chunk, gives their data back, and sums up iterations and digests; returns how many
+ * iterations failed. */
+static unsigned run_to_end(uint64_t *done, uint64_t *digest, uint64_t *failed_at)
 {
+    unsigned failures = 0;
     struct event event;
-    open_exec(false, 1);
-    kernel.next = 0;
-    kernel.fail_at = 30;
-    exec_run(&exec, 0, 50, 0);
-    event = next_event();
-    ck_assert_int_eq(event.type, EVENT_FINISHED);
-    ck_assert_str_eq(event.text, "cannot do 30");
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
-    exec_fini(&exec);
+    *done = *digest = 0;
+    do {
+        event = next_event();
+        if (event.type == EVENT_FAILURE) {
+            ck_assert_uint_eq(event.chunk.count, 1);
+            *failed_at = event.chunk.done;
+            failures++;
+            continue;
+        }
+        *done += event.chunk.count;
+        *digest += event.chunk.digest;
+        if (event.chunk.data != NULL)
+            exec_sent(&exec, event.chunk.data);
+    } while (event.type != EVENT_FINISHED);
+    ck_assert_uint_eq(event.chunk.done, exec.count);
+    return failures;
+}
+
+START_TEST(an_iteration_that_fails_is_left_out)
+{
+    const uint64_t bad[] = {0, 30, 49};
+    for (unsigned collect = 0; collect < 2; collect++)
+        for (size_t i = 0; i < 3; i++) {
+            uint64_t done, digest, failed_at = 0;
+            open_exec(collect, 1);
+            kernel.next = UINT64_MAX;
+            kernel.fail_at = bad[i];
+            exec_run(&exec, 0, 50, 0);
+            ck_assert_uint_eq(run_to_end(&done, &digest, &failed_at), 1);
+            ck_assert_uint_eq(failed_at, bad[i]);
+            ck_assert_str_eq(exec.error, bad[i] == 0 ? "cannot do 0" : bad[i] == 30 ? "cannot do 30" : "cannot do 49");
+            ck_assert_uint_eq(done, 49);
+            ck_assert_uint_eq(digest, digest_of(0, 50) - digest_of(bad[i], 1));
+            struct event event;
+            ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+            exec_fini(&exec);
+        }
+}
+END_TEST
+
+static int run_or_die(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    if (count == 1 && (first == 3 || first == 19))
+        raise(first == 3 ? SIGSEGV : SIGKILL);
+    if (first == 7)
+        _exit(9);
+    return run(instance, first, count, records, error);
+}
+
+START_TEST(what_kills_a_child_is_left_out)
+{
+    static const struct hdss_kernel deadly = {
+        .abi = HDSS_KERNEL_ABI, .name = "deadly", .open = open_kernel, .run = run_or_die};
+    const char *const texts[] = {"killed the child process: signal 11 (Segmentation fault)",
+                                 "ended the child process with status 9", "cannot do 11",
+                                 "killed the child process: signal 9 (Killed)"};
+    const uint64_t bad[] = {3, 7, 11, 19};
+    for (unsigned collect = 0; collect < 2; collect++) {
+        uint64_t done = 0, digest = 0, expected = digest_of(0, 20);
+        struct event event = {0};
+        open_exec(collect, 1);
+        exec.config.kernel = &deadly;
+        kernel.next = UINT64_MAX;
+        kernel.fail_at = 11;
+        exec_run(&exec, 0, 20, 0);
+        exec_take_care(&exec);
+        for (unsigned failures = 0; event.type != EVENT_FINISHED;) {
+            event = next_event();
+            if (event.type == EVENT_FAILURE) {
+                ck_assert_uint_eq(event.chunk.done, bad[failures]);
+                ck_assert_int_eq(event.chunk.final, bad[failures] != 11);
+                ck_assert_str_eq(event.text, texts[failures]);
+                expected -= digest_of(bad[failures++], 1);
+                continue;
+            }
+            done += event.chunk.count;
+            digest += event.chunk.digest;
+            if (event.chunk.data != NULL)
+                exec_sent(&exec, event.chunk.data);
+        }
+        ck_assert_uint_eq(done, 16);
+        ck_assert_uint_eq(digest, expected);
+        exec_run(&exec, 20, 5, 0); /* the next one is run as always */
+        next_event();
+        ck_assert_uint_gt(kernel.calls, 0);
+        exec_fini(&exec);
+    }
 }
 END_TEST
 
@@ -455,6 +540,131 @@ START_TEST(a_loop_of_one_iteration_is_probed_once)
 }
 END_TEST
 
+/* --- a kernel that waits: an iteration is over when its descriptor says so --- */
+
+static struct {
+    int event;      /* an eventfd: readable when the iteration that runs is over */
+    uint64_t began; /* iterations */
+    uint64_t running, fail_at;
+} waiter;
+
+static int run_waiting(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                       char error[HDSS_ERROR_MAX])
+{
+    uint64_t over;
+    (void)instance;
+    ck_assert_uint_eq(count, 1);
+    if (waiter.running != first + 1) {
+        ck_assert_uint_eq(waiter.running, 0);
+        waiter.running = first + 1;
+        waiter.began++;
+    }
+    if (read(waiter.event, &over, sizeof over) != sizeof over)
+        return HDSS_WAIT;
+    waiter.running = 0;
+    if (output->put(output, first, 0, &first, sizeof first) < 0)
+        return -1;
+    if (first != waiter.fail_at)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "cannot do %d", (int)first);
+    return -1;
+}
+
+static int descriptor_of_waiter(void *instance)
+{
+    (void)instance;
+    return waiter.event;
+}
+
+static void end_iteration(void)
+{
+    const uint64_t one = 1;
+    ck_assert_int_eq(write(waiter.event, &one, sizeof one), sizeof one);
+}
+
+static void open_waiting(void)
+{
+    static const struct hdss_kernel waiting = {.abi = HDSS_KERNEL_ABI,
+                                               .name = "waiting",
+                                               .open = open_kernel,
+                                               .run_variable = run_waiting,
+                                               .descriptor = descriptor_of_waiter};
+    static const struct hdss_loop of_it = {.iterations = 1000, .waits = true, .has_effects = true, .streams = 1};
+    const struct exec_config config = {.kernel = &waiting, .loop = &of_it, .collect = true, .slowdown = 1};
+    memset(&waiter, 0, sizeof waiter);
+    waiter.fail_at = UINT64_MAX;
+    waiter.event = eventfd(0, EFD_NONBLOCK);
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    ck_assert_int_eq(exec_descriptor(&exec), waiter.event);
+}
+
+START_TEST(a_kernel_that_waits_does_not_block)
+{
+    struct event event = {0};
+    open_waiting();
+    exec_run(&exec, 0, 3, 0);
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    ck_assert_uint_eq(waiter.began, 1);
+    end_iteration();
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_WORKED);
+    ck_assert_uint_eq(waiter.began, 2); /* the next has begun in the same turn */
+    struct timespec second = {1, 100000000};
+    nanosleep(&second, NULL); /* what is done leaves after a second, though the next goes on */
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_EVENT);
+    ck_assert_int_eq(event.type, EVENT_SLICE);
+    ck_assert_uint_eq(event.chunk.count, 1);
+    exec_sent(&exec, event.chunk.data);
+    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    for (event.type = EVENT_SLICE; event.type != EVENT_FINISHED;) { /* a slice may leave before the last */
+        if (waiter.running > 0)
+            end_iteration();
+        if (exec_advance(&exec, &event) == TURN_EVENT)
+            exec_sent(&exec, event.chunk.data);
+    }
+    ck_assert_int_eq(event.type, EVENT_FINISHED);
+    ck_assert_msg(event.text == NULL, "%s", event.text);
+    ck_assert_uint_ge(event.chunk.compute_ns, 1000000000u); /* what it waited is its time */
+    ck_assert_uint_eq(waiter.began, 3);
+    exec_fini(&exec);
+    close(waiter.event);
+}
+END_TEST
+
+/* Each iteration is the worker's own call, also where care is asked for: it fails alone, and once. */
+START_TEST(a_kernel_that_waits_fails_at_one_iteration)
+{
+    uint64_t done = 0;
+    unsigned failures = 0;
+    struct event event = {0};
+    open_waiting();
+    waiter.fail_at = 2;
+    exec_run(&exec, 0, 4, 0);
+    exec_take_care(&exec);
+    while (event.type != EVENT_FINISHED) {
+        if (waiter.running > 0)
+            end_iteration();
+        if (exec_advance(&exec, &event) != TURN_EVENT)
+            continue;
+        if (event.type == EVENT_FAILURE) {
+            ck_assert_uint_eq(done, 2);
+            ck_assert_uint_eq(event.chunk.count, 1);
+            ck_assert(!event.chunk.final);
+            ck_assert_str_eq(event.text, "cannot do 2");
+            failures++;
+            continue;
+        }
+        done += event.chunk.count;
+        exec_sent(&exec, event.chunk.data);
+    }
+    ck_assert_uint_eq(done, 3);
+    ck_assert_uint_eq(failures, 1);
+    ck_assert_uint_eq(waiter.began, 4);
+    exec_fini(&exec);
+    close(waiter.event);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec");
@@ -464,7 +674,8 @@ int main(void)
     tcase_add_test(all, marks_come_where_they_are_set);
     tcase_add_test(all, results_leave_in_slices_from_two_buffers);
     tcase_add_test(all, a_mark_at_the_end_of_a_slice_follows_it);
-    tcase_add_test(all, a_kernel_that_fails_ends_its_chunk);
+    tcase_add_test(all, an_iteration_that_fails_is_left_out);
+    tcase_add_test(all, what_kills_a_child_is_left_out);
     tcase_add_test(all, a_kernel_that_cannot_open_leaves_nothing);
     tcase_add_test(all, a_turn_is_short_when_iterations_are_long);
     tcase_add_test(all, long_chunks_leave_results_on_the_way);
@@ -476,6 +687,8 @@ int main(void)
     tcase_add_test(all, a_probe_times_as_many_as_it_must);
     tcase_add_test(all, probes_are_spread_and_the_same_for_all);
     tcase_add_test(all, a_loop_of_one_iteration_is_probed_once);
+    tcase_add_test(all, a_kernel_that_waits_does_not_block);
+    tcase_add_test(all, a_kernel_that_waits_fails_at_one_iteration);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

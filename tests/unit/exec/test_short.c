@@ -46,9 +46,10 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
     return 0;
 }
 
-static int open_kernel(const union hdss_value *values, const struct hdss_loop *l, void **instance,
-                       char error[HDSS_ERROR_MAX])
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *l, const struct hdss_worker *worker,
+                       void **instance, char error[HDSS_ERROR_MAX])
 {
+    (void)worker;
     (void)values, (void)l, (void)error;
     *instance = NULL;
     return 0;

@@ -380,8 +380,8 @@ static void refuses(const char *technique, uint64_t iterations, const char *expe
 
 START_TEST(what_cannot_run_flat_is_refused)
 {
-    refuses("awf-b", 1000, "technique awf-b cannot run with --dca");
-    refuses("awf", 1000, "technique awf cannot run with --dca");
+    refuses("awf-b", 1000, "technique awf-b cannot run without a coordinator (--dca)");
+    refuses("awf", 1000, "technique awf cannot run without a coordinator (--dca)");
     refuses("tap", 1000, "mu=");
     refuses("pls", 1000, "swr=");
     refuses("gss", FLAT_SPAN / 4 + 1, "accepted is up to 576460752303423488");

@@ -7,6 +7,8 @@ struct owner {
     struct service service;
     struct actions actions;
     uint64_t committed, digest;
+    struct failure failed; /* the latest */
+    unsigned failures;
 };
 
 static void on_committed(void *context, const struct part *part)
@@ -16,7 +18,14 @@ static void on_committed(void *context, const struct part *part)
     owner->digest += part->digest;
 }
 
-static const struct service_ops ops = {.committed = on_committed};
+static void on_failed(void *context, const struct failure *failure)
+{
+    struct owner *owner = context;
+    owner->failed = *failure;
+    owner->failures++;
+}
+
+static const struct service_ops ops = {.committed = on_committed, .failed = on_failed};
 static const unsigned ranks[] = {3, 5, 9};
 
 static void open_service(struct owner *owner, uint64_t record_bytes, bool absent)
@@ -27,6 +36,7 @@ static void open_service(struct owner *owner, uint64_t record_bytes, bool absent
                                           .pool_capacity = 8,
                                           .absent = absent,
                                           .record_bytes = record_bytes,
+                                          .retries = 2,
                                           .ops = &ops,
                                           .owner = owner};
     ck_assert_int_eq(service_init(&owner->service, &config), 0);
@@ -46,15 +56,36 @@ static int request(struct owner *owner, unsigned w, unsigned asks, uint32_t done
     const struct message message = {
         .type = MESSAGE_REQUEST,
         .payload = payload,
+        .payload_bytes = payload == PAYLOAD_DATA ? 10 * owner->service.record_bytes : 0,
         .request = {.asks = asks, .chunk = done, .done = done != 0, .digest = 1, .compute_ns = done != 0 ? 1000 : 0}};
     actions_clear(&owner->actions);
     return service_message(&owner->service, w, now_ns, &message, &owner->actions, &error);
 }
 
+/* Iterations of its chunk do not work. */
+static int tell_failure(struct owner *owner, unsigned w, uint32_t chunk, uint64_t first, bool final, uint64_t now_ns)
+{
+    struct error error;
+    const struct message message = {.type = MESSAGE_FAILURE,
+                                    .failure = {.id = chunk, .first = first, .count = 1, .final = final, .text = ""}};
+    actions_clear(&owner->actions);
+    int result = service_message(&owner->service, w, now_ns, &message, &owner->actions, &error);
+    service_serve(&owner->service, now_ns, &owner->actions);
+    return result;
+}
+
+/* Held against the iteration. */
+static unsigned deaths(const struct owner *owner, uint64_t iteration)
+{
+    struct suspect suspect;
+    suspects_look(&owner->service.suspects, &(struct range){iteration, 1}, &suspect);
+    return suspect.deaths;
+}
+
 static void lose(struct owner *owner, unsigned w)
 {
     actions_clear(&owner->actions);
-    service_lost(&owner->service, w);
+    service_lost(&owner->service, w, 5000);
     service_serve(&owner->service, 5000, &owner->actions);
 }
 
@@ -190,7 +221,7 @@ START_TEST(who_has_the_other_copy_goes_on_alone)
     lose(&owner, 1); /* now it is with nobody */
     ck_assert_uint_eq(owner.service.returned_count, 1);
     ck_assert_uint_eq(owner.service.returned[0].range.first, 10);
-    ck_assert_uint_eq(owner.service.returned[0].attempts, 2);
+    ck_assert_uint_eq(deaths(&owner, 10), 2);
     close_service(&owner);
 }
 END_TEST
@@ -210,8 +241,141 @@ START_TEST(a_range_that_kills_three_workers_is_given_up)
     assign_record_get(owner.service.failed, 0, &first, &count);
     ck_assert(first == 0 && count == 10);
     ck_assert_uint_eq(owner.service.returned_count, 1); /* what nobody had begun is not to blame */
-    ck_assert_uint_eq(owner.service.returned[0].attempts, 0);
+    ck_assert_uint_eq(deaths(&owner, 10), 0);
     close_service(&owner);
+}
+END_TEST
+
+START_TEST(what_killed_two_workers_goes_alone_and_with_care)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    pool_put(&owner.service.pool, 0, (struct range){10, 5});
+    for (unsigned w = 0; w < 2; w++) {
+        ck_assert_int_eq(request(&owner, w, 2, 0, PAYLOAD_NONE, 0), 0);
+        ck_assert(!owner.actions.items[0].send.message.assign.careful);
+        lose(&owner, w);
+    }
+    ck_assert_int_eq(request(&owner, 2, 2, 0, PAYLOAD_NONE, 0), 0);
+    assert_assigned(&owner, 9, 0, 10);
+    ck_assert(owner.actions.items[0].send.message.assign.careful);
+    ck_assert_uint_eq(owner.actions.items[0].send.message.record_count, 0);
+    ck_assert_int_eq(tell_failure(&owner, 2, 1, 0, true, 0), 0); /* the child died at once */
+    assert_assigned(&owner, 9, 10, 5);
+    ck_assert(!owner.actions.items[0].send.message.assign.careful);
+    ck_assert(owner.failed.final && owner.failed.id == 9 && owner.failed.first == 0 && owner.failed.count == 1);
+    ck_assert_int_eq(request(&owner, 2, 0, 1, PAYLOAD_NONE, 0), 0);
+    ck_assert_uint_eq(owner.committed, 9);
+    ck_assert_uint_eq(owner.service.suspects.count, 0);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(what_failed_is_tried_by_another)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    ck_assert_int_eq(request(&owner, 0, 2, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(tell_failure(&owner, 0, 1, 1, false, 0), -1); /* not the next one */
+    ck_assert_int_eq(tell_failure(&owner, 0, 1, 0, false, 0), 0);
+    ck_assert_uint_eq(owner.actions.length, 0); /* it waits for another worker, */
+    ck_assert_uint_eq(service_deadline(&owner.service), ELSEWHERE_NS);
+    ck_assert_int_eq(request(&owner, 1, 1, 0, PAYLOAD_NONE, 10), 0);
+    assert_assigned(&owner, 5, 0, 1);
+    ck_assert_int_eq(tell_failure(&owner, 1, 1, 0, false, 20), 0); /* and the one before may have had bad luck */
+    assert_assigned(&owner, 3, 0, 1);
+    ck_assert(owner.failures == 2 && !owner.failed.final);
+    ck_assert_int_eq(tell_failure(&owner, 0, 2, 0, false, 30), 0);
+    ck_assert_uint_eq(owner.actions.length, 0);
+    ck_assert(owner.failures == 3 && owner.failed.final && owner.failed.id == 3);
+    ck_assert_int_eq(request(&owner, 0, 0, 1, PAYLOAD_NONE, 40), 0);
+    ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, 40), 0); /* with nothing left */
+    ck_assert_int_eq(request(&owner, 1, 0, 1, PAYLOAD_NONE, 40), 0);
+    ck_assert_uint_eq(owner.committed, 9);
+    ck_assert_uint_eq(owner.service.busy, 0);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(who_failed_tries_again_where_no_other_comes)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    ck_assert_int_eq(request(&owner, 0, 2, 0, PAYLOAD_NONE, 0), 0);
+    ck_assert_int_eq(tell_failure(&owner, 0, 1, 0, false, 7), 0);
+    actions_clear(&owner.actions);
+    service_expire(&owner.service, ELSEWHERE_NS + 6, &owner.actions);
+    ck_assert_uint_eq(owner.actions.length, 0);
+    service_expire(&owner.service, ELSEWHERE_NS + 7, &owner.actions);
+    assert_assigned(&owner, 3, 0, 1);
+    close_service(&owner);
+
+    open_service(&owner, 0, false);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    ck_assert_int_eq(request(&owner, 0, 2, 0, PAYLOAD_NONE, 0), 0);
+    lose(&owner, 1);
+    lose(&owner, 2);
+    ck_assert_int_eq(tell_failure(&owner, 0, 1, 0, false, 7), 0);
+    assert_assigned(&owner, 3, 0, 1);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(a_copy_that_fails_leaves_it_to_the_other)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    make_copy(&owner);
+    ck_assert_int_eq(tell_failure(&owner, 1, 1, 10, false, LEASE_MIN_NS), 0);
+    ck_assert(owner.failures == 1 && !owner.failed.final);
+    ck_assert_int_eq(request(&owner, 1, 0, 1, PAYLOAD_NONE, LEASE_MIN_NS), 0);
+    ck_assert_uint_eq(owner.committed, 10); /* the rest of it is not wanted */
+    ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, LEASE_MIN_NS), 0);
+    ck_assert_uint_eq(owner.committed, 20);
+    ck_assert_uint_eq(owner.service.returned_count, 0);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(a_copy_that_fails_for_good_ends_it)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    make_copy(&owner);
+    ck_assert_int_eq(tell_failure(&owner, 1, 1, 10, true, LEASE_MIN_NS), 0);
+    ck_assert(owner.failures == 1 && owner.failed.final);
+    ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, LEASE_MIN_NS), 0); /* it comes too late */
+    ck_assert_uint_eq(owner.committed, 10);
+    ck_assert_int_eq(request(&owner, 1, 0, 1, PAYLOAD_NONE, LEASE_MIN_NS), 0);
+    ck_assert_uint_eq(owner.committed, 19);
+    close_service(&owner);
+}
+END_TEST
+
+START_TEST(what_is_known_goes_with_the_iterations)
+{
+    struct suspects set = {0};
+    struct suspect found;
+    ck_assert_int_eq(suspects_add(&set, &(struct suspect){.first = 10, .count = 10, .deaths = 1}), 0);
+    ck_assert_int_eq(suspects_add(&set, &(struct suspect){.first = 15, .count = 10, .failures = 1, .failed_by = 4}), 0);
+    ck_assert_uint_eq(set.count, 3);
+    ck_assert_uint_eq(suspects_look(&set, &(struct range){0, 100}, &found), 10);
+    ck_assert_uint_eq(found.deaths + found.failures, 0);
+    ck_assert_uint_eq(suspects_look(&set, &(struct range){16, 100}, &found), 4);
+    ck_assert(found.deaths == 1 && found.failures == 1 && found.failed_by == 4);
+    ck_assert_int_eq(suspects_raise(&set, &(struct suspect){.first = 0, .count = 40, .deaths = 1}), 0);
+    ck_assert_uint_eq(set.count, 3); /* [0, 15) and [25, 40) know the same as each other */
+    ck_assert_uint_eq(suspects_look(&set, &(struct range){0, 100}, &found), 15);
+    ck_assert_int_eq(suspects_forget(&set, 5, 30), 0);
+    ck_assert_uint_eq(set.count, 2);
+    ck_assert_uint_eq(suspects_look(&set, &(struct range){5, 100}, &found), 30);
+    ck_assert_uint_eq(found.deaths, 0);
+    ck_assert_uint_eq(suspects_look(&set, &(struct range){39, 100}, &found), 1);
+    ck_assert_uint_eq(suspects_look(&set, &(struct range){40, 100}, &found), 100);
+    suspects_fini(&set);
 }
 END_TEST
 
@@ -257,6 +421,29 @@ START_TEST(an_adopted_worker_goes_on_with_its_chunk)
 }
 END_TEST
 
+/* Worker 0 did [0, 10) in 20 s and computes [10, 20), of which nothing is wanted any more. */
+START_TEST(an_end_waits_as_long_as_a_chunk_may_take)
+{
+    static const uint64_t second = 1000000000;
+    for (unsigned drain = 0; drain < 2; drain++) {
+        struct owner owner;
+        open_service(&owner, 0, false);
+        owner.service.drain_ns = 7 * second;
+        pool_put(&owner.service.pool, 0, (struct range){0, 10});
+        pool_put(&owner.service.pool, 0, (struct range){10, 10});
+        ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
+        ck_assert_int_eq(request(&owner, 0, 1, 1, PAYLOAD_NONE, 20 * second), 0);
+        owner.service.workers[0].compute_ns = 20 * second;
+        service_end(&owner.service, &(struct end){.drain = drain}, 21 * second, &owner.actions);
+        ck_assert_uint_eq(service_deadline(&owner.service),
+                          21 * second + (drain ? 7 * second + LEAVE_NS : 20 * second));
+        service_expire(&owner.service, service_deadline(&owner.service), &owner.actions);
+        ck_assert(service_is_over(&owner.service));
+        close_service(&owner);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("lost");
@@ -267,7 +454,14 @@ int main(void)
     tcase_add_test(all, the_first_of_two_copies_counts);
     tcase_add_test(all, who_has_the_other_copy_goes_on_alone);
     tcase_add_test(all, a_range_that_kills_three_workers_is_given_up);
+    tcase_add_test(all, what_killed_two_workers_goes_alone_and_with_care);
+    tcase_add_test(all, what_failed_is_tried_by_another);
+    tcase_add_test(all, who_failed_tries_again_where_no_other_comes);
+    tcase_add_test(all, a_copy_that_fails_leaves_it_to_the_other);
+    tcase_add_test(all, a_copy_that_fails_for_good_ends_it);
+    tcase_add_test(all, what_is_known_goes_with_the_iterations);
     tcase_add_test(all, an_end_does_not_wait_for_who_hangs);
+    tcase_add_test(all, an_end_waits_as_long_as_a_chunk_may_take);
     tcase_add_test(all, an_adopted_worker_goes_on_with_its_chunk);
     suite_add_tcase(suite, all);
     return suite_run(suite);

@@ -63,6 +63,9 @@ static const char expected[] =
     " \"chunks\": 14, \"refills\": 6, \"messages\": 40, \"bytes_on_wire\": 1536, \"checksum\": \"000000000000abc0\","
     " \"faults\": {\"lost_workers\": 11, \"lost_masters\": 12, \"reissued_chunks\": 13, \"duplicate_results\": 1,"
     " \"resumed_iterations\": 15}, \"failed\": [[7, 3], [20, 1]],"
+    " \"failures\": [{\"first\": 7, \"count\": 3, \"worker\": 5, \"reason\": \"no \\\"luck\\\"\"},"
+    " {\"first\": 20, \"count\": 1, \"worker\": null, \"reason\": \"dead\"}],"
+    " \"failed_tasks\": [[2, 1]],"
     " \"worker_stats\": ["
     "{\"rank\": 3, \"node\": 0, \"master\": 1, \"power\": 1.0, \"iterations\": 100, \"chunks\": 2, \"compute_s\": 9.0,"
     " \"wait_s\": 0.5}, "
@@ -83,6 +86,13 @@ START_TEST(the_json_is_the_report)
     report.faults = (struct report_faults){11, 12, 13, 1, 15};
     report.failed = failed;
     report.failed_count = 2;
+    static char luck[] = "no \"luck\"", dead[] = "dead";
+    const struct report_failure failures[] = {
+        {{30, 1}, 5, false, luck}, {{7, 3}, 5, true, luck}, {{20, 1}, REPORT_NO_RANK, true, dead}};
+    report.failures = failures;
+    report.failure_count = 3;
+    report.failed_tasks = &(const struct range){2, 1};
+    report.failed_task_count = 1;
     report_compute(&report);
     json_t *object = read_back(&report);
     char *text = json_dumps(object, JSON_REAL_PRECISION(15)); /* the order is kept */

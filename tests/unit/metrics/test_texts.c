@@ -172,8 +172,7 @@ START_TEST(what_was_given_up_is_named)
     report.failed_count = 5;
     text = summary_text(&report, 80, true);
     ck_assert_ptr_nonnull(strstr(text, "mandelbrot: done but for what failed\n  done         994 of 1,000"));
-    ck_assert_ptr_nonnull(
-        strstr(text, "  given up     5:1, 10:2, 20:1, 30:1 and 1 more (first:count): their workers died"));
+    ck_assert_ptr_nonnull(strstr(text, "  given up     5:1, 10:2, 20:1, 30:1 and 1 more (first:count)\n"));
     free(text);
 }
 END_TEST

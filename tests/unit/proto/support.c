@@ -132,7 +132,14 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"END of a run with losses", {.type = MESSAGE_END, .end = {.drain = true, .lossy = true}}},
         {"ADOPT without a chunk", {.type = MESSAGE_ADOPT}},
         {"ADOPT of the last iteration", {.type = MESSAGE_ADOPT, .adopt = {UINT64_MAX - 1, 1}}},
-        {"LOST", {.type = MESSAGE_LOST, .lost = {UINT32_MAX, UINT64_MAX}}},
+        {"ASSIGN, careful", {.type = MESSAGE_ASSIGN, .assign = {1, 0, 1, true}}},
+        {"LOST", {.type = MESSAGE_LOST, .lost = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1, 1}}},
+        {"LOST, which computed nothing", {.type = MESSAGE_LOST, .lost = {1, 0, 0, 0}}},
+        {"FAILURE without words", {.type = MESSAGE_FAILURE, .failure = {1, 0, 1, false, text, 0}}},
+        {"FAILURE of TEXT_MAX bytes",
+         {.type = MESSAGE_FAILURE, .failure = {UINT32_MAX, UINT64_MAX - 1, 1, true, text, TEXT_MAX}}},
+        {"SUSPECT, deaths", {.type = MESSAGE_SUSPECT, .suspect = {0, UINT64_MAX, UINT32_MAX, 0, 0}}},
+        {"SUSPECT, failures", {.type = MESSAGE_SUSPECT, .suspect = {UINT64_MAX - 1, 1, 0, UINT32_MAX, UINT32_MAX - 1}}},
         {"FAULTS", {.type = MESSAGE_FAULTS, .faults = {UINT64_MAX, UINT64_MAX - 1}}},
         {"FAILED, one range", records_of(MESSAGE_FAILED, failed_records, 1)},
         {"FAILED, FAILED_MAX ranges", records_of(MESSAGE_FAILED, failed_records, FAILED_MAX)},
@@ -160,11 +167,10 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
 static void assert_same_payload(const struct message *got, const struct message *want)
 {
     ck_assert_int_eq(got->payload, want->payload);
+    ck_assert_uint_eq(got->payload_bytes, want->payload_bytes);
     if (want->payload == PAYLOAD_INLINE) {
-        ck_assert_uint_eq(got->payload_bytes, want->payload_bytes);
         ck_assert_mem_eq(got->payload_data, want->payload_data, want->payload_bytes);
     } else {
-        ck_assert_uint_eq(got->payload_bytes, 0);
         ck_assert_ptr_null(got->payload_data);
     }
 }
@@ -224,6 +230,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->assign.chunk, want->assign.chunk);
         ck_assert_uint_eq(got->assign.first, want->assign.first);
         ck_assert_uint_eq(got->assign.count, want->assign.count);
+        ck_assert_int_eq(got->assign.careful, want->assign.careful);
         assert_same_records(got, want, ASSIGN_RECORD_BYTES);
         break;
     case MESSAGE_END:
@@ -238,6 +245,23 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_LOST:
         ck_assert_uint_eq(got->lost.rank, want->lost.rank);
         ck_assert_uint_eq(got->lost.chunks, want->lost.chunks);
+        ck_assert_uint_eq(got->lost.first, want->lost.first);
+        ck_assert_uint_eq(got->lost.count, want->lost.count);
+        break;
+    case MESSAGE_FAILURE:
+        ck_assert_uint_eq(got->failure.id, want->failure.id);
+        ck_assert_uint_eq(got->failure.first, want->failure.first);
+        ck_assert_uint_eq(got->failure.count, want->failure.count);
+        ck_assert_int_eq(got->failure.final, want->failure.final);
+        ck_assert_uint_eq(got->failure.length, want->failure.length);
+        ck_assert_mem_eq(got->failure.text, want->failure.text, want->failure.length);
+        break;
+    case MESSAGE_SUSPECT:
+        ck_assert_uint_eq(got->suspect.first, want->suspect.first);
+        ck_assert_uint_eq(got->suspect.count, want->suspect.count);
+        ck_assert_uint_eq(got->suspect.deaths, want->suspect.deaths);
+        ck_assert_uint_eq(got->suspect.failures, want->suspect.failures);
+        ck_assert_uint_eq(got->suspect.failed_by, want->suspect.failed_by);
         break;
     case MESSAGE_FAULTS:
         ck_assert_uint_eq(got->faults.reissued, want->faults.reissued);

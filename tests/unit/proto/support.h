@@ -5,7 +5,7 @@
 #include "proto/record.h"
 #include "tests/lib/suite.h"
 
-#define SAMPLES_MAX 48
+#define SAMPLES_MAX 64
 
 struct sample {
     const char *name;

@@ -131,8 +131,8 @@ static const struct {
     {"type 0", "00 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type of a hello", "01 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type between", "18 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type behind the last", "29 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type between", "19 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type behind the last", "2a 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000", DECODE_UNKNOWN_TYPE},
 
     {"SPEED flag", "10 01 0100 00000000" ONE, DECODE_UNKNOWN_FLAG},
@@ -170,12 +170,15 @@ static const struct {
     {"REQUEST, a chunk not done", "11 00 0100 01000000" Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
     {"REQUEST, compute not done", "11 00 0100 00000000" ONE Z8 Z8 Z8, DECODE_NOT_ZERO},
     {"REQUEST, digest not done", "11 00 0100 00000000" Z8 ONE Z8 Z8, DECODE_NOT_ZERO},
-    {"REQUEST, data not done", "11 04 0100 00000000" Z8 Z8 Z8 Z8, DECODE_NOT_ZERO},
+    {"REQUEST, data not done", "11 04 0100 00000000" Z8 Z8 Z8 Z8 ONE, DECODE_NOT_ZERO},
     {"REQUEST, inline not done", "11 02 0100 00000000" Z8 Z8 Z8 Z8 "aa", DECODE_NOT_ZERO},
     {"REQUEST inline and data", "11 07 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
     {"REQUEST inline without bytes", "11 03 0100 01000000" Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
     {"REQUEST with bytes, not inline", "11 01 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
-    {"REQUEST data with bytes", "11 05 0100 01000000" Z8 Z8 Z8 Z8 "aa", DECODE_TOO_LONG},
+    {"REQUEST data without its size", "11 05 0100 01000000" Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
+    {"REQUEST data of no bytes", "11 05 0100 01000000" Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST data of 2 GiB", "11 05 0100 01000000" Z8 Z8 Z8 Z8 "0000008000000000", DECODE_OUT_OF_RANGE},
+    {"REQUEST data with bytes", "11 05 0100 01000000" Z8 Z8 Z8 Z8 ONE "aa", DECODE_TOO_LONG},
     {"REQUEST, chunk 0 done", "11 01 0100 00000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
     {"REQUEST, samples not done", "11 00 0100 00000000" Z8 Z8 Z8 "00000000 0100 0000", DECODE_NOT_ZERO},
     {"REQUEST, deviation not done", "11 00 0100 00000000" Z8 Z8 Z8 "0000803f 0000 0000", DECODE_NOT_ZERO},
@@ -187,7 +190,7 @@ static const struct {
     {"REQUEST of 16 before it", "11 01 0110 01000000" Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
     {"REQUEST of one before it, cut", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_TOO_SHORT},
     {"REQUEST of one before none", "11 00 0101 00000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
-    {"REQUEST of one before it, data", "11 05 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8, DECODE_OUT_OF_RANGE},
+    {"REQUEST of one before it, data", "11 05 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 ONE, DECODE_OUT_OF_RANGE},
     {"REQUEST of one before it, reserved", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "00000000 0000 0100",
      DECODE_NOT_ZERO},
     {"REQUEST of one before it, infinite deviation", "11 01 0101 02000000" Z8 Z8 Z8 Z8 Z8 Z8 Z8 "0000807f 0200 0000",
@@ -198,10 +201,11 @@ static const struct {
     {"RESULT of no iteration", "12 00 0000 01000000" Z8 Z8, DECODE_OUT_OF_RANGE},
     {"RESULT inline and data", "12 06 0000 01000000" ONE Z8 "aa", DECODE_OUT_OF_RANGE},
     {"RESULT inline without bytes", "12 02 0000 01000000" ONE Z8, DECODE_TOO_SHORT},
-    {"RESULT data with bytes", "12 04 0000 01000000" ONE Z8 "aa", DECODE_TOO_LONG},
+    {"RESULT data with bytes", "12 04 0000 01000000" ONE Z8 ONE "aa", DECODE_TOO_LONG},
     {"RESULT of chunk 0", "12 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
 
-    {"ASSIGN flag", "13 01 0000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"ASSIGN flag", "13 02 0000 01000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"ASSIGN of two, careful", "13 01 0100 01000000" Z8 ONE Z8 ONE, DECODE_OUT_OF_RANGE},
     {"ASSIGN of 17", "13 00 1000 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
     {"ASSIGN of 257", "13 00 0001 01000000" Z8 ONE, DECODE_OUT_OF_RANGE},
     {"ASSIGN of two, cut", "13 00 0100 01000000" Z8 ONE Z8, DECODE_TOO_SHORT},
@@ -267,8 +271,23 @@ static const struct {
     {"ADOPT of nothing that begins somewhere", "17 00 0000 00000000" ONE Z8, DECODE_NOT_ZERO},
     {"ADOPT past the end", "17 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"LOST flag", "26 01 0000 00000000" ONE, DECODE_UNKNOWN_FLAG},
-    {"LOST number", "26 00 0100 00000000" ONE, DECODE_NOT_ZERO},
+    {"LOST flag", "26 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"LOST number", "26 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"LOST at nothing that begins somewhere", "26 00 0000 00000000" ONE ONE Z8, DECODE_NOT_ZERO},
+    {"LOST past the end", "26 00 0000 00000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
+
+    {"FAILURE flag", "18 02 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"FAILURE of no iteration", "18 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"FAILURE past the end", "18 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"FAILURE of 401 bytes", "18 00 9101 00000000" ONE ONE, DECODE_OUT_OF_RANGE},
+    {"FAILURE of two lines", "18 00 0300 00000000" ONE ONE "610a62", DECODE_OUT_OF_RANGE},
+
+    {"SUSPECT flag", "29 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"SUSPECT number", "29 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"SUSPECT of no iteration", "29 00 0000 00000000" ONE Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"SUSPECT past the end", "29 00 0000 00000000" F8 ONE ONE, DECODE_OUT_OF_RANGE},
+    {"SUSPECT of nothing", "29 00 0000 00000000" ONE ONE Z8, DECODE_OUT_OF_RANGE},
+    {"SUSPECT that failed nowhere, at a rank", "29 00 0000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
 
     {"FAULTS flag", "27 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
     {"FAULTS id", "27 00 0000 01000000" ONE ONE, DECODE_NOT_ZERO},
@@ -323,6 +342,7 @@ START_TEST(too_large_a_count_is_an_error_with_all_its_records_there)
                   {MESSAGE_STATS, STATS_MAX, STATS_RECORD_BYTES, HEADER_BYTES},
                   {MESSAGE_FEEDBACK, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES, HEADER_BYTES},
                   {MESSAGE_FAILED, FAILED_MAX, ASSIGN_RECORD_BYTES, HEADER_BYTES},
+                  {MESSAGE_FAILURE, TEXT_MAX, 1, FAILURE_BYTES},
                   {MESSAGE_PROBLEM, TEXT_MAX, 1, HEADER_BYTES}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (unsigned over = 0; over <= 1; over++) {
@@ -397,12 +417,14 @@ START_TEST(every_unknown_flag_is_rejected)
     struct sample samples[SAMPLES_MAX];
     size_t count = samples_make(samples);
     for (size_t i = 0; i < count; i++) {
-        unsigned known = samples[i].message.type == MESSAGE_REQUEST  ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_RESULT ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END    ? FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE
-                         : samples[i].message.type == MESSAGE_REPORT ? FLAG_REFILL
-                         : samples[i].message.type == MESSAGE_REFILL ? FLAG_MORE | FLAG_EMPTY
-                                                                     : 0;
+        unsigned known = samples[i].message.type == MESSAGE_REQUEST   ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_RESULT  ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_END     ? FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE
+                         : samples[i].message.type == MESSAGE_ASSIGN  ? FLAG_CAREFUL
+                         : samples[i].message.type == MESSAGE_FAILURE ? FLAG_FINAL
+                         : samples[i].message.type == MESSAGE_REPORT  ? FLAG_REFILL
+                         : samples[i].message.type == MESSAGE_REFILL  ? FLAG_MORE | FLAG_EMPTY
+                                                                      : 0;
         for (unsigned bit = 1; bit < 256; bit <<= 1) {
             unsigned char bytes[MESSAGE_MAX];
             struct message got;

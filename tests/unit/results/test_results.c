@@ -93,12 +93,20 @@ static struct hdss_loop tiles_of(uint64_t height, uint64_t width, uint64_t tile_
     return loop;
 }
 
+static int finish(const char *path, const struct hdss_loop *loop, struct error *why)
+{
+    int status = results_convert(path, loop, &(struct range){0}, NULL, why);
+    if (status == 0)
+        results_remove(path, loop);
+    return status;
+}
+
 static void write_range(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count,
                         const void *records)
 {
     struct results_sink sink;
-    OK(results_open(&sink, path, loop, &error));
-    OK(results_write(&sink, first, count, records, &error));
+    OK(results_open(&sink, path, loop, 0, &error));
+    OK(results_write(&sink, first, count, records, count * hdss_record_size(loop), &error));
     OK(results_close(&sink, &error));
 }
 
@@ -126,7 +134,7 @@ static void write_table(const char *path, const struct hdss_loop *loop, uint64_t
         end -= count;
         write_range(path, loop, end, count, records + end * loop->record_length);
     }
-    OK(results_finish(path, loop, &error));
+    OK(finish(path, loop, &error));
     free(records);
 }
 
@@ -136,7 +144,7 @@ START_TEST(npy_bytes_are_as_specified)
     const double values[] = {1.5, -2, 1e300};
     OK(results_create("a.npy", &loop, &error));
     write_range("a.npy", &loop, 0, 3, values);
-    OK(results_finish("a.npy", &loop, &error));
+    OK(finish("a.npy", &loop, &error));
     size_t size;
     char *bytes = contents("a.npy", &size);
     ck_assert_uint_eq(size, 128 + 24);
@@ -224,7 +232,7 @@ START_TEST(one_dimension_is_a_list_in_csv)
     const double values[] = {0.1, 1.0 / 3, -1e-300, 0.1 + 0.2, 0};
     OK(results_create("a.csv", &loop, &error));
     write_range("a.csv", &loop, 0, 4, values);
-    OK(results_finish("a.csv", &loop, &error));
+    OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0.1\n1,0.3333333333333333\n2,-1e-300\n3,0.30000000000000004\n4,0\n");
 }
 END_TEST
@@ -249,7 +257,7 @@ START_TEST(every_type_in_csv)
         struct hdss_loop loop = line_of(cases[i].type, 3);
         OK(results_create("a.csv", &loop, &error));
         write_range("a.csv", &loop, 0, 3, cases[i].values);
-        OK(results_finish("a.csv", &loop, &error));
+        OK(finish("a.csv", &loop, &error));
         check_text("a.csv", cases[i].text);
     }
 }
@@ -261,7 +269,7 @@ START_TEST(more_dimensions_are_a_record_per_line_in_csv)
     const int32_t values[] = {1, -2, 3, 4, 5, 6, 7, 8};
     OK(results_create("a.csv", &loop, &error));
     write_range("a.csv", &loop, 0, 2, values);
-    OK(results_finish("a.csv", &loop, &error));
+    OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "1,-2,3,4\n5,6,7,8\n");
 }
 END_TEST
@@ -271,7 +279,7 @@ START_TEST(what_nobody_wrote_is_0)
     struct hdss_loop loop = line_of(HDSS_UINT16, 4);
     OK(results_create("a.csv", &loop, &error));
     write_range("a.csv", &loop, 2, 1, (const uint16_t[]){9});
-    OK(results_finish("a.csv", &loop, &error));
+    OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0\n1,0\n2,9\n3,0\n");
 }
 END_TEST
@@ -283,7 +291,7 @@ START_TEST(no_iterations_make_an_empty_result)
     for (int i = 0; i < 3; i++) {
         OK(results_create(names[i], &loop, &error));
         write_range(names[i], &loop, 0, 0, NULL);
-        OK(results_finish(names[i], &loop, &error));
+        OK(finish(names[i], &loop, &error));
     }
     check_text("a.csv", "iteration,value\n");
     check_text("a.raw", "");
@@ -326,9 +334,9 @@ START_TEST(places_beyond_4_GiB_are_right)
     small.iterations = 1;
     OK(results_create("big.raw", &small, &error));
     ck_assert_int_eq(truncate("big.raw", (off_t)3000000 * 8000), 0);
-    OK(results_open(&sink, "big.raw", &loop, &error));
+    OK(results_open(&sink, "big.raw", &loop, 0, &error));
     record[0] = 12345;
-    OK(results_write(&sink, 2999999, 1, record, &error));
+    OK(results_write(&sink, 2999999, 1, record, 0, &error));
     OK(results_close(&sink, &error));
     int fd = open("big.raw", O_RDONLY);
     uint32_t value = 0;
@@ -345,18 +353,18 @@ START_TEST(what_an_earlier_run_left_is_found)
     const char *name = names[_i];
     bool converted = _i == 2;
     struct hdss_loop loop = line_of(HDSS_UINT16, 10), longer = line_of(HDSS_UINT16, 11);
-    ck_assert(!results_exist(name));
+    ck_assert(!results_exist(name, &loop));
     ck_assert_int_eq(results_find(name, &loop, &error), RESULTS_ABSENT);
     OK(results_create(name, &loop, &error));
-    ck_assert(results_exist(name));
+    ck_assert(results_exist(name, &loop));
     OK(results_find(name, &loop, &error));
     ck_assert_int_eq(results_find(name, &longer, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "is not the output of such a job"));
-    OK(results_convert(name, &loop, &error));
+    OK(results_convert(name, &loop, &(struct range){0}, NULL, &error));
     OK(results_find(name, &loop, &error)); /* what it is made from is still there */
-    OK(results_sync_file(name, &error));
-    results_remove_records(name);
-    ck_assert(results_exist(name));
+    OK(results_sync_files(name, &loop, &error));
+    results_remove(name, &loop);
+    ck_assert(results_exist(name, &loop));
     ck_assert_int_eq(results_find(name, &loop, &error), converted ? RESULTS_ABSENT : 0);
 }
 END_TEST
@@ -367,7 +375,7 @@ START_TEST(an_output_with_another_header_is_not_ours)
     OK(results_create("o.npy", &whole, &error));
     ck_assert_int_eq(results_find("o.npy", &real, &error), -1);
     OK(results_find("o.npy", &whole, &error));
-    ck_assert_int_eq(results_sync_file("nowhere/o.npy", &error), -1);
+    ck_assert_int_eq(results_sync_files("nowhere/o.npy", &whole, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "nowhere/o.npy: cannot bring it to the disk"));
 }
 END_TEST
@@ -432,11 +440,11 @@ START_TEST(a_disk_that_fills_up_is_one_line)
     for (int i = 0; i < 2; i++) {
         struct results_sink sink;
         OK(results_create("a.raw", loops[i], &error));
-        OK(results_open(&sink, "a.raw", loops[i], &error));
+        OK(results_open(&sink, "a.raw", loops[i], 0, &error));
         int full = open("/dev/full", O_WRONLY);
         ck_assert_int_ge(dup2(full, sink.fd), 0);
         close(full);
-        FAILS(results_write(&sink, 0, 4, records, &error),
+        FAILS(results_write(&sink, 0, 4, records, 0, &error),
               "a.raw: cannot write: No space left on device (the results take 0.0 MiB)");
         results_close(&sink, NULL);
     }
@@ -449,10 +457,10 @@ START_TEST(ranges_beyond_the_loop_are_refused)
     struct results_sink sink;
     const uint64_t records[4] = {0};
     OK(results_create("a.raw", &loop, &error));
-    OK(results_open(&sink, "a.raw", &loop, &error));
-    FAILS(results_write(&sink, 2, 3, records, &error), "a.raw: iterations 2 + 3 are beyond the loop's 4");
-    ck_assert_int_eq(results_write(&sink, UINT64_MAX, 2, records, &error), -1);
-    OK(results_write(&sink, 4, 0, records, &error));
+    OK(results_open(&sink, "a.raw", &loop, 0, &error));
+    FAILS(results_write(&sink, 2, 3, records, 0, &error), "a.raw: iterations 2 + 3 are beyond the loop's 4");
+    ck_assert_int_eq(results_write(&sink, UINT64_MAX, 2, records, 0, &error), -1);
+    OK(results_write(&sink, 4, 0, records, 0, &error));
     OK(results_close(&sink, &error));
 }
 END_TEST
@@ -461,11 +469,11 @@ START_TEST(a_node_that_does_not_see_the_file_says_so)
 {
     struct hdss_loop loop = line_of(HDSS_UINT64, 4), other = line_of(HDSS_UINT64, 5);
     struct results_sink sink;
-    FAILS(results_open(&sink, "a.csv", &loop, &error),
+    FAILS(results_open(&sink, "a.csv", &loop, 0, &error),
           "a.csv.records: is not there on this node: output must be in a folder that all nodes share");
     ck_assert(!exists("a.csv.records"));
     OK(results_create("a.csv", &loop, &error));
-    FAILS(results_open(&sink, "a.csv", &other, &error),
+    FAILS(results_open(&sink, "a.csv", &other, 0, &error),
           "a.csv.records: is another file on this node: output must be in a folder that all nodes share");
     ck_assert_int_eq(sink.fd, -1);
 }
@@ -480,15 +488,14 @@ START_TEST(a_failed_conversion_keeps_records_and_old_file)
     OK(results_create("a.csv", &loop, &error));
     check_text("a.csv", "old");
     limit_files(20);
-    FAILS(results_finish("a.csv", &loop, &error),
-          "a.csv: cannot write: File too large; the results are kept in a.csv.records");
+    FAILS(finish("a.csv", &loop, &error), "a.csv: cannot write: File too large; the results are kept in a.csv.records");
     limit_files(RLIM_INFINITY);
     check_text("a.csv", "old");
     ck_assert(exists("a.csv.records"));
     ck_assert(!exists("a.csv.partial"));
-    OK(results_finish("a.csv", &loop, &error));
+    OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0\n1,0\n2,0\n3,0\n");
-    FAILS(results_finish("a.csv", &loop, &error), "a.csv.records: No such file or directory");
+    FAILS(finish("a.csv", &loop, &error), "a.csv.records: No such file or directory");
 }
 END_TEST
 
@@ -503,11 +510,12 @@ START_TEST(planted_links_are_not_followed)
     ck_assert_int_eq(symlink("victim", "a.csv.records"), 0);
     FAILS(results_create("a.csv", &loop, &error), "a.csv.records: cannot create: Too many levels of symbolic links");
     FAILS(results_find("a.csv", &loop, &error), "a.csv.records: cannot open: Too many levels of symbolic links");
-    FAILS(results_open(&sink, "a.csv", &loop, &error), "a.csv.records: cannot open: Too many levels of symbolic links");
+    FAILS(results_open(&sink, "a.csv", &loop, 0, &error),
+          "a.csv.records: cannot open: Too many levels of symbolic links");
     ck_assert_int_eq(unlink("a.csv.records"), 0);
     OK(results_create("a.csv", &loop, &error));
     ck_assert_int_eq(symlink("victim", "a.csv.partial"), 0);
-    OK(results_finish("a.csv", &loop, &error));
+    OK(finish("a.csv", &loop, &error));
     check_text("a.csv", "iteration,value\n0,0\n1,0\n2,0\n3,0\n");
     check_text("victim", "as it was");
 }
@@ -518,7 +526,7 @@ START_TEST(records_that_are_cut_off_are_found)
     struct hdss_loop loop = line_of(HDSS_UINT64, 4);
     OK(results_create("a.csv", &loop, &error));
     ck_assert_int_eq(truncate("a.csv.records", 30), 0);
-    FAILS(results_finish("a.csv", &loop, &error), "a.csv.records: ends too early");
+    FAILS(finish("a.csv", &loop, &error), "a.csv.records: ends too early");
     ck_assert(!exists("a.csv.partial"));
     ck_assert(!exists("a.csv"));
 }
@@ -565,7 +573,7 @@ START_TEST(a_picture_of_counts_is_black_inside)
     loop.full_value = 100;
     OK(results_create("a.png", &loop, &error));
     write_range("a.png", &loop, 0, 3, records);
-    OK(results_finish("a.png", &loop, &error));
+    OK(finish("a.png", &loop, &error));
     ck_assert(!exists("a.png.records"));
     uint8_t *rgb = picture("a.png", 3, 2);
     static const uint8_t black[3] = {0}, grey[3] = {72, 72, 76};
@@ -589,7 +597,7 @@ START_TEST(a_picture_of_reals_goes_from_dark_to_light)
     record[255] = 0.0 / 0.0;
     OK(results_create("a.png", &loop, &error));
     write_range("a.png", &loop, 0, 1, record);
-    OK(results_finish("a.png", &loop, &error));
+    OK(finish("a.png", &loop, &error));
     uint8_t *rgb = picture("a.png", 256, 1);
     for (int i = 0; i + 8 < 255; i++)
         ck_assert_int_lt(lightness(rgb + 3 * i), lightness(rgb + 3 * (i + 8)));
@@ -608,7 +616,7 @@ START_TEST(pictures_of_every_type)
         loop.full_value = type % 2 == 0 ? 1 : 0;
         OK(results_create("a.png", &loop, &error));
         write_range("a.png", &loop, 0, 4, records);
-        OK(results_finish("a.png", &loop, &error));
+        OK(finish("a.png", &loop, &error));
         free(picture("a.png", (uint32_t)loop.shape[1], 4));
     }
 }
@@ -618,11 +626,11 @@ START_TEST(a_picture_of_one_value)
 {
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 3, 3);
     OK(results_create("a.png", &loop, &error));
-    OK(results_finish("a.png", &loop, &error));
+    OK(finish("a.png", &loop, &error));
     free(picture("a.png", 3, 3));
     loop.full_value = 9;
     OK(results_create("a.png", &loop, &error));
-    OK(results_finish("a.png", &loop, &error));
+    OK(finish("a.png", &loop, &error));
     free(picture("a.png", 3, 3));
 }
 END_TEST
@@ -632,8 +640,7 @@ START_TEST(a_picture_on_a_full_disk)
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 300, 300);
     OK(results_create("a.png", &loop, &error));
     limit_files(100);
-    FAILS(results_finish("a.png", &loop, &error),
-          "a.png: cannot write: File too large; the results are kept in a.png.records");
+    FAILS(finish("a.png", &loop, &error), "a.png: cannot write: File too large; the results are kept in a.png.records");
     limit_files(RLIM_INFINITY);
     ck_assert(exists("a.png.records"));
 }
@@ -664,7 +671,7 @@ START_TEST(numpy_reads_what_is_written)
     struct hdss_loop line = line_of(HDSS_FLOAT64, 2), empty = line_of(HDSS_UINT64, 0);
     OK(results_create("line.csv", &line, &error));
     write_range("line.csv", &line, 0, 2, (const double[]){0.1, 1e300});
-    OK(results_finish("line.csv", &line, &error));
+    OK(finish("line.csv", &line, &error));
     OK(results_create("empty.npy", &empty, &error));
     ck_assert_int_eq(system(script), 0);
 }

@@ -210,7 +210,7 @@ START_TEST(the_output_is_made_written_and_finished)
     ck_assert_int_eq(lead_create_files(&lead), 0);
     ck_assert_int_eq(lead_open_sink(&lead), 0);
     ck_assert(lead.sink_open);
-    ck_assert_int_eq(results_write(&lead.sink, 0, 8, records, &lead.error), 0);
+    ck_assert_int_eq(results_write(&lead.sink, 0, 8, records, sizeof records, &lead.error), 0);
     ck_assert_int_eq(lead_finish_output(&lead, EXIT_STATUS_DONE), EXIT_STATUS_DONE);
     ck_assert(!lead.sink_open);
     ck_assert_int_eq(stat("out.npy", &status), 0);

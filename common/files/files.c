@@ -1,8 +1,9 @@
-/* Small files: see files.h. */
-#include "common/runtime/files.h"
+/* Files: see files.h. */
+#include "common/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,4 +114,53 @@ int file_check_writable(const char *path, struct error *error)
         unlink(name);
     free(name);
     return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
+}
+
+int file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    char *to = bytes;
+    while (size > 0) {
+        ssize_t got = pread(fd, to, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0 ? FILE_ENDS : -1;
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+    const char *from = bytes;
+    while (size > 0) {
+        ssize_t done = pwrite(fd, from, size, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return -1;
+        from += done;
+        offset += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return 0;
+}
+
+int file_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), result = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+int file_sync_name(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    snprintf(slash != NULL ? slash + 1 : folder, 2, ".");
+    return file_sync(folder);
 }

@@ -1,6 +1,6 @@
 /* files: texts read and written whole, and that nothing but the named file is touched. Each test has a scratch folder
  * of its own. */
-#include "common/runtime/files.h"
+#include "common/files/files.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>

@@ -1,0 +1,27 @@
+/* Small files that a program reads or writes whole, and pieces of large ones of which nothing is to be left out. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The file's text, NUL-terminated; the caller frees it. NULL with one line. At most FILE_READ_MAX bytes. */
+#define FILE_READ_MAX (64u << 20)
+char *file_read(const char *path, struct error *error);
+
+/* Writes the file anew, by way of a temporary name beside it, so that no reader sees half of it. -1 with one line. */
+int file_write(const char *path, const char *text, size_t length, struct error *error);
+
+/* Whether file_write() can be expected to work, before a long run. -1 with one line. */
+int file_check_writable(const char *path, struct error *error);
+
+/* Reads or writes all `size` bytes at `offset` of an open file, however many calls that takes. 0, or -1 with errno;
+ * reading returns FILE_ENDS where the file is shorter. */
+#define FILE_ENDS 1
+int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
+int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
+
+/* Brings a file or a folder to the disk; the file's name, that is the folder that it lies in. 0, or -1 with errno. */
+int file_sync(const char *path);
+int file_sync_name(const char *path);

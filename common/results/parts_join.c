@@ -1,0 +1,187 @@
+/* Joining parts: the streams of all iterations, in their order, each into its file; and what of them failed. */
+#include "common/results/parts.h"
+#include "common/results/partial.h"
+#include "common/util/digest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_BYTES (1u << 20)
+
+/* One stream's file. */
+struct stream {
+    struct partial partial;
+    FILE *file;   /* NULL: not open */
+    char *buffer; /* owned */
+};
+
+struct join {
+    const char *path;
+    const struct hdss_loop *loop;
+    struct range whole; /* what must be there; count 0: whatever is */
+    uint64_t next;      /* behind what has been joined of it */
+    struct ranges *failed;
+    struct stream stream[HDSS_STREAMS_MAX];
+};
+
+static int refuse(const struct join *join, unsigned s, const char *what, struct error *error)
+{
+    return error_set(error, "%.150s%s: %s: %s; the results are kept in %.150s.parts", join->path,
+                     join->loop->stream[s].ending, what, strerror(errno), join->path);
+}
+
+static int open_stream(struct join *join, unsigned s, struct error *error)
+{
+    struct stream *stream = &join->stream[s];
+    const struct hdss_stream *described = &join->loop->stream[s];
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", join->path, described->ending);
+    if (partial_init(&stream->partial, path, error) < 0)
+        return -1;
+    stream->buffer = malloc(BUFFER_BYTES);
+    stream->file = stream->buffer != NULL ? partial_open(&stream->partial) : NULL;
+    if (stream->file == NULL)
+        return refuse(join, s, "cannot create", error);
+    setvbuf(stream->file, stream->buffer, _IOFBF, BUFFER_BYTES);
+    if (described->heading != NULL && fputs(described->heading, stream->file) < 0)
+        return refuse(join, s, "cannot write", error);
+    return 0;
+}
+
+/* Bytes of a stream that are of `count` iterations from the `from`-th on. */
+static uint64_t sum_lengths(const struct block *block, unsigned s, uint32_t from, uint32_t count)
+{
+    uint64_t sum = 0;
+    if (from == 0 && count == block->count)
+        return block->bytes[s];
+    for (uint32_t i = from; i < from + count; i++)
+        sum += block_length(block, i, s);
+    return sum;
+}
+
+static int note_failed(struct ranges *failed, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                       struct error *error)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (block_failed(block, from + i) && ranges_add(failed, first + i, 1, NULL) < 0)
+            return error_set(error, "out of memory for what failed");
+    return 0;
+}
+
+static int refuse_gap(const struct join *join, struct error *error)
+{
+    return error_set(error, "%.150s.parts: the results of iteration %" PRIu64 " are missing there", join->path,
+                     join->next);
+}
+
+static int take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                struct error *error)
+{
+    struct join *join = context;
+    if (first > join->next && join->next < join->whole.first + join->whole.count)
+        return refuse_gap(join, error);
+    join->next = first + count > join->next ? first + count : join->next;
+    for (unsigned s = 0; s < block->streams; s++) {
+        const unsigned char *bytes = block->stream[s] + sum_lengths(block, s, 0, from);
+        uint64_t length = sum_lengths(block, s, from, count);
+        if (length > 0 && fwrite(bytes, 1, length, join->stream[s].file) != length)
+            return refuse(join, s, "cannot write", error);
+    }
+    return note_failed(join->failed, first, block, from, count, error);
+}
+
+static int close_stream(struct join *join, unsigned s, struct error *error)
+{
+    struct stream *stream = &join->stream[s];
+    int result = 0;
+    if (stream->file != NULL && fclose(stream->file) != 0)
+        result = refuse(join, s, "cannot write", error);
+    stream->file = NULL;
+    free(stream->buffer);
+    return result;
+}
+
+/* The files take their places when all of them are made. */
+static int end(struct join *join, int result, struct error *error)
+{
+    for (unsigned s = 0; s < join->loop->streams; s++)
+        if (close_stream(join, s, result == 0 ? error : NULL) < 0)
+            result = -1;
+    for (unsigned s = 0; s < join->loop->streams; s++) {
+        if (join->stream[s].partial.name[0] == '\0')
+            continue;
+        if (result == 0 && partial_keep(&join->stream[s].partial) < 0)
+            result = refuse(join, s, "cannot replace", error);
+        if (result < 0)
+            partial_drop(&join->stream[s].partial);
+    }
+    return result;
+}
+
+int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+               struct error *error)
+{
+    struct join *join = calloc(1, sizeof *join);
+    int result = 0;
+    if (join == NULL)
+        return error_set(error, "%.200s: out of memory", path);
+    *join = (struct join){.path = path, .loop = loop, .whole = *whole, .next = whole->first, .failed = failed};
+    for (unsigned s = 0; result == 0 && s < loop->streams; s++)
+        result = open_stream(join, s, error);
+    if (result == 0)
+        result = parts_sweep(path, loop, take, join, error);
+    if (result == 0 && join->next < whole->first + whole->count)
+        result = refuse_gap(join, error);
+    result = end(join, result, error);
+    free(join);
+    return result;
+}
+
+struct search {
+    const struct hdss_loop *loop;
+    struct ranges *failed;
+    uint64_t digest; /* of what failed */
+};
+
+/* The digests of those of the iterations that failed. */
+static uint64_t digest_failed(const struct hdss_loop *loop, uint64_t first, const struct block *block, uint32_t from,
+                              uint32_t count)
+{
+    const unsigned char *at[HDSS_STREAMS_MAX];
+    uint64_t digest = 0;
+    for (unsigned s = 0; s < block->streams; s++)
+        at[s] = block->stream[s] + sum_lengths(block, s, 0, from);
+    for (uint32_t i = from; i < from + count; i++) {
+        const void *bytes[HDSS_STREAMS_MAX];
+        uint32_t lengths[HDSS_STREAMS_MAX];
+        unsigned same = 0;
+        for (unsigned s = 0; s < block->streams; s++) {
+            bytes[same] = at[s];
+            lengths[same] = block_length(block, i, s);
+            at[s] += lengths[same];
+            same += !loop->stream[s].differs;
+        }
+        digest += block_failed(block, i) ? digest_streams(first + i - from, same, bytes, lengths) : 0;
+    }
+    return digest;
+}
+
+static int find_failed(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                       struct error *error)
+{
+    struct search *search = context;
+    search->digest += digest_failed(search->loop, first, block, from, count);
+    return note_failed(search->failed, first, block, from, count, error);
+}
+
+int parts_find_failed(const char *path, const struct hdss_loop *loop, struct ranges *failed, uint64_t *digest,
+                      struct error *error)
+{
+    struct search search = {.loop = loop, .failed = failed};
+    int result = parts_sweep(path, loop, find_failed, &search, error);
+    *digest = search.digest;
+    return result;
+}

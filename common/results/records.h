@@ -1,0 +1,18 @@
+/* Fixed records: one file, written in place by whoever collects. Inside common/results only.
+ *
+ * A record's place follows from its iteration alone, so nobody has to agree on anything. The file's extension says its
+ * kind: see results.h, whose calls these are for records. */
+#pragma once
+
+#include "common/results/results.h"
+
+int records_check(const char *path, const struct hdss_loop *loop, struct error *error);
+int records_create(const char *path, const struct hdss_loop *loop, struct error *error);
+int records_find(const char *path, const struct hdss_loop *loop, struct error *error);
+bool records_exist(const char *path);
+int records_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, struct error *error);
+int records_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *records, struct error *error);
+int records_sync(struct results_sink *sink, struct error *error);
+int records_close(struct results_sink *sink, struct error *error);
+int records_convert(const char *path, const struct hdss_loop *loop, struct error *error);
+void records_remove(const char *path);

@@ -1,0 +1,24 @@
+/* The folder of the doorbells' sockets: see folder.c. It knows nothing of MPI. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+
+/* Its name, with the NUL: that of a socket in it must fit in a sockaddr_un. */
+#define FOLDER_MAX 96
+
+/* Makes the folder and binds its first socket, number 0. Returns that, or -1 with one line. */
+int folder_make(char folder[FOLDER_MAX], struct error *error);
+
+/* Binds the socket of that number. -1 with one line. */
+int folder_bind(const char *folder, unsigned index, struct error *error);
+
+/* Sends a byte from the socket `bell` to that of the number. */
+void folder_ring(const char *folder, int bell, unsigned index);
+
+/* Removes the socket of that number, and the folder if it was the last. */
+void folder_leave(const char *folder, unsigned index);
+
+/* Removes the folder with all its sockets if nobody is behind any of them. */
+void folder_clear(const char *folder);

@@ -1,0 +1,225 @@
+/* The line-up of a virtual cluster: the ranks, their machines and what each is told at its start. */
+#include "common/runtime/virtual/inside.h"
+
+#include <stdlib.h>
+
+/* Of one step: those of ordinary steps need no more room while a machine runs, whose allocations may be counted. */
+#define ACTIONS 128
+
+static unsigned spread(unsigned index, unsigned count, unsigned nodes)
+{
+    return (unsigned)((uint64_t)index * nodes / count);
+}
+
+static int build_topology(struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    unsigned ranks = cluster_ranks(config), nodes = config->nodes > 0 ? config->nodes : 1;
+    struct hello *hellos = calloc(ranks, sizeof *hellos);
+    if (hellos == NULL)
+        return -1;
+    for (unsigned i = 0; i < ranks; i++) {
+        hellos[i].protocol = PROTOCOL_VERSION;
+        if (i == 0) {
+            hellos[i].role = ROLE_SUPERMASTER;
+        } else if (i <= config->masters) {
+            hellos[i].role = ROLE_MASTER;
+            hellos[i].node = spread(i - 1, config->masters, nodes);
+        } else {
+            hellos[i].role = ROLE_WORKER;
+            hellos[i].node = spread(i - 1 - config->masters, config->workers, nodes);
+        }
+        cluster->nodes[i].node = hellos[i].node;
+    }
+    int result = topology_init(&cluster->topology, hellos, ranks, !config->group_even);
+    free(hellos);
+    return result;
+}
+
+/* What the ranks read from the job's command line. */
+static int init_job(struct virtual_cluster *cluster, struct error *error)
+{
+    struct job *job = &cluster->job;
+    job_init(job);
+    job->power = cluster->config.measure_power ? JOB_POWER_MEASURE : JOB_POWER_EQUAL;
+    return job_set_technique(job, cluster->config.technique, error);
+}
+
+static int init_supermaster(struct virtual_cluster *cluster, struct error *error)
+{
+    const struct virtual_config *config = &cluster->config;
+    struct supermaster_config own = {
+        .topology = &cluster->topology,
+        .technique = cluster->job.technique,
+        .technique_auto = cluster->job.technique_auto,
+        .ask_ahead = config->ask_ahead != ASK_AHEAD_OFF,
+        .probe = job_probes(&cluster->job),
+        .weighting = config->weighting,
+        .min_chunk = config->min_chunk,
+        .first = config->first,
+        .count = config->count,
+        .record_bytes = store_record_bytes(config),
+        .drain_ns = cluster->job.drain_ns,
+        .retries = config->retries,
+        .journal = config->journal,
+        .done = config->done,
+        .done_digest = config->done_digest,
+    };
+    double *equal = calloc(config->workers, sizeof *equal);
+    if (equal == NULL)
+        return error_set(error, "out of memory");
+    for (unsigned w = 0; w < config->workers; w++)
+        equal[w] = 1;
+    if (!config->measure_power)
+        own.speeds = config->powers != NULL ? config->powers : equal;
+    cluster_in_machine(cluster, true);
+    int result = supermaster_init(&cluster->supermaster, &own, error);
+    cluster_in_machine(cluster, false);
+    free(equal);
+    cluster->nodes[0].machine = supermaster_machine(&cluster->supermaster);
+    return result;
+}
+
+static int init_masters(struct virtual_cluster *cluster)
+{
+    const struct topology *topology = &cluster->topology;
+    for (unsigned m = 0; m < topology->masters; m++) {
+        unsigned count = topology_count(topology, m);
+        unsigned *ranks = cluster->master_ranks[m] = calloc(count + 1, sizeof *ranks);
+        if (ranks == NULL)
+            return -1;
+        topology_served_ranks(topology, m, ranks);
+        const struct master_config config = {
+            .rank = topology->master_rank[m],
+            .supermaster = topology->supermaster,
+            .ranks = ranks,
+            .workers = count,
+            .record_bytes = store_record_bytes(&cluster->config),
+            .drain_ns = cluster->job.drain_ns,
+            .feedback = job_learns(&cluster->job),
+            .retries = cluster->config.retries,
+            .sync = cluster->config.sync,
+        };
+        cluster_in_machine(cluster, true);
+        int result = master_init(&cluster->masters[m], &config);
+        cluster_in_machine(cluster, false);
+        if (result < 0)
+            return -1;
+        cluster->nodes[config.rank].machine = master_machine(&cluster->masters[m]);
+    }
+    return 0;
+}
+
+static void init_speed(struct virtual_cluster *cluster, unsigned w)
+{
+    const struct virtual_config *config = &cluster->config;
+    struct node *node = &cluster->nodes[cluster->topology.worker_rank[w]];
+    bool slows = config->slow_worker_plus_1 == w + 1;
+    node->speed = config->speeds != NULL ? config->speeds[w] : 1;
+    node->slow_at_ns = slows ? config->slow_at_ns : NEVER;
+    node->slow_factor = slows ? config->slow_factor : 1;
+}
+
+static void init_workers(struct virtual_cluster *cluster)
+{
+    const struct topology *topology = &cluster->topology;
+    for (unsigned w = 0; w < topology->workers; w++) {
+        const struct worker_config config = {
+            .rank = topology->worker_rank[w],
+            .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
+            .probe = job_probes(&cluster->job) && cluster->config.count > 0,
+            .supermaster = topology->supermaster,
+            .drain_ns = cluster->job.drain_ns,
+            .ask_ahead = cluster->config.ask_ahead,
+            .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
+        };
+        worker_init(&cluster->workers[w], &config);
+        cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
+        init_speed(cluster, w);
+    }
+}
+
+static int allocate(struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    unsigned ranks = cluster_ranks(config);
+    cluster->nodes = calloc(ranks, sizeof *cluster->nodes);
+    cluster->masters = calloc(config->masters + 1, sizeof *cluster->masters);
+    cluster->master_ranks = calloc(config->masters + 1, sizeof *cluster->master_ranks);
+    cluster->workers = calloc(config->workers + 1, sizeof *cluster->workers);
+    if (!cluster->nodes || !cluster->masters || !cluster->master_ranks || !cluster->workers)
+        return -1;
+    if (config->jitter_ns > 0 || config->fault_count > 0) {
+        cluster->arrivals = calloc((size_t)ranks * ranks, sizeof *cluster->arrivals);
+        if (cluster->arrivals == NULL)
+            return -1;
+    }
+    if (config->collect) {
+        cluster->output = calloc(config->count + 1, sizeof *cluster->output);
+        cluster->written = calloc(config->count + 1, 1);
+        if (!cluster->output || !cluster->written)
+            return -1;
+    }
+    for (unsigned i = 0; i < ranks; i++) {
+        cluster->nodes[i].deadline_ns = NEVER;
+        cluster->nodes[i].slow_at_ns = NEVER;
+        cluster->nodes[i].service_factor = cluster->nodes[i].slow_factor = cluster->nodes[i].speed = 1;
+        cluster->nodes[i].queue_last = &cluster->nodes[i].queue_first;
+        if (actions_init(&cluster->nodes[i].actions, ACTIONS) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error)
+{
+    struct virtual_cluster *cluster = calloc(1, sizeof *cluster);
+    if (cluster == NULL) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    cluster->config = *config;
+    if (allocate(cluster) < 0 || build_topology(cluster) < 0) {
+        error_set(error, "out of memory");
+    } else if (init_job(cluster, error) == 0 && init_supermaster(cluster, error) == 0) {
+        if (init_masters(cluster) == 0) {
+            init_workers(cluster);
+            return cluster;
+        }
+        error_set(error, "out of memory");
+    }
+    virtual_free(cluster);
+    return NULL;
+}
+
+void virtual_free(struct virtual_cluster *cluster)
+{
+    if (cluster == NULL)
+        return;
+    heap_fini(&cluster->heap);
+    ranges_fini(&cluster->journalled);
+    if (cluster->supermaster.config.topology != NULL)
+        supermaster_fini(&cluster->supermaster);
+    for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters; m++) {
+        master_fini(&cluster->masters[m]);
+        free(cluster->master_ranks[m]);
+    }
+    for (unsigned i = 0; cluster->nodes != NULL && i < cluster_ranks(&cluster->config); i++) {
+        actions_fini(&cluster->nodes[i].actions);
+        for (struct future *future = cluster->nodes[i].queue_first, *next; future != NULL; future = next) {
+            next = future->next;
+            future_release(future);
+            free(future);
+        }
+    }
+    topology_fini(&cluster->topology);
+    free(cluster->nodes);
+    free(cluster->arrivals);
+    free(cluster->dropped);
+    free(cluster->masters);
+    free(cluster->master_ranks);
+    free(cluster->workers);
+    free(cluster->output);
+    free(cluster->written);
+    free(cluster);
+}

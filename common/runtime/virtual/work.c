@@ -1,0 +1,142 @@
+/* Modelled work: iteration i takes cost(i) / speed of its worker, and what is left of it when the worker becomes slower
+ * takes `slow_factor` times as long. */
+#include "common/runtime/virtual/inside.h"
+#include "common/machine/probe.h"
+#include "common/machine/spread.h"
+
+static double iteration_cost(const struct virtual_cluster *cluster, uint64_t iteration)
+{
+    return cluster->config.cost_ns != NULL ? cluster->config.cost_ns(cluster->config.context, iteration) : 1000;
+}
+
+/* Time that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
+static double time_of(const struct node *node, uint64_t started_ns, double cost)
+{
+    double time = cost / node->speed;
+    double before = node->slow_at_ns <= started_ns ? 0 : (double)(node->slow_at_ns - started_ns);
+    return time <= before ? time : before + (time - before) * node->slow_factor;
+}
+
+/* Time that the worker needs from `started_ns` on for `count` iterations. */
+static uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
+                        uint64_t first, uint64_t count)
+{
+    double sum = 0;
+    for (uint64_t i = first; i < first + count; i++)
+        sum += iteration_cost(cluster, i);
+    return (uint64_t)time_of(node, started_ns, sum);
+}
+
+void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct running *running = &node->running;
+    if (mark == 0)
+        return;
+    uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, mark);
+    cluster_schedule(cluster, &(struct future){
+                                  .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
+                                  .rank = rank,
+                                  .type = EVENT_MARK,
+                                  .generation = running->generation,
+                                  .done = mark,
+                              });
+}
+
+static enum virtual_outcome outcome_of(const struct virtual_cluster *cluster, unsigned rank, uint64_t iteration)
+{
+    const struct virtual_config *config = &cluster->config;
+    return config->outcome != NULL ? config->outcome(config->context, rank, iteration) : VIRTUAL_WORKS;
+}
+
+/* Iterations of the running chunk that do not work, up to the first that kills the worker. */
+static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct running *running = &node->running;
+    enum virtual_outcome outcome = VIRTUAL_WORKS;
+    for (uint64_t i = 0; cluster->config.outcome != NULL && i < running->count; i++) {
+        outcome = outcome_of(cluster, rank, running->first + i);
+        if (outcome == VIRTUAL_WORKS)
+            continue;
+        bool kills = outcome == VIRTUAL_CRASHES;
+        uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, i + 1);
+        cluster_schedule(cluster, &(struct future){
+                                      .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
+                                      .rank = rank,
+                                      .type = EVENT_FAILURE,
+                                      .generation = running->generation,
+                                      .done = i + 1,
+                                      .text = kills ? "killed the child process" : "iteration\tfailed",
+                                      .lost = kills,
+                                  });
+        if (kills && !running->careful)
+            return;
+    }
+}
+
+void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+{
+    struct node *node = &cluster->nodes[rank];
+    uint64_t slice = cluster->config.slice_iterations, count = action->run.count;
+    node->running = (struct running){
+        .first = action->run.first,
+        .count = count,
+        .started_ns = cluster->now_ns,
+        .ends_ns = cluster->now_ns + work_ns(cluster, node, cluster->now_ns, action->run.first, count),
+        .careful = action->run.careful,
+        .generation = node->running.generation + 1,
+    };
+    struct future future = {.rank = rank, .generation = node->running.generation};
+    work_mark(cluster, rank, action->run.mark);
+    schedule_failures(cluster, rank);
+    for (uint64_t done = slice; slice > 0 && cluster->config.collect && done < count; done += slice) {
+        future.type = EVENT_SLICE;
+        future.done = done;
+        future.at_ns = cluster->now_ns + work_ns(cluster, node, cluster->now_ns, action->run.first, done);
+        cluster_schedule(cluster, &future);
+    }
+    future.type = EVENT_FINISHED;
+    future.done = count;
+    future.at_ns = node->running.ends_ns;
+    cluster_schedule(cluster, &future);
+}
+
+void work_probe(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct probe probe;
+    double cost = 0;
+    probe_init(&probe, cluster->config.first, cluster->config.count, job_wants_swr(&cluster->job) ? PROBE_SWR : 1);
+    for (uint64_t count; (count = probe_next(&probe)) > 0;) {
+        double began = time_of(node, cluster->now_ns, cost), last = began;
+        for (uint64_t k = probe.done; k < probe.done + count; k++) {
+            cost += iteration_cost(cluster, probe_iteration(&probe, k));
+            double now = time_of(node, cluster->now_ns, cost);
+            probe_add_single(&probe, k, now - last);
+            last = now;
+        }
+        probe_add(&probe, count, (uint64_t)last - (uint64_t)began);
+    }
+    probe_finish(&probe, &node->probed);
+    cluster_schedule(cluster,
+                     &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns, .rank = rank, .type = EVENT_PROBED});
+}
+
+/* What timing the chunk in pieces shows. */
+void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk)
+{
+    const struct running *running = &node->running;
+    struct spread spread = {0};
+    double iteration_ns = (double)chunk->compute_ns / (double)running->count, cost = 0, before = 0;
+    for (uint64_t done = 0, piece; done < running->count; done += piece) {
+        piece = spread_piece(running->count, running->count - done, iteration_ns);
+        for (uint64_t i = 0; i < piece; i++)
+            cost += iteration_cost(cluster, running->first + done + i);
+        double now = time_of(node, running->started_ns, cost);
+        spread_add(&spread, piece, now - before);
+        before = now;
+    }
+    chunk->deviation_ns = spread_deviation_ns(&spread);
+    chunk->samples = (uint32_t)spread.pieces;
+}

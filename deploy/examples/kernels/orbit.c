@@ -1,0 +1,59 @@
+/* Declares the kernel whose loop body is orbit.f90: parameters, the loop, and the call. The result is an array of as
+ * many rows as values are kept and as many columns as there are iterations, each a column. */
+#include <hdss/kernel.h>
+
+#include <stdio.h>
+
+/* orbit.f90 */
+int orbit_run(int64_t first, int64_t count, int64_t columns, int64_t kept, int64_t skipped, double *x);
+
+enum { COLUMNS, KEPT, SKIPPED };
+
+static const struct hdss_param params[] = {
+    {"columns", HDSS_PARAM_INTEGER, "1000", 1, 1e9, NULL, "", "values of r from 2.5 to 4"},
+    {"kept", HDSS_PARAM_INTEGER, "200", 1, 1e6, NULL, "", "values of x that are kept of each"},
+    {"skipped", HDSS_PARAM_INTEGER, "1000", 0, 1e9, NULL, "", "values of x before them"},
+    {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)error;
+    loop->iterations = (uint64_t)values[COLUMNS].integer;
+    loop->type = HDSS_FLOAT64;
+    loop->record_length = (uint64_t)values[KEPT].integer;
+    loop->dims = 2;
+    loop->shape[0] = loop->record_length;
+    loop->shape[1] = loop->iterations;
+    loop->layout = HDSS_LAYOUT_COLUMNS;
+    return 0;
+}
+
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                       void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)loop, (void)worker, (void)error;
+    *instance = (void *)values;
+    return 0;
+}
+
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    const union hdss_value *values = instance;
+    if (orbit_run((int64_t)first, (int64_t)count, values[COLUMNS].integer, values[KEPT].integer,
+                  values[SKIPPED].integer, records) == 0)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "an orbit has left [0, 1]");
+    return -1;
+}
+
+HDSS_KERNEL(hdss_kernel) = {
+    .abi = HDSS_KERNEL_ABI,
+    .name = "orbit",
+    .version = "1",
+    .summary = "orbits of the logistic map, computed in Fortran",
+    .params = params,
+    .describe = describe,
+    .open = open_kernel,
+    .run = run,
+};

@@ -1,0 +1,54 @@
+/* A block: what iterations of a loop with variable output yield, as it travels to whoever collects and as it is kept
+ * until the run is over. Its layout is that of PROTOCOL.md section 1:
+ *
+ *     u32 iterations  u32 streams  { u32 flags  u32 length of each stream } of each iteration  the bytes
+ *
+ * The bytes are those of the first stream, iteration by iteration, then those of the next: what iterations that follow
+ * one another put on a stream is one piece. */
+#pragma once
+
+#include "proto/wire.h"
+
+#include <stddef.h>
+
+#define BLOCK_STREAMS_MAX 3
+#define BLOCK_HEAD_BYTES  8
+/* What MPI counts in an int; of one iteration and all that is sent with it, too. */
+#define BLOCK_MAX INT32_MAX
+
+#define BLOCK_FAILED 1u /* the iteration is done, but it is to be named as failed */
+
+/* Bytes of a block's table for one iteration. */
+static inline size_t block_entry_bytes(unsigned streams)
+{
+    return 4 + 4 * (size_t)streams;
+}
+
+struct block {
+    const unsigned char *table; /* borrowed */
+    uint32_t count;             /* iterations, at least 1 */
+    unsigned streams;
+    const unsigned char *stream[BLOCK_STREAMS_MAX]; /* where the bytes of each begin; borrowed */
+    uint64_t bytes[BLOCK_STREAMS_MAX];              /* and how many there are */
+};
+
+/* Accepts any bytes. False where they are not a block of so many streams. */
+bool block_read(struct block *block, const unsigned char *bytes, size_t size, unsigned streams);
+
+static inline const unsigned char *block_entry(const struct block *block, uint32_t i)
+{
+    return block->table + i * block_entry_bytes(block->streams);
+}
+
+static inline bool block_failed(const struct block *block, uint32_t i)
+{
+    return wire_get32(block_entry(block, i)) & BLOCK_FAILED;
+}
+
+static inline uint32_t block_length(const struct block *block, uint32_t i, unsigned stream)
+{
+    return wire_get32(block_entry(block, i) + 4 + 4 * (size_t)stream);
+}
+
+/* Writes a block's head and returns the bytes it takes. */
+size_t block_head_put(unsigned char *out, uint32_t count, unsigned streams);

@@ -1,0 +1,136 @@
+/* Iterations that do not work: the kernel fails at them, or they take workers down. The services try again; here it is
+ * noted for people, what is given up leaves the ledger, and masters are told what others have found out. */
+#include "supermaster/core.h"
+
+#include "common/util/grow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void supermaster_failures_fini(struct supermaster *supermaster)
+{
+    for (unsigned i = 0; i < supermaster->failures.count; i++)
+        free(supermaster->failures.list[i].text);
+    free(supermaster->failures.list);
+}
+
+static void fail_without_memory(struct supermaster *supermaster)
+{
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what failed");
+}
+
+/* Where a kernel fails everywhere this is one entry for each chunk and worker. */
+static bool merge(struct failures *failures, const struct report_failure *failure)
+{
+    struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;
+    if (last == NULL || last->rank != failure->rank || last->given_up != failure->given_up ||
+        last->range.first + last->range.count != failure->range.first || strcmp(last->text, failure->text) != 0)
+        return false;
+    last->range.count += failure->range.count;
+    return true;
+}
+
+static int append(struct failures *failures, const struct report_failure *failure)
+{
+    struct report_failure *list = grow(failures->list, failures->count, &failures->capacity, sizeof *list);
+    if (list == NULL)
+        return -1;
+    failures->list = list;
+    failures->list[failures->count] = *failure;
+    failures->list[failures->count].text = strdup(failure->text);
+    return failures->list[failures->count].text == NULL ? -1 : (failures->count++, 0);
+}
+
+static void note(struct supermaster *supermaster, const struct report_failure *failure)
+{
+    struct failures *failures = &supermaster->failures;
+    failures->seen++;
+    if (merge(failures, failure) || failures->count == FAILURES_KEPT)
+        return;
+    if (append(failures, failure) < 0)
+        fail_without_memory(supermaster);
+}
+
+static void give_up(struct supermaster *supermaster, uint64_t first, uint64_t count)
+{
+    service_clear(&supermaster->service, first, count);
+    if (ledger_give_up(&supermaster->ledger, first, count) < 0)
+        fail_without_memory(supermaster);
+}
+
+void supermaster_note_failure(struct supermaster *supermaster, const struct failure *failure)
+{
+    char text[TEXT_MAX + 1];
+    snprintf(text, sizeof text, "%.*s", (int)failure->length, failure->text);
+    note(supermaster, &(struct report_failure){{failure->first, failure->count}, failure->id, failure->final, text});
+    if (failure->final)
+        give_up(supermaster, failure->first, failure->count);
+}
+
+void supermaster_receive_failure(struct supermaster *supermaster, const struct failure *failure)
+{
+    service_suspect(
+        &supermaster->service,
+        &(struct suspect){.first = failure->first, .count = failure->count, .failures = 1, .failed_by = failure->id});
+    supermaster_note_failure(supermaster, failure);
+}
+
+void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count)
+{
+    char text[60];
+    snprintf(text, sizeof text, "%d workers were lost while they computed it", DEATHS_MAX);
+    for (unsigned i = 0; i < count; i++) {
+        struct range range;
+        assign_record_get(records, i, &range.first, &range.count);
+        note(supermaster, &(struct report_failure){range, REPORT_NO_RANK, true, text});
+        give_up(supermaster, range.first, range.count);
+    }
+}
+
+void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range)
+{
+    struct range rest = *range;
+    struct message message = {.type = MESSAGE_SUSPECT};
+    struct suspect *suspect = &message.suspect;
+    for (uint64_t count; rest.count > 0; rest.first += count, rest.count -= count) {
+        count = suspects_look(&supermaster->service.suspects, &rest, suspect);
+        suspect->first = rest.first;
+        suspect->count = count;
+        if (suspect->deaths + suspect->failures > 0)
+            actions_send(supermaster->actions, supermaster->config.topology->master_rank[m], &message);
+    }
+}
+
+/* --- for people --- */
+
+unsigned supermaster_failure_count(const struct supermaster *supermaster)
+{
+    unsigned count = supermaster->failures.count;
+    return count <= FAILURES_TOLD ? count : FAILURES_TOLD + 1;
+}
+
+static void describe_range(const struct range *range, char text[60])
+{
+    if (range->count == 1)
+        snprintf(text, 60, "iteration %llu", (unsigned long long)range->first);
+    else
+        snprintf(text, 60, "iterations %llu to %llu", (unsigned long long)range->first,
+                 (unsigned long long)(range->first + range->count - 1));
+}
+
+void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct report_failure *failure = &supermaster->failures.list[i];
+    unsigned w = topology_worker(topology, failure->rank);
+    char where[60] = "", what[60];
+    describe_range(&failure->range, what);
+    if (i == FAILURES_TOLD) {
+        error_set(text, "more iterations failed, which are not told of one by one");
+        return;
+    }
+    if (w < topology->workers)
+        snprintf(where, sizeof where, "worker rank %u on node %u: ", failure->rank, topology->worker_node[w]);
+    error_set(text, "%s%s failed: %s; %s", where, what, failure->text, failure->given_up ? "given up" : "tried again");
+}

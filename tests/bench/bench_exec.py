@@ -1,0 +1,58 @@
+"""Tasks that do nothing (true) beside xargs and GNU parallel, two at a time, from lists of 10^2 to 10^6 lines.
+
+Of a long list the first 3,000 tasks are run, of which the rate shows whether the length of the list matters. Ours is taken from the first assignment
+to the last commit, as mpirun's start is not the tasks'; that of the others is their whole time, which has next to no start. Target: at least xargs.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+from measure import header, show, side_by_side, sized
+
+from launch import environment, finish, job, report, start
+
+LENGTHS = sized((100, 10000, 1000000), (100,))
+RUN = sized(3000, 50)
+WORKERS = 2
+
+
+def timed(command, **options):
+    began = time.monotonic()
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), **options)
+    return time.monotonic() - began
+
+
+def ours(name, count):
+    words = ['--overwrite', '--iterations', f'0:{count}', '--report', 'report.json', 'exec', f'tasks={name}']
+    result = finish(start(job(0, WORKERS, words)), timeout=600)
+    assert result.status == 0, result
+    return count / report()['elapsed_s']
+
+
+def xargs(name, count):
+    return count / timed(['sh', '-c', f'head -n {count} {name} | xargs -P {WORKERS} -n 1 true'])
+
+
+def parallel(name, count):
+    return count / timed(['sh', '-c', f'head -n {count} {name} | parallel -j {WORKERS}'])
+
+
+def main():
+    os.chdir(tempfile.mkdtemp(prefix='hdss-bench-'))
+    header(f'Tasks that do nothing, {WORKERS} at a time')
+    cases, base = {}, {}
+    for length in LENGTHS:
+        name, count = f'tasks-{length}', min(length, RUN)
+        with open(name, 'w') as file:
+            file.writelines('true\n' for _ in range(length))
+        cases[f'exec, {length} in the list'] = lambda name=name, count=count: ours(name, count)
+        cases[f'xargs -P {WORKERS} -n 1 true, {length} in the list'] = lambda name=name, count=count: xargs(name, count)
+        base[f'exec, {length} in the list'] = f'xargs -P {WORKERS} -n 1 true, {length} in the list'
+        if shutil.which('parallel'):
+            cases[f'GNU parallel, {length} in the list'] = lambda name=name, count=count: parallel(name, min(count, 500))
+    show('exec', 'Tasks a second', side_by_side(cases), 'tasks/s', '{:.0f}', base)
+
+
+main()

@@ -1,0 +1,82 @@
+/* How a worker leaves that computes when it is told to. */
+#include "tests/lib/suite.h"
+#include "worker/worker.h"
+
+static struct worker worker;
+static struct actions actions;
+
+static void step(const struct event *event)
+{
+    actions_clear(&actions);
+    worker_step(&worker, event, &actions);
+}
+
+static void give(uint64_t now_ns, const struct message *message)
+{
+    step(&(struct event){.type = EVENT_MESSAGE, .now_ns = now_ns, .from = 1, .message = message});
+}
+
+/* It computes [0, 100) from 10 on. */
+static void start_worker(void)
+{
+    const struct worker_config config = {.rank = 7, .master = 1, .ask_ahead = ASK_AHEAD_OFF, .drain_ns = 500};
+    ck_assert_int_eq(actions_init(&actions, 8), 0);
+    worker_init(&worker, &config);
+    step(&(struct event){.type = EVENT_START});
+    give(10, &(struct message){.type = MESSAGE_ASSIGN, .assign = {1, 0, 100}});
+    ck_assert_str_eq(worker_state_name(&worker), "COMPUTING");
+}
+
+/* The last step was GOODBYE and EXIT. */
+static void assert_left(void)
+{
+    ck_assert_uint_eq(actions.length, 2);
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_GOODBYE);
+    ck_assert_int_eq(actions.items[1].type, ACTION_EXIT);
+    ck_assert_str_eq(worker_state_name(&worker), "GONE");
+    actions_fini(&actions);
+}
+
+START_TEST(an_end_is_the_end_of_the_running_chunk)
+{
+    start_worker();
+    give(20, &(struct message){.type = MESSAGE_END});
+    assert_left();
+}
+END_TEST
+
+START_TEST(a_drain_lets_it_finish)
+{
+    start_worker();
+    give(20, &(struct message){.type = MESSAGE_END, .end = {.drain = true}});
+    ck_assert_uint_eq(actions.length, 0);
+    step(&(struct event){.type = EVENT_FINISHED, .now_ns = 400, .chunk = {.done = 100, .count = 100}});
+    ck_assert_uint_eq(actions.length, 3);
+    ck_assert(actions.items[0].send.message.request.done);
+    actions_fini(&actions);
+}
+END_TEST
+
+START_TEST(a_drain_does_not_wait_for_ever)
+{
+    start_worker();
+    give(20, &(struct message){.type = MESSAGE_END, .end = {.drain = true}});
+    const struct machine machine = worker_machine(&worker);
+    ck_assert_uint_eq(machine.deadline(machine.self), 520);
+    step(&(struct event){.type = EVENT_TIMER, .now_ns = 519});
+    ck_assert_uint_eq(actions.length, 0);
+    step(&(struct event){.type = EVENT_TIMER, .now_ns = 520});
+    assert_left();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("leaving");
+    TCase *all = tcase_create("leaving");
+    tcase_add_test(all, an_end_is_the_end_of_the_running_chunk);
+    tcase_add_test(all, a_drain_lets_it_finish);
+    tcase_add_test(all, a_drain_does_not_wait_for_ever);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

@@ -1,0 +1,22 @@
+/* Runs one after the other, each with --resume from what those before it have recorded, and the oracle after each. */
+#pragma once
+
+#include "common/runtime/virtual/cluster.h"
+#include "tests/seeds/memory.h"
+
+/* What a chain's status is beside those of a run. */
+enum { CHAIN_NOT_SET_UP = -3, CHAIN_NOT_BEGUN = -4 };
+
+struct chain {
+    struct ranges done; /* recorded so far */
+    uint64_t digest;    /* of it */
+    int status;         /* of the latest run */
+    unsigned hits;      /* faults of all kinds that came to pass in it */
+    void (*seen)(const struct virtual_config *config, const struct virtual_result *result); /* after a run; NULL */
+};
+
+void chain_init(struct chain *chain);
+void chain_fini(struct chain *chain);
+
+/* One run more; `config` says everything but what is done. NULL, or what did not hold. */
+const char *chain_run(struct chain *chain, struct virtual_config *config, const struct refusal *refusal);

@@ -1,0 +1,121 @@
+/* The oracle: see oracle.h. */
+#include "tests/seeds/oracle.h"
+
+#include "tests/seeds/memory.h"
+
+#include <string.h>
+
+static uint64_t failed_checksum(const struct ranges *failed)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < ranges_length(failed); i++)
+        sum += virtual_checksum(ranges_at(failed, i)->first, ranges_at(failed, i)->count);
+    return sum;
+}
+
+/* What becomes of the iteration with all workers, where it is the same. */
+static bool always(const struct virtual_config *config, uint64_t iteration, bool works)
+{
+    for (unsigned rank = 0; config->outcome != NULL && rank < 2; rank++) /* an even and an odd one */
+        if ((config->outcome(config->context, rank, iteration) == VIRTUAL_WORKS) != works)
+            return false;
+    return config->outcome != NULL || works;
+}
+
+/* Each check returns NULL, or what did not hold. What three workers seem to have died of is given up: they may have
+ * been killed, or hang, or have done it, of which nobody has heard. */
+static const char *check_failed(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct ranges *failed = &result->supermaster->ledger.failed;
+    for (uint64_t i = config->first; i < config->first + config->count; i++) {
+        bool given_up = ranges_contains(failed, i), was_done = config->done != NULL && ranges_contains(config->done, i);
+        if (!given_up && !was_done && always(config, i, false))
+            return "an iteration that never works is said to be done";
+        if (given_up && always(config, i, true) && result->supermaster->losses.workers_lost < DEATHS_MAX)
+            return "iterations were given up that would have worked";
+    }
+    return NULL;
+}
+
+/* Here all is said to be done. */
+static const char *check_complete(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct ledger *ledger = &result->supermaster->ledger;
+    uint64_t expected = virtual_checksum(config->first, config->count) - failed_checksum(&ledger->failed);
+    if (ledger->done + ranges_total(&ledger->failed) != config->count)
+        return "some iterations are neither done nor given up";
+    if (ledger->digest != expected)
+        return "the checksum is another";
+    return check_failed(config, result);
+}
+
+/* What failed was made to fail, and the text says what it was. */
+static bool is_told(const struct virtual_result *result)
+{
+    const char *text = result->supermaster->failure.text;
+    if (strstr(text, "out of memory") != NULL)
+        return memory_refused() > 0;
+    bool of_the_disk = strstr(text, "No space left on device") != NULL || strstr(text, "Input/output error") != NULL;
+    return of_the_disk && result->failed_writes > 0;
+}
+
+static const char *check_failure(const struct virtual_config *config, const struct virtual_result *result)
+{
+    if (is_told(result))
+        return NULL;
+    if (strncmp(result->supermaster->failure.text, "all workers are lost", 20) != 0)
+        return "the run failed for a reason that there was not";
+    const struct losses *losses = &result->supermaster->losses;
+    return losses->workers_lost + losses->workers_left < config->workers ? "the run failed with workers left" : NULL;
+}
+
+static bool may_be_killed(const struct virtual_config *config)
+{
+    return config->fault_count > 0 || config->fail_send_plus_1 > 0;
+}
+
+static const char *check_status(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct ledger *ledger = &result->supermaster->ledger;
+    switch (result->status) {
+    case -1: return "it hung";
+    case -2: return may_be_killed(config) ? NULL : "the supermaster died by itself";
+    case EXIT_STATUS_DONE:
+        return ranges_total(&ledger->failed) > 0 ? "what was given up is not told" : check_complete(config, result);
+    case EXIT_STATUS_TASKS: return check_complete(config, result);
+    case EXIT_STATUS_DRAINED: return config->drain_at_ns > 0 ? NULL : "it drained, and nobody had asked for it";
+    case EXIT_STATUS_FAILED: return check_failure(config, result);
+    default: return "an exit status that cannot be";
+    }
+}
+
+static const char *check_journal(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct ledger *ledger = &result->supermaster->ledger;
+    if (result->wrong > 0)
+        return "the output has wrong records";
+    if (result->journalled_early > 0)
+        return "recorded twice, or before it was stored";
+    if (!config->journal || result->status < 0)
+        return NULL;
+    uint64_t before = config->done != NULL ? ranges_total(config->done) : 0;
+    uint64_t recorded = before + ranges_total(result->journalled);
+    if (result->failed_writes > 0)
+        return recorded > ledger->done ? "the journal has more than the ledger" : NULL;
+    if (recorded != ledger->done || config->done_digest + result->journalled_digest != ledger->digest)
+        return "the journal is not what the ledger has";
+    return NULL;
+}
+
+const char *oracle_check(const struct virtual_config *config, const struct virtual_result *result)
+{
+    const struct supermaster *supermaster = result->supermaster;
+    const char *status = check_status(config, result), *journal = check_journal(config, result);
+    if (status != NULL || journal != NULL)
+        return status != NULL ? status : journal;
+    if (result->drops > 0 && result->babbled == 0)
+        return "a rank was dropped that had sent nothing wrong";
+    if (supermaster->sched_ready && supermaster->sched.remaining != ranges_total(&supermaster->ledger.free))
+        return "the technique's remaining work is not what is free";
+    return NULL;
+}

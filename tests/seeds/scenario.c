@@ -1,0 +1,330 @@
+/* Scenarios: see scenario.h. */
+#include "tests/seeds/scenario.h"
+
+#include "common/util/random.h"
+
+static const char *const techniques[] = {"static", "ss",    "css:chunk=7", "gss",  "tss",  "fac",  "fac2", "awf-b",
+                                         "awf-c",  "awf-e", "af",          "dtss", "dfss", "dgss", "tap",  "pls"};
+
+static double irregular(void *context, uint64_t iteration)
+{
+    const struct scenario *scenario = context;
+    return 200 + (double)(random_at(scenario->seed, iteration) % 5000);
+}
+
+static void make_job(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    config->technique = techniques[random_between(random, 0, sizeof techniques / sizeof *techniques - 1)];
+    config->min_chunk = random_between(random, 0, 10);
+    config->first = random_between(random, 0, 1) * 1000;
+    config->count = random_between(random, 0, 300);
+    config->measure_power = random_between(random, 0, 1);
+    config->collect = random_between(random, 0, 3) > 0;
+    config->journal = random_between(random, 0, 3) > 0;
+    config->sync = config->journal && random_between(random, 0, 1);
+    config->slice_iterations = random_between(random, 0, 1) * random_between(random, 1, 300);
+    config->ask_ahead = (enum ask_ahead)random_between(random, 0, 2);
+    config->ask_ahead_chunks = (unsigned)random_between(random, 1, ASKS_MAX);
+    config->cost_ns = irregular;
+    config->context = scenario;
+}
+
+static void make_machine(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    config->masters = random_between(random, 0, 2) > 0 ? (unsigned)random_between(random, 1, MASTERS_MAX) : 0;
+    config->workers = (unsigned)random_between(random, 1, WORKERS_MAX);
+    config->nodes = (unsigned)random_between(random, 1, 3);
+    config->group_even = random_between(random, 0, 1);
+    for (unsigned w = 0; w < config->workers; w++)
+        scenario->speeds[w] = 0.2 + 3 * random_uniform(random);
+    config->speeds = scenario->speeds;
+    config->latency_ns = random_between(random, 0, 20000);
+    config->remote_latency_ns = random_between(random, 0, 50000);
+    config->service_ns = random_between(random, 0, 3000);
+    config->collect_ns = random_between(random, 0, 1) * random_between(random, 0, 100000);
+    config->detect_ns = random_between(random, 0, 200000);
+    config->watch_all = random_between(random, 0, 1);
+    config->fault_seed = random_next(random);
+}
+
+/* About how long the run takes, for the faults to come while it does. */
+static uint64_t duration_ns(const struct scenario *scenario)
+{
+    const struct virtual_config *config = &scenario->config;
+    double cost = 0, speed = 0;
+    for (uint64_t i = 0; i < config->count; i++)
+        cost += irregular((void *)scenario, i);
+    for (unsigned w = 0; w < config->workers; w++)
+        speed += scenario->speeds[w];
+    return (uint64_t)(cost / speed) + 20 * (config->latency_ns + config->remote_latency_ns) +
+           (config->measure_power ? 4000000 : 0) + 1000;
+}
+
+/* One worker of each master is left alone where some are stopped for good: what they had is given to it. Only the
+ * first worker with each master is sure to be that. */
+static bool is_spared(const struct scenario *scenario, unsigned rank)
+{
+    const struct virtual_config *config = &scenario->config;
+    return scenario->stops_for_good && rank > config->masters && rank <= config->masters + 2 * config->masters + 1;
+}
+
+static void add_fault(struct scenario *scenario, enum virtual_fault_type type, unsigned rank, uint64_t at_ns)
+{
+    struct virtual_config *config = &scenario->config;
+    if (config->fault_count < FAULTS_MAX)
+        scenario->faults[config->fault_count++] = (struct virtual_fault){type, rank, at_ns};
+}
+
+static void make_fault(struct scenario *scenario, struct random *random, uint64_t duration)
+{
+    struct virtual_config *config = &scenario->config;
+    unsigned ranks = 1 + config->masters + config->workers;
+    uint64_t at = random_between(random, 0, duration + duration / 4), kind = random_between(random, 0, 19);
+    unsigned rank = (unsigned)random_between(random, kind == 0 ? 0 : 1, ranks - 1);
+    if (is_spared(scenario, rank))
+        return;
+    if (kind < 14) {
+        add_fault(scenario, VIRTUAL_KILL, rank, at);
+    } else {
+        bool for_good = scenario->stops_for_good && rank > config->masters && kind < 18;
+        uint64_t pause = random_between(random, 0, 1) ? random_between(random, 0, 20000000000u) : duration;
+        add_fault(scenario, VIRTUAL_STOP, rank, at);
+        if (!for_good)
+            add_fault(scenario, VIRTUAL_CONTINUE, rank, at + pause);
+    }
+}
+
+static enum virtual_outcome outcome(void *context, unsigned rank, uint64_t iteration)
+{
+    const struct scenario *scenario = context;
+    for (unsigned i = 0; i < scenario->bad_count; i++)
+        if (scenario->bad[i] == iteration && (scenario->kind[i] != HALF || rank % 2 == 0))
+            return scenario->kind[i] == POISON ? VIRTUAL_CRASHES : VIRTUAL_FAILS;
+    return VIRTUAL_WORKS;
+}
+
+/* The iteration at `place` of the loop does not work. */
+static void add_bad(struct scenario *scenario, uint64_t place, enum bad_kind kind)
+{
+    scenario->config.outcome = outcome;
+    scenario->bad[scenario->bad_count] = scenario->config.first + place;
+    scenario->kind[scenario->bad_count++] = kind;
+}
+
+/* What generator 1 has: all of its random numbers, and no others. */
+static void make_run(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    make_machine(scenario, random);
+    make_job(scenario, random);
+    uint64_t duration = duration_ns(scenario);
+    /* dealt evenly, the first 2 masters + 1 workers have one of each master among them */
+    scenario->stops_for_good = random_between(random, 0, 4) == 0 && config->workers > 2 * config->masters + 1 &&
+                               config->count > 0; /* who never asks for a chunk may still probe */
+    config->group_even |= scenario->stops_for_good;
+    for (uint64_t n = random_between(random, 1, 4); n > 0; n--)
+        make_fault(scenario, random, duration);
+    config->faults = scenario->faults;
+    if (random_between(random, 0, 19) == 0 && config->count > 0 && !scenario->stops_for_good)
+        add_bad(scenario, random_between(random, 0, config->count - 1), POISON);
+    if (random_between(random, 0, 9) == 0 && !scenario->stops_for_good) { /* a drain waits for running chunks */
+        config->drain_at_ns = random_between(random, 1, duration);
+        config->drain_rank = (unsigned)random_between(random, 0, config->masters + config->workers);
+    }
+}
+
+/* --- what generator 2 adds --- */
+
+#define LIMIT_NS UINT64_C(100000000000000) /* a day and some hours: ranks may be very slow */
+
+/* From 1 on; small ones as often as large ones. */
+static uint64_t some_number(struct random *random, unsigned most_bits)
+{
+    return random_between(random, 1, UINT64_C(1) << random_between(random, 0, most_bits));
+}
+
+static void make_fault_at_event(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    unsigned ranks = 1 + config->masters + config->workers;
+    struct virtual_fault fault = {
+        .rank = (unsigned)random_between(random, 0, ranks - 1),
+        .at_event = some_number(random, 9),
+        .after_actions = (unsigned)random_between(random, 0, 4),
+        .for_ns = random_between(random, 0, 1) ? random_between(random, 1, 20000000000u) : some_number(random, 24),
+        .factor = (double)some_number(random, 10),
+    };
+    uint64_t kind = random_between(random, 0, 19);
+    fault.type = kind < 6    ? VIRTUAL_KILL
+                 : kind < 8  ? VIRTUAL_KILL_ALL
+                 : kind < 12 ? VIRTUAL_STOP
+                 : kind < 16 ? VIRTUAL_SLOW
+                             : VIRTUAL_STALL;
+    if (config->fault_count < FAULTS_MAX)
+        scenario->faults[config->fault_count++] = fault;
+}
+
+static void make_failures(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    uint64_t nth = some_number(random, 8);
+    config->short_writes = random_between(random, 0, 1);
+    bool for_good = random_between(random, 0, 1), running = random_between(random, 0, 3) > 0;
+    switch (random_between(random, 0, 19)) {
+    case 0: config->fail_store_plus_1 = nth; break;
+    case 1: config->fail_journal_plus_1 = (nth + 15) / 16; break;
+    case 2: config->fail_sync_plus_1 = (nth + 3) / 4; break;
+    case 3: config->fail_send_plus_1 = nth; break;
+    case 4:
+    case 5: scenario->refusal = (struct refusal){running ? (nth + 15) / 16 : nth, for_good, running}; break;
+    }
+}
+
+static void make_more(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    config->limit_ns = LIMIT_NS;
+    config->jitter_ns = random_between(random, 0, 1) * random_between(random, 0, 100000);
+    config->last_ns = random_between(random, 0, 1) * some_number(random, 34);
+    if (scenario->stops_for_good)
+        return;
+    for (uint64_t n = random_between(random, 0, 2); n > 0; n--)
+        make_fault_at_event(scenario, random);
+    make_failures(scenario, random);
+}
+
+/* --- what generator 3 adds --- */
+
+static bool is_worker(const struct virtual_config *config, unsigned rank)
+{
+    return rank > config->masters;
+}
+
+static bool is_end(const struct virtual_fault *fault)
+{
+    return fault->type == VIRTUAL_KILL || fault->type == VIRTUAL_KILL_ALL;
+}
+
+static void make_hangs(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    unsigned kept = 0, first = config->masters + 1, last = config->masters + config->workers;
+    if (scenario->stops_for_good || config->workers < 2 || random_between(random, 0, 3) > 0)
+        return;
+    unsigned spared = (unsigned)random_between(random, first, last);
+    for (unsigned i = 0; i < config->fault_count; i++)
+        if (scenario->faults[i].rank != spared &&
+            (is_worker(config, scenario->faults[i].rank) || is_end(&scenario->faults[i])))
+            scenario->faults[kept++] = scenario->faults[i];
+    config->fault_count = kept;
+    config->outcome = NULL;
+    scenario->bad_count = 0;
+    scenario->hangs = true;
+    if (random_between(random, 0, 9) == 0)
+        config->count = 0;
+    uint64_t duration = duration_ns(scenario);
+    for (uint64_t n = random_between(random, 1, 4); n > 0; n--) {
+        unsigned rank = (unsigned)random_between(random, first, last);
+        if (rank != spared)
+            add_fault(scenario, VIRTUAL_STOP, rank, random_between(random, 0, duration));
+    }
+}
+
+/* --- what generator 4 adds: in one scenario of five some iterations do not work --- */
+
+static void make_bad(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, ~scenario->seed - (scenario->runs + 1) * SPLITMIX64_STEP);
+    config->retries = (unsigned)random_between(&random, 0, 3);
+    if (random_between(&random, 0, 4) > 0 || config->count == 0)
+        return;
+    bool dies = !scenario->stops_for_good && !scenario->hangs && random_between(&random, 0, 1);
+    for (uint64_t n = random_between(&random, 1, BAD_MAX - 1); n > 0; n--) {
+        uint64_t place = random_between(&random, 0, config->count - 1);
+        add_bad(scenario, place, (enum bad_kind)random_between(&random, dies ? POISON : ALWAYS, HALF));
+    }
+    if (random_between(&random, 0, 1)) /* else that is all that goes wrong */
+        config->fault_count = 0;
+}
+
+/* --- what generator 5 adds --- */
+
+static void make_nonsense(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, ~scenario->seed + SPLITMIX64_STEP / 2);
+    if (random_between(&random, 0, 3) > 0 || scenario->stops_for_good || scenario->hangs)
+        return;
+    for (uint64_t n = random_between(&random, 1, NONSENSE_MAX); n > 0; n--) {
+        uint64_t least = random_between(&random, 0, 9) > 0; /* who hears nonsense of the supermaster ends */
+        unsigned rank = (unsigned)random_between(&random, least, config->masters + config->workers);
+        scenario->faults[config->fault_count++] =
+            (struct virtual_fault){.type = VIRTUAL_BABBLE, .rank = rank, .at_event = some_number(&random, 7)};
+    }
+}
+
+/* The random numbers of a run, and those of what generator 2 adds to it. */
+static void init_random(const struct scenario *scenario, unsigned stream, struct random *random)
+{
+    random_init(random, scenario->seed + (2 * scenario->runs + stream) * SPLITMIX64_STEP);
+}
+
+void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
+{
+    struct random random, more;
+    *scenario = (struct scenario){.generator = generator, .seed = seed};
+    init_random(scenario, 0, &random);
+    init_random(scenario, 1, &more);
+    make_run(scenario, &random);
+    if (generator > 1)
+        make_more(scenario, &more);
+    random_init(&random, ~seed);
+    if (generator > 2)
+        make_hangs(scenario, &random);
+    if (generator > 3)
+        make_bad(scenario);
+    if (generator > 4)
+        make_nonsense(scenario);
+}
+
+static void spare_all(struct scenario *scenario)
+{
+    struct virtual_config *config = &scenario->config;
+    config->fault_count = 0;
+    config->drain_at_ns = 0;
+    config->outcome = NULL;
+    scenario->bad_count = 0;
+    config->fail_store_plus_1 = config->fail_journal_plus_1 = config->fail_sync_plus_1 = config->fail_send_plus_1 = 0;
+    scenario->refusal.nth = 0;
+}
+
+void scenario_resume(struct scenario *scenario)
+{
+    const struct virtual_config before = scenario->config;
+    struct virtual_config *config = &scenario->config;
+    struct random random, more;
+    scenario->runs++;
+    scenario->hangs = false;
+    *config = (struct virtual_config){.trace = before.trace};
+    scenario->refusal.nth = scenario->bad_count = 0;
+    init_random(scenario, 0, &random);
+    init_random(scenario, 1, &more);
+    make_run(scenario, &random);
+    make_more(scenario, &more);
+    /* it is the same loop, of which little may be left: who hangs may not have asked for any of it */
+    config->first = before.first;
+    config->count = before.count;
+    config->collect = before.collect;
+    config->journal = true;
+    for (unsigned i = 0; i < scenario->bad_count && before.count > 0; i++)
+        scenario->bad[i] = before.first + (scenario->bad[i] + 1) % before.count;
+    if (scenario->generator > 3)
+        make_bad(scenario);
+    if (scenario->stops_for_good || scenario->runs == RUNS_MAX)
+        spare_all(scenario);
+}

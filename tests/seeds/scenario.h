@@ -1,0 +1,54 @@
+/* What one number says: the line-up, the job, the machine, who dies, stops or wakes when, and what else fails.
+ *
+ * What a number means never changes: generator 1 is as it was when the first seeds were kept. A later generator draws
+ * what it adds from random numbers of its own, so that it only adds to the scenarios of those before it; a seed that
+ * failed is kept with its generator (failed.txt).
+ *
+ *   1  a run in which ranks are killed, stopped and continued, or asked to drain
+ *   2  also jitter, stalls, slow ranks, kills in the middle of a step and of all at once, writes, sends and allocations
+ *      that fail; and what is not complete is resumed until it is, with another line-up, technique and other faults
+ *   3  also workers that stop for good wherever they are: as all that their master has, in a drain, in an empty loop;
+ *      one worker of all is left alone then, and masters die but do not stop, as a run of whom all hang that have not
+ *      left looks like a slow one
+ *   4  also iterations at which the kernel fails, or that kill their process, some at once
+ *   5  also messages that are nonsense, in one scenario of four of those in which no worker stops for good, as the one
+ *      that is left alone there must not be dropped */
+#pragma once
+
+#include "common/runtime/virtual/cluster.h"
+#include "tests/seeds/memory.h"
+
+enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_MAX, FAULTS_MAX = 10 };
+
+/* And so many messages that are nonsense. */
+enum { NONSENSE_MAX = 3 };
+
+/* The latest. */
+enum { GENERATOR = 5 };
+
+/* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
+enum bad_kind { POISON, ALWAYS, HALF };
+enum { BAD_MAX = 5 };
+
+/* So many runs with faults in a row; the one after them has none. */
+enum { RUNS_MAX = 5 };
+
+struct scenario {
+    unsigned generator;
+    uint64_t seed;
+    struct virtual_config config; /* borrows what stands below */
+    double speeds[WORKERS_MAX];
+    struct virtual_fault faults[FAULTS_MAX + NONSENSE_MAX];
+    bool stops_for_good;
+    bool hangs;            /* what generator 3 adds */
+    uint64_t bad[BAD_MAX]; /* [bad_count] iterations that do not work */
+    enum bad_kind kind[BAD_MAX];
+    unsigned bad_count;
+    struct refusal refusal;
+    unsigned runs; /* before this one */
+};
+
+void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed);
+
+/* The run that resumes the one before. */
+void scenario_resume(struct scenario *scenario);

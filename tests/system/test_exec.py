@@ -1,0 +1,277 @@
+"""Tasks that are commands: each runs once whatever the line-up, its output is kept in order, its end is told, and nothing of it is left."""
+import glob
+import os
+import signal
+import stat
+
+from launch import SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+
+RECOVERING = ['--mca', 'orte_abort_on_non_zero_status', '0', '--enable-recovery']
+OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.out.err', 'tasks.txt.out.log'
+HEADING = ['Seq', 'Host', 'Starttime', 'JobRuntime', 'Send', 'Receive', 'Exitval', 'Signal', 'Command', 'Worker', 'Node', 'CPUtime', 'MaxRSS',
+           'Tries', 'End']
+
+
+def write(name, text):
+    with open(name, 'w') as file:
+        file.write(text)
+
+
+def read(name):
+    with open(name) as file:
+        return file.read()
+
+
+def log(name=LOG):
+    """The rows of a task log, each {column: text}."""
+    rows = [line.split('\t') for line in read(name).splitlines()]
+    assert rows[0] == HEADING, rows[0]
+    assert all(len(row) == len(HEADING) for row in rows), rows
+    return [dict(zip(HEADING, row)) for row in rows[1:]]
+
+
+def tasks(lines):
+    write('tasks.txt', ''.join(line + '\n' for line in lines))
+    return ['exec', 'tasks=tasks.txt']
+
+
+def check(result, status=0):
+    assert result.status == status, result
+    return result
+
+
+LINEUPS = ((0, 1), (0, 3), (2, 3))
+
+
+def test_each_task_runs_once_and_in_order():
+    count = 60
+    for masters, workers in LINEUPS:
+        words = tasks(f'sh -c "echo {i}; echo e{i} >&2; echo x >> ran.{i}"' for i in range(1, count + 1))
+        result = check(run_job(masters, workers, ['--report', 'report.json', *words]))
+        assert read(OUT) == ''.join(f'{i}\n' for i in range(1, count + 1)), read(OUT)
+        assert read(ERR) == ''.join(f'e{i}\n' for i in range(1, count + 1)), read(ERR)
+        assert [read(f'ran.{i}') for i in range(1, count + 1)] == ['x\n'] * count
+        rows = log()
+        assert [int(row['Seq']) for row in rows] == list(range(1, count + 1))
+        assert all(row['Exitval'] == '0' and row['Signal'] == '0' and row['End'] == 'exit' and row['Tries'] == '1' for row in rows)
+        assert f'{count} submitted = {count} done + 0 failed + 0 given up' in result.out, result
+        assert report()['done'] == count and not glob.glob('*.parts') and not glob.glob('*.journal')
+        for path in glob.glob('ran.*') + glob.glob(OUT + '*'):
+            os.remove(path)
+
+
+def test_workers_alone_run_tasks():
+    words = tasks(f'echo {i}' for i in range(1, 31))
+    for dca in ('two-sided', 'rma', 'node'):
+        check(run(mpirun_line([(3, [WORKER, '--dca', dca, *words])])))
+        assert read(OUT) == ''.join(f'{i}\n' for i in range(1, 31)), (dca, read(OUT))
+
+
+def test_the_checksum_is_that_of_the_output():
+    words = tasks(f'echo {i}' for i in range(40))
+    sums = {run_job(masters, workers, words).checksum() for masters, workers in LINEUPS}
+    assert len(sums) == 1, sums
+    write('tasks.txt', read('tasks.txt').replace('echo 7', 'echo 8'))
+    assert run_job(0, 2, words).checksum() not in sums
+
+
+def test_failed_tasks_stop_nobody():
+    lines = ['echo fine', 'sh -c "echo bad >&2; exit 3"', 'no-such-command x', 'sh -c "kill -9 \\$\\$"', '/etc/passwd', 'echo last']
+    for masters, workers in LINEUPS:
+        result = check(run_job(masters, workers, ['--overwrite', *tasks(lines)]), 3)
+        assert '6 submitted = 2 done + 4 failed + 0 given up' in result.out, result
+        assert 'failed       tasks 2-5' in result.out, result
+        assert read(OUT) == 'fine\nlast\n'
+        assert read(ERR).splitlines()[0] == 'bad' and 'task 3: no-such-command: No such file or directory' in read(ERR), read(ERR)
+        assert [(row['Exitval'], row['Signal'], row['End']) for row in log()] == [
+            ('0', '0', 'exit'), ('3', '0', 'exit'), ('127', '0', 'not-started'), ('0', '9', 'signal'), ('126', '0', 'not-started'),
+            ('0', '0', 'exit')]
+
+
+def test_a_command_for_a_number_of_tasks():
+    result = check(run_job(0, 2, ['--output', 'o', 'exec', 'command=sh -c "echo {} {#} $0 \\$HDSS_TASK \\$HDSS_RANK \\$HDSS_NODE" {rank}'.replace('$0', '\\$0'),
+                                  'count=50']))
+    lines = [line.split() for line in read('o').splitlines()]
+    assert [line[0] for line in lines] == [line[1] for line in lines] == [line[3] for line in lines] == [str(i) for i in range(1, 51)], result
+    assert all(line[2] == line[4] and line[4] in '12' and line[5] == '0' for line in lines), lines
+    check(run_job(0, 2, ['exec', 'command=true']))
+    assert read('exec.out') == '' and len(log('exec.out.log')) == 1
+
+
+def test_tables_fill_in_the_columns():
+    write('t.tsv', 'name\tsize\n' + ''.join(f'n {i}\t{i * i}\n' for i in range(20)))
+    check(run_job(0, 2, ['--output', 'o', 'exec', 'table=t.tsv', 'command=printf "%s:%s:%s\\n" {name} {2} {#}']))
+    assert read('o') == ''.join(f'n {i}:{i * i}:{i + 1}\n' for i in range(20)), read('o')
+    write('t.csv', 'a,b\n"x,1",$(touch evil)\n"y ""2""",\'\n')
+    check(run_job(0, 2, ['--output', 'p', 'exec', 'table=t.csv', 'shell=yes', 'command=echo {a} "{b}" | cat']))
+    assert read('p') == 'x,1 $(touch evil)\ny "2" \'\n', read('p')
+    assert not os.path.exists('evil')
+
+
+def test_a_shell_only_where_it_is_asked_for():
+    result = check(run_job(0, 1, tasks(['echo a | cat'])), 2)
+    assert result.err == ["supermaster: exec: tasks.txt, line 1: column 8: '|' is for a shell; accepted: shell=yes, or '|' in quotes"], result
+    check(run_job(0, 1, [*tasks(['echo a | cat; echo $HDSS_TASK']), 'shell=yes']))
+    assert read(OUT) == 'a\n1\n'
+
+
+def test_a_task_has_nothing_of_the_run():
+    lines = ['env', 'ls /proc/self/fd', 'cat', 'MINE=1 env']
+    check(run_job(0, 1, ['--output', 'o', *tasks(lines), 'keep=kept']))
+    names = {line.split('=')[0] for line in read('kept/1.out').splitlines()}
+    assert not [name for name in names if name.startswith(('OMPI_', 'PMI', 'OPAL_'))], names
+    assert read('kept/2.out') == '0\n1\n2\n3\n' and 'MINE=1' in read('kept/4.out').splitlines()
+    assert not os.path.exists('kept/3.out') and read('o') == ''
+    check(run_job(0, 1, ['--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=mpi']))
+    assert 'OMPI_COMM_WORLD_RANK=1' in read('o').splitlines()
+
+
+def test_time_limits_end_the_whole_group():
+    lines = ['sh -c "sleep 1000 & echo $! > pid; wait"'.replace('$', '\\$'), 'echo quick']
+    result = check(run_job(0, 1, [*tasks(lines), 'timeout=0.5', '--report', 'report.json']), 3)
+    row = log()[0]
+    assert row['End'] == 'timeout' and row['Signal'] == '15' and float(row['JobRuntime']) >= 0.5, row
+    assert 'task 1: ended at its time limit of 0.5 s' in read(ERR) and read(OUT) == 'quick\n', result
+    assert not is_alive(int(read('pid')))
+
+
+def is_alive(pid):
+    try:
+        with open(f'/proc/{pid}/stat') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] != 'Z'
+    except OSError:
+        return False
+
+
+def test_who_fails_is_tried_again():
+    lines = ['sh -c "echo x >> tries; echo $(wc -l < tries); test $(wc -l < tries) = 3"'.replace('$', '\\$').replace('`', ''), 'false']
+    check(run_job(0, 1, [*tasks(lines), 'retries=2']), 3)
+    assert read(OUT) == '3\n', read(OUT)
+    assert [(row['Tries'], row['Exitval']) for row in log()] == [('3', '0'), ('3', '1')]
+
+
+def test_output_is_cut():
+    check(run_job(0, 2, [*tasks(['head -c 5000 /dev/zero', 'sh -c "head -c 99 /dev/zero >&2"', 'head -c 3000000 /dev/zero']), 'max_output=100000']))
+    text = read(OUT)
+    assert text.startswith('\0' * 105000 + '\nhdss: task 3: cut after 100000 bytes, 2900000 dropped'), text[105000:]
+    assert read(ERR) == '\0' * 99
+    assert [row['Receive'] for row in log()] == ['5000', '99', '3000000']
+
+
+def test_each_task_can_have_files_of_its_own():
+    os.mkdir('kept')
+    write('victim', 'untouched')
+    os.symlink('../victim', 'kept/2.out')
+    check(run_job(1, 2, [*tasks(['sh -c "echo one; echo bad >&2"', 'echo two', 'true']), 'keep=kept']))
+    assert read('kept/1.out') == 'one\n' and read('kept/1.err') == 'bad\n' and read('kept/2.out') == 'two\n'
+    assert sorted(os.listdir('kept')) == ['1.err', '1.out', '2.out'] and read('victim') == 'untouched'
+    assert stat.S_ISREG(os.lstat('kept/2.out').st_mode)
+
+
+# Each task says that it has begun, and how often it has run to its end.
+STEADY = 'sh -c "echo x >> begun; sleep 0.1; echo {} >> ended; echo {}"'
+
+
+def lines_of(name):
+    return len(read(name).splitlines()) if os.path.exists(name) else 0
+
+
+@long
+def test_a_task_that_takes_long_is_run_once():
+    runs = {}
+    for masters in (0, 2):  # side by side: they only wait
+        write(f'{masters}.txt', 'echo quick\n' * 30 + f'sh -c "echo x >> begun.{masters}; sleep 13"\n')
+        runs[masters] = start(job(masters, 3, ['--technique', 'ss', 'exec', f'tasks={masters}.txt']))
+    for masters, process in runs.items():
+        check(finish(process))
+        assert read(f'begun.{masters}') == 'x\n', (masters, read(f'begun.{masters}'))
+
+
+def test_what_is_done_leaves_while_a_long_task_runs():
+    process = start(job(0, 1, ['--technique', 'static', '--output', 'o', *tasks([*[f'echo {i}' for i in range(5)], 'sh -c "until test -e go; do sleep 0.05; done"', 'echo last'])]))
+    wait_until(lambda: any(os.path.getsize(path) > 100 for path in glob.glob('o.parts/*-*')), 'the output of the first tasks')
+    write('go', '')
+    check(finish(process))
+    assert read('o') == ''.join(f'{i}\n' for i in range(5)) + 'last\n', read('o')
+
+
+def test_a_lost_worker_takes_its_task_along_and_others_do_it():
+    write('sleeper', 'echo $$ >> sleepers\nexec sleep 1000\n')
+    lines = ['sh -c "test -e first && exit 0; touch first; exec sh sleeper"'] + ['sleep 0.05'] * 20
+    process = start(job(0, 2, ['--technique', 'ss', *tasks(lines)], options=RECOVERING))
+    wait_until(lambda: lines_of('sleepers') > 0, 'the sleeper')
+    sleeper = int(read('sleepers'))
+    worker = int(open(f'/proc/{sleeper}/stat').read().rsplit(')', 1)[1].split()[1])
+    assert worker in ranks_of(process, WORKER), 'a process stands between the worker and its task'
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: not is_alive(sleeper), 'the end of the task of a worker that was killed')
+    result = finish(process)
+    assert [row['Exitval'] for row in log()] == ['0'] * 21, result
+
+
+def test_a_run_that_was_killed_is_resumed_with_what_is_left():
+    count = 40
+    words = ['--technique', 'ss', '--output', 'o', 'exec', 'command=' + STEADY, f'count={count}']
+    process = start(job(0, 2, words))
+    wait_until(lambda: lines_of('ended') >= 20, 'half of the tasks')
+    kill_tree(process.pid)
+    process.communicate()
+    before = lines_of('ended')
+    result = check(run_job(0, 2, ['--resume', '--report', 'report.json', *words]))
+    assert read('o') == ''.join(f'{i}\n' for i in range(1, count + 1)), result
+    assert report()['faults']['resumed_iterations'] > 0
+    # All that was reported is not run again: at most what the last moment before the kill left unreported.
+    assert count <= lines_of('ended') <= count + 20 and before >= 20
+    assert [int(row['Seq']) for row in log('o.log')] == list(range(1, count + 1))
+
+
+def test_a_drain_ends_the_tasks_that_run():
+    write('sleeper', 'echo $$ >> sleepers\nexec sleep 1000\n')
+    process = start(job(0, 2, ['--technique', 'ss', '--drain-time', '0', *tasks(['echo done'] * 10 + ['sh sleeper'] * 10)]))
+    wait_until(lambda: lines_of('sleepers') == 2, 'the sleepers')
+    sleepers = [int(line) for line in read('sleepers').split()]
+    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGTERM)
+    result = check(finish(process), 4)
+    assert not any(is_alive(pid) for pid in sleepers), result
+    write('sleeper', 'echo awake\n')
+    result = check(run_job(0, 2, ['--resume', '--technique', 'ss', 'exec', 'tasks=tasks.txt']))
+    assert read(OUT) == 'done\n' * 10 + 'awake\n' * 10, result
+
+
+def test_only_what_failed_is_done_again():
+    lines = [f'sh -c "echo x >> ran.{i}; test {i} -lt 5 -o -e mended && echo {i}"' for i in range(10)]
+    check(run_job(0, 2, tasks(lines)), 3)
+    write('mended', '')
+    result = check(run_job(0, 2, ['--resume=failed', 'exec', 'tasks=tasks.txt']))
+    assert [len(read(f'ran.{i}').splitlines()) for i in range(10)] == [1] * 5 + [2] * 5, result
+    assert read(OUT) == ''.join(f'{i}\n' for i in range(10))
+    assert [row['Exitval'] for row in log()] == ['0'] * 10
+
+
+def test_a_list_that_was_changed_is_not_resumed():
+    check(run_job(0, 2, tasks(['true', 'false'])), 3)
+    result = check(run_job(0, 2, ['--resume', *tasks(['true', 'echo'])]), 2)
+    assert len(result.err) == 1 and 'input' in result.err[0], result
+
+
+def test_bad_input_is_one_line():
+    write('bad.txt', 'echo ok\n\n# comment\necho "open\n')
+    write('t.csv', 'a,b\n1,2\n3\n')
+    cases = [(['exec'], 'accepted: tasks=FILE, or command=LINE'),
+             (['exec', 'tasks=absent.txt'], 'absent.txt: No such file or directory'),
+             (['exec', 'tasks=.'], '.: not a regular file'),
+             (['exec', 'tasks=bad.txt'], 'bad.txt, line 4: column 6: quotes that do not end'),
+             (['exec', 'tasks=bad.txt', 'count=3'], 'count=3 goes with command=LINE'),
+             (['exec', 'command=echo {c}', 'table=t.csv'], '{c}: t.csv has no such column'),
+             (['exec', 'command=echo {a}', 'table=t.csv'], 't.csv, line 3: 1 fields; accepted: 2'),
+             (['exec', 'command=true', 'keep=bad.txt'], 'keep=bad.txt: '),
+             (['exec', 'command=true', 'timeout=-1'], 'timeout=-1: accepted: a number from 0'),
+             (['--technique', 'auto', 'exec', 'command=true'], '--technique')]
+    for words, what in cases:
+        result = check(run_job(0, 1, words), 2)
+        assert len(result.err) == 1 and what in result.err[0], (words, result)
+    assert not os.path.exists('exec.out') and not glob.glob('*.parts')
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,154 @@
+"""Ranks that die on other nodes, where no kernel tells of it: each kind of them, a whole node, and one that is only stopped. The nodes are
+pretended (nodes.py). A loss takes ten seconds to be noticed; everything else is as on one node.
+"""
+import os
+import signal
+
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, long, main, mpirun_line, report, run, start, wait_until
+from nodes import Nodes
+from test_faults import lines_with
+from test_resume import STEADY, check, pid_of, undisturbed, wait_for_records
+
+# Two seconds and more, in which to find out who is where.
+JOB = ['synthetic', 'iterations=300', 'mean=40000', 'distribution=exponential', 'mode=sleep']
+SURVIVING = ['--mca', 'orte_abort_on_non_zero_status', '0']
+
+
+def by_hand(line):
+    return ['env', 'PMIX_MCA_plog=^default', *line]
+
+
+def words(*more):
+    return [*STEADY, '--output', 'out.npy', *more, *JOB]
+
+
+def on_nodes(test, count=3):
+    try:
+        with Nodes(count) as nodes:
+            test(nodes)
+    except OSError as problem:
+        return str(problem)
+
+
+def far(ranks, program, place=0):
+    """The pids of those of a program that are not on the first node, where the supermaster is."""
+    found = [ranks[rank][0] for rank in sorted(ranks) if ranks[rank][1] > 0 and ranks[rank][2] == os.path.realpath(program)]
+    return found[place]
+
+
+def disturbed(nodes, line, kill, number=signal.SIGKILL):
+    """Runs it; once something is done `kill` says which process is sent the signal, or does it itself."""
+    process = start(line)
+    wait_for_records(process)
+    pid = kill(nodes.ranks())
+    if pid is not None:
+        os.kill(pid, number)
+    return finish(process)
+
+
+def check_survived(result, workers=0, masters=0):
+    check(result, undisturbed(*JOB))
+    figures = report()
+    assert figures['outcome'] == 'done' and figures['done'] == 300, figures
+    assert figures['faults']['lost_masters'] == masters and figures['faults']['lost_workers'] == workers, (figures['faults'], result)
+    os.remove('out.npy')
+
+
+def resumed():
+    check(run([HDSS, 'run', '--masters', 0, '--workers', 3, *words('--resume')]), undisturbed(*JOB))
+    assert report()['faults']['resumed_iterations'] > 0, report()
+    os.remove('out.npy')
+
+
+@long
+def test_a_far_worker_of_the_supermaster():
+    def test(nodes):
+        check_survived(disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, *words()]), lambda ranks: far(ranks, WORKER)), workers=1)
+    return on_nodes(test)
+
+
+def test_a_far_worker_of_a_master():
+    def test(nodes):
+        # 2 masters serve the workers of 3 nodes: those of the third are dealt out.
+        contexts = [(1, [SUPERMASTER, *words()]), (2, [MASTER]), (6, [WORKER])]
+        result = disturbed(nodes, by_hand(nodes.line(contexts, options=SURVIVING)), lambda ranks: far({r: v for r, v in ranks.items() if v[1] == 2}, WORKER))
+        assert result.status != 0 and 'iterations done in' in result.out, result # Open MPI says that a rank died
+        result.status = 0
+        check_survived(result, workers=1)
+    return on_nodes(test)
+
+
+@long
+def test_a_far_master():
+    def test(nodes):
+        check_survived(disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: far(ranks, MASTER)), masters=1)
+    return on_nodes(test)
+
+
+@long
+def test_a_whole_node():
+    def test(nodes):
+        result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: nodes.kill(2))
+        check_survived(result, workers=2, masters=1)
+    return on_nodes(test)
+
+
+@long
+def test_a_far_supermaster():
+    def test(nodes):
+        result = disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, *words()]), lambda ranks: ranks[0][0])
+        assert result.status == 1 and len(lines_with(result, 'the run ended without its supermaster')) == 1, result
+    answer = on_nodes(test)
+    if answer is None:
+        resumed()
+    return answer
+
+
+@long
+def test_what_a_line_written_by_hand_does_not_survive():
+    def test(nodes):
+        contexts = [(1, [SUPERMASTER, *words('--overwrite')]), (2, [MASTER]), (6, [WORKER])]
+        for kill in (lambda ranks: ranks[0][0], lambda ranks: nodes.kill(1)):
+            result = disturbed(nodes, by_hand(nodes.line(contexts, options=SURVIVING)), kill)
+            assert result.status not in (0, 2) and 'iterations done in' not in result.out, result
+            resumed()
+    return on_nodes(test)
+
+
+@long
+def test_a_stopped_worker_is_lost_and_leaves():
+    def test(nodes):
+        process = start(nodes.hdss(['--masters', 0, '--workers', 4, *words()]))
+        wait_for_records(process)
+        pid = far(nodes.ranks(), WORKER)
+        os.kill(pid, signal.SIGSTOP)
+        result = finish(process)
+        check_survived(result, workers=1)
+        wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'its end')
+    return on_nodes(test, 2)
+
+
+@long
+def test_where_ranks_do_not_see_each_others_processes():
+    if os.getuid() != 0:
+        return 'process namespaces need root'
+    # Each worker has its own, as in a container; Open MPI's shared memory does not come up then.
+    contexts = [(1, [SUPERMASTER, *words()]), (3, ['unshare', '--pid', '--fork', WORKER])]
+    process = start(by_hand(mpirun_line(contexts, [*SURVIVING, '--enable-recovery', '--mca', 'btl', 'self,tcp'])))
+    wait_for_records(process)
+    os.kill(pid_of(process, WORKER), signal.SIGKILL)
+    check_survived(finish(process), workers=1)
+    return None
+
+
+@long
+def test_a_worker_that_computes_for_long_is_not_lost():
+    def test(nodes):
+        long = [*STEADY, '--output', 'out.npy', 'synthetic', 'iterations=6', 'mean=1.3e7', 'distribution=constant', 'mode=sleep']
+        result = run(nodes.hdss(['--masters', 0, '--workers', 6, *long]))
+        assert result.status == 0 and report()['faults']['lost_workers'] == 0, (result, report()['faults'])
+    return on_nodes(test, 2)
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,420 @@
+/* Commands: how they end and what they write, limits of time and output, what a child inherits and whom it outlives. */
+#include "tests/lib/suite.h"
+#include "worker/exec/command.h"
+#include "worker/exec/environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct command command;
+static const struct command_limits no_limits = {.grace_ns = 2000000000u, .bytes = 64u << 20};
+
+static void open_command(const struct command_limits *limits)
+{
+    ck_assert_int_eq(command_init(&command, limits, -1, false), 0);
+}
+
+static void start(const char *const *argv)
+{
+    const char *const paths[] = {argv[0], NULL};
+    static char *words[16];
+    for (unsigned i = 0; i < 15; i++) {
+        words[i + 1] = (char *)argv[i];
+        if (argv[i] == NULL)
+            break;
+    }
+    command_start(&command, &(struct spawn){.paths = paths, .argv = words + 1, .environment = environ}, NULL);
+}
+
+static void wait_for_end(void)
+{
+    while (!command_advance(&command)) {
+        struct pollfd descriptor = {command_descriptor(&command), POLLIN, 0};
+        ck_assert_int_eq(poll(&descriptor, 1, 60000), 1);
+    }
+    ck_assert(!command_is_running(&command));
+}
+
+static void run_shell(const char *line)
+{
+    start((const char *[]){"/bin/sh", "-c", line, NULL});
+    wait_for_end();
+}
+
+static const char *text_of(unsigned stream)
+{
+    static char text[1000];
+    const struct capture *capture = &command.captures[stream];
+    snprintf(text, sizeof text, "%.*s", (int)capture->length, capture->bytes != NULL ? capture->bytes : "");
+    return text;
+}
+
+START_TEST(a_command_tells_how_it_ended)
+{
+    open_command(&no_limits);
+    run_shell("echo out; echo err >&2; exit 7");
+    ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
+    ck_assert_int_eq(command.outcome.status, 7);
+    ck_assert_int_eq(command.outcome.signal, 0);
+    ck_assert_str_eq(text_of(COMMAND_OUT), "out\n");
+    ck_assert_str_eq(text_of(COMMAND_ERR), "err\n");
+    ck_assert(command.outcome.wall_ns > 0 && command.outcome.started_s > 1e9);
+    run_shell("kill -SEGV $$");
+    ck_assert_int_eq(command.outcome.signal, SIGSEGV);
+    ck_assert_str_eq(text_of(COMMAND_OUT), "");
+    start((const char *[]){"/bin/true", NULL});
+    wait_for_end();
+    ck_assert_int_eq(command.outcome.status, 0);
+    ck_assert(!command_advance(&command));
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(what_cannot_be_started_has_a_status_as_a_shell_says_it)
+{
+    open_command(&no_limits);
+    start((const char *[]){"/no/such/program", NULL});
+    wait_for_end();
+    ck_assert_int_eq(command.outcome.end, COMMAND_NOT_STARTED);
+    ck_assert_int_eq(command.outcome.error, ENOENT);
+    ck_assert_int_eq(command.outcome.status, 127);
+    start((const char *[]){"/etc/passwd", NULL});
+    wait_for_end();
+    ck_assert_int_eq(command.outcome.status, 126);
+    run_shell("exit 3"); /* and nothing is left of it */
+    ck_assert_int_eq(command.outcome.status, 3);
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(a_script_without_an_interpreter_goes_to_the_shell)
+{
+    char name[] = "/tmp/hdss-script-XXXXXX";
+    int file = mkstemp(name);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(dprintf(file, "echo \"$# $1\"\n"), 13);
+    fchmod(file, 0700);
+    close(file);
+    open_command(&no_limits);
+    start((const char *[]){name, "a b", "c", NULL});
+    wait_for_end();
+    ck_assert_str_eq(text_of(COMMAND_OUT), "2 a b\n");
+    command_fini(&command);
+    unlink(name);
+}
+END_TEST
+
+START_TEST(the_paths_are_tried_in_order)
+{
+    const char *const paths[] = {"/no/such/folder/true", "/etc/true", "/bin/true", "/bin/false", NULL};
+    char name[] = "true", *argv[] = {NULL, name, NULL}, *environment[] = {NULL};
+    open_command(&no_limits);
+    command_start(&command, &(struct spawn){.paths = paths, .argv = argv + 1, .environment = environment}, NULL);
+    wait_for_end();
+    ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
+    ck_assert_int_eq(command.outcome.status, 0);
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(output_is_cut_at_its_limit_and_the_command_goes_on)
+{
+    struct command_limits limits = no_limits;
+    limits.bytes = 100;
+    open_command(&limits);
+    run_shell("head -c 1000000 /dev/zero | tr '\\0' x; head -c 30 /dev/zero >&2; exit 5");
+    ck_assert_int_eq(command.outcome.status, 5);
+    ck_assert_uint_eq(command.captures[COMMAND_OUT].length, 100);
+    ck_assert_uint_eq(command_dropped(&command, COMMAND_OUT), 999900);
+    ck_assert_uint_eq(command.captures[COMMAND_ERR].length, 30);
+    ck_assert_uint_eq(command_dropped(&command, COMMAND_ERR), 0);
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(much_output_arrives_whole)
+{
+    open_command(&no_limits);
+    run_shell("head -c 5000000 /dev/zero");
+    ck_assert_uint_eq(command.captures[COMMAND_OUT].length, 5000000);
+    run_shell("echo little");
+    ck_assert_uint_le(command.captures[COMMAND_OUT].capacity, 5000000); /* what it took is given back */
+    command_fini(&command);
+}
+END_TEST
+
+/* The group's other member writes its number before it sleeps; nobody of it may be left. */
+static void check_group_is_gone(void)
+{
+    int pid = atoi(text_of(COMMAND_OUT));
+    ck_assert_int_gt(pid, 1);
+    for (int i = 0; i < 1000 && kill(pid, 0) == 0; i++) { /* killed, but nobody may have reaped it yet */
+        char path[40], state = '?';
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        FILE *file = fopen(path, "r");
+        if (file == NULL || fscanf(file, "%*d (%*[^)]) %c", &state) != 1 || state == 'Z')
+            pid = -1;
+        if (file != NULL)
+            fclose(file);
+        if (pid < 0)
+            return;
+        poll(NULL, 0, 10);
+    }
+    ck_assert(kill(pid, 0) < 0);
+}
+
+START_TEST(a_time_limit_ends_the_whole_group)
+{
+    struct command_limits limits = no_limits;
+    limits.time_ns = 100000000u;
+    open_command(&limits);
+    run_shell("sleep 1000 & echo $!; wait");
+    ck_assert_int_eq(command.outcome.end, COMMAND_TIMED_OUT);
+    ck_assert_int_eq(command.outcome.signal, SIGTERM);
+    check_group_is_gone();
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(who_does_not_listen_is_killed)
+{
+    struct command_limits limits = no_limits;
+    limits.time_ns = 100000000u;
+    limits.grace_ns = 100000000u;
+    open_command(&limits);
+    run_shell("trap '' TERM; sleep 1000 & echo $!; while :; do sleep 1000; done");
+    ck_assert_int_eq(command.outcome.end, COMMAND_TIMED_OUT);
+    ck_assert_int_eq(command.outcome.signal, SIGKILL);
+    check_group_is_gone();
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(a_command_can_be_stopped)
+{
+    open_command(&no_limits);
+    start((const char *[]){"/bin/sleep", "1000", NULL});
+    command_stop(&command);
+    wait_for_end();
+    ck_assert_int_eq(command.outcome.end, COMMAND_STOPPED);
+    ck_assert_int_eq(command.outcome.signal, SIGTERM);
+    command_stop(&command); /* nothing runs */
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(who_is_left_in_the_background_ends_with_the_command)
+{
+    open_command(&no_limits);
+    run_shell("sleep 1000 & echo $!");
+    ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
+    ck_assert_int_eq(command.outcome.status, 0);
+    check_group_is_gone();
+    run_shell("(sleep 0.01; echo late) & exit 4"); /* but what is still written is taken */
+    ck_assert_int_eq(command.outcome.status, 4);
+    ck_assert_str_eq(text_of(COMMAND_OUT), "late\n");
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(a_child_inherits_three_descriptors_and_no_more)
+{
+    int extra = dup(0), high = fcntl(0, F_DUPFD, 300);
+    ck_assert(extra > 2 && high >= 300);
+    open_command(&no_limits);
+    start((const char *[]){"/bin/ls", "/proc/self/fd", NULL});
+    wait_for_end();
+    ck_assert_str_eq(text_of(COMMAND_OUT), "0\n1\n2\n3\n"); /* 3 is the folder that it lists */
+    run_shell("readlink /proc/$$/fd/0");
+    ck_assert_str_eq(text_of(COMMAND_OUT), "/dev/null\n");
+    command_fini(&command);
+    close(extra);
+    close(high);
+}
+END_TEST
+
+START_TEST(signals_are_as_by_default)
+{
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    signal(SIGPIPE, SIG_IGN);
+    open_command(&no_limits);
+    run_shell("grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -s '\\t\\n' '  '");
+    ck_assert_str_eq(text_of(COMMAND_OUT), "SigBlk: 0000000000000000 SigIgn: 0000000000000000 ");
+    command_fini(&command);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+END_TEST
+
+START_TEST(a_child_is_not_bound_to_the_cores_of_its_worker)
+{
+    cpu_set_t before, one;
+    char all[1000];
+    sched_getaffinity(0, sizeof before, &before);
+    ck_assert_int_eq(command_init(&command, &no_limits, -1, true), 0);
+    run_shell("grep Cpus_allowed_list /proc/self/status");
+    snprintf(all, sizeof all, "%s", text_of(COMMAND_OUT));
+    CPU_ZERO(&one);
+    for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; core++)
+        if (CPU_ISSET(core, &before))
+            CPU_SET(core, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    run_shell("grep Cpus_allowed_list /proc/self/status");
+    ck_assert_str_eq(text_of(COMMAND_OUT), all);
+    sched_setaffinity(0, sizeof before, &before);
+    command_fini(&command);
+}
+END_TEST
+
+/* A worker that is killed: its child must not be there a moment later. */
+START_TEST(a_child_dies_with_its_worker)
+{
+    int told[2];
+    ck_assert_int_eq(pipe(told), 0);
+    pid_t worker = fork();
+    if (worker == 0) {
+        open_command(&no_limits);
+        start((const char *[]){"/bin/sleep", "1000", NULL});
+        if (write(told[1], &command.pid, sizeof command.pid) != sizeof command.pid)
+            _exit(1);
+        pause();
+    }
+    pid_t child;
+    ck_assert_int_eq(read(told[0], &child, sizeof child), sizeof child);
+    ck_assert_int_eq(kill(child, 0), 0);
+    kill(worker, SIGKILL);
+    waitpid(worker, NULL, 0);
+    open_command(&no_limits);
+    snprintf(command.scratch, sizeof command.scratch, "%d", (int)child);
+    command.captures[COMMAND_OUT].bytes = strdup(command.scratch);
+    command.captures[COMMAND_OUT].length = strlen(command.scratch);
+    check_group_is_gone();
+    command_fini(&command);
+}
+END_TEST
+
+static char folder[] = "/tmp/hdss-keep-XXXXXX";
+
+static void run_kept(const char *line, const char *out, const char *err)
+{
+    const char *const paths[] = {"/bin/sh", NULL}, *const names[] = {out, err};
+    char shell[] = "sh", option[] = "-c", *argv[] = {NULL, shell, option, (char *)line, NULL};
+    command_start(&command, &(struct spawn){.paths = paths, .argv = argv + 1, .environment = environ}, names);
+    wait_for_end();
+}
+
+static const char *file_text(const char *name)
+{
+    static char text[200];
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return NULL;
+    size_t got = fread(text, 1, sizeof text - 1, file);
+    text[got] = '\0';
+    fclose(file);
+    return text;
+}
+
+START_TEST(output_can_go_to_files)
+{
+    char outside[300], link[300];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(outside, sizeof outside, "%s/outside", folder);
+    snprintf(link, sizeof link, "%s/2.out", folder);
+    ck_assert_int_eq(command_init(&command, &no_limits, open(folder, O_RDONLY | O_DIRECTORY), false), 0);
+    run_kept("echo kept", "1.out", "1.err");
+    ck_assert_str_eq(file_text("1.out"), "kept\n");
+    ck_assert_ptr_null(file_text("1.err")); /* who writes nothing makes no file */
+    ck_assert_uint_eq(command.captures[COMMAND_OUT].length, 0);
+    ck_assert_uint_eq(command.captures[COMMAND_OUT].received, 5);
+    run_kept("echo bad >&2", "1.out", "1.err");
+    ck_assert_ptr_null(file_text("1.out")); /* that of an earlier run */
+    ck_assert_str_eq(file_text("1.err"), "bad\n");
+    ck_assert_int_eq(symlink(outside, link), 0);
+    run_kept("echo inside", "2.out", "2.err");
+    ck_assert_ptr_null(file_text("outside"));
+    ck_assert_str_eq(file_text("2.out"), "inside\n");
+    command_fini(&command);
+    char line[400];
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    ck_assert_int_eq(system(line), 0);
+}
+END_TEST
+
+START_TEST(time_and_memory_are_those_of_the_command)
+{
+    open_command(&no_limits);
+    run_shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+    ck_assert_uint_gt(command.outcome.cpu_ns, 0);
+    run_shell("head -c 300000000 /dev/zero | tail -c 200000000 >/dev/null");
+    ck_assert_uint_gt(command.outcome.peak_kib, 150000);
+    char *mine = malloc(400u << 20); /* what the worker has does not count for the child */
+    memset(mine, 1, 400u << 20);
+    run_shell("sleep 0.1");
+    ck_assert_uint_lt(command.outcome.peak_kib, 50000);
+    free(mine);
+    command_fini(&command);
+}
+END_TEST
+
+START_TEST(an_environment_has_nothing_of_the_run)
+{
+    struct environment environment;
+    const char *const mine[] = {"A=1", "OMPI_X=1", "PMIX_RANK=0", "PMI_FD=3", "B=2", "HDSS_STATUS_FILE=x", NULL};
+    ck_assert_int_eq(environment_init(&environment, (char *const *)mine, false), 0);
+    ck_assert_int_eq(environment_begin(&environment, 2), 0);
+    environment_set(&environment, "C=3");
+    environment_set(&environment, "A=4");
+    char *const *vector = environment_vector(&environment);
+    ck_assert_str_eq(vector[0], "A=4");
+    ck_assert_str_eq(vector[1], "B=2");
+    ck_assert_str_eq(vector[2], "C=3");
+    ck_assert_ptr_null(vector[3]);
+    ck_assert_int_eq(environment_begin(&environment, 0), 0);
+    ck_assert_str_eq(environment_vector(&environment)[0], "A=1");
+    environment_fini(&environment);
+    ck_assert_int_eq(environment_init(&environment, (char *const *)mine, true), 0);
+    ck_assert_uint_eq(environment.own_count, 6);
+    environment_fini(&environment);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("command");
+    TCase *all = tcase_create("command");
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, a_command_tells_how_it_ended);
+    tcase_add_test(all, what_cannot_be_started_has_a_status_as_a_shell_says_it);
+    tcase_add_test(all, a_script_without_an_interpreter_goes_to_the_shell);
+    tcase_add_test(all, the_paths_are_tried_in_order);
+    tcase_add_test(all, output_is_cut_at_its_limit_and_the_command_goes_on);
+    tcase_add_test(all, much_output_arrives_whole);
+    tcase_add_test(all, a_time_limit_ends_the_whole_group);
+    tcase_add_test(all, who_does_not_listen_is_killed);
+    tcase_add_test(all, a_command_can_be_stopped);
+    tcase_add_test(all, who_is_left_in_the_background_ends_with_the_command);
+    tcase_add_test(all, a_child_inherits_three_descriptors_and_no_more);
+    tcase_add_test(all, signals_are_as_by_default);
+    tcase_add_test(all, a_child_is_not_bound_to_the_cores_of_its_worker);
+    tcase_add_test(all, a_child_dies_with_its_worker);
+    tcase_add_test(all, output_can_go_to_files);
+    tcase_add_test(all, time_and_memory_are_those_of_the_command);
+    tcase_add_test(all, an_environment_has_nothing_of_the_run);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

@@ -1,0 +1,357 @@
+/* Task lists: words as a shell takes them apart, what is put in for {..}, lines and tables by number, and every bad one
+ * named with its place. */
+#include "tests/lib/suite.h"
+#include "worker/kernels/exec/tasks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct cmdline words;
+static struct tasks tasks;
+static struct error error;
+static char folder[40];
+
+/* The words between bars: "|a|b|". */
+static const char *joined(void)
+{
+    static char text[10000];
+    size_t used = (size_t)snprintf(text, sizeof text, "|");
+    for (unsigned i = 0; i < words.count && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s|", cmdline_at(&words, i));
+    return text;
+}
+
+static const char *split(const char *line)
+{
+    ck_assert_msg(cmdline_split(&words, line, strlen(line), NULL, &error) == 0, "%s: %s", line, error.text);
+    return joined();
+}
+
+static const char *refusal(const char *line)
+{
+    ck_assert_int_eq(cmdline_split(&words, line, strlen(line), NULL, &error), -1);
+    return error.text;
+}
+
+START_TEST(words_are_those_of_a_shell)
+{
+    cmdline_init(&words);
+    ck_assert_str_eq(split("a  b\tc "), "|a|b|c|");
+    ck_assert_str_eq(split("a'b c'd \"e f\"g h\\ i"), "|ab cd|e fg|h i|");
+    ck_assert_str_eq(split("'' \"\" x''"), "|||x|");
+    ck_assert_str_eq(split("'a\\b' \"a\\b\" \"\\\"\\\\\\$\\`\" a\\\\b"), "|a\\b|a\\b|\"\\$`|a\\b|");
+    ck_assert_str_eq(split("'$x|&;<>()`*?' \"|&;<>()*?'\""), "|$x|&;<>()`*?||&;<>()*?'|");
+    ck_assert_str_eq(split("a#b # a comment"), "|a#b|");
+    ck_assert_str_eq(split("5$ a$ \"$\" [x] {y} %m a~ "), "|5$|a$|$|[x]|{y}|%m|a~|");
+    ck_assert_str_eq(split(""), "|");
+    ck_assert_str_eq(split("  # nothing"), "|");
+    cmdline_fini(&words);
+}
+END_TEST
+
+START_TEST(assignments_come_before_the_command)
+{
+    cmdline_init(&words);
+    split("A=1 B_2='x y' cmd C=3");
+    ck_assert_uint_eq(words.assignments, 2);
+    ck_assert_str_eq(cmdline_argv(&words)[0], "cmd");
+    ck_assert_str_eq(cmdline_argv(&words)[1], "C=3");
+    ck_assert_ptr_null(cmdline_argv(&words)[2]);
+    split("'A'=1 cmd");
+    ck_assert_uint_eq(words.assignments, 0);
+    split("1A=1 =2 cmd");
+    ck_assert_uint_eq(words.assignments, 0);
+    cmdline_fini(&words);
+}
+END_TEST
+
+START_TEST(what_is_for_a_shell_is_refused_with_its_column)
+{
+    cmdline_init(&words);
+    ck_assert_str_eq(refusal("a > b"), "column 3: '>' is for a shell; accepted: shell=yes, or '>' in quotes");
+    const char *const lines[] = {"a|b",    "a &", "a; b", "a < b", "(a)",       "a `b`",  "a $x", "a \"$x\"",
+                                 "a $(b)", "a *", "a ?",  "~/a",   "a \"`b`\"", "a ${x}", "a $1"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        ck_assert_ptr_nonnull(strstr(refusal(lines[i]), "is for a shell"));
+    ck_assert_str_eq(refusal("a 'b c"), "column 3: quotes that do not end");
+    ck_assert_str_eq(refusal("a \"b c"), "column 3: quotes that do not end");
+    ck_assert_str_eq(refusal("a b\\"), "column 4: a backslash ends the line");
+    ck_assert_int_eq(cmdline_split(&words, "a\0b", 3, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "column 2: a NUL byte");
+    cmdline_fini(&words);
+}
+END_TEST
+
+/* --- files --- */
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][100];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static const char *write_bytes(const char *name, const char *bytes, size_t count)
+{
+    const char *path = path_of(name);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, count, file), count);
+    ck_assert_int_eq(fclose(file), 0);
+    return path;
+}
+
+static const char *write_text(const char *name, const char *text)
+{
+    return write_bytes(name, text, strlen(text));
+}
+
+static void make_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/hdss-tasks-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    char line[100];
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    ck_assert_int_eq(system(line), 0);
+}
+
+static int open_tasks(const char *list, const char *command, const char *table, uint64_t count, bool shell)
+{
+    const struct tasks_source source = {list, command, table, count, shell};
+    return tasks_open(&tasks, &source, &error);
+}
+
+static const char *task(uint64_t i)
+{
+    static char text[400];
+    ck_assert_msg(tasks_get(&tasks, i, &error) == 0, "%s", error.text);
+    return tasks_text(&tasks, text, sizeof text);
+}
+
+START_TEST(each_line_is_a_task)
+{
+    const char *list = write_text("list", "# a comment\n\necho one\n   \t\n  # more\n echo {#}/{}\r\necho 'a b' last");
+    ck_assert_int_eq(open_tasks(list, "", "", 0, false), 0);
+    ck_assert_uint_eq(tasks.count, 3);
+    ck_assert_int_eq(tasks_check(&tasks, &error), 0);
+    ck_assert_str_eq(task(2), "echo 'a b' last");
+    ck_assert_str_eq(task(0), "echo one");
+    ck_assert_str_eq(task(1), "echo 2/2");
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(a_number_of_tasks_has_one_line)
+{
+    ck_assert_int_eq(open_tasks("", "run {} {#} {rank} {node} {x} {1} \\{}", "", 1000000000, false), 0);
+    ck_assert_uint_eq(tasks.count, 1000000000);
+    tasks_set_worker(&tasks, 7, 2);
+    ck_assert_str_eq(task(999999999), "run 1000000000 1000000000 7 2 '{x}' '{1}' '{}'");
+    ck_assert_int_eq(tasks_check(&tasks, &error), 0);
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_tasks("", "once", "", 0, false), 0);
+    ck_assert_uint_eq(tasks.count, 1);
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(a_table_has_a_row_for_each_task)
+{
+    const char *table = write_text("t.tsv", "name\tsize of it\nx y\t1\n\n'q'\t\n");
+    ck_assert_int_eq(open_tasks("", "run {name} -n{size of it} {2}{1} {}", table, 0, false), 0);
+    ck_assert_uint_eq(tasks.count, 2);
+    ck_assert_str_eq(task(0), "run 'x y' -n1 '1x y' 'x y\\t1'");
+    ck_assert_uint_eq(tasks.words.count, 5);
+    ck_assert_str_eq(task(1), "run ''\\''q'\\''' -n ''\\''q'\\''' ''\\''q'\\''\\t'");
+    tasks_close(&tasks);
+    table = write_text("t.csv", "a,b,c\r\n1,\"x, \"\"y\"\"\",\r\n,2,3\r\n");
+    const char *list = write_text("list", "first {a} {b} {c}\nsecond {3}{2}{1}\n");
+    ck_assert_int_eq(open_tasks(list, "", table, 0, false), 0);
+    ck_assert_str_eq(task(0), "first 1 'x, \"y\"' ''");
+    ck_assert_str_eq(task(1), "second 32");
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(what_goes_to_a_shell_cannot_break_out_of_its_word)
+{
+    const char *table = write_text("t.tsv", "x\n$(evil) 'a' \"b\" `c` \\\n");
+    ck_assert_int_eq(open_tasks("", "echo {x} \"{x}\" '{x}' | cat \\{x} {#}", table, 0, true), 0);
+    ck_assert_int_eq(tasks_get(&tasks, 0, &error), 0);
+    ck_assert_uint_eq(tasks.words.count, 3);
+    ck_assert_str_eq(cmdline_at(&tasks.words, 0), "/bin/sh");
+    ck_assert_str_eq(cmdline_at(&tasks.words, 2),
+                     "echo '$(evil) '\\''a'\\'' \"b\" `c` \\' \"\\$(evil) 'a' \\\"b\\\" \\`c\\` \\\\\" "
+                     "'$(evil) '\\''a'\\'' \"b\" `c` \\' | cat \\{x} '1'");
+    char line[1000];
+    snprintf(line, sizeof line, "cd %s && (%.*s) > out", folder, (int)strcspn(cmdline_at(&tasks.words, 2), "|"),
+             cmdline_at(&tasks.words, 2));
+    ck_assert_int_eq(system(line), 0);
+    FILE *out = fopen(path_of("out"), "r");
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, out));
+    ck_assert_str_eq(line, "$(evil) 'a' \"b\" `c` \\ $(evil) 'a' \"b\" `c` \\ $(evil) 'a' \"b\" `c` \\\n");
+    fclose(out);
+    tasks_close(&tasks);
+}
+END_TEST
+
+static void check_refused(int result, const char *what)
+{
+    ck_assert_int_eq(result, -1);
+    ck_assert_msg(strstr(error.text, what) != NULL, "'%s' is not in '%s'", what, error.text);
+}
+
+static void check_bad(const char *list, const char *table, const char *what)
+{
+    ck_assert_msg(open_tasks(list, "", table, 0, false) == 0, "%s", error.text);
+    check_refused(tasks_check(&tasks, &error), what);
+    tasks_close(&tasks);
+}
+
+START_TEST(what_is_wrong_is_named_with_its_line)
+{
+    const char *list = write_text("list", "# comment\necho ok\n\necho 'open\n");
+    check_bad(list, "", "/list, line 4: column 6: quotes that do not end");
+    check_bad(write_text("list", "echo a\nA=1 B=2\n"), "", "/list, line 2: no command");
+    const char *table = write_text("t.csv", "a,b\n1,2\n");
+    check_bad(write_text("list", "echo {c}\n"), table, "/list, line 1: {c}: ");
+    check_bad(write_text("list", "echo {3}\n"), table, "/list, line 1: {3}: ");
+    list = write_text("list", "echo {a}\n");
+    check_bad(list, write_text("t.csv", "a,b\n\n1,2\n1\n"), "/t.csv, line 4: 1 fields; accepted: 2");
+    check_bad(list, write_text("t.csv", "a,b\n1,\"x\n"), "/t.csv, line 2: quotes that do not end in it");
+    check_bad(list, write_text("t.csv", "a,b\n1,\"x\"y\n"), "/t.csv, line 2: text behind the quotes");
+    check_refused(open_tasks(list, "", write_text("t.csv", "a,b,a\n"), 0, false), "two columns are named 'a'");
+    check_refused(open_tasks(list, "", write_text("t.csv", ""), 0, false), "/t.csv: it is empty");
+    check_refused(open_tasks(path_of("absent"), "", "", 0, false), "/absent: No such file");
+    check_refused(open_tasks(folder, "", "", 0, false), "not a regular file");
+    check_refused(open_tasks("", "", "", 0, false), "accepted: tasks=FILE, or command=LINE");
+    check_refused(open_tasks(list, "x", "", 0, false), "and not both");
+    check_refused(open_tasks(list, "", "", 5, false), "count=5 goes with command=LINE");
+    table = write_text("t.csv", "a,b\n1,2\n3,4\n");
+    check_refused(open_tasks(write_text("list", "a\nb\nc\n"), "", table, 0, false), "has 3 tasks");
+    check_refused(open_tasks("", "x", table, 3, false), "has 2 rows");
+}
+END_TEST
+
+START_TEST(empty_lists_have_no_tasks)
+{
+    ck_assert_int_eq(open_tasks(write_text("list", ""), "", "", 0, false), 0);
+    ck_assert_uint_eq(tasks.count, 0);
+    ck_assert_int_eq(tasks_check(&tasks, &error), 0);
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_tasks(write_text("list", "# nothing\n\n"), "", "", 0, false), 0);
+    ck_assert_uint_eq(tasks.count, 0);
+    tasks_close(&tasks);
+}
+END_TEST
+
+enum { MANY = 300000 };
+
+/* Lines of all lengths, so that reads end at every place of one. */
+static const char *write_many(void)
+{
+    const char *path = path_of("many");
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    for (unsigned i = 1; i <= MANY; i++) {
+        fprintf(file, "%*secho %u\n", (int)(i % 7), "", i);
+        if (i % 13 == 0)
+            fprintf(file, "%*s# %u\n\n", (int)(i % 5), "", i);
+    }
+    fclose(file);
+    return path;
+}
+
+START_TEST(a_long_list_is_read_where_it_is_needed)
+{
+    char expected[40];
+    ck_assert_int_eq(open_tasks(write_many(), "", "", 0, false), 0);
+    ck_assert_uint_eq(tasks.count, MANY);
+    for (uint64_t i = 0, k = 0; k < 3000; k++, i = (i + 99991) % MANY) {
+        snprintf(expected, sizeof expected, "echo %" PRIu64, i + 1);
+        ck_assert_str_eq(task(i), expected);
+    }
+    ck_assert_uint_le(tasks.list.block_room * sizeof *tasks.list.blocks, MANY / 64 * 24 * 2 + 4096);
+    for (uint64_t i = 0; i < MANY; i++) {
+        snprintf(expected, sizeof expected, "echo %" PRIu64, i + 1);
+        ck_assert_str_eq(task(i), expected);
+    }
+    tasks_close(&tasks);
+}
+END_TEST
+
+static void overwrite(const char *path, long at, const char *text)
+{
+    FILE *file = fopen(path, "r+");
+    ck_assert_ptr_nonnull(file);
+    fseek(file, at, SEEK_SET);
+    fputs(text, file);
+    fclose(file);
+}
+
+START_TEST(a_list_that_changes_is_never_read_as_if_it_had_not)
+{
+    const char *path = write_many();
+    ck_assert_int_eq(open_tasks(path, "", "", 0, false), 0);
+    uint64_t digest = tasks.digest;
+    task(0);
+    overwrite(path, 2000000, "x");
+    ck_assert_str_eq(task(1), "echo 2");
+    int refused = 0;
+    for (uint64_t i = 0; i < MANY; i += 64)
+        refused += tasks_get(&tasks, i, &error) < 0;
+    ck_assert_int_eq(refused, 1);
+    ck_assert_ptr_nonnull(strstr(error.text, "it has changed since the run began"));
+    ck_assert_int_eq(truncate(path, 1000), 0);
+    check_refused(tasks_get(&tasks, MANY / 2, &error), "it has changed");
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_tasks(write_many(), "", "", 0, false), 0);
+    ck_assert_uint_eq(tasks.digest, digest);
+    tasks_close(&tasks);
+    overwrite(path_of("many"), 2000000, "x");
+    ck_assert_int_eq(open_tasks(path_of("many"), "", "", 0, false), 0);
+    ck_assert_uint_ne(tasks.digest, digest);
+    tasks_close(&tasks);
+}
+END_TEST
+
+START_TEST(a_command_that_is_shown_is_one_line_and_cut)
+{
+    char text[12];
+    ck_assert_int_eq(open_tasks("", "printf 'a\tb' 0123456789", "", 0, false), 0);
+    ck_assert_str_eq(task(0), "printf 'a\\tb' 0123456789");
+    ck_assert_str_eq(tasks_text(&tasks, text, sizeof text), "printf '...");
+    tasks_close(&tasks);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tasks");
+    TCase *all = tcase_create("tasks");
+    tcase_set_timeout(all, 60);
+    tcase_add_checked_fixture(all, make_folder, remove_folder);
+    tcase_add_test(all, words_are_those_of_a_shell);
+    tcase_add_test(all, assignments_come_before_the_command);
+    tcase_add_test(all, what_is_for_a_shell_is_refused_with_its_column);
+    tcase_add_test(all, each_line_is_a_task);
+    tcase_add_test(all, a_number_of_tasks_has_one_line);
+    tcase_add_test(all, a_table_has_a_row_for_each_task);
+    tcase_add_test(all, what_goes_to_a_shell_cannot_break_out_of_its_word);
+    tcase_add_test(all, what_is_wrong_is_named_with_its_line);
+    tcase_add_test(all, empty_lists_have_no_tasks);
+    tcase_add_test(all, a_long_list_is_read_where_it_is_needed);
+    tcase_add_test(all, a_list_that_changes_is_never_read_as_if_it_had_not);
+    tcase_add_test(all, a_command_that_is_shown_is_one_line_and_cut);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

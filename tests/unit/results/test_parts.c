@@ -1,0 +1,296 @@
+/* Parts of variable output: written in any order by several ranks, joined in the order of the iterations; entries that
+ * are torn, corrupted or there twice; later runs of the job; every way to fail, with its line. */
+#include "common/results/parts.h"
+#include "common/util/digest.h"
+#include "tests/lib/suite.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/hdss-parts-XXXXXX";
+static struct error error;
+static struct ranges failed;
+
+static void set_up(void)
+{
+    error.text[0] = '\0';
+    ranges_init(&failed);
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+}
+
+static void tear_down(void)
+{
+    char command[100];
+    ranges_fini(&failed);
+    ck_assert_int_eq(chdir("/"), 0);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+#define OK(call) ck_assert_msg((call) == 0, "%s", error.text)
+#define FAILS(call, line)                                                                                              \
+    do {                                                                                                               \
+        ck_assert_int_eq((call), -1);                                                                                  \
+        ck_assert_str_eq(error.text, line);                                                                            \
+    } while (0)
+
+static const struct hdss_loop loop = {
+    .iterations = 10,
+    .streams = 2,
+    .stream = {{.ending = ""}, {.ending = ".err", .heading = "errors\n", .differs = true}}};
+
+/* A block of iterations that each say "NUMBER MARK" on the first stream, the odd ones "e" on the second. */
+static size_t block_of(uint64_t first, uint32_t count, char mark, uint64_t failing, unsigned char out[1000])
+{
+    size_t at = block_head_put(out, count, 2);
+    unsigned char *entry = out + at;
+    at += count * block_entry_bytes(2);
+    for (uint64_t i = first; i < first + count; i++, entry += block_entry_bytes(2)) {
+        int length = sprintf((char *)out + at, "%llu%c\n", (unsigned long long)i, mark);
+        wire_put32(entry, i == failing ? BLOCK_FAILED : 0);
+        wire_put32(entry + 4, (uint32_t)length);
+        wire_put32(entry + 8, i % 2);
+        at += (size_t)length;
+    }
+    for (uint64_t i = first; i < first + count; i++)
+        if (i % 2 == 1)
+            out[at++] = 'e';
+    return at;
+}
+
+static void write_part(struct results_sink *sink, uint64_t first, uint32_t count, char mark, uint64_t failing)
+{
+    unsigned char bytes[1000];
+    size_t size = block_of(first, count, mark, failing, bytes);
+    OK(results_write(sink, first, count, bytes, size, &error));
+}
+
+static void check_text(const char *path, const char *expected)
+{
+    char bytes[1000] = "";
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "no %s", path);
+    bytes[fread(bytes, 1, sizeof bytes - 1, file)] = '\0';
+    fclose(file);
+    ck_assert_str_eq(bytes, expected);
+}
+
+static bool exists(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+static int join(uint64_t first, uint64_t count)
+{
+    return results_convert("out", &loop, &(struct range){first, count}, &failed, &error);
+}
+
+START_TEST(parts_of_several_ranks_are_joined_in_order)
+{
+    struct results_sink one, two;
+    OK(results_create("out", &loop, &error));
+    ck_assert(results_exist("out", &loop));
+    OK(results_open(&one, "out", &loop, 0, &error));
+    OK(results_open(&two, "out", &loop, 7, &error));
+    write_part(&two, 8, 2, 'b', 9);
+    write_part(&one, 3, 1, 'a', 0);
+    write_part(&one, 0, 3, 'a', 1);
+    write_part(&two, 4, 4, 'b', 0);
+    OK(results_sync(&one, &error));
+    OK(results_close(&one, &error));
+    OK(join(0, 10)); /* while the other is still open, as that of a rank that leaves later */
+    OK(results_close(&two, &error));
+    check_text("out", "0a\n1a\n2a\n3a\n4b\n5b\n6b\n7b\n8b\n9b\n");
+    check_text("out.err", "errors\neeeee");
+    ck_assert_uint_eq(ranges_length(&failed), 2);
+    ck_assert(ranges_contains(&failed, 1) && ranges_contains(&failed, 9));
+    OK(results_sync_files("out", &loop, &error));
+    results_remove("out", &loop);
+    ck_assert(!exists("out.parts") && exists("out") && !exists("out.partial"));
+}
+END_TEST
+
+START_TEST(what_is_missing_is_named_where_all_must_be_there)
+{
+    struct results_sink sink;
+    OK(results_create("out", &loop, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    write_part(&sink, 2, 3, 'a', 0);
+    write_part(&sink, 6, 1, 'a', 0);
+    OK(results_close(&sink, &error));
+    FAILS(join(2, 5), "out.parts: the results of iteration 5 are missing there");
+    FAILS(join(0, 10), "out.parts: the results of iteration 0 are missing there");
+    ck_assert(!exists("out") && !exists("out.partial") && exists("out.parts"));
+    OK(join(2, 3));
+    OK(join(0, 0));
+    check_text("out", "2a\n3a\n4a\n6a\n");
+}
+END_TEST
+
+START_TEST(of_iterations_that_are_there_twice_the_latest_run_counts)
+{
+    struct results_sink sink;
+    OK(results_create("out", &loop, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    write_part(&sink, 0, 6, 'a', 2);
+    write_part(&sink, 4, 6, 'a', 7); /* of a rank that went on after another had been lost */
+    OK(results_close(&sink, &error));
+    uint64_t digest, expected = digest_record(2, "2a\n", 3) + digest_record(7, "7a\n", 3);
+    OK(results_find_failed("out", &loop, &failed, &digest, &error));
+    ck_assert_uint_eq(ranges_total(&failed), 2);
+    ck_assert_uint_eq(digest, expected);
+    ranges_clear(&failed);
+    OK(results_find("out", &loop, &error)); /* the job is resumed */
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    write_part(&sink, 7, 1, 'b', 99);
+    write_part(&sink, 2, 1, 'b', 99);
+    OK(results_close(&sink, &error));
+    OK(join(0, 10));
+    check_text("out", "0a\n1a\n2b\n3a\n4a\n5a\n6a\n7b\n8a\n9a\n");
+    ck_assert_uint_eq(ranges_total(&failed), 0);
+}
+END_TEST
+
+/* The first run's file, of three entries: 0 + 3, 3 + 3 and 6 + 4. Returns its size. */
+static off_t write_three(off_t at[3])
+{
+    struct results_sink sink;
+    struct stat status;
+    OK(results_create("out", &loop, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    for (unsigned i = 0; i < 3; i++) {
+        at[i] = (off_t)sink.end;
+        write_part(&sink, 3 * i, i < 2 ? 3 : 4, 'a', 99);
+    }
+    OK(results_close(&sink, &error));
+    ck_assert_int_eq(stat("out.parts/1-0", &status), 0);
+    return status.st_size;
+}
+
+START_TEST(a_torn_entry_is_not_believed)
+{
+    off_t at[3], size = write_three(at);
+    for (off_t cut = size - 1; cut >= 0; cut--) {
+        ck_assert_int_eq(truncate("out.parts/1-0", cut), 0);
+        OK(join(0, 0));
+        check_text("out", cut >= at[2] ? "0a\n1a\n2a\n3a\n4a\n5a\n" : cut >= at[1] ? "0a\n1a\n2a\n" : "");
+    }
+}
+END_TEST
+
+START_TEST(a_corrupted_entry_is_left_out)
+{
+    off_t at[3], size = write_three(at);
+    int fd = open("out.parts/1-0", O_RDWR);
+    for (off_t i = 0; i < size; i++) {
+        unsigned char byte, other;
+        ck_assert_int_eq(pread(fd, &byte, 1, i), 1);
+        other = byte ^ 0x20;
+        ck_assert_int_eq(pwrite(fd, &other, 1, i), 1);
+        OK(join(0, 0));
+        unsigned entry = i >= at[2] ? 2 : i >= at[1] ? 1 : 0;
+        bool in_head = i < at[entry] + PART_HEAD_BYTES; /* what follows cannot be found then */
+        char expected[100] = "";
+        for (unsigned k = 0; k < 10; k++)
+            if (k / 3 < entry || (!in_head && entry < 2 && k >= 3 * (entry + 1)))
+                sprintf(expected + strlen(expected), "%ua\n", k);
+        check_text("out", expected);
+        ck_assert_int_eq(pwrite(fd, &byte, 1, i), 1);
+    }
+    close(fd);
+}
+END_TEST
+
+START_TEST(a_corrupted_entry_gives_way_to_another_of_its_iterations)
+{
+    off_t at[3];
+    write_three(at);
+    struct results_sink sink;
+    OK(results_find("out", &loop, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    write_part(&sink, 2, 3, 'b', 99);
+    OK(results_close(&sink, &error));
+    int fd = open("out.parts/2-0", O_RDWR);
+    ck_assert_int_eq(pwrite(fd, "?", 1, PART_HEAD_BYTES + 50), 1);
+    close(fd);
+    OK(join(0, 10));
+    check_text("out", "0a\n1a\n2a\n3a\n4a\n5a\n6a\n7a\n8a\n9a\n");
+}
+END_TEST
+
+START_TEST(what_is_no_block_of_the_part_is_not_written)
+{
+    struct results_sink sink;
+    unsigned char bytes[1000];
+    OK(results_create("out", &loop, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    size_t size = block_of(3, 2, 'a', 99, bytes);
+    FAILS(results_write(&sink, 3, 3, bytes, size, &error),
+          "out.parts/1-0: the results of iterations 3 + 3 are not what they should be");
+    FAILS(results_write(&sink, 9, 2, bytes, size, &error),
+          "out.parts/1-0: the results of iterations 9 + 2 are not what they should be");
+    FAILS(results_write(&sink, 3, 2, bytes, size - 1, &error),
+          "out.parts/1-0: the results of iterations 3 + 2 are not what they should be");
+    ck_assert_uint_eq(sink.end, 0);
+    OK(results_close(&sink, &error));
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_is_refused)
+{
+    struct results_sink sink;
+    const struct hdss_loop other = {.iterations = 10, .streams = 1, .stream = {{.ending = ""}}};
+    FAILS(results_create("nowhere/out", &loop, &error), "nowhere/out.parts: cannot create: No such file or directory");
+    FAILS(results_open(&sink, "out", &loop, 0, &error),
+          "out.parts: is not there on this node: output must be in a folder that all nodes share");
+    ck_assert_int_eq(results_find("out", &loop, &error), RESULTS_ABSENT);
+    OK(mkdir("folder", 0777));
+    FAILS(results_create("folder", &loop, &error), "folder: cannot create: it is a folder");
+    OK(results_create("out", &other, &error));
+    FAILS(results_find("out", &loop, &error), "out.parts/run: is not of the output of such a job");
+    OK(results_open(&sink, "out", &other, 4, &error));
+    struct results_sink second;
+    FAILS(results_open(&second, "out", &other, 4, &error), "out.parts/1-4: cannot create: File exists");
+    OK(results_close(&sink, &error));
+    FILE *mine = fopen("out.parts/mine", "w"); /* of the user: it stays */
+    fclose(mine);
+    results_remove("out", &other);
+    ck_assert(exists("out.parts/mine") && !exists("out.parts/1-4"));
+    FAILS(results_create("out", &loop, &error), "out.parts: cannot create: File exists");
+}
+END_TEST
+
+START_TEST(a_run_begun_anew_forgets_the_one_before)
+{
+    off_t at[3];
+    write_three(at);
+    OK(results_create("out", &loop, &error));
+    OK(join(0, 0));
+    check_text("out", "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("parts");
+    TCase *all = tcase_create("parts");
+    tcase_add_checked_fixture(all, set_up, tear_down);
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, parts_of_several_ranks_are_joined_in_order);
+    tcase_add_test(all, what_is_missing_is_named_where_all_must_be_there);
+    tcase_add_test(all, of_iterations_that_are_there_twice_the_latest_run_counts);
+    tcase_add_test(all, a_torn_entry_is_not_believed);
+    tcase_add_test(all, a_corrupted_entry_is_left_out);
+    tcase_add_test(all, a_corrupted_entry_gives_way_to_another_of_its_iterations);
+    tcase_add_test(all, what_is_no_block_of_the_part_is_not_written);
+    tcase_add_test(all, a_folder_that_cannot_be_is_refused);
+    tcase_add_test(all, a_run_begun_anew_forgets_the_one_before);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

@@ -1,0 +1,248 @@
+/* Running iterations that have taken workers down: see careful.h. */
+#include "worker/exec/careful.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* As long as a turn of computing. */
+#define TURN_MS 2
+
+struct careful_share {
+    _Atomic uint64_t done; /* iterations whose records are complete */
+    uint64_t count;        /* of the child */
+    _Atomic bool failed;   /* the kernel did, at the next one */
+    char error[HDSS_ERROR_MAX];
+    _Alignas(64) unsigned char records[];
+};
+
+static int map_share(struct careful *careful, const struct careful_job *job)
+{
+    if (careful->share != NULL)
+        return 0;
+    careful->share_bytes = sizeof *careful->share + job->capacity * job->record_bytes;
+    void *memory = mmap(NULL, careful->share_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    careful->share = memory == MAP_FAILED ? NULL : memory;
+    return careful->share == NULL ? -1 : 0;
+}
+
+/* --- in the child --- */
+
+/* It dies by the signals of a crash, also where the MPI library would catch them, and of no drain: that waits for it.
+ */
+static void set_signals(void)
+{
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+    static const int drain[] = {SIGINT, SIGTERM, SIGUSR1};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        signal(fatal[i], SIG_DFL);
+    for (size_t i = 0; i < sizeof drain / sizeof *drain; i++)
+        signal(drain[i], SIG_IGN);
+}
+
+/* Writes the block of one iteration to the file. */
+static int run_variable(const struct careful_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
+{
+    struct output *output = job->output; /* a copy of the worker's */
+    size_t bytes;
+    output_clear(output, i);
+    output_begin(output, i + 1);
+    int result = job->kernel->run_variable(job->instance, i, 1, &output->calls, error);
+    if (output->problem[0] != '\0')
+        snprintf(error, HDSS_ERROR_MAX, "%s", output->problem);
+    if (result < 0 || output->problem[0] != '\0' || output_end(output) < 0)
+        return -1;
+    output_fit(output, &bytes);
+    unsigned char *block = ftruncate(file, (off_t)bytes) == 0
+                               ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                               : MAP_FAILED;
+    if (block == MAP_FAILED) {
+        snprintf(error, HDSS_ERROR_MAX, "no memory for a block of %zu bytes", bytes);
+        return -1;
+    }
+    output_take(output, 1, job->loop, block);
+    return 0;
+}
+
+static int run_one(struct careful_share *share, const struct careful_job *job, int file, uint64_t i)
+{
+    unsigned char *record = share->records + i * job->record_bytes;
+    if (job->output != NULL)
+        return run_variable(job, file, job->first + i, share->error);
+    return job->kernel->run(job->instance, job->first + i, 1, record, share->error);
+}
+
+static _Noreturn void be_child(const struct careful *careful, const struct careful_job *job, pid_t parent)
+{
+    struct careful_share *share = careful->share;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before that */
+        _exit(0);
+    set_signals();
+    for (uint64_t i = 0; i < job->count; i++) {
+        if (run_one(share, job, careful->block, i) < 0) {
+            atomic_store(&share->failed, true);
+            break;
+        }
+        atomic_store(&share->done, i + 1);
+    }
+    _exit(0); /* what the worker has open, MPI above all, is left alone */
+}
+
+/* --- in the worker --- */
+
+/* What the child before has left there is dropped. */
+static int open_block(struct careful *careful, const struct careful_job *job)
+{
+    if (job->output == NULL)
+        return 0;
+    if (careful->block == 0)
+        careful->block = memfd_create("hdss-block", MFD_CLOEXEC);
+    if (careful->block < 0)
+        careful->block = 0;
+    return careful->block == 0 ? -1 : ftruncate(careful->block, 0);
+}
+
+static int begin_child(struct careful *careful, const struct careful_job *job)
+{
+    int ends[2];
+    if (map_share(careful, job) < 0 || open_block(careful, job) < 0 || pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    struct careful_share *share = careful->share;
+    atomic_store(&share->done, 0);
+    atomic_store(&share->failed, false);
+    share->count = job->count;
+    share->error[0] = '\0';
+    const pid_t parent = getpid();
+    fflush(NULL); /* should the kernel write, it does not write again what is here */
+    pid_t child = fork();
+    if (child == 0)
+        be_child(careful, job, parent);
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return -1;
+    }
+    careful->child = child;
+    careful->end = ends[0];
+    careful->taken = 0;
+    return 0;
+}
+
+static void wait_a_turn(const struct careful *careful)
+{
+    struct pollfd end = {.fd = careful->end};
+    poll(&end, 1, TURN_MS);
+}
+
+/* Whether the child has ended, and how. */
+static bool has_ended(struct careful *careful, int *status)
+{
+    if (careful->child == 0 || waitpid(careful->child, status, WNOHANG) == 0)
+        return false;
+    close(careful->end);
+    careful->child = 0;
+    return true;
+}
+
+static void tell_end(int status, char error[HDSS_ERROR_MAX])
+{
+    if (WIFSIGNALED(status))
+        snprintf(error, HDSS_ERROR_MAX, "killed the child process: signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(error, HDSS_ERROR_MAX, "ended the child process with status %d", WEXITSTATUS(status));
+}
+
+/* Puts what the iteration yields. -1 when memory is out. */
+static int put_block(struct output *output, uint64_t iteration, const unsigned char *bytes, size_t size)
+{
+    struct block block;
+    int result = block_read(&block, bytes, size, output->streams) ? 0 : -1;
+    output_begin(output, iteration + 1);
+    for (unsigned s = 0; result == 0 && s < output->streams; s++)
+        result = output->calls.put(&output->calls, iteration, s, block.stream[s], block.bytes[s]);
+    if (result == 0 && block_failed(&block, 0))
+        result = output->calls.failed(&output->calls, iteration);
+    return result;
+}
+
+/* Takes the block over, where there is a new one. */
+static uint64_t take_block(struct careful *careful, const struct careful_job *job)
+{
+    struct stat status;
+    if (atomic_load(&careful->share->done) == careful->taken || fstat(careful->block, &status) < 0)
+        return 0;
+    unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, careful->block, 0);
+    if (bytes == MAP_FAILED)
+        return 0;
+    int result = put_block(job->output, job->first, bytes, (size_t)status.st_size);
+    munmap(bytes, (size_t)status.st_size);
+    if (result < 0) {
+        output_revert(job->output);
+        return 0;
+    }
+    careful->taken++;
+    return 1;
+}
+
+/* Copies the records that are new. */
+static uint64_t take_over(struct careful *careful, const struct careful_job *job, void *records)
+{
+    if (job->output != NULL)
+        return take_block(careful, job);
+    uint64_t done = atomic_load(&careful->share->done), count = done - careful->taken;
+    memcpy(records, careful->share->records + careful->taken * job->record_bytes, count * job->record_bytes);
+    careful->taken = done;
+    return count;
+}
+
+uint64_t careful_turn(struct careful *careful, const struct careful_job *job, void *records, bool *failed, bool *final,
+                      char error[HDSS_ERROR_MAX])
+{
+    int status = 0;
+    if (careful->child == 0 && begin_child(careful, job) < 0) {
+        *failed = true;
+        snprintf(error, HDSS_ERROR_MAX, "no child process for an iteration that took workers down: %s",
+                 strerror(errno));
+        return 0;
+    }
+    wait_a_turn(careful);
+    bool ended = has_ended(careful, &status); /* before what it has done is looked at */
+    uint64_t count = take_over(careful, job, records);
+    if (!ended || careful->taken == careful->share->count)
+        return count;
+    *failed = true;
+    bool done = atomic_load(&careful->share->done) > careful->taken; /* but it could not be taken over */
+    *final = !done && !atomic_load(&careful->share->failed);
+    if (done)
+        snprintf(error, HDSS_ERROR_MAX, "no memory for what an iteration in a child process yields");
+    else if (*final)
+        tell_end(status, error);
+    else
+        memcpy(error, careful->share->error, HDSS_ERROR_MAX);
+    return count;
+}
+
+void careful_fini(struct careful *careful)
+{
+    if (careful->child != 0) {
+        kill(careful->child, SIGKILL);
+        waitpid(careful->child, NULL, 0);
+        close(careful->end);
+    }
+    if (careful->block != 0)
+        close(careful->block);
+    if (careful->share != NULL)
+        munmap(careful->share, careful->share_bytes);
+    *careful = (struct careful){0};
+}

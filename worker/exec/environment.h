@@ -1,0 +1,26 @@
+/* The environment of a task: the worker's own, without what is of no concern to it, and with what is said for it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct environment {
+    char **own; /* of the worker, as far as tasks inherit it: borrowed strings; owned */
+    unsigned own_count;
+    char **vector; /* of the task; owned */
+    unsigned count, room;
+};
+
+/* Takes the worker's. The variables with which an MPI launcher tells a process which rank it is, and those of this run,
+ * are left out unless `all`: a task that is an MPI program would take itself for this worker. -1 when memory is out. */
+int environment_init(struct environment *environment, char *const *of_worker, bool all);
+void environment_fini(struct environment *environment);
+
+/* Begins a task's environment, with room for `more` settings. -1 when memory is out. */
+int environment_begin(struct environment *environment, unsigned more);
+
+/* Sets "NAME=value", borrowed until the next task, whatever it was before. */
+void environment_set(struct environment *environment, const char *setting);
+
+/* Ended by NULL. */
+char *const *environment_vector(struct environment *environment);

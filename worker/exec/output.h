@@ -1,0 +1,70 @@
+/* What a kernel with variable output puts, until it leaves as blocks: see proto/block.h.
+ *
+ * The bytes of each stream gather in a buffer that grows, and so does the table of lengths. What has gathered is taken
+ * off from the front, block by block, none larger than SLICE_MAX unless it is of one iteration alone: an iteration of
+ * any size that MPI can send is fine, wherever it stands. */
+#pragma once
+
+#include "hdss/kernel.h"
+#include "proto/block.h"
+
+/* Bytes at the end of which more can be added, and which are taken off from the front. */
+struct gathered {
+    unsigned char *bytes; /* owned */
+    size_t from, to, capacity;
+};
+
+struct output {
+    struct hdss_output calls; /* first: what the kernel is given */
+    struct {
+        uint64_t next;
+        size_t table, stream[HDSS_STREAMS_MAX]; /* bytes that had gathered */
+    } begun;                                    /* when the range that runs began */
+    unsigned streams;
+    bool keeps;         /* what failed can be told with the output; else it fails as if the kernel had said so */
+    bool called_failed; /* in the range that runs, where it is not kept */
+    uint64_t first;     /* iteration of the first entry that has not been taken off */
+    uint64_t next;      /* behind the last one that has an entry */
+    uint64_t end;       /* of the range that runs */
+    struct gathered table;
+    struct gathered stream[HDSS_STREAMS_MAX];
+    uint64_t latest; /* bytes of the iteration at `next` - 1 */
+    char problem[120];
+};
+
+void output_init(struct output *output, unsigned streams, bool keeps);
+void output_fini(struct output *output);
+
+/* Forgets what has gathered; the next iteration is `first`. */
+void output_clear(struct output *output, uint64_t first);
+
+/* The kernel is about to run iterations up to `end`. */
+void output_begin(struct output *output, uint64_t end);
+
+/* It has failed: nothing that it put remains. */
+void output_revert(struct output *output);
+
+/* It has done so: those that put nothing have their entries. -1 when memory is out. */
+int output_end(struct output *output);
+
+/* Iterations that have gathered. */
+static inline uint64_t output_count(const struct output *output)
+{
+    return output->next - output->first;
+}
+
+/* Bytes of the block that they would make. */
+static inline size_t output_bytes(const struct output *output)
+{
+    size_t bytes = BLOCK_HEAD_BYTES + output->table.to - output->table.from;
+    for (unsigned s = 0; s < output->streams; s++)
+        bytes += output->stream[s].to - output->stream[s].from;
+    return bytes;
+}
+
+/* The longest run of them that fits into a block, at least one; `*bytes` is the block's size. */
+uint64_t output_fit(const struct output *output, size_t *bytes);
+
+/* Takes the next `count` off: writes their block to `out` where that is not NULL, and returns their digest. Streams
+ * that differ from run to run, as the loop says, are no part of that. */
+uint64_t output_take(struct output *output, uint64_t count, const struct hdss_loop *loop, unsigned char *out);

@@ -1,0 +1,391 @@
+/* Taking command lines apart: see cmdline.h. */
+#include "worker/kernels/exec/cmdline.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Mean something to a shell where they are not quoted; so does a tilde that begins a word. */
+#define OPERATORS "|&;<>()$`*?"
+/* Behind a dollar these make something of it. */
+#define AFTER_DOLLAR "{(*@#?-$!_"
+/* A shell takes these as they are. */
+#define PLAIN "%+,-./:=@_^"
+
+enum quoting { QUOTING_NONE, QUOTING_SINGLE, QUOTING_DOUBLE };
+
+/* A line on its way through. */
+struct scan {
+    struct cmdline *words;
+    const char *line;
+    size_t length, at;
+    enum quoting quoting;
+    bool in_word;   /* a word has begun, be it empty so far */
+    bool is_quoted; /* something of it was, so far */
+    size_t opened;  /* where the quotes began */
+    const struct places *places;
+    struct error *error;
+};
+
+void cmdline_init(struct cmdline *words)
+{
+    *words = (struct cmdline){0};
+}
+
+void cmdline_fini(struct cmdline *words)
+{
+    free(words->text);
+    free(words->start);
+    free(words->argv);
+    cmdline_init(words);
+}
+
+static void clear(struct cmdline *words)
+{
+    words->length = 0;
+    words->count = words->assignments = 0;
+}
+
+/* --- words --- */
+
+static int make_room(struct cmdline *words, size_t more, struct error *error)
+{
+    size_t needed = words->length + more;
+    if (needed > CMDLINE_BYTES_MAX)
+        return error_set(error, "the command is longer than %u bytes", CMDLINE_BYTES_MAX);
+    if (needed <= words->capacity)
+        return 0;
+    size_t capacity = 2 * needed + 256;
+    char *text = realloc(words->text, capacity);
+    if (text == NULL)
+        return error_set(error, "out of memory for a command of %zu bytes", needed);
+    words->text = text;
+    words->capacity = capacity;
+    return 0;
+}
+
+static int put(struct cmdline *words, const char *bytes, size_t count, struct error *error)
+{
+    if (make_room(words, count, error) < 0)
+        return -1;
+    memcpy(words->text + words->length, bytes, count);
+    words->length += count;
+    return 0;
+}
+
+static int begin_word(struct cmdline *words, struct error *error)
+{
+    if (words->count == CMDLINE_WORDS_MAX)
+        return error_set(error, "the command has more than %d words", CMDLINE_WORDS_MAX);
+    if (words->count == words->room) {
+        unsigned room = 2 * words->room + 16;
+        size_t *start = realloc(words->start, room * sizeof *start);
+        if (start == NULL)
+            return error_set(error, "out of memory for a command of %u words", room);
+        words->start = start;
+        words->room = room;
+    }
+    words->start[words->count++] = words->length;
+    return 0;
+}
+
+static int cmdline_add(struct cmdline *words, const char *word, struct error *error)
+{
+    return begin_word(words, error) < 0 ? -1 : put(words, word, strlen(word) + 1, error);
+}
+
+char **cmdline_argv(struct cmdline *words)
+{
+    unsigned count = words->count - words->assignments, needed = count + 2;
+    if (needed > words->argv_room) {
+        char **argv = realloc(words->argv, needed * sizeof *argv);
+        if (argv == NULL)
+            return NULL;
+        words->argv = argv;
+        words->argv_room = needed;
+    }
+    words->argv[0] = NULL;
+    for (unsigned i = 0; i < count; i++)
+        words->argv[1 + i] = words->text + words->start[words->assignments + i];
+    words->argv[1 + count] = NULL;
+    return words->argv + 1;
+}
+
+/* --- what is put in --- */
+
+/* The {..} that begins here, or 0: its length with both braces. */
+static size_t place_length(const struct scan *scan)
+{
+    const char *from = scan->line + scan->at;
+    const char *end = memchr(from, '}', scan->length - scan->at);
+    return *from == '{' && end != NULL ? (size_t)(end - from) + 1 : 0;
+}
+
+/* Whether a {..} begins here that something is put in for. 1, 0, or -1 with one line. */
+static int find_place(struct scan *scan, const char **value, size_t *value_length, size_t *length)
+{
+    *length = place_length(scan);
+    if (*length == 0 || scan->places == NULL)
+        return 0;
+    return scan->places->find(scan->places->context, scan->line + scan->at + 1, *length - 2, value, value_length,
+                              scan->error);
+}
+
+/* --- taking apart --- */
+
+static int refuse(const struct scan *scan, size_t at, const char *what)
+{
+    return error_set(scan->error, "column %zu: %s", at + 1, what);
+}
+
+static int refuse_operator(const struct scan *scan, char c)
+{
+    return error_set(scan->error, "column %zu: '%c' is for a shell; accepted: shell=yes, or '%c' in quotes",
+                     scan->at + 1, c, c);
+}
+
+static int enter_word(struct scan *scan)
+{
+    if (scan->in_word)
+        return 0;
+    scan->in_word = true;
+    scan->is_quoted = false;
+    return begin_word(scan->words, scan->error);
+}
+
+/* Whether the word that is complete is NAME=value, as far as its name goes. */
+static bool is_assignment(const char *word)
+{
+    size_t length = 0;
+    while (word[length] == '_' || isalpha((unsigned char)word[length]) ||
+           (length > 0 && isdigit((unsigned char)word[length])))
+        length++;
+    return length > 0 && word[length] == '=';
+}
+
+static int end_word(struct scan *scan)
+{
+    struct cmdline *words = scan->words;
+    if (!scan->in_word)
+        return 0;
+    scan->in_word = false;
+    if (put(words, "", 1, scan->error) < 0)
+        return -1;
+    if (words->assignments + 1 == words->count && !scan->is_quoted &&
+        is_assignment(cmdline_at(words, words->assignments)))
+        words->assignments++;
+    return 0;
+}
+
+static int add(struct scan *scan, char c)
+{
+    return enter_word(scan) < 0 ? -1 : put(scan->words, &c, 1, scan->error);
+}
+
+static void open_quotes(struct scan *scan, enum quoting quoting)
+{
+    scan->quoting = quoting;
+    scan->opened = scan->at;
+}
+
+/* The name of an assignment must not be quoted; its value may. */
+static void note_quotes(struct scan *scan)
+{
+    struct cmdline *words = scan->words;
+    size_t start = words->start[words->count - 1];
+    if (memchr(words->text + start, '=', words->length - start) == NULL)
+        scan->is_quoted = true;
+}
+
+static bool is_variable(const struct scan *scan)
+{
+    if (scan->at + 1 == scan->length)
+        return false;
+    char next = scan->line[scan->at + 1];
+    return isalnum((unsigned char)next) || strchr(AFTER_DOLLAR, next) != NULL;
+}
+
+static int take_backslash(struct scan *scan)
+{
+    if (scan->at + 1 == scan->length)
+        return refuse(scan, scan->at, "a backslash ends the line");
+    scan->at++;
+    if (enter_word(scan) < 0)
+        return -1;
+    note_quotes(scan);
+    return add(scan, scan->line[scan->at]);
+}
+
+static int take_plain(struct scan *scan, char c)
+{
+    switch (c) {
+    case ' ':
+    case '\t': return end_word(scan);
+    case '\\': return take_backslash(scan);
+    case '\'':
+    case '"':
+        if (enter_word(scan) < 0)
+            return -1;
+        note_quotes(scan);
+        open_quotes(scan, c == '"' ? QUOTING_DOUBLE : QUOTING_SINGLE);
+        return 0;
+    case '#':
+        if (!scan->in_word)
+            scan->at = scan->length - 1;
+        return scan->in_word ? add(scan, c) : 0;
+    case '~': return scan->in_word ? add(scan, c) : refuse_operator(scan, c);
+    case '$': return is_variable(scan) ? refuse_operator(scan, c) : add(scan, c);
+    default: return strchr(OPERATORS, c) != NULL ? refuse_operator(scan, c) : add(scan, c);
+    }
+}
+
+static int take_double_quoted(struct scan *scan, char c)
+{
+    if (c == '"') {
+        scan->quoting = QUOTING_NONE;
+        return 0;
+    }
+    if (c == '`' || (c == '$' && is_variable(scan)))
+        return refuse_operator(scan, c);
+    if (c == '\\' && scan->at + 1 < scan->length && strchr("$`\"\\", scan->line[scan->at + 1]) != NULL)
+        scan->at++;
+    return add(scan, scan->line[scan->at]);
+}
+
+static int take_single_quoted(struct scan *scan, char c)
+{
+    if (c != '\'')
+        return add(scan, c);
+    scan->quoting = QUOTING_NONE;
+    return 0;
+}
+
+static int take_value(struct scan *scan, const char *value, size_t length)
+{
+    return enter_word(scan) < 0 ? -1 : put(scan->words, value, length, scan->error);
+}
+
+static int take(struct scan *scan)
+{
+    const char *value;
+    size_t value_length, length;
+    int found = find_place(scan, &value, &value_length, &length);
+    if (found < 0)
+        return -1;
+    if (found > 0) {
+        scan->at += length - 1;
+        return take_value(scan, value, value_length);
+    }
+    char c = scan->line[scan->at];
+    switch (scan->quoting) {
+    case QUOTING_NONE: return take_plain(scan, c);
+    case QUOTING_SINGLE: return take_single_quoted(scan, c);
+    case QUOTING_DOUBLE: return take_double_quoted(scan, c);
+    }
+    return -1;
+}
+
+int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
+                  struct error *error)
+{
+    struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
+    clear(words);
+    for (; scan.at < length; scan.at++) {
+        if (line[scan.at] == '\0')
+            return refuse(&scan, scan.at, "a NUL byte");
+        if (take(&scan) < 0)
+            return -1;
+    }
+    if (scan.quoting != QUOTING_NONE)
+        return refuse(&scan, scan.opened, "quotes that do not end");
+    return end_word(&scan);
+}
+
+/* --- for a shell --- */
+
+/* A shell must take `c`, which is put in where it reads with this quoting, as it is. */
+static int put_quoted(struct scan *scan, char c)
+{
+    bool escape = scan->quoting == QUOTING_DOUBLE && strchr("$`\"\\", c) != NULL;
+    if (scan->quoting != QUOTING_DOUBLE && c == '\'')
+        return put(scan->words, "'\\''", 4, scan->error);
+    return (escape && put(scan->words, "\\", 1, scan->error) < 0) ? -1 : put(scan->words, &c, 1, scan->error);
+}
+
+static int put_value(struct scan *scan, const char *value, size_t length)
+{
+    const char *quote = scan->quoting == QUOTING_NONE ? "'" : "";
+    if (put(scan->words, quote, strlen(quote), scan->error) < 0)
+        return -1;
+    for (size_t i = 0; i < length; i++)
+        if (put_quoted(scan, value[i]) < 0)
+            return -1;
+    return put(scan->words, quote, strlen(quote), scan->error);
+}
+
+static void follow_quotes(struct scan *scan, char c)
+{
+    if (scan->quoting == QUOTING_NONE && (c == '\'' || c == '"'))
+        scan->quoting = c == '"' ? QUOTING_DOUBLE : QUOTING_SINGLE;
+    else if ((scan->quoting == QUOTING_SINGLE && c == '\'') || (scan->quoting == QUOTING_DOUBLE && c == '"'))
+        scan->quoting = QUOTING_NONE;
+}
+
+/* Whether the backslash takes its meaning from the character behind it. */
+static bool is_escape(const struct scan *scan)
+{
+    if (scan->quoting == QUOTING_SINGLE || scan->at + 1 == scan->length)
+        return false;
+    return scan->quoting == QUOTING_NONE || strchr("$`\"\\", scan->line[scan->at + 1]) != NULL;
+}
+
+static int copy_for_shell(struct scan *scan)
+{
+    char c = scan->line[scan->at];
+    if (c == '\\' && is_escape(scan)) {
+        scan->at++;
+        return put(scan->words, scan->line + scan->at - 1, 2, scan->error);
+    }
+    follow_quotes(scan, c);
+    return put(scan->words, &c, 1, scan->error);
+}
+
+static int take_for_shell(struct scan *scan)
+{
+    const char *value;
+    size_t value_length, length;
+    int found = find_place(scan, &value, &value_length, &length);
+    if (found <= 0)
+        return found < 0 ? -1 : copy_for_shell(scan);
+    scan->at += length - 1;
+    return put_value(scan, value, value_length);
+}
+
+int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, const struct places *places,
+                      struct error *error)
+{
+    struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
+    clear(words);
+    if (cmdline_add(words, "/bin/sh", error) < 0 || cmdline_add(words, "-c", error) < 0 || begin_word(words, error) < 0)
+        return -1;
+    for (; scan.at < length; scan.at++) {
+        if (line[scan.at] == '\0')
+            return refuse(&scan, scan.at, "a NUL byte");
+        if (take_for_shell(&scan) < 0)
+            return -1;
+    }
+    return put(words, "", 1, error);
+}
+
+/* --- showing --- */
+
+bool cmdline_is_plain(const char *word)
+{
+    if (*word == '\0')
+        return false;
+    for (; *word != '\0'; word++)
+        if (!isalnum((unsigned char)*word) && strchr(PLAIN, *word) == NULL && (unsigned char)*word < 0x80)
+            return false;
+    return true;
+}

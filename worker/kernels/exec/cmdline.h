@@ -1,0 +1,58 @@
+/* The words of a command line, as a POSIX shell takes them apart, and what is put in for {..}.
+ *
+ * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What
+ * only a shell can do, such as pipes, variables and file name patterns, is refused where it is not quoted: it would be
+ * passed on as it stands, which nobody means. What is put in for a {..} becomes part of its word, whatever it contains.
+ * A {..} that is none stays as it is, and so does \{..}. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A command may have so many words and bytes; the system's limit is about the same. */
+#define CMDLINE_WORDS_MAX 100000
+#define CMDLINE_BYTES_MAX (2u << 20)
+
+/* Looks up what is between the braces. 1 with what to put in, 0 where it is nothing that can be, -1 with one line. */
+struct places {
+    int (*find)(void *context, const char *name, size_t length, const char **value, size_t *value_length,
+                struct error *error);
+    void *context;
+};
+
+/* Reused from line to line. */
+struct cmdline {
+    char *text; /* the words, each with its NUL; owned */
+    size_t length, capacity;
+    size_t *start; /* where each begins in the text; owned */
+    unsigned count, room;
+    unsigned assignments; /* of the words, at their beginning: NAME=value */
+    char **argv;          /* made by cmdline_argv(); owned */
+    unsigned argv_room;
+};
+
+void cmdline_init(struct cmdline *words);
+void cmdline_fini(struct cmdline *words);
+
+/* Takes the line apart. No word at all is no error. -1 with one line that begins with the column. */
+int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
+                  struct error *error);
+
+/* Makes the words /bin/sh, -c and the whole line, with what is put in quoted so that the shell takes it for a part of
+ * one word. Nothing is refused but a NUL. */
+int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, const struct places *places,
+                      struct error *error);
+
+/* The words from the first that is no assignment, ended by NULL and with a free place before the first. Valid until the
+ * words change; NULL when memory is out. */
+char **cmdline_argv(struct cmdline *words);
+
+static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
+{
+    return words->text + words->start[i];
+}
+
+/* Whether a shell takes the word as it stands, without quotes. */
+bool cmdline_is_plain(const char *word);

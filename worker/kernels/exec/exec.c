@@ -1,0 +1,436 @@
+/* Tasks that are commands: an iteration runs one, and yields what it wrote and a line of the task log.
+ *
+ * While a command runs the worker waits for it beside its messages: run_variable() says HDSS_WAIT, and is called again
+ * when something has happened to the command. A task that fails is done all the same, and named as failed; its output
+ * is that of its last try. */
+#include "worker/kernels/kernels.h"
+
+#include "worker/exec/command.h"
+#include "worker/exec/environment.h"
+#include "worker/exec/search.h"
+#include "worker/kernels/exec/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum param { TASKS, COMMAND, COUNT, TABLE, SHELL, KEEP, TIMEOUT, RETRIES, MAX_OUTPUT, INHERIT };
+enum inherit { INHERIT_NOTHING, INHERIT_MPI, INHERIT_CORES, INHERIT_ALL };
+enum stream { STREAM_OUT, STREAM_ERR, STREAM_LOG };
+
+static const struct hdss_param params[] = {
+    [TASKS] = {"tasks", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+               "file with a command line for each task; empty lines and those that begin with # are none"},
+    [COMMAND] = {"command", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+                 "the command line of all tasks, instead of tasks=; goes with count= or table="},
+    [COUNT] = {"count", HDSS_PARAM_INTEGER, "0", 0, 1e15, NULL, "",
+               "with command=: tasks; 0: one, or one for each row of the table"},
+    [TABLE] = {"table", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+               "TSV file, or CSV where its name ends so, with a row for each task; the first line names the columns"},
+    [SHELL] = {"shell", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "hand each line to /bin/sh -c"},
+    [KEEP] = {"keep", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+              "folder in which each task's output and errors become files of their own, NUMBER.out and NUMBER.err"},
+    [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
+                 "a task that runs longer is ended with its process group; 0: it may run as long as it likes"},
+    [RETRIES] = {"retries", HDSS_PARAM_INTEGER, "0", 0, 1000, NULL, "", "times that a task that fails is run again"},
+    [MAX_OUTPUT] = {"max_output", HDSS_PARAM_INTEGER, "67108864", 0, 1 << 29, NULL, "bytes",
+                    "what is kept of a task's output, and of its errors; the rest is dropped, with a note"},
+    [INHERIT] = {"inherit", HDSS_PARAM_CHOICE, "nothing", 0, 0, "nothing|mpi|cores|all", "",
+                 "what tasks have of their worker: the variables of the MPI launcher, the cores it is bound to"},
+    {NULL},
+};
+
+/* The columns that GNU parallel's --joblog has, and then more. */
+#define LOG_HEADING                                                                                                    \
+    "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\tWorker\tNode\tCPUtime\tMaxRSS\tTries"  \
+    "\t"                                                                                                               \
+    "End\n"
+
+/* Between SIGTERM and SIGKILL. */
+#define GRACE_NS 2000000000u
+/* Of a command in the log. */
+#define TEXT_MAX 4096
+
+struct exec_kernel {
+    struct tasks tasks;
+    struct command command;
+    struct environment environment;
+    struct search search;
+    struct hdss_worker worker;
+    char host[65];
+    unsigned retries;
+    double timeout_s;
+    /* the task at hand */
+    bool running;
+    uint64_t done; /* iterations of the range that run_variable() is at */
+    unsigned tries;
+    char settings[3][40], names[COMMAND_STREAMS][40];
+    char text[TEXT_MAX], line[TEXT_MAX + 400];
+};
+
+static struct tasks_source source_of(const union hdss_value *values)
+{
+    return (struct tasks_source){
+        .list = values[TASKS].text,
+        .command = values[COMMAND].text,
+        .table = values[TABLE].text,
+        .count = (uint64_t)values[COUNT].integer,
+        .shell = values[SHELL].integer != 0,
+    };
+}
+
+static int open_tasks(struct tasks *tasks, const union hdss_value *values, char error[HDSS_ERROR_MAX])
+{
+    const struct tasks_source source = source_of(values);
+    struct error inner;
+    int result = tasks_open(tasks, &source, &inner);
+    if (result < 0)
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    return result;
+}
+
+/* --- before it runs --- */
+
+static int name_output(const char *list, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    int length = snprintf(loop->output, sizeof loop->output, "%s.out", list[0] != '\0' ? list : "exec");
+    if (length < (int)sizeof loop->output)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "tasks=%.60s..: accepted: up to %zu characters", list, sizeof loop->output - 5);
+    return -1;
+}
+
+static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    struct tasks tasks = {0};
+    bool any = values[TASKS].text[0] != '\0' || values[COMMAND].text[0] != '\0'; /* else check() refuses it */
+    if (any && open_tasks(&tasks, values, error) < 0)
+        return -1;
+    *loop = (struct hdss_loop){
+        .iterations = tasks.count,
+        .waits = true,
+        .has_effects = true,
+        .are_tasks = true,
+        .inputs = tasks.digest,
+        .streams = 3,
+        .stream = {[STREAM_OUT] = {.ending = ""},
+                   [STREAM_ERR] = {.ending = ".err"},
+                   [STREAM_LOG] = {.ending = ".log", .heading = LOG_HEADING, .differs = true}},
+    };
+    if (any)
+        tasks_close(&tasks);
+    return name_output(values[TASKS].text, loop, error);
+}
+
+/* The folder of keep=, or -1: none is wanted, or there is none. */
+static int open_folder(const char *path)
+{
+    return path[0] == '\0' ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
+{
+    if (path[0] == '\0')
+        return 0;
+    if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+        snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s", path, strerror(errno));
+        return -1;
+    }
+    int folder = open_folder(path);
+    bool usable = folder >= 0 && faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) == 0;
+    if (!usable)
+        snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s; accepted: a folder that files can be made in", path,
+                 strerror(errno));
+    if (folder >= 0)
+        close(folder);
+    return usable ? 0 : -1;
+}
+
+static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)loop;
+    struct tasks tasks;
+    struct error inner;
+    if (open_tasks(&tasks, values, error) < 0)
+        return -1;
+    int result = tasks_check(&tasks, &inner);
+    if (result < 0)
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    tasks_close(&tasks);
+    return result < 0 ? -1 : check_folder(values[KEEP].text, error);
+}
+
+/* --- opening --- */
+
+static int open_command(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
+{
+    enum inherit inherit = (enum inherit)values[INHERIT].integer;
+    const struct command_limits limits = {.time_ns = (uint64_t)(values[TIMEOUT].real * 1e9),
+                                          .grace_ns = GRACE_NS,
+                                          .bytes = (uint64_t)values[MAX_OUTPUT].integer};
+    int folder = open_folder(values[KEEP].text);
+    if (values[KEEP].text[0] != '\0' && folder < 0) {
+        snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s", values[KEEP].text, strerror(errno));
+        return -1;
+    }
+    if (command_init(&k->command, &limits, folder, inherit == INHERIT_NOTHING || inherit == INHERIT_MPI) == 0)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "no memory or no descriptors to run commands with");
+    return -1;
+}
+
+static int open_rest(struct exec_kernel *k, const union hdss_value *values, char error[HDSS_ERROR_MAX])
+{
+    enum inherit inherit = (enum inherit)values[INHERIT].integer;
+    if (environment_init(&k->environment, environ, inherit == INHERIT_MPI || inherit == INHERIT_ALL) == 0 &&
+        search_init(&k->search, getenv("PATH")) == 0)
+        return open_command(k, values, error);
+    snprintf(error, HDSS_ERROR_MAX, "out of memory");
+    return -1;
+}
+
+static void close_all(struct exec_kernel *k)
+{
+    tasks_close(&k->tasks);
+    environment_fini(&k->environment);
+    search_fini(&k->search);
+    free(k);
+}
+
+/* The files must be those that the run began with: see describe(). */
+static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                         void **instance, char error[HDSS_ERROR_MAX])
+{
+    struct exec_kernel *k = calloc(1, sizeof *k);
+    if (k == NULL) {
+        snprintf(error, HDSS_ERROR_MAX, "out of memory");
+        return -1;
+    }
+    if (open_tasks(&k->tasks, values, error) < 0) {
+        free(k);
+        return -1;
+    }
+    int result = 0;
+    if (k->tasks.digest != loop->inputs) {
+        snprintf(error, HDSS_ERROR_MAX, "the tasks or their table have changed since the run began");
+        result = -1;
+    }
+    if (result < 0 || open_rest(k, values, error) < 0) {
+        close_all(k);
+        return -1;
+    }
+    k->worker = *worker;
+    k->retries = (unsigned)values[RETRIES].integer;
+    k->timeout_s = values[TIMEOUT].real;
+    gethostname(k->host, sizeof k->host - 1);
+    tasks_set_worker(&k->tasks, worker->rank, worker->node);
+    *instance = k;
+    return 0;
+}
+
+static void close_instance(void *instance)
+{
+    struct exec_kernel *k = instance;
+    command_fini(&k->command);
+    close_all(k);
+}
+
+/* --- a task --- */
+
+static int no_memory(char error[HDSS_ERROR_MAX])
+{
+    snprintf(error, HDSS_ERROR_MAX, "out of memory for a command");
+    return -1;
+}
+
+static char *const *make_environment(struct exec_kernel *k, uint64_t task)
+{
+    const struct cmdline *words = &k->tasks.words;
+    if (environment_begin(&k->environment, words->assignments + 3) < 0)
+        return NULL;
+    snprintf(k->settings[0], sizeof k->settings[0], "HDSS_TASK=%" PRIu64, task + 1);
+    snprintf(k->settings[1], sizeof k->settings[1], "HDSS_RANK=%u", k->worker.rank);
+    snprintf(k->settings[2], sizeof k->settings[2], "HDSS_NODE=%u", k->worker.node);
+    for (unsigned i = 0; i < 3; i++)
+        environment_set(&k->environment, k->settings[i]);
+    for (unsigned i = 0; i < words->assignments; i++)
+        environment_set(&k->environment, cmdline_at(words, i));
+    return environment_vector(&k->environment);
+}
+
+static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+{
+    const char *names[COMMAND_STREAMS] = {k->names[COMMAND_OUT], k->names[COMMAND_ERR]};
+    struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words), .environment = make_environment(k, task)};
+    spawn.paths = spawn.argv == NULL ? NULL : search_paths(&k->search, spawn.argv[0]);
+    if (spawn.paths == NULL || spawn.environment == NULL)
+        return no_memory(error);
+    snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", task + 1);
+    snprintf(k->names[COMMAND_ERR], sizeof k->names[0], "%" PRIu64 ".err", task + 1);
+    command_start(&k->command, &spawn, names);
+    k->running = true;
+    k->tries++;
+    return 0;
+}
+
+static int begin_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+{
+    struct error inner;
+    k->tries = 0;
+    if (tasks_get(&k->tasks, task, &inner) < 0) {
+        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+        return -1;
+    }
+    return try_task(k, task, error);
+}
+
+static bool has_failed(const struct exec_kernel *k)
+{
+    const struct command_outcome *outcome = &k->command.outcome;
+    return outcome->end != COMMAND_ENDED || outcome->status != 0 || outcome->signal != 0;
+}
+
+/* --- what it yields --- */
+
+struct yield {
+    struct exec_kernel *k;
+    struct hdss_output *output;
+    uint64_t task;
+};
+
+/* A line of ours among what the task wrote: it begins one. */
+static int put_note(const struct yield *yield, enum stream stream, const struct capture *after, const char *note)
+{
+    char line[600];
+    bool begun = after != NULL && after->length > 0 && after->bytes[after->length - 1] != '\n';
+    int length =
+        snprintf(line, sizeof line, "%shdss: task %" PRIu64 ": %s\n", begun ? "\n" : "", yield->task + 1, note);
+    size_t bytes = length < (int)sizeof line ? (size_t)length : sizeof line - 1;
+    return yield->output->put(yield->output, yield->task, stream, line, bytes);
+}
+
+static int put_capture(const struct yield *yield, unsigned stream)
+{
+    const struct command *command = &yield->k->command;
+    const struct capture *capture = &command->captures[stream];
+    uint64_t dropped = command_dropped(command, stream);
+    char note[200];
+    if (capture->length > 0 &&
+        yield->output->put(yield->output, yield->task, stream, capture->bytes, capture->length) < 0)
+        return -1;
+    if (capture->error != 0) {
+        snprintf(note, sizeof note, "%s: %s", capture->name != NULL ? capture->name : "output",
+                 strerror(capture->error));
+        return put_note(yield, STREAM_ERR, stream == STREAM_ERR ? capture : NULL, note);
+    }
+    if (dropped == 0)
+        return 0;
+    snprintf(note, sizeof note, "cut after %" PRIu64 " bytes, %" PRIu64 " dropped (max_output)", command->limits.bytes,
+             dropped);
+    return put_note(yield, stream, capture, note);
+}
+
+static int put_reason(const struct yield *yield)
+{
+    const struct exec_kernel *k = yield->k;
+    const struct command_outcome *outcome = &k->command.outcome;
+    const struct capture *errors = &k->command.captures[COMMAND_ERR];
+    char note[400];
+    if (outcome->end == COMMAND_NOT_STARTED) {
+        snprintf(note, sizeof note, "%.200s: %s",
+                 k->tasks.words.text + k->tasks.words.start[k->tasks.words.assignments], strerror(outcome->error));
+        return put_note(yield, STREAM_ERR, NULL, note);
+    }
+    if (outcome->end != COMMAND_TIMED_OUT)
+        return 0;
+    snprintf(note, sizeof note, "ended at its time limit of %g s", k->timeout_s);
+    return put_note(yield, STREAM_ERR, errors, note);
+}
+
+static const char *end_text(const struct command_outcome *outcome)
+{
+    switch (outcome->end) {
+    case COMMAND_ENDED: return outcome->signal != 0 ? "signal" : "exit";
+    case COMMAND_TIMED_OUT: return "timeout";
+    case COMMAND_STOPPED: return "stopped";
+    case COMMAND_NOT_STARTED: return "not-started";
+    }
+    return "";
+}
+
+static int put_log(const struct yield *yield)
+{
+    struct exec_kernel *k = yield->k;
+    const struct command_outcome *outcome = &k->command.outcome;
+    uint64_t received = k->command.captures[COMMAND_OUT].received + k->command.captures[COMMAND_ERR].received;
+    int length =
+        snprintf(k->line, sizeof k->line,
+                 "%" PRIu64 "\t%s\t%.3f\t%.3f\t0\t%" PRIu64 "\t%d\t%d\t%s\t%u\t%u\t%.3f\t%" PRIu64 "\t%u\t%s\n",
+                 yield->task + 1, k->host, outcome->started_s, (double)outcome->wall_ns / 1e9, received,
+                 outcome->status, outcome->signal, tasks_text(&k->tasks, k->text, sizeof k->text), k->worker.rank,
+                 k->worker.node, (double)outcome->cpu_ns / 1e9, outcome->peak_kib, k->tries, end_text(outcome));
+    return yield->output->put(yield->output, yield->task, STREAM_LOG, k->line, (size_t)length);
+}
+
+static int put_all(const struct yield *yield)
+{
+    if (put_capture(yield, STREAM_OUT) < 0 || put_capture(yield, STREAM_ERR) < 0 || put_reason(yield) < 0 ||
+        put_log(yield) < 0)
+        return -1;
+    return has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
+}
+
+/* Goes on with the task at hand. 1 when it is done, 0 while it runs, -1 with one line. */
+static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
+{
+    struct exec_kernel *k = yield->k;
+    if (!k->running && begin_task(k, yield->task, error) < 0)
+        return -1;
+    if (!command_advance(&k->command))
+        return 0;
+    k->running = false;
+    if (has_failed(k) && k->tries <= k->retries)
+        return try_task(k, yield->task, error);
+    return put_all(yield) < 0 ? -1 : 1;
+}
+
+static int run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                        char error[HDSS_ERROR_MAX])
+{
+    struct exec_kernel *k = instance;
+    int result = 1;
+    while (result > 0 && k->done < count) {
+        const struct yield yield = {k, output, first + k->done};
+        result = advance_task(&yield, error);
+        k->done += result > 0;
+    }
+    if (result == 0)
+        return HDSS_WAIT;
+    k->done = 0;
+    return result < 0 ? -1 : 0;
+}
+
+static int descriptor(void *instance)
+{
+    return command_descriptor(&((struct exec_kernel *)instance)->command);
+}
+
+const struct hdss_kernel exec_kernel = {
+    .abi = HDSS_KERNEL_ABI,
+    .name = "exec",
+    .version = "1",
+    .summary = "command lines, one a task: from a file, or one for all",
+    .params = params,
+    .describe = describe,
+    .check = check,
+    .open = open_instance,
+    .run_variable = run_variable,
+    .descriptor = descriptor,
+    .close = close_instance,
+};

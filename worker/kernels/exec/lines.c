@@ -1,0 +1,232 @@
+/* Lines of large files: see lines.h. */
+#include "worker/kernels/exec/lines.h"
+
+#include "common/files/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define READ_BYTES (1u << 20)
+
+/* The pass through the file. */
+struct pass {
+    struct lines *lines;
+    XXH3_state_t *block; /* of the bytes of the block so far; owned */
+    uint64_t offset;     /* of what is looked at */
+    uint64_t number;     /* of the line there */
+    uint64_t line_began;
+    bool counts, decided; /* whether the line is one of them, once that is known */
+    struct error *error;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool is_left_out(enum lines_kind kind, char first)
+{
+    return first == '\n' || (kind == LINES_OF_TASKS && first == '#');
+}
+
+/* --- the pass --- */
+
+static void end_block(struct pass *pass)
+{
+    struct lines *lines = pass->lines;
+    if (lines->block_count > 0)
+        lines->blocks[lines->block_count - 1].digest = XXH3_64bits_digest(pass->block);
+}
+
+/* The line is one of them: the first of a block? That begins here, be it behind some blanks. */
+static int count_line(struct pass *pass)
+{
+    struct lines *lines = pass->lines;
+    if (lines->count++ % LINES_BLOCK != 0)
+        return 0;
+    end_block(pass);
+    XXH3_64bits_reset(pass->block);
+    if (lines->block_count == lines->block_room) {
+        size_t room = 2 * lines->block_room + 64;
+        struct lines_block *blocks = realloc(lines->blocks, room * sizeof *blocks);
+        if (blocks == NULL)
+            return error_set(pass->error, "%.200s: out of memory for its %" PRIu64 " lines", lines->path, lines->count);
+        lines->blocks = blocks;
+        lines->block_room = room;
+    }
+    lines->blocks[lines->block_count++] = (struct lines_block){.offset = pass->offset, .number = pass->number};
+    return 0;
+}
+
+/* Looks for what decides whether the line counts. Returns how far it has looked; less than `count` where that is
+ * known. */
+static size_t decide(struct pass *pass, const char *bytes, size_t count)
+{
+    size_t i = 0;
+    while (i < count && is_blank(bytes[i]))
+        i++;
+    pass->decided = i < count;
+    pass->counts = i < count && !is_left_out(pass->lines->kind, bytes[i]);
+    return i;
+}
+
+/* The blanks before what has decided belong to the line, be they of the read before. */
+static int look_at_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
+{
+    size_t blanks = pass->decided ? 0 : decide(pass, bytes, count);
+    if (blanks < count && pass->counts && pass->line_began + LINE_MAX_BYTES < pass->offset)
+        return error_set(pass->error, "%.200s, line %" PRIu64 ": longer than %u bytes", pass->lines->path, pass->number,
+                         LINE_MAX_BYTES);
+    const char *end = memchr(bytes + blanks, '\n', count - blanks);
+    *taken = end == NULL ? count : (size_t)(end - bytes) + 1;
+    return 0;
+}
+
+static int take_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
+{
+    bool was_decided = pass->decided;
+    if (look_at_line(pass, bytes, count, taken) < 0)
+        return -1;
+    if (!was_decided && pass->decided && pass->counts && count_line(pass) < 0)
+        return -1;
+    if (pass->lines->block_count > 0)
+        XXH3_64bits_update(pass->block, bytes, *taken);
+    pass->offset += *taken;
+    if (bytes[*taken - 1] != '\n')
+        return 0;
+    pass->number++;
+    pass->line_began = pass->offset;
+    pass->decided = pass->counts = false;
+    return 0;
+}
+
+static int take_bytes(struct pass *pass, const char *bytes, size_t count)
+{
+    size_t taken = 0;
+    for (; count > 0; bytes += taken, count -= taken)
+        if (take_line(pass, bytes, count, &taken) < 0)
+            return -1;
+    return 0;
+}
+
+static int pass_through(struct pass *pass, char *buffer)
+{
+    struct lines *lines = pass->lines;
+    ssize_t got;
+    while ((got = read(lines->file, buffer, READ_BYTES)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_set(pass->error, "%.200s: %s", lines->path, strerror(errno));
+        if (take_bytes(pass, buffer, (size_t)got) < 0)
+            return -1;
+    }
+    end_block(pass);
+    lines->bytes = pass->offset;
+    return 0;
+}
+
+static int look_through(struct lines *lines, struct error *error)
+{
+    struct pass pass = {.lines = lines, .block = XXH3_createState(), .number = 1, .error = error};
+    char *buffer = malloc(READ_BYTES);
+    int result;
+    if (pass.block == NULL || buffer == NULL)
+        result = error_set(error, "%.200s: out of memory", lines->path);
+    else
+        result = pass_through(&pass, buffer);
+    free(buffer);
+    XXH3_freeState(pass.block);
+    if (result == 0)
+        lines->digest = XXH3_64bits(lines->blocks, lines->block_count * sizeof *lines->blocks);
+    return result;
+}
+
+int lines_open(struct lines *lines, const char *path, enum lines_kind kind, struct error *error)
+{
+    struct stat status;
+    *lines = (struct lines){.path = path, .kind = kind, .at = SIZE_MAX};
+    lines->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (lines->file < 0 || fstat(lines->file, &status) < 0)
+        error_set(error, "%.200s: %s", path, strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        error_set(error, "%.200s: not a regular file", path);
+    else if (look_through(lines, error) == 0)
+        return 0;
+    lines_close(lines);
+    return -1;
+}
+
+void lines_close(struct lines *lines)
+{
+    if (lines->file >= 0)
+        close(lines->file);
+    free(lines->blocks);
+    free(lines->text);
+    *lines = (struct lines){.file = -1};
+}
+
+/* --- a line --- */
+
+static int changed(const struct lines *lines, struct error *error)
+{
+    return error_set(error, "%.200s: it has changed since the run began", lines->path);
+}
+
+static int read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
+{
+    const struct lines_block *block = &lines->blocks[b];
+    uint64_t end = b + 1 < lines->block_count ? lines->blocks[b + 1].offset : lines->bytes;
+    *bytes = (size_t)(end - block->offset);
+    if (*bytes > lines->text_room) {
+        char *text = realloc(lines->text, *bytes);
+        if (text == NULL)
+            return error_set(error, "%.200s: out of memory for %zu bytes", lines->path, *bytes);
+        lines->text = text;
+        lines->text_room = *bytes;
+    }
+    int result = file_read_at(lines->file, lines->text, *bytes, block->offset);
+    if (result < 0)
+        return error_set(error, "%.200s: %s", lines->path, strerror(errno));
+    return result == FILE_ENDS || XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
+}
+
+/* Finds the lines of the block that was read. */
+static void cut_block(struct lines *lines, size_t b, size_t bytes)
+{
+    uint64_t number = lines->blocks[b].number;
+    unsigned found = 0;
+    for (size_t at = 0; at < bytes && found < LINES_BLOCK; number++) {
+        const char *line = lines->text + at, *end = memchr(line, '\n', bytes - at);
+        size_t length = end == NULL ? bytes - at : (size_t)(end - line), blanks = 0;
+        while (blanks < length && is_blank(line[blanks]))
+            blanks++;
+        if (!is_left_out(lines->kind, blanks < length ? line[blanks] : '\n')) {
+            lines->starts[found] = at;
+            lines->lengths[found] = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
+            lines->numbers[found++] = number;
+        }
+        at += length + 1;
+    }
+}
+
+int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *error)
+{
+    size_t b = (size_t)(i / LINES_BLOCK), k = (size_t)(i % LINES_BLOCK), bytes;
+    if (lines->at != b) {
+        lines->at = SIZE_MAX;
+        if (read_block(lines, b, &bytes, error) < 0)
+            return -1;
+        cut_block(lines, b, bytes);
+        lines->at = b;
+    }
+    *line = (struct line){lines->text + lines->starts[k], lines->lengths[k], lines->numbers[k]};
+    return 0;
+}

@@ -1,0 +1,111 @@
+/* Kernels by name: those that are built in, a user's shared object, and Python functions by way of a module of our own.
+ *
+ * A shared object is looked into with care: it may be no kernel at all, or one for another version of the header. It
+ * stays loaded for the life of the process. */
+#include "worker/kernels/kernels.h"
+
+#include "common/config/params.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KERNEL_SYMBOL "hdss_kernel"
+#define PYTHON_PREFIX "python:"
+#define PYTHON_MODULE "hdss-python.so"
+#define PYTHON_SYMBOL "hdss_python_kernel"
+
+/* What the module for Python offers: the kernel "module.function". NULL with one line in `error`. */
+typedef const struct hdss_kernel *python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static bool is_file(const char *name)
+{
+    return strchr(name, '/') != NULL || ends_with(name, ".so");
+}
+
+/* What dlerror() says, without the name that it begins with. */
+static int refuse_load(const char *name, const char *path, struct error *error)
+{
+    const char *reason = dlerror();
+    size_t length = strlen(path);
+    if (reason == NULL)
+        reason = "cannot be loaded";
+    if (strncmp(reason, path, length) == 0 && strncmp(reason + length, ": ", 2) == 0)
+        reason += length + 2;
+    return error_set(error, "kernel %.200s: %.180s", name, reason);
+}
+
+static int check_plugin(const char *name, const struct hdss_kernel *kernel, struct error *error)
+{
+    if (kernel->abi != HDSS_KERNEL_ABI)
+        return error_set(
+            error,
+            "kernel %.200s: is built for version %u of the kernel interface; accepted: %u, build it anew with "
+            "the hdss/kernel.h of this HDSS",
+            name, kernel->abi, HDSS_KERNEL_ABI);
+    const void *const needed[] = {kernel->name, kernel->version, kernel->summary, kernel->params};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (needed[i] == NULL)
+            return error_set(error, "kernel %.200s: its name, version, summary or table of parameters is missing",
+                             name);
+    if (kernel->describe == NULL || kernel->open == NULL || (kernel->run == NULL && kernel->run_variable == NULL))
+        return error_set(error, "kernel %.200s: it lacks describe(), open(), or run() or run_variable()", name);
+    return kernel_check_table(name, kernel, error);
+}
+
+static int load_plugin(const char *name, const struct hdss_kernel **kernel, struct error *error)
+{
+    char path[4096];
+    bool bare = strchr(name, '/') == NULL; /* the loader would look for it elsewhere */
+    if (snprintf(path, sizeof path, "%s%s", bare ? "./" : "", name) >= (int)sizeof path)
+        return error_set(error, "kernel %.60s...: the name is too long", name);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return refuse_load(name, path, error);
+    const struct hdss_kernel *found = dlsym(handle, KERNEL_SYMBOL);
+    if (found == NULL)
+        return error_set(error, "kernel %.200s: is no kernel: it has no symbol " KERNEL_SYMBOL, name);
+    *kernel = found;
+    return check_plugin(name, found, error);
+}
+
+/* The modules are where they are installed, unless the environment says another folder. */
+static void *open_module(char path[4096])
+{
+    const char *folder = getenv("HDSS_MODULES");
+    snprintf(path, 4096, "%s/" PYTHON_MODULE, folder != NULL && folder[0] != '\0' ? folder : HDSS_MODULE_DIR);
+    return dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
+}
+
+static int load_python(const char *name, const struct hdss_kernel **kernel, struct error *error)
+{
+    char path[4096], text[HDSS_ERROR_MAX] = "";
+    void *module = open_module(path);
+    if (module == NULL && access(path, F_OK) < 0)
+        return error_set(error, "kernel %.60s: this HDSS has no Python: there is no %.200s", name, path);
+    if (module == NULL)
+        return refuse_load(name, path, error);
+    python_kernel *find = (python_kernel *)dlsym(module, PYTHON_SYMBOL);
+    if (find == NULL)
+        return error_set(error, "kernel %.60s: %.200s is not the module for Python of this HDSS", name, path);
+    *kernel = find(name + strlen(PYTHON_PREFIX), text);
+    return *kernel != NULL ? 0 : error_set(error, "kernel %.60s: %.300s", name, text);
+}
+
+int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error)
+{
+    *kernel = kernel_find(name);
+    if (*kernel != NULL)
+        return 0;
+    if (strncmp(name, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) == 0)
+        return load_python(name, kernel, error);
+    return is_file(name) ? load_plugin(name, kernel, error) : kernel_unknown(name, error);
+}

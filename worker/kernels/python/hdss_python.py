@@ -1,0 +1,217 @@
+"""Kernels written in Python, between the functions of a user and module.c, which runs them for HDSS.
+
+What a function has to look like is in hdss-kernel(7). In short: `def function(first, count, *, width=100)` with a default for each
+parameter, and beside it `def describe(width)`, which returns the number of iterations, or a dictionary with more.
+"""
+import array
+import importlib
+import inspect
+import operator
+import os
+import traceback
+import zlib
+
+# What HDSS calls a type, and its code in the modules array and struct.
+TYPES = {'uint8': 'B', 'uint16': 'H', 'uint32': 'I', 'uint64': 'Q', 'int32': 'i', 'int64': 'q', 'float32': 'f', 'float64': 'd'}
+FLOATS = ('float32', 'float64')
+KNOWN = ('iterations', 'dtype', 'shape', 'streams', 'waits', 'has_effects')
+LINE_MAX = 380
+
+
+class WrongUse(Exception):
+    """What is wrong with the user's module, in one line."""
+
+
+def find(name):
+    """The function "module.function", also in packages, and its module."""
+    module_name, dot, function_name = name.rpartition('.')
+    if not dot or not module_name or not function_name:
+        raise WrongUse('accepted: python:MODULE.FUNCTION')
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name != module_name.split('.')[0] and error.name != module_name:
+            raise
+        raise WrongUse(f'there is no module {module_name}; it is looked for in the current folder and in PYTHONPATH') from None
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise WrongUse(f'module {module_name} has no function {function_name}')
+    return module, function
+
+
+def version_of(module):
+    """Another one when the module's text is another."""
+    try:
+        with open(module.__file__, 'rb') as file:
+            return f'{zlib.crc32(file.read()):08x}'
+    except (AttributeError, TypeError, OSError):
+        return '0'
+
+
+def parameter(name, default):
+    """Name, kind and default as HDSS has them: by the type of the default."""
+    if isinstance(default, bool):
+        return name, 'choice', 'yes' if default else 'no'
+    if isinstance(default, int):
+        return name, 'integer', str(default)
+    if isinstance(default, float):
+        return name, 'real', repr(default)
+    if isinstance(default, str):
+        return name, 'text', default
+    raise WrongUse(f'parameter {name}: its default is of type {type(default).__name__}; accepted: int, float, str, bool')
+
+
+def parameters_of(function):
+    listed = list(inspect.signature(function).parameters.values())
+    positional = [p for p in listed[:2] if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) < 2:
+        raise WrongUse('the function takes no range; accepted: def function(first, count, ...)')
+    for p in listed[2:]:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.default is p.empty:
+            raise WrongUse(f'parameter {p.name} has no default; accepted: NAME=VALUE')
+    return [parameter(p.name, p.default) for p in listed[2:]]
+
+
+def failed(item):
+    return isinstance(item, BaseException)
+
+
+def to_bytes(value):
+    """What one iteration puts on one stream."""
+    if value is None:
+        return b''
+    if isinstance(value, str):
+        return value.encode()
+    try:
+        return memoryview(value).cast('B') if memoryview(value).c_contiguous else memoryview(value).tobytes()
+    except TypeError:
+        return f'{value}\n'.encode()  # a number, or whatever has a text: a line
+
+
+class Kernel:
+    """One function; module.c calls the methods."""
+
+    def __init__(self, name):
+        self.module, self.function = find(name)
+        self.name = 'python:' + name
+        self.version = version_of(self.module)
+        self.summary = (inspect.getdoc(self.function) or 'a function in Python').splitlines()[0]
+        self.params = parameters_of(self.function)
+        self.values = {}
+
+    def describe(self, *values):
+        """(iterations, type or '', elements of a record, shape, endings of the streams, waits, has effects)"""
+        self.values = {p[0]: bool(v) if p[1] == 'choice' else v for p, v in zip(self.params, values)}
+        describe = getattr(self.function, 'describe', None) or getattr(self.module, 'describe', None)
+        if describe is None:
+            raise WrongUse('the module has no function describe(), which says how many iterations there are')
+        said = describe(**self.values)
+        if not isinstance(said, dict):
+            said = {'iterations': said}
+        for key in said:
+            if key not in KNOWN:
+                raise WrongUse(f'describe() says {key!r}; accepted: {", ".join(KNOWN)}')
+        return self.check(said)
+
+    def check(self, said):
+        try:
+            iterations = operator.index(said.get('iterations'))
+            shape = tuple(operator.index(n) for n in said.get('shape', ()))
+        except TypeError:
+            raise WrongUse('describe() says no number of iterations, or a shape of other than integers') from None
+        if iterations < 0 or any(n < 1 for n in shape) or len(shape) > 3:
+            raise WrongUse('describe() says a number or a shape that cannot be')
+        self.type = str(said.get('dtype') or '')
+        if self.type and self.type not in TYPES:
+            raise WrongUse(f'describe() says dtype {self.type!r}; accepted: {", ".join(TYPES)}')
+        if not self.type and shape:
+            raise WrongUse('describe() says a shape but no dtype')
+        self.length = 1
+        for n in shape:
+            self.length *= n
+        endings = [str(ending) for ending in said.get('streams', [''])]
+        self.streams = 0 if self.type else len(endings)
+        return (iterations, self.type, self.length, (iterations,) + shape, [] if self.type else endings,
+                bool(said.get('waits', False)), bool(said.get('has_effects', False)))
+
+    def call(self, first, count):
+        return self.function(first, count, **self.values)
+
+    def records(self, first, count):
+        """The records of a range, in an object with a buffer of exactly their bytes."""
+        result = self.call(first, count)
+        try:
+            view = memoryview(result)
+        except TypeError:
+            return self.pack(result, first, count)
+        if not view.c_contiguous:
+            view = memoryview(view.tobytes()).cast('B').cast(view.format) if view.format in TYPES.values() else view
+        return self.check_view(view, count)
+
+    def check_view(self, view, count):
+        """Bytes are taken as they are, other elements must be of the type that describe() says."""
+        wanted, code = count * self.length * array.array(TYPES[self.type]).itemsize, view.format.lstrip('@=<')
+        known = {array.array(c).itemsize: name for name, c in TYPES.items() if name not in FLOATS}
+        kind = {'f': 'float32', 'd': 'float64'}.get(code) or ('u' if code in 'BHILQN' else '') + known.get(
+            view.itemsize, '?').lstrip('u')
+        if not view.readonly or code != 'B':
+            if kind != self.type:
+                raise WrongUse(f'returned elements of type {kind}, not {self.type} as describe() says')
+        if view.nbytes != wanted:
+            raise WrongUse(f'returned {view.nbytes} bytes for {count} iterations, not {wanted}')
+        return view
+
+    def pack(self, result, first, count):
+        numbers = list(result)
+        if len(numbers) != count:
+            raise WrongUse(f'returned {len(numbers)} items for {count} iterations')
+        flat = numbers if self.length == 1 else [n for item in numbers for n in flatten(item)]
+        packed = array.array(TYPES[self.type])
+        try:
+            packed.extend(float(n) if self.type in FLOATS else operator.index(n) for n in flatten(flat))
+        except TypeError as error:
+            raise WrongUse(f'returned what is no number of type {self.type}: {error}') from None
+        if len(packed) != count * self.length:
+            raise WrongUse(f'returned {len(packed)} numbers for {count} iterations of {self.length}')
+        return packed
+
+    def items(self, first, count):
+        """(failed, bytes of each stream) of each iteration of a range."""
+        result = self.call(first, count)
+        if isinstance(result, (bytes, bytearray, str)):  # of the whole range: it is its first iteration's
+            return [(False, [to_bytes(result)])] + [(False, [])] * (count - 1)
+        result = list(result)
+        if len(result) != count:
+            raise WrongUse(f'returned {len(result)} items for {count} iterations')
+        return [self.item(item) for item in result]
+
+    def item(self, item):
+        if failed(item):
+            return True, []
+        parts = list(item) if isinstance(item, tuple) else [item]
+        if len(parts) > self.streams:
+            raise WrongUse(f'returned a tuple of {len(parts)} for {self.streams} streams')
+        return any(failed(part) for part in parts), [b'' if failed(part) else to_bytes(part) for part in parts]
+
+
+def flatten(items):
+    for item in items if hasattr(items, '__iter__') else [items]:
+        if hasattr(item, '__iter__'):
+            yield from flatten(item)
+        else:
+            yield item
+
+
+def explain(error):
+    """An exception in one line: what it is, and where, the innermost place first."""
+    if isinstance(error, WrongUse):
+        return str(error)
+    text = ' '.join(''.join(traceback.format_exception_only(type(error), error)).split())
+    if isinstance(error, SyntaxError):
+        text = f'{type(error).__name__}: {error.msg} ({os.path.basename(error.filename or "?")}:{error.lineno})'
+    own = os.path.realpath(__file__)
+    frames = [f for f in reversed(traceback.extract_tb(error.__traceback__))
+              if os.path.realpath(f.filename) != own and 'importlib' not in f.filename]
+    places = [f'{os.path.basename(f.filename)}:{f.lineno} in {f.name}' for f in frames]
+    line = text[:LINE_MAX] + (' (at ' + ', called at '.join(places) + ')' if places else '')
+    return line if len(line) <= LINE_MAX else line[:LINE_MAX - 3] + '...'

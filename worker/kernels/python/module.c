@@ -1,0 +1,327 @@
+/* Kernels written in Python: hdss-python.so, which is loaded when one is asked for, so that nothing else of HDSS needs
+ * an interpreter. There is one kernel in a process, and one thread that calls it. What is easier said in Python is in
+ * hdss_python.py, which stands beside this module. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "hdss/kernel.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define INTEGER_MAX 1e18
+#define REAL_MAX    1e300
+
+static struct {
+    PyObject *support, *kernel; /* hdss_python, and its Kernel */
+    struct hdss_kernel described;
+    struct hdss_param params[HDSS_PARAMS_MAX + 1];
+    unsigned param_count;
+    bool variable;
+} python;
+
+/* --- errors --- */
+
+/* The exception that is set, as one line. Returns -1. */
+static int explain(char error[HDSS_ERROR_MAX])
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value != NULL && trace != NULL)
+        PyException_SetTraceback(value, trace);
+    PyObject *line = python.support != NULL && value != NULL
+                         ? PyObject_CallMethod(python.support, "explain", "O", value)
+                     : value != NULL ? PyObject_Str(value)
+                                     : NULL;
+    const char *text = line != NULL ? PyUnicode_AsUTF8(line) : NULL;
+    snprintf(error, HDSS_ERROR_MAX, "%s", text != NULL ? text : "Python cannot say what is wrong");
+    Py_XDECREF(line);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    PyErr_Clear();
+    return -1;
+}
+
+/* --- the loop --- */
+
+static PyObject *value_of(const struct hdss_param *param, union hdss_value value)
+{
+    switch (param->kind) {
+    case HDSS_PARAM_REAL: return PyFloat_FromDouble(value.real);
+    case HDSS_PARAM_TEXT: return PyUnicode_DecodeFSDefault(value.text);
+    default: return PyLong_FromLongLong(value.integer);
+    }
+}
+
+static PyObject *values_of(const union hdss_value *values)
+{
+    PyObject *tuple = PyTuple_New(python.param_count);
+    for (unsigned i = 0; tuple != NULL && i < python.param_count; i++) {
+        PyObject *value = value_of(&python.params[i], values[i]);
+        if (value == NULL) {
+            Py_DECREF(tuple);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(tuple, i, value);
+    }
+    return tuple;
+}
+
+static enum hdss_type type_of(const char *name)
+{
+    static const char *const names[] = {
+        [HDSS_UINT8] = "uint8", [HDSS_UINT16] = "uint16", [HDSS_UINT32] = "uint32",   [HDSS_UINT64] = "uint64",
+        [HDSS_INT32] = "int32", [HDSS_INT64] = "int64",   [HDSS_FLOAT32] = "float32", [HDSS_FLOAT64] = "float64",
+    };
+    unsigned type = 0;
+    while (type < HDSS_FLOAT64 && strcmp(names[type], name) != 0)
+        type++;
+    return (enum hdss_type)type;
+}
+
+/* A text that lives as long as the process. */
+static const char *keep(PyObject *text)
+{
+    const char *utf8 = PyUnicode_AsUTF8(text);
+    return utf8 != NULL ? strdup(utf8) : NULL;
+}
+
+static int take_streams(PyObject *endings, struct hdss_loop *loop)
+{
+    Py_ssize_t count = PyList_Size(endings);
+    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* which is refused */
+    for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
+        if ((loop->stream[s].ending = keep(PyList_GetItem(endings, s))) == NULL)
+            return -1;
+    return 0;
+}
+
+static int take_shape(PyObject *shape, struct hdss_loop *loop)
+{
+    loop->dims = (unsigned)PyTuple_Size(shape);
+    for (unsigned i = 0; i < loop->dims && i < HDSS_DIMS_MAX; i++)
+        loop->shape[i] = PyLong_AsUnsignedLongLong(PyTuple_GetItem(shape, i));
+    return PyErr_Occurred() != NULL ? -1 : 0;
+}
+
+static int take_description(PyObject *said, struct hdss_loop *loop)
+{
+    unsigned long long iterations, length;
+    const char *type;
+    PyObject *shape, *endings;
+    int waits, has_effects;
+    if (!PyArg_ParseTuple(said, "KsKOOpp", &iterations, &type, &length, &shape, &endings, &waits, &has_effects))
+        return -1;
+    loop->iterations = iterations;
+    loop->waits = waits;
+    loop->has_effects = has_effects;
+    python.variable = type[0] == '\0';
+    if (python.variable)
+        return take_streams(endings, loop);
+    loop->type = type_of(type);
+    loop->record_length = length;
+    return take_shape(shape, loop);
+}
+
+static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    PyObject *arguments = values_of(values), *method = PyObject_GetAttrString(python.kernel, "describe");
+    PyObject *said = arguments != NULL && method != NULL ? PyObject_CallObject(method, arguments) : NULL;
+    int result = said != NULL ? take_description(said, loop) : -1;
+    Py_XDECREF(arguments);
+    Py_XDECREF(method);
+    Py_XDECREF(said);
+    return result == 0 ? 0 : explain(error);
+}
+
+/* --- running --- */
+
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                       void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop, (void)worker, (void)error;
+    *instance = NULL;
+    return 0;
+}
+
+/* What the user prints goes out at once, not when Python thinks fit. */
+static void flush_prints(void)
+{
+    static const char *const names[] = {"stdout", "stderr"};
+    for (unsigned i = 0; i < 2; i++) {
+        PyObject *file = PySys_GetObject(names[i]);
+        PyObject *result = file != NULL ? PyObject_CallMethod(file, "flush", NULL) : NULL;
+        Py_XDECREF(result);
+    }
+    PyErr_Clear();
+}
+
+static PyObject *call(const char *method, uint64_t first, uint64_t count)
+{
+    return PyObject_CallMethod(python.kernel, method, "KK", (unsigned long long)first, (unsigned long long)count);
+}
+
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    (void)instance;
+    Py_buffer buffer;
+    PyObject *object = call("records", first, count);
+    if (object == NULL || PyObject_GetBuffer(object, &buffer, PyBUF_FULL_RO) < 0) {
+        Py_XDECREF(object);
+        return explain(error);
+    }
+    int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C'); /* as many bytes as hdss_python.py checked */
+    PyBuffer_Release(&buffer);
+    Py_DECREF(object);
+    return result == 0 ? 0 : explain(error);
+}
+
+/* 0; -1 with an exception set; -2 where the output does not take it, which says why itself. */
+static int put_bytes(struct hdss_output *output, uint64_t iteration, unsigned stream, PyObject *bytes)
+{
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(bytes, &buffer, PyBUF_SIMPLE) < 0)
+        return -1;
+    int result = output->put(output, iteration, stream, buffer.buf, (size_t)buffer.len);
+    PyBuffer_Release(&buffer);
+    return result < 0 ? -2 : 0;
+}
+
+static int put_item(struct hdss_output *output, uint64_t iteration, PyObject *item)
+{
+    int has_failed, result = 0;
+    PyObject *parts;
+    if (!PyArg_ParseTuple(item, "pO", &has_failed, &parts))
+        return -1;
+    for (Py_ssize_t s = 0; result == 0 && s < PyList_GET_SIZE(parts); s++)
+        result = put_bytes(output, iteration, (unsigned)s, PyList_GET_ITEM(parts, s));
+    return result == 0 && has_failed && output->failed(output, iteration) < 0 ? -2 : result;
+}
+
+static int run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                        char error[HDSS_ERROR_MAX])
+{
+    (void)instance;
+    PyObject *items = call("items", first, count);
+    int result = items != NULL ? 0 : -1;
+    for (uint64_t i = 0; result == 0 && i < count; i++)
+        result = put_item(output, first + i, PyList_GET_ITEM(items, (Py_ssize_t)i));
+    Py_XDECREF(items);
+    return result == -1 ? explain(error) : result;
+}
+
+static void close_kernel(void *instance)
+{
+    (void)instance;
+    flush_prints();
+}
+
+/* --- finding the function --- */
+
+/* The folder of this module, where hdss_python.py is, and the current one, where the user's is. */
+static int extend_path(void)
+{
+    Dl_info info;
+    PyObject *path = PySys_GetObject("path"), *here = PyUnicode_FromString(""), *own = NULL;
+    const char *slash = dladdr(&python, &info) != 0 ? strrchr(info.dli_fname, '/') : NULL;
+    if (slash != NULL)
+        own = PyUnicode_DecodeFSDefaultAndSize(info.dli_fname, slash - info.dli_fname);
+    int result = own != NULL && here != NULL && path != NULL && PyList_Append(path, own) == 0 &&
+                         PyList_Insert(path, 0, here) == 0
+                     ? 0
+                     : -1;
+    Py_XDECREF(here);
+    Py_XDECREF(own);
+    return result;
+}
+
+static int start_python(char error[HDSS_ERROR_MAX])
+{
+    if (python.support != NULL)
+        return 0;
+    if (!Py_IsInitialized())
+        Py_InitializeEx(0); /* signals are HDSS's business */
+    if (extend_path() == 0)
+        python.support = PyImport_ImportModule("hdss_python");
+    return python.support != NULL ? 0 : explain(error);
+}
+
+static void take_kind(struct hdss_param *param, const char *kind)
+{
+    param->kind = HDSS_PARAM_TEXT;
+    if (strcmp(kind, "integer") == 0) {
+        param->kind = HDSS_PARAM_INTEGER;
+        param->maximum = INTEGER_MAX;
+    } else if (strcmp(kind, "real") == 0) {
+        param->kind = HDSS_PARAM_REAL;
+        param->maximum = REAL_MAX;
+    } else if (strcmp(kind, "choice") == 0) {
+        param->kind = HDSS_PARAM_CHOICE;
+        param->choices = "no|yes";
+    }
+    param->minimum = -param->maximum;
+}
+
+static int take_params(void)
+{
+    PyObject *list = PyObject_GetAttrString(python.kernel, "params");
+    Py_ssize_t count = list != NULL ? PyList_Size(list) : -1;
+    if (count > HDSS_PARAMS_MAX)
+        PyErr_SetString(PyExc_ValueError, "the function has too many parameters");
+    for (Py_ssize_t i = 0; i < count && count <= HDSS_PARAMS_MAX; i++) {
+        const char *name, *kind, *fallback;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sss", &name, &kind, &fallback))
+            break;
+        struct hdss_param *param = &python.params[python.param_count++];
+        *param = (struct hdss_param){.name = strdup(name), .fallback = strdup(fallback), .unit = "", .summary = kind};
+        take_kind(param, kind);
+        param->summary = "of the function";
+    }
+    Py_XDECREF(list);
+    return PyErr_Occurred() != NULL ? -1 : 0;
+}
+
+static const char *text_of(const char *attribute)
+{
+    PyObject *text = PyObject_GetAttrString(python.kernel, attribute);
+    const char *kept = text != NULL ? keep(text) : NULL;
+    Py_XDECREF(text);
+    return kept;
+}
+
+/* The kernel "MODULE.FUNCTION", for the life of the process; NULL with one line. */
+EXPORT const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
+
+const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX])
+{
+    if (start_python(error) < 0)
+        return NULL;
+    python.kernel = PyObject_CallMethod(python.support, "Kernel", "s", name);
+    python.param_count = 0;
+    if (python.kernel == NULL || take_params() < 0) {
+        explain(error);
+        return NULL;
+    }
+    python.described = (struct hdss_kernel){
+        .abi = HDSS_KERNEL_ABI,
+        .name = text_of("name"),
+        .version = text_of("version"),
+        .summary = text_of("summary"),
+        .params = python.params,
+        .describe = describe,
+        .open = open_kernel,
+        .run = run,
+        .run_variable = run_variable,
+        .close = close_kernel,
+    };
+    python.params[python.param_count] = (struct hdss_param){0};
+    if (python.described.name != NULL && python.described.version != NULL && python.described.summary != NULL)
+        return &python.described;
+    explain(error);
+    return NULL;
+}
