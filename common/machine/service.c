@@ -453,6 +453,8 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         unsigned w = service->waiting[service->waiting_first];
         bool has_room = has_slot(service, w);
         if (has_room && !assign_next(service, w, now_ns, actions)) {
+            if (service->ending)
+                break; /* the owner could not cut, and nobody waits any more */
             if (service->returned_count == 0) {
                 if (service->exhausted)
                     serve_copies(service, now_ns, actions);
@@ -486,6 +488,7 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 {
     if (service->ending)
         return;
+    send_answers(service, actions); /* of this step: they were assigned before the end */
     service->ending = true;
     service->lossy |= end->lossy || end->late;
     service->waiting_count = service->asks_waiting = 0;
