@@ -12,6 +12,8 @@ import re
 import struct
 import sys
 
+from run import SHARES
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -381,6 +383,8 @@ def write(path, data):
 
 def main(arguments):
     if arguments == ["--check"]:
+        if set(SHARES) != set(TARGETS):
+            return f"run.py has other targets than seeds.py: {', '.join(sorted(set(SHARES) ^ set(TARGETS)))}"
         old = [path for path, data in everything() if read(path) != data]
         return f"{len(old)} seeds are not as seeds.py writes them, {old[0]} for one: run it" if old else 0
     if arguments:
