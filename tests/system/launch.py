@@ -177,11 +177,12 @@ def main(tests):
         try:
             skip = test()
             print(f'ok {number} - {name}' + (f' # SKIP {skip}' if isinstance(skip, str) else ''), flush=True)
-        except Exception:
+        except Exception as problem:
             failed += 1
             print(f'not ok {number} - {name}', flush=True)
-            for line in traceback.format_exc().splitlines():
-                print('# ' + line, flush=True)
+            # What is wrong comes first: a long output is cut at its end.
+            for line in [*f'{type(problem).__name__}: {problem}'.splitlines(), *traceback.format_tb(problem.__traceback__)]:
+                print('# ' + line.rstrip().replace('\n', '\n# '), flush=True)
         print(f'# {time.monotonic() - began:.1f} s', flush=True)
         os.chdir('/')
         shutil.rmtree(folder, ignore_errors=True)

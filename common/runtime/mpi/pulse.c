@@ -22,8 +22,8 @@
 
 #define BEAT_NS    1000000000u
 #define MISSED_MAX 10
-/* For who has not been heard of yet: nodes do not come up at the same time. */
-#define MISSED_AT_START_MAX 120
+/* For who has not been heard of yet: it has said hello, but connects to everybody it sends something to, first. */
+#define MISSED_AT_START_MAX 30
 /* The thread looks so often whether the rank itself does what is due. */
 #define THREAD_LOOK_MS 300
 
