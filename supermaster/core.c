@@ -204,15 +204,12 @@ static void receive_problem(struct supermaster *supermaster, const struct proble
     supermaster_fail(supermaster, problem->rank, text);
 }
 
-void supermaster_receive_common(struct supermaster *supermaster, unsigned from, const struct message *message)
+void supermaster_receive_common(struct supermaster *supermaster, const struct message *message)
 {
     switch (message->type) {
     case MESSAGE_SPEED: supermaster_receive_speed(supermaster, message); break;
     case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
-    case MESSAGE_ADOPT:
-        supermaster_receive_adopt(supermaster, topology_worker(supermaster->config.topology, from), &message->adopt);
-        break;
     default: supermaster_refuse(supermaster, "sent a message that is not for it to send");
     }
 }
@@ -231,7 +228,7 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
         if (!is_central(supermaster) && supermaster->service.waiting_count > 0)
             supermaster_note_waiting(supermaster);
         break;
-    default: supermaster_receive_common(supermaster, event->from, event->message);
+    default: supermaster_receive_common(supermaster, event->message);
     }
 }
 

@@ -115,7 +115,7 @@ void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns);
 
 /* core.c */
 /* What masters relay and, in the central topology, workers send themselves. */
-void supermaster_receive_common(struct supermaster *supermaster, unsigned from, const struct message *message);
+void supermaster_receive_common(struct supermaster *supermaster, const struct message *message);
 /* Drops the sender of this step's message, which cannot be. */
 void supermaster_refuse(struct supermaster *supermaster, const char *text);
 /* Whether this step's message may be about `rank`: its sender, or a worker of it. */

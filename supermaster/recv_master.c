@@ -128,6 +128,6 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
             supermaster_refuse(supermaster, "told of a failure of a rank that it does not serve");
         break;
     case MESSAGE_FAILED: supermaster_receive_failed(supermaster, message->records, message->record_count); break;
-    default: supermaster_receive_common(supermaster, supermaster->config.topology->master_rank[m], message);
+    default: supermaster_receive_common(supermaster, message);
     }
 }
