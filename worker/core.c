@@ -270,6 +270,8 @@ static uint64_t waited_ns(const struct worker *worker, const struct chunk_event 
 /* Notes the completion of the running chunk. One with results goes by itself. */
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
+    if (worker->running.chunk == 0)
+        return; /* all of it was told to a master that was lost */
     if (chunk->data != NULL)
         flush(worker, now_ns, actions);
     if (worker->done_count == 0)
@@ -310,7 +312,8 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     note_done(worker, now_ns, chunk, actions);
     worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
     if (worker->state == WORKER_LEAVING) {
-        request(worker, 0, chunk, now_ns, actions);
+        if (worker->done_count > 0)
+            request(worker, 0, chunk, now_ns, actions);
         leave(worker, now_ns, actions);
         return;
     }
@@ -350,14 +353,14 @@ static void forget_master(struct worker *worker)
     worker->asked = worker->asked_before = 0;
     worker->asked_at_ns = NEVER;
     worker->done_count = 0;
-    worker->running.chunk = 1;
+    worker->running.chunk = worker->running_sent < worker->running.count ? 1 : 0;
 }
 
 static void adopt(const struct worker *worker, struct actions *actions)
 {
     bool computes = worker->state == WORKER_COMPUTING || worker->state == WORKER_LEAVING;
     struct message message = {.type = MESSAGE_ADOPT};
-    if (computes) {
+    if (computes && worker->running.chunk != 0) {
         message.adopt.first = worker->running.first + worker->running_sent;
         message.adopt.count = worker->running.count - worker->running_sent;
     }
