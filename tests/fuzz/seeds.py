@@ -346,10 +346,27 @@ STATUS = {  # the first byte says how it is cut
     "long": b"\x0a" + b"x" * 100 + b"\nsupermaster 4\n", "half": b"\x03supermaster 1", "nul": b"\x07super\0master 0\n\n",
 }
 
+LIST, TABLE, SHELL, CSV = 1, 2, 4, 8
+
+
+def tasks(kind, commands, table="", count=0):
+    return bytes([kind, count]) + commands.encode() + b"\0" + table.encode()
+
+
+TASKS = {
+    "list": tasks(LIST, "true\n./fit a.dat -k 3\n# none\n\nA=1 B=2 env\n"), "crlf": tasks(LIST, "true\r\nfalse\r\n"),
+    "quotes": tasks(LIST, "echo 'a b' \"c \\\" d\" e\\ f # rest\n"), "open": tasks(LIST, "echo 'a\n"), "pipe": tasks(LIST, "a | b\n"),
+    "count": tasks(0, "work {} {#} {rank} {node} \\{x}", count=9), "tsv": tasks(TABLE, "fit {file} -k {k} {2}", "file\tk\na\t1\nb\t2\n"),
+    "csv": tasks(TABLE + CSV, "fit {file} {}", "file,k\n\"a, \"\"b\"\"\",1\nc,2\n"), "column": tasks(TABLE, "fit {none}", "file\na\n"),
+    "ragged": tasks(TABLE + CSV, "fit {1}", "a,b\n1\n"), "both": tasks(LIST + TABLE, "one {a}\ntwo {a}\n", "a\n1\n2\n"),
+    "shell": tasks(SHELL, "cat {} | wc; echo $HOME", count=3), "shell-table": tasks(LIST + TABLE + SHELL, "echo {a} > {b}\n", "a\tb\nx y\t'z'\n"),
+    "nothing": tasks(LIST, ""), "assigned": tasks(0, "A=1"), "nul": tasks(LIST + TABLE, "a", "b\0c\nd\n"),
+}
+
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
-    "parts": PARTS,
+    "parts": PARTS, "tasks": TASKS,
 }
 
 # For libFuzzer and AFL++: words to put in.

@@ -194,7 +194,7 @@ static void note_quotes(struct scan *scan)
 {
     struct cmdline *words = scan->words;
     size_t start = words->start[words->count - 1];
-    if (memchr(words->text + start, '=', words->length - start) == NULL)
+    if (words->length == start || memchr(words->text + start, '=', words->length - start) == NULL)
         scan->is_quoted = true;
 }
 
