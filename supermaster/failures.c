@@ -110,13 +110,14 @@ unsigned supermaster_failure_count(const struct supermaster *supermaster)
     return count <= FAILURES_TOLD ? count : FAILURES_TOLD + 1;
 }
 
-static void describe_range(const struct range *range, char text[60])
+static void describe_range(const struct range *range, bool are_tasks, char text[60])
 {
+    const char *name = are_tasks ? "task" : "iteration";
+    unsigned long long first = range->first + are_tasks;
     if (range->count == 1)
-        snprintf(text, 60, "iteration %llu", (unsigned long long)range->first);
+        snprintf(text, 60, "%s %llu", name, first);
     else
-        snprintf(text, 60, "iterations %llu to %llu", (unsigned long long)range->first,
-                 (unsigned long long)(range->first + range->count - 1));
+        snprintf(text, 60, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
 }
 
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text)
@@ -125,9 +126,10 @@ void supermaster_failure_text(const struct supermaster *supermaster, unsigned i,
     const struct report_failure *failure = &supermaster->failures.list[i];
     unsigned w = topology_worker(topology, failure->rank);
     char where[60] = "", what[60];
-    describe_range(&failure->range, what);
+    bool are_tasks = supermaster->config.are_tasks;
+    describe_range(&failure->range, are_tasks, what);
     if (i == FAILURES_TOLD) {
-        error_set(text, "more iterations failed, which are not told of one by one");
+        error_set(text, "more %s failed, which are not told of one by one", are_tasks ? "tasks" : "iterations");
         return;
     }
     if (w < topology->workers)

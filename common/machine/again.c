@@ -112,6 +112,7 @@ static uint64_t may_take(struct service *service, unsigned w, const struct retur
     uint64_t count = suspects_look(&service->suspects, &returned->range, &suspect);
     uint64_t due_ns = returned->since_ns + ELSEWHERE_NS;
     *careful = suspect.deaths >= CAREFUL_DEATHS;
+    count = *careful && service->childless ? 1 : count;
     if (suspect.deaths > 0 && service->workers[w].holds > 0)
         return 0;
     if (suspect.failures == 0 || suspect.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))

@@ -6,10 +6,11 @@
  *
  * What a lost worker had is returned, and so is what did not work: it is handed out again before anything else, the
  * latter to another worker where there is one. What is held against it is kept in `suspects`: iterations that took
- * workers down go out to be run with care, and where nothing helps they are given up. What a worker has had for far too
- * long is handed out a second time once nothing else is left; the first part of results that comes of either copy
- * decides whose results count, and those of the other are dropped. Every iteration is at any time in the pool, with one
- * worker whose results count (or two that have sent none of it yet), on its way to the disk, returned, or committed. */
+ * workers down go out to be run with care, or one by one where the kernel cannot be, so that the guilty one is found
+ * and no other goes with it; where nothing helps they are given up. What a worker has had for far too long is handed
+ * out a second time once nothing else is left; the first part of results that comes of either copy decides whose
+ * results count, and those of the other are dropped. Every iteration is at any time in the pool, with one worker whose
+ * results count (or two that have sent none of it yet), on its way to the disk, returned, or committed. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -109,6 +110,7 @@ struct service_config {
     uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
     unsigned retries;      /* of what did not work */
     bool once;             /* nobody is given what another still computes, however long that takes */
+    bool childless;        /* nothing is run in a child process: what took workers down goes out one by one */
     const struct service_ops *ops;
     void *owner;
 };
@@ -126,7 +128,7 @@ struct service {
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes, drain_ns;
-    bool once;
+    bool once, childless;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */

@@ -230,7 +230,7 @@ static void add_reasons(struct text *text, const struct report *report)
             continue;
         text_add(text, "%s", shown++ == 0 ? "  because      " : "               ");
         add_range(text, &failure->range, report->are_tasks);
-        text_add(text, " %s\n", failure->text);
+        text_add(text, "%s %s\n", report->are_tasks ? ":" : "", failure->text);
     }
 }
 

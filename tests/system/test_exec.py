@@ -4,7 +4,7 @@ import os
 import signal
 import stat
 
-from launch import SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
 
 RECOVERING = ['--mca', 'orte_abort_on_non_zero_status', '0', '--enable-recovery']
 OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.out.err', 'tasks.txt.out.log'
@@ -207,6 +207,20 @@ def test_a_lost_worker_takes_its_task_along_and_others_do_it():
     wait_until(lambda: not is_alive(sleeper), 'the end of the task of a worker that was killed')
     result = finish(process)
     assert [row['Exitval'] for row in log()] == ['0'] * 21, result
+
+
+def test_a_task_that_takes_three_workers_down_is_given_up_and_named():
+    lines = [f'echo {i}' for i in range(1, 25)]
+    lines[4] = 'kill -9 $PPID; sleep 1000'
+    for masters, workers in ((0, 4), (2, 6)):
+        words = ['--technique', 'css:chunk=12', '--report', 'report.json', '--output', f'o{masters}', *tasks(lines), 'shell=yes']
+        result = check(run([HDSS, 'run', '--masters', masters, '--workers', workers, *words]), 3)
+        assert '24 submitted = 23 done + 0 failed + 1 given up' in result.out and 'given up     tasks 5' in result.out, result
+        assert [line for line in result.err if 'task 5 failed: 3 workers were lost while they computed it; given up' in line], result
+        figures = report()
+        assert figures['failed'] == [[4, 1]] and figures['done'] == 23 and figures['faults']['lost_workers'] == 3, (figures, result)
+        assert read(f'o{masters}') == ''.join(f'{i}\n' for i in range(1, 25) if i != 5), read(f'o{masters}')
+        assert [int(row['Seq']) for row in log(f'o{masters}.log')] == [i for i in range(1, 25) if i != 5]
 
 
 def test_a_run_that_was_killed_is_resumed_with_what_is_left():

@@ -43,6 +43,8 @@ static int init_machine(struct program *program)
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .drain_ns = plan->job.drain_ns,
         .once = plan->loop.has_effects,
+        .childless = plan->kernel->descriptor != NULL,
+        .are_tasks = plan->loop.are_tasks,
         .speeds = speeds,
         .probe = job_probes(&plan->job),
         .technique_auto = plan->job.technique_auto,

@@ -272,6 +272,32 @@ START_TEST(what_killed_two_workers_goes_alone_and_with_care)
 }
 END_TEST
 
+START_TEST(what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_child)
+{
+    struct owner owner;
+    uint64_t first, count;
+    open_service(&owner, 0, false);
+    owner.service.childless = true;
+    pool_put(&owner.service.pool, 0, (struct range){0, 3});
+    for (unsigned w = 0; w < 2; w++) {
+        ck_assert_int_eq(request(&owner, w, 1, 0, PAYLOAD_NONE, 0), 0);
+        assert_assigned(&owner, ranks[w], 0, 3);
+        lose(&owner, w);
+    }
+    ck_assert_int_eq(request(&owner, 2, 2, 0, PAYLOAD_NONE, 0), 0);
+    assert_assigned(&owner, 9, 0, 1);
+    ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 0), 0);
+    assert_assigned(&owner, 9, 1, 1);
+    lose(&owner, 2);
+    ck_assert_uint_eq(owner.service.failed_count, 1);
+    assign_record_get(owner.service.failed, 0, &first, &count);
+    ck_assert(first == 1 && count == 1);
+    ck_assert_uint_eq(owner.committed, 1);
+    ck_assert_uint_eq(owner.service.returned_count, 1); /* the last one waits for a worker */
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(what_failed_is_tried_by_another)
 {
     struct owner owner;
@@ -455,6 +481,7 @@ int main(void)
     tcase_add_test(all, who_has_the_other_copy_goes_on_alone);
     tcase_add_test(all, a_range_that_kills_three_workers_is_given_up);
     tcase_add_test(all, what_killed_two_workers_goes_alone_and_with_care);
+    tcase_add_test(all, what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_child);
     tcase_add_test(all, what_failed_is_tried_by_another);
     tcase_add_test(all, who_failed_tries_again_where_no_other_comes);
     tcase_add_test(all, a_copy_that_fails_leaves_it_to_the_other);
