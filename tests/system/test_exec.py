@@ -196,15 +196,15 @@ def test_what_is_done_leaves_while_a_long_task_runs():
 
 
 def test_a_lost_worker_takes_its_task_along_and_others_do_it():
-    write('sleeper', 'echo $$ >> sleepers\nexec sleep 1000\n')
+    write('sleeper', 'sh -c "sleep 1000 & echo \\$! > below; wait" & until test -s below; do sleep 0.01; done; echo $$ >> sleepers\nexec sleep 1000\n')
     lines = ['sh -c "test -e first && exit 0; touch first; exec sh sleeper"'] + ['sleep 0.05'] * 20
     process = start(job(0, 2, ['--technique', 'ss', *tasks(lines)], options=RECOVERING))
     wait_until(lambda: lines_of('sleepers') > 0, 'the sleeper')
-    sleeper = int(read('sleepers'))
+    sleeper, below = int(read('sleepers')), int(read('below'))
     worker = int(open(f'/proc/{sleeper}/stat').read().rsplit(')', 1)[1].split()[1])
     assert worker in ranks_of(process, WORKER), 'a process stands between the worker and its task'
     os.kill(worker, signal.SIGKILL)
-    wait_until(lambda: not is_alive(sleeper), 'the end of the task of a worker that was killed')
+    wait_until(lambda: not is_alive(sleeper) and not is_alive(below), 'the end of the task of a worker that was killed, and of what it began')
     result = finish(process)
     assert [row['Exitval'] for row in log()] == ['0'] * 21, result
 

@@ -305,6 +305,7 @@ static void reap(struct command *command)
     struct rusage usage = {0};
     int status = 0;
     kill(-command->pid, SIGKILL);
+    spawn_forget(&command->spawner);
     while (wait4(command->pid, &status, 0, &usage) < 0 && errno == EINTR)
         ;
     struct command_outcome *outcome = &command->outcome;

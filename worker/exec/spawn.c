@@ -25,6 +25,7 @@ struct attempt {
     const struct spawn *spawn;
     pid_t worker;
     bool frees_cores;
+    volatile pid_t *group;
     int error;
 };
 
@@ -33,11 +34,12 @@ int spawner_init(struct spawner *spawner, bool frees_cores)
     *spawner = (struct spawner){.stack_bytes = STACK_BYTES, .frees_cores = frees_cores};
     void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     spawner->stack = stack == MAP_FAILED ? NULL : stack;
-    return spawner->stack == NULL ? -1 : 0;
+    return spawner->stack == NULL ? -1 : guard_init(&spawner->guard, stack, STACK_BYTES);
 }
 
 void spawner_fini(struct spawner *spawner)
 {
+    guard_fini(&spawner->guard);
     if (spawner->stack != NULL)
         munmap(spawner->stack, spawner->stack_bytes);
     spawner->stack = NULL;
@@ -52,7 +54,7 @@ static void reset_signals(void)
 }
 
 /* One by one where the kernel (before 5.9) cannot do it at once. */
-static void close_others(void)
+void spawn_close_others(void)
 {
     struct rlimit limit;
 #ifdef SYS_close_range
@@ -100,20 +102,22 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
     if (getppid() != attempt->worker) /* it ended before it was asked for */
         _exit(STATUS_NEVER_BEGAN);
     setpgid(0, 0);
+    *attempt->group = getpid();
     reset_signals();
     if (attempt->frees_cores)
         run_on_any_core();
     for (int i = 0; i < 3; i++)
         dup2(attempt->spawn->descriptors[i], i);
-    close_others();
+    spawn_close_others();
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     attempt->error = become_program(attempt->spawn);
     _exit(STATUS_NEVER_BEGAN);
 }
 
-static void forget(pid_t child, int *process)
+static void forget(const struct spawner *spawner, pid_t child, int *process)
 {
+    spawn_forget(spawner);
     if (*process >= 0)
         close(*process);
     *process = -1;
@@ -124,7 +128,8 @@ static void forget(pid_t child, int *process)
 /* A signal's handler must not run in the child, on the worker's memory: all are held back until there is none. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
-    struct attempt attempt = {.spawn = spawn, .worker = getpid(), .frees_cores = spawner->frees_cores};
+    struct attempt attempt = {
+        .spawn = spawn, .worker = getpid(), .frees_cores = spawner->frees_cores, .group = spawner->guard.group};
     sigset_t all, before;
     *process = -1;
     sigfillset(&all);
@@ -134,7 +139,7 @@ pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *proce
     int error = child < 0 ? errno : attempt.error;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (child > 0 && error != 0)
-        forget(child, process);
+        forget(spawner, child, process);
     errno = error;
     return error != 0 ? -1 : child;
 }

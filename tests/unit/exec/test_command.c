@@ -278,15 +278,17 @@ START_TEST(a_child_is_not_bound_to_the_cores_of_its_worker)
 }
 END_TEST
 
-/* A worker that is killed: its child must not be there a moment later. */
-START_TEST(a_child_dies_with_its_worker)
+/* A worker that is killed: its child, and what that has begun, must not be there a moment later. */
+START_TEST(what_a_child_has_begun_dies_with_its_worker)
 {
     int told[2];
     ck_assert_int_eq(pipe(told), 0);
     pid_t worker = fork();
     if (worker == 0) {
         open_command(&no_limits);
-        start((const char *[]){"/bin/sleep", "1000", NULL});
+        start((const char *[]){"/bin/sh", "-c", "sleep 1000 & echo; exec sleep 1000", NULL});
+        while (command.captures[COMMAND_OUT].received == 0)
+            command_advance(&command);
         if (write(told[1], &command.pid, sizeof command.pid) != sizeof command.pid)
             _exit(1);
         pause();
@@ -411,7 +413,7 @@ int main(void)
     tcase_add_test(all, a_child_inherits_three_descriptors_and_no_more);
     tcase_add_test(all, signals_are_as_by_default);
     tcase_add_test(all, a_child_is_not_bound_to_the_cores_of_its_worker);
-    tcase_add_test(all, a_child_dies_with_its_worker);
+    tcase_add_test(all, what_a_child_has_begun_dies_with_its_worker);
     tcase_add_test(all, output_can_go_to_files);
     tcase_add_test(all, time_and_memory_are_those_of_the_command);
     tcase_add_test(all, an_environment_has_nothing_of_the_run);
