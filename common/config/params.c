@@ -178,6 +178,30 @@ int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const 
     return 0;
 }
 
+bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_param *param)
+{
+    size_t length = strlen(param->name), word;
+    for (const char *names = kernel->manner; names != NULL; names = names[word] == '|' ? names + word + 1 : NULL) {
+        word = strcspn(names, "|");
+        if (word == length && memcmp(names, param->name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A name that is misspelt would be noticed only when a run is to be resumed. */
+static int check_manner(const char *name, const struct hdss_kernel *kernel, struct error *error)
+{
+    unsigned found = 0, named = kernel->manner != NULL;
+    for (const char *c = kernel->manner; c != NULL && *c != '\0'; c++)
+        named += *c == '|';
+    for (unsigned i = 0; kernel->params[i].name != NULL; i++)
+        found += kernel_param_is_manner(kernel, &kernel->params[i]);
+    return found == named
+               ? 0
+               : error_set(error, "kernel %.200s: its manner '%.60s' names what is no parameter", name, kernel->manner);
+}
+
 /* Of a table that is not ours. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
@@ -194,7 +218,7 @@ int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struc
             return error_set(error, "kernel %.200s: its parameter %.60s does not accept its own default, '%.60s'", name,
                              param->name, param->fallback);
     }
-    return 0;
+    return check_manner(name, kernel, error);
 }
 
 static const char *real_text(double value, char text[KERNEL_PARAM_TEXT_MAX])

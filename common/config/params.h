@@ -23,6 +23,9 @@ int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const 
 /* Whether the kernel's table is one, for kernels that are loaded: `name` stands in the error. -1 with one line. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error);
 
+/* Whether a run may be resumed with another value of the parameter: see `manner` in hdss/kernel.h. */
+bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_param *param);
+
 /* What one parameter accepts, for people: "an integer from 1 to 1048576", "one of row, column". Returns `text`. */
 const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size);
 

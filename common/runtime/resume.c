@@ -52,8 +52,9 @@ static char *name_job(const struct plan *plan, size_t *bytes)
     add_line(&text, "the kernel", plan->kernel->name);
     add_line(&text, "the kernel's version", plan->kernel->version);
     for (unsigned i = 0; i < kernel_params_count(plan->kernel); i++)
-        add_line(&text, plan->kernel->params[i].name,
-                 kernel_param_text(&plan->kernel->params[i], plan->values[i], value));
+        if (!kernel_param_is_manner(plan->kernel, &plan->kernel->params[i]))
+            add_line(&text, plan->kernel->params[i].name,
+                     kernel_param_text(&plan->kernel->params[i], plan->values[i], value));
     add_record(&text, &plan->loop);
     if (plan->loop.inputs != 0) {
         snprintf(value, sizeof value, "%016" PRIx64, plan->loop.inputs);

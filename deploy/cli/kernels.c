@@ -65,7 +65,8 @@ static void print_params(const struct hdss_kernel *kernel, const union hdss_valu
         width = widest(width, setting_of(&kernel->params[i], values[i], text));
     for (unsigned i = 0; i < count; i++) {
         printf("  %-*s  %s\n", width, setting_of(&kernel->params[i], values[i], text), kernel->params[i].summary);
-        printf("  %-*s  accepted: %s\n", width, "", range_of(&kernel->params[i], text));
+        printf("  %-*s  accepted: %s%s\n", width, "", range_of(&kernel->params[i], text),
+               kernel_param_is_manner(kernel, &kernel->params[i]) ? "; may be another with --resume" : "");
     }
 }
 

@@ -52,6 +52,7 @@ START_TEST(every_kernel_describes_a_loop_by_default)
         struct error error = {""};
         ck_assert_uint_eq(all[i]->abi, HDSS_KERNEL_ABI);
         check_table(all[i]);
+        ck_assert_msg(kernel_check_table(all[i]->name, all[i], &error) == 0, "%s", error.text);
         ck_assert_msg(kernel_run_describe(&run, all[i]->name, (const char *const[]){NULL}, &error) == 0, "%s",
                       error.text);
         ck_assert(run.loop.iterations > 0 || all[i] == &exec_kernel); /* which must be told what to run */

@@ -262,6 +262,15 @@ def test_only_what_failed_is_done_again():
     assert [row['Exitval'] for row in log()] == ['0'] * 10
 
 
+def test_the_manner_may_change_when_a_run_is_resumed():
+    lines = ['sh -c "test -e first && exit 0; touch first; sleep 1000"', 'echo 2', 'false']
+    check(run_job(0, 1, [*tasks(lines), 'timeout=0.3']), 3)
+    result = check(run_job(0, 1, ['--resume=failed', *tasks(lines), 'timeout=60', 'retries=2', 'max_output=1000']), 3)
+    assert [(row['End'], row['Tries']) for row in log()] == [('exit', '1'), ('exit', '1'), ('exit', '3')], result
+    result = check(run_job(0, 1, ['--resume=failed', *tasks(lines), 'inherit=mpi']), 2)
+    assert len(result.err) == 1 and 'inherit is nothing there and mpi here' in result.err[0], result
+
+
 def test_a_list_that_was_changed_is_not_resumed():
     check(run_job(0, 2, tasks(['true', 'false'])), 3)
     result = check(run_job(0, 2, ['--resume', *tasks(['true', 'echo'])]), 2)

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* To be raised when a structure or the meaning of a call in this header changes. */
-#define HDSS_KERNEL_ABI 2
+#define HDSS_KERNEL_ABI 3
 
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
@@ -176,6 +176,10 @@ struct hdss_kernel {
      * processes of its own: it is never put into a child process, as the descriptor is the worker's. NULL where it
      * never waits. */
     int (*descriptor)(void *instance);
+
+    /* Names of parameters, "timeout|retries", that say in what manner iterations are run and not what they are: a run
+     * that ended early may be resumed with other values of these. NULL where there are none. */
+    const char *manner;
 };
 
 /* Declares the kernel of a shared object, before its definition: HDSS_KERNEL(hdss_kernel) = { HDSS_KERNEL_ABI, .. }; */

@@ -89,4 +89,5 @@ HDSS_KERNEL(hdss_kernel) = {
     HDSS_KERNEL_ABI, "factors", "1",     "the prime factors of each number, as text",
     params,          describe,  nullptr, open_kernel,
     nullptr,         run,       nullptr, close_kernel,
+    nullptr,         nullptr,
 };

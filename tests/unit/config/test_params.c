@@ -231,6 +231,22 @@ START_TEST(the_kernels_own_refusal_bears_its_name)
 }
 END_TEST
 
+START_TEST(the_manner_names_whole_parameters)
+{
+    struct hdss_kernel other = kernel;
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert(!kernel_param_is_manner(&other, &table[i]));
+    other.manner = "name|count";
+    ck_assert(kernel_param_is_manner(&other, &table[COUNT]) && kernel_param_is_manner(&other, &table[NAME]));
+    ck_assert(!kernel_param_is_manner(&other, &table[FACTOR]) && !kernel_param_is_manner(&other, &table[SHAPE]));
+    ck_assert_int_eq(kernel_check_table("toy", &other, &error), 0);
+    other.manner = "name|coun";
+    ck_assert(!kernel_param_is_manner(&other, &table[COUNT]));
+    ck_assert_int_eq(kernel_check_table("toy", &other, &error), -1);
+    ck_assert_str_eq(error.text, "kernel toy: its manner 'name|coun' names what is no parameter");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("params");
@@ -246,6 +262,7 @@ int main(void)
     tcase_add_test(tcase, described_tiles_must_cover_the_array);
     tcase_add_test(tcase, a_kernel_that_waits_must_have_effects);
     tcase_add_test(tcase, the_kernels_own_refusal_bears_its_name);
+    tcase_add_test(tcase, the_manner_names_whole_parameters);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -433,4 +433,5 @@ const struct hdss_kernel exec_kernel = {
     .run_variable = run_variable,
     .descriptor = descriptor,
     .close = close_instance,
+    .manner = "keep|timeout|retries|max_output",
 };
