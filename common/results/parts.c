@@ -80,6 +80,12 @@ bool parts_exist(const char *path)
     return access(path, F_OK) == 0 || access(folder_of(path, folder), F_OK) == 0;
 }
 
+bool parts_begun(const char *path)
+{
+    char file[PATH_MAX];
+    return access(file_in(path, RUN_FILE, file), F_OK) == 0;
+}
+
 /* "12-0" */
 static bool is_part_name(const char *name)
 {

@@ -31,6 +31,8 @@ int parts_check(const char *path, const struct hdss_loop *loop, struct error *er
 int parts_create(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_find(const char *path, const struct hdss_loop *loop, struct error *error);
 bool parts_exist(const char *path);
+/* Whether the folder is there, and was begun. */
+bool parts_begun(const char *path);
 int parts_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
                struct error *error);
 int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *bytes, uint64_t size,
@@ -59,6 +61,10 @@ int parts_list(const char *folder, struct part_file **files, size_t *count);
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                struct error *error);
 
-/* What is called failed, and the sum of its digests. */
-int parts_find_failed(const char *path, const struct hdss_loop *loop, struct ranges *failed, uint64_t *digest,
-                      struct error *error);
+/* As results_hold() in results.h. */
+int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
+
+/* Adds to `found` what of `done` is there and sound, or of that what is called failed, and sets the sum of its digests.
+ * -1 with one line. */
+int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool failed_only,
+               struct ranges *found, uint64_t *digest, struct error *error);

@@ -1,7 +1,6 @@
-/* Joining parts: the streams of all iterations, in their order, each into its file; and what of them failed. */
+/* Joining parts: the streams of all iterations, in their order, each into its file. */
 #include "common/results/parts.h"
 #include "common/results/partial.h"
-#include "common/util/digest.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -137,51 +136,5 @@ int parts_join(const char *path, const struct hdss_loop *loop, const struct rang
         result = refuse_gap(join, error);
     result = end(join, result, error);
     free(join);
-    return result;
-}
-
-struct search {
-    const struct hdss_loop *loop;
-    struct ranges *failed;
-    uint64_t digest; /* of what failed */
-};
-
-/* The digests of those of the iterations that failed. */
-static uint64_t digest_failed(const struct hdss_loop *loop, uint64_t first, const struct block *block, uint32_t from,
-                              uint32_t count)
-{
-    const unsigned char *at[HDSS_STREAMS_MAX];
-    uint64_t digest = 0;
-    for (unsigned s = 0; s < block->streams; s++)
-        at[s] = block->stream[s] + sum_lengths(block, s, 0, from);
-    for (uint32_t i = from; i < from + count; i++) {
-        const void *bytes[HDSS_STREAMS_MAX];
-        uint32_t lengths[HDSS_STREAMS_MAX];
-        unsigned same = 0;
-        for (unsigned s = 0; s < block->streams; s++) {
-            bytes[same] = at[s];
-            lengths[same] = block_length(block, i, s);
-            at[s] += lengths[same];
-            same += !loop->stream[s].differs;
-        }
-        digest += block_failed(block, i) ? digest_streams(first + i - from, same, bytes, lengths) : 0;
-    }
-    return digest;
-}
-
-static int find_failed(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
-                       struct error *error)
-{
-    struct search *search = context;
-    search->digest += digest_failed(search->loop, first, block, from, count);
-    return note_failed(search->failed, first, block, from, count, error);
-}
-
-int parts_find_failed(const char *path, const struct hdss_loop *loop, struct ranges *failed, uint64_t *digest,
-                      struct error *error)
-{
-    struct search search = {.loop = loop, .failed = failed};
-    int result = parts_sweep(path, loop, find_failed, &search, error);
-    *digest = search.digest;
     return result;
 }

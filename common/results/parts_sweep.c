@@ -268,23 +268,62 @@ static int sweep_group(struct sweep *sweep, size_t i, size_t count, struct error
     return result;
 }
 
+static void begin(struct sweep *sweep, const char *path)
+{
+    snprintf(sweep->folder, sizeof sweep->folder, "%s.parts", path);
+    for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
+        sweep->fd[i] = -1;
+}
+
+static void end(struct sweep *sweep)
+{
+    for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
+        if (sweep->fd[i] >= 0)
+            close(sweep->fd[i]);
+    free(sweep->files);
+    free(sweep->entries);
+    free(sweep->pieces);
+    free(sweep->bytes);
+}
+
 int parts_sweep(const char *path, const struct hdss_loop *loop, parts_taker *take, void *context, struct error *error)
 {
     struct sweep sweep = {.loop = loop, .take = take, .context = context};
-    snprintf(sweep.folder, sizeof sweep.folder, "%s.parts", path);
-    for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
-        sweep.fd[i] = -1;
+    begin(&sweep, path);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0, size; result == 0 && i < sweep.count; i += size) {
         size = group_size(&sweep, i);
         result = sweep_group(&sweep, i, size, error);
     }
-    for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
-        if (sweep.fd[i] >= 0)
-            close(sweep.fd[i]);
-    free(sweep.files);
-    free(sweep.entries);
-    free(sweep.pieces);
-    free(sweep.bytes);
+    end(&sweep);
+    return result;
+}
+
+/* --- what there is --- */
+
+static bool covers_all(const struct ranges *there, const struct ranges *wanted)
+{
+    for (size_t i = 0; i < ranges_length(wanted); i++)
+        if (!ranges_covers(there, ranges_at(wanted, i)->first, ranges_at(wanted, i)->count))
+            return false;
+    return true;
+}
+
+int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error)
+{
+    struct sweep sweep = {.loop = loop};
+    struct ranges there;
+    if (!parts_begun(path))
+        return RESULTS_ABSENT;
+    ranges_init(&there);
+    begin(&sweep, path);
+    int result = read_all_heads(&sweep, error);
+    for (size_t i = 0; result == 0 && i < sweep.count; i++)
+        if (ranges_add(&there, sweep.entries[i].head.first, sweep.entries[i].head.count, NULL) < 0)
+            result = no_memory(error);
+    if (result == 0)
+        result = covers_all(&there, done) ? RESULTS_COMPLETE : RESULTS_LACKS;
+    ranges_fini(&there);
+    end(&sweep);
     return result;
 }

@@ -93,9 +93,21 @@ int results_sync_files(const char *path, const struct hdss_loop *loop, struct er
     return is_variable(loop) ? 0 : sync_file(path, error);
 }
 
-int results_find_failed(const char *path, const struct hdss_loop *loop, struct ranges *failed, uint64_t *digest,
-                        struct error *error)
+int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error)
+{
+    return is_variable(loop) ? parts_hold(path, loop, done, error) : RESULTS_COMPLETE;
+}
+
+int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct ranges *sound,
+                       uint64_t *digest, struct error *error)
 {
     *digest = 0;
-    return is_variable(loop) ? parts_find_failed(path, loop, failed, digest, error) : 0;
+    return is_variable(loop) ? parts_look(path, loop, done, false, sound, digest, error) : 0;
+}
+
+int results_find_failed(const char *path, const struct hdss_loop *loop, const struct ranges *done,
+                        struct ranges *failed, uint64_t *digest, struct error *error)
+{
+    *digest = 0;
+    return is_variable(loop) ? parts_look(path, loop, done, true, failed, digest, error) : 0;
 }

@@ -78,6 +78,16 @@ int results_sync_files(const char *path, const struct hdss_loop *loop, struct er
 /* Removes what the final files were made from. */
 void results_remove(const char *path, const struct hdss_loop *loop);
 
-/* Of variable output, what the earlier runs of a job call failed, and the sum of its digests. -1 with one line. */
-int results_find_failed(const char *path, const struct hdss_loop *loop, struct ranges *failed, uint64_t *digest,
-                        struct error *error);
+/* Whether what results_create() made holds all of `done`, as far as can be seen without reading it: RESULTS_COMPLETE,
+ * RESULTS_LACKS where some of variable output is missing, RESULTS_ABSENT, or -1 with one line. */
+enum { RESULTS_COMPLETE, RESULTS_LACKS = 3 };
+int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
+
+/* Of variable output, what of `done` is there and as it was written, and the sum of its digests. -1 with one line. */
+int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct ranges *sound,
+                       uint64_t *digest, struct error *error);
+
+/* Of variable output, what of `done` the earlier runs of a job call failed, and the sum of its digests. -1 with one
+ * line. */
+int results_find_failed(const char *path, const struct hdss_loop *loop, const struct ranges *done,
+                        struct ranges *failed, uint64_t *digest, struct error *error);

@@ -121,6 +121,48 @@ static int begin_at_start(const struct plan *plan, const char *path, const char 
     return 0;
 }
 
+/* What of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing is left to be
+ * done they are read as well, as the files could not be made of them else. 1: there is less, with it in `sound`. */
+static int find_sound(const struct journal_content *content, const struct plan *plan, struct ranges *sound,
+                      uint64_t *digest, struct error *error)
+{
+    const char *output = plan->job.output;
+    uint64_t done = ranges_total(&content->done);
+    int held = results_hold(output, &plan->loop, &content->done, error);
+    bool is_in_doubt =
+        held == RESULTS_LACKS || (held == RESULTS_COMPLETE && plan->loop.streams > 0 && done == plan->count);
+    if (held < 0 || !is_in_doubt)
+        return held < 0 ? -1 : 0;
+    if (results_find_sound(output, &plan->loop, &content->done, sound, digest, error) < 0)
+        return -1;
+    return ranges_total(sound) < done;
+}
+
+/* What is called done and is not there, or not as it was written, is done again. Where nothing at all is there, the run
+ * is refused later on. */
+static int forget_missing(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
+{
+    struct journal_content *content = &resume->earlier.content;
+    struct ranges sound;
+    uint64_t digest;
+    ranges_init(&sound);
+    int result = plan->collect ? find_sound(content, plan, &sound, &digest, error) : 0;
+    if (result <= 0) {
+        ranges_fini(&sound);
+        return result;
+    }
+    uint64_t done = ranges_total(&content->done);
+    fprintf(stderr,
+            "%s: %s.parts: of %" PRIu64 " %s that %s calls done the output of %" PRIu64
+            " is missing there: those are done again\n",
+            name, plan->job.output, done, plan->loop.are_tasks ? "tasks" : "iterations", resume->path,
+            done - ranges_total(&sound));
+    ranges_fini(&content->done);
+    content->done = sound;
+    content->digest = digest;
+    return 0;
+}
+
 /* What the kernel called failed is done again. */
 static int forget_failed(struct resume *resume, const struct plan *plan, struct error *error)
 {
@@ -128,7 +170,8 @@ static int forget_failed(struct resume *resume, const struct plan *plan, struct 
     struct ranges failed;
     uint64_t digest = 0;
     ranges_init(&failed);
-    int result = plan->collect ? results_find_failed(plan->job.output, &plan->loop, &failed, &digest, error) : 0;
+    int result =
+        plan->collect ? results_find_failed(plan->job.output, &plan->loop, &content->done, &failed, &digest, error) : 0;
     for (size_t i = 0; result == 0 && i < ranges_length(&failed); i++) {
         const struct range *range = ranges_at(&failed, i);
         if (ranges_remove(&content->done, range->first, range->count, NULL) < 0)
@@ -146,6 +189,8 @@ static int take_earlier(struct resume *resume, const struct plan *plan, const ch
     if (journal_compare(&content->head, &resume->head, resume->path, error) < 0)
         return -1;
     resume->resumed = true;
+    if (forget_missing(resume, plan, name, error) < 0)
+        return -1;
     if (plan->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, plan, error) < 0)
         return -1;
     if (dropped > 0)

@@ -262,6 +262,36 @@ def test_only_what_failed_is_done_again():
     assert [row['Exitval'] for row in log()] == ['0'] * 10
 
 
+def test_output_that_is_gone_is_made_again():
+    words = ['--output', 'o', *tasks([f'sh -c "echo x >> ran.{i}; echo {i}"' for i in range(20)] + ['false'])]
+    first = check(run_job(0, 1, ['--technique', 'ss', *words]), 3)
+
+    def mended(lost):
+        result = check(run_job(0, 1, ['--resume', *words]), 3)
+        told = [line for line in result.err if 'o.parts: of 21 tasks that o.journal calls done the output of ' in line]
+        assert len(told) == 1 and lost(int(told[0].split(' the output of ')[1].split()[0])), result
+        assert read('o') == ''.join(f'{i}\n' for i in range(20)) and result.checksum() == first.checksum(), result
+        return [len(read(f'ran.{i}').splitlines()) for i in range(20)]
+
+    part = glob.glob('o.parts/1-*')[0]
+    os.truncate(part, os.path.getsize(part) - 1)
+    runs = mended(lambda count: 1 <= count < 21)
+    assert runs[0] in (1, 2) and set(runs) <= {1, 2}, runs
+    for path in glob.glob('o.parts/*-*'):
+        os.remove(path)
+    assert mended(lambda count: count == 21) == [count + 1 for count in runs]
+    part = glob.glob('o.parts/3-*')[0]
+    with open(part, 'r+b') as file:
+        file.seek(-1, os.SEEK_END)
+        last = file.read(1)
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([last[0] ^ 1]))
+    mended(lambda count: 1 <= count <= 21)
+    os.rename('o.parts', 'elsewhere')
+    result = check(run_job(0, 1, ['--resume', *words]), 2)
+    assert len(result.err) == 1 and 'are not there, of which o.journal says that they are in o' in result.err[0], result
+
+
 def test_the_manner_may_change_when_a_run_is_resumed():
     lines = ['sh -c "test -e first && exit 0; touch first; sleep 1000"', 'echo 2', 'false']
     check(run_job(0, 1, [*tasks(lines), 'timeout=0.3']), 3)

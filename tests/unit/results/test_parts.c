@@ -142,10 +142,18 @@ START_TEST(of_iterations_that_are_there_twice_the_latest_run_counts)
     write_part(&sink, 4, 6, 'a', 7); /* of a rank that went on after another had been lost */
     OK(results_close(&sink, &error));
     uint64_t digest, expected = digest_record(2, "2a\n", 3) + digest_record(7, "7a\n", 3);
-    OK(results_find_failed("out", &loop, &failed, &digest, &error));
+    struct ranges done;
+    ranges_init(&done);
+    ranges_add(&done, 0, 7, NULL);
+    OK(results_find_failed("out", &loop, &done, &failed, &digest, &error));
+    ck_assert_uint_eq(ranges_total(&failed), 1); /* the other one is not called done */
+    ck_assert_uint_eq(digest, digest_record(2, "2a\n", 3));
+    ranges_add(&done, 7, 3, NULL);
+    OK(results_find_failed("out", &loop, &done, &failed, &digest, &error));
     ck_assert_uint_eq(ranges_total(&failed), 2);
     ck_assert_uint_eq(digest, expected);
     ranges_clear(&failed);
+    ranges_fini(&done);
     OK(results_find("out", &loop, &error)); /* the job is resumed */
     OK(results_open(&sink, "out", &loop, 0, &error));
     write_part(&sink, 7, 1, 'b', 99);
@@ -181,6 +189,43 @@ START_TEST(a_torn_entry_is_not_believed)
         OK(join(0, 0));
         check_text("out", cut >= at[2] ? "0a\n1a\n2a\n3a\n4a\n5a\n" : cut >= at[1] ? "0a\n1a\n2a\n" : "");
     }
+}
+END_TEST
+
+static uint64_t digest_of(uint64_t first, uint64_t end)
+{
+    uint64_t digest = 0;
+    for (uint64_t i = first; i < end; i++) {
+        char text[24];
+        int length = snprintf(text, sizeof text, "%llua\n", (unsigned long long)i);
+        digest += digest_record(i, text, (size_t)length);
+    }
+    return digest;
+}
+
+START_TEST(what_is_missing_of_what_is_done_is_found)
+{
+    off_t at[3], size = write_three(at);
+    struct ranges done, sound;
+    uint64_t digest;
+    ranges_init(&done);
+    ranges_init(&sound);
+    ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_COMPLETE);
+    ranges_add(&done, 1, 9, NULL);
+    ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_COMPLETE);
+    OK(results_find_sound("out", &loop, &done, &sound, &digest, &error));
+    ck_assert(ranges_total(&sound) == 9 && ranges_covers(&sound, 1, 9));
+    ck_assert_uint_eq(digest, digest_of(1, 10));
+    ranges_clear(&sound);
+    ck_assert_int_eq(truncate("out.parts/1-0", size - 1), 0);
+    ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_LACKS);
+    OK(results_find_sound("out", &loop, &done, &sound, &digest, &error));
+    ck_assert(ranges_total(&sound) == 5 && ranges_covers(&sound, 1, 5));
+    ck_assert_uint_eq(digest, digest_of(1, 6));
+    ck_assert_int_eq(unlink("out.parts/run"), 0);
+    ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_ABSENT);
+    ranges_fini(&done);
+    ranges_fini(&sound);
 }
 END_TEST
 
@@ -286,6 +331,7 @@ int main(void)
     tcase_add_test(all, what_is_missing_is_named_where_all_must_be_there);
     tcase_add_test(all, of_iterations_that_are_there_twice_the_latest_run_counts);
     tcase_add_test(all, a_torn_entry_is_not_believed);
+    tcase_add_test(all, what_is_missing_of_what_is_done_is_found);
     tcase_add_test(all, a_corrupted_entry_is_left_out);
     tcase_add_test(all, a_corrupted_entry_gives_way_to_another_of_its_iterations);
     tcase_add_test(all, what_is_no_block_of_the_part_is_not_written);

@@ -1,0 +1,56 @@
+/* Looking through the parts that an earlier run has left, before it is resumed: whether all is there that is called
+ * done, and what of it failed. */
+#include "common/results/parts.h"
+#include "common/util/digest.h"
+
+struct look {
+    const struct hdss_loop *loop;
+    const struct ranges *done; /* what is looked at */
+    bool failed_only;
+    struct ranges *found;
+    uint64_t digest; /* of what is found */
+};
+
+/* The streams of iteration `i` of the block, which begin at `at`: goes on behind them, and returns the digest of those
+ * that are part of the checksum. */
+static uint64_t take_streams(const struct look *look, uint64_t iteration, const struct block *block, uint32_t i,
+                             const unsigned char *at[HDSS_STREAMS_MAX])
+{
+    const void *bytes[HDSS_STREAMS_MAX];
+    uint32_t lengths[HDSS_STREAMS_MAX];
+    unsigned same = 0;
+    for (unsigned s = 0; s < block->streams; s++) {
+        bytes[same] = at[s];
+        lengths[same] = block_length(block, i, s);
+        at[s] += lengths[same];
+        same += !look->loop->stream[s].differs;
+    }
+    return digest_streams(iteration, same, bytes, lengths);
+}
+
+static int take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                struct error *error)
+{
+    struct look *look = context;
+    const unsigned char *at[HDSS_STREAMS_MAX];
+    for (unsigned s = 0; s < block->streams; s++)
+        at[s] = block->stream[s];
+    for (uint32_t i = 0; i < from + count; i++) {
+        const uint64_t iteration = first + i - from, digest = take_streams(look, iteration, block, i, at);
+        if (i < from || (look->failed_only && !block_failed(block, i)) || !ranges_contains(look->done, iteration))
+            continue;
+        look->digest += digest;
+        if (ranges_add(look->found, iteration, 1, NULL) < 0)
+            return error_set(error, "out of memory for what is in the parts of the output");
+    }
+    return 0;
+}
+
+int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool failed_only,
+               struct ranges *found, uint64_t *digest, struct error *error)
+{
+    struct look look = {.loop = loop, .done = done, .failed_only = failed_only, .found = found};
+    int result = parts_sweep(path, loop, take, &look, error);
+    *digest = look.digest;
+    return result;
+}
