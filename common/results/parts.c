@@ -19,6 +19,7 @@
 
 #define FOLDER_ENDING ".parts"
 #define RUN_FILE      "run"
+#define OUT_ENDING    ".out"
 #define LONGEST_NAME  (sizeof FOLDER_ENDING + PART_NAME_MAX)
 
 static const char magic[4] = {'H', 'D', 'S', 'B'};
@@ -60,6 +61,15 @@ static const char *folder_of(const char *path, char folder[PATH_MAX])
 static const char *file_in(const char *path, const char *name, char file[PATH_MAX])
 {
     snprintf(file, PATH_MAX, "%s" FOLDER_ENDING "/%s", path, name);
+    return file;
+}
+
+const char *parts_stream_file(const char *path, const char *ending, char file[PATH_MAX])
+{
+    size_t length = strlen(path), own = strlen(OUT_ENDING);
+    bool has_stem = length > own && path[length - own - 1] != '/' && strcmp(path + length - own, OUT_ENDING) == 0;
+    bool takes_place = has_stem && ending[0] == '.' && strcmp(ending, OUT_ENDING) != 0;
+    snprintf(file, PATH_MAX, "%.*s%s", (int)(takes_place ? length - own : length), path, ending);
     return file;
 }
 

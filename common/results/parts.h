@@ -15,6 +15,8 @@
 #include "common/util/ranges.h"
 #include "proto/block.h"
 
+#include <limits.h>
+
 #define PART_HEAD_BYTES 48
 
 struct part_head {
@@ -25,6 +27,10 @@ struct part_head {
 void part_head_put(const struct part_head *head, unsigned char out[PART_HEAD_BYTES]);
 /* False for bytes that are none. */
 bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTES]);
+
+/* The file of a stream with this ending: behind the output's name, or in the place of the .out there. Returns `file`.
+ */
+const char *parts_stream_file(const char *path, const char *ending, char file[PATH_MAX]);
 
 /* As the calls of the same names in results.h. */
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error);

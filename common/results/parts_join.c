@@ -28,8 +28,11 @@ struct join {
 
 static int refuse(const struct join *join, unsigned s, const char *what, struct error *error)
 {
-    return error_set(error, "%.150s%s: %s: %s; the results are kept in %.150s.parts", join->path,
-                     join->loop->stream[s].ending, what, strerror(errno), join->path);
+    char path[PATH_MAX];
+    int reason = errno;
+    parts_stream_file(join->path, join->loop->stream[s].ending, path);
+    return error_set(error, "%.150s: %s: %s; the results are kept in %.150s.parts", path, what, strerror(reason),
+                     join->path);
 }
 
 static int open_stream(struct join *join, unsigned s, struct error *error)
@@ -37,8 +40,7 @@ static int open_stream(struct join *join, unsigned s, struct error *error)
     struct stream *stream = &join->stream[s];
     const struct hdss_stream *described = &join->loop->stream[s];
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s%s", join->path, described->ending);
-    if (partial_init(&stream->partial, path, error) < 0)
+    if (partial_init(&stream->partial, parts_stream_file(join->path, described->ending, path), error) < 0)
         return -1;
     stream->buffer = malloc(BUFFER_BYTES);
     stream->file = stream->buffer != NULL ? partial_open(&stream->partial) : NULL;

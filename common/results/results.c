@@ -86,8 +86,7 @@ int results_sync_files(const char *path, const struct hdss_loop *loop, struct er
 {
     char file[PATH_MAX];
     for (unsigned s = 0; s < loop->streams; s++) {
-        snprintf(file, sizeof file, "%s%s", path, loop->stream[s].ending);
-        if (sync_file(file, error) < 0)
+        if (sync_file(parts_stream_file(path, loop->stream[s].ending, file), error) < 0)
             return -1;
     }
     return is_variable(loop) ? 0 : sync_file(path, error);

@@ -7,7 +7,7 @@ import stat
 from launch import HDSS, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
 
 RECOVERING = ['--mca', 'orte_abort_on_non_zero_status', '0', '--enable-recovery']
-OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.out.err', 'tasks.txt.out.log'
+OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.err', 'tasks.txt.log'
 HEADING = ['Seq', 'Host', 'Starttime', 'JobRuntime', 'Send', 'Receive', 'Exitval', 'Signal', 'Command', 'Worker', 'Node', 'CPUtime', 'MaxRSS',
            'Tries', 'End']
 
@@ -56,7 +56,7 @@ def test_each_task_runs_once_and_in_order():
         assert all(row['Exitval'] == '0' and row['Signal'] == '0' and row['End'] == 'exit' and row['Tries'] == '1' for row in rows)
         assert f'{count} submitted = {count} done + 0 failed + 0 given up' in result.out, result
         assert report()['done'] == count and not glob.glob('*.parts') and not glob.glob('*.journal')
-        for path in glob.glob('ran.*') + glob.glob(OUT + '*'):
+        for path in glob.glob('ran.*') + [OUT, ERR, LOG]:
             os.remove(path)
 
 
@@ -95,7 +95,7 @@ def test_a_command_for_a_number_of_tasks():
     assert [line[0] for line in lines] == [line[1] for line in lines] == [line[3] for line in lines] == [str(i) for i in range(1, 51)], result
     assert all(line[2] == line[4] and line[4] in '12' and line[5] == '0' for line in lines), lines
     check(run_job(0, 2, ['exec', 'command=true']))
-    assert read('exec.out') == '' and len(log('exec.out.log')) == 1
+    assert read('exec.out') == '' and len(log('exec.log')) == 1
 
 
 def test_tables_fill_in_the_columns():

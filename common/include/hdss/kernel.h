@@ -77,7 +77,8 @@ enum hdss_layout {
 
 /* One of the files that variable output goes to. The texts are constants, or live as long as the process. */
 struct hdss_stream {
-    const char *ending;  /* what its file's name has behind that of the output: "", ".err", ".log"; each only once */
+    const char *ending;  /* what its file's name has behind that of the output, or in the place of its .out: "", ".err",
+                            ".log"; each only once */
     const char *heading; /* what it begins with, with its line end; NULL for nothing */
     bool differs;        /* from run to run, as times do: it is no part of the checksum */
 };

@@ -116,6 +116,20 @@ START_TEST(parts_of_several_ranks_are_joined_in_order)
 }
 END_TEST
 
+START_TEST(an_ending_takes_the_place_of_out)
+{
+    static const char *const cases[][3] = {
+        {"tasks.txt.out", "", "tasks.txt.out"}, {"tasks.txt.out", ".err", "tasks.txt.err"},
+        {"tasks.txt", ".err", "tasks.txt.err"}, {"a/.out", ".err", "a/.out.err"},
+        {".out", ".err", ".out.err"},           {"x.out", "-more", "x.out-more"},
+        {"x.out", ".out", "x.out.out"},         {"a.out/x", ".err", "a.out/x.err"},
+    };
+    char file[PATH_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        ck_assert_str_eq(parts_stream_file(cases[i][0], cases[i][1], file), cases[i][2]);
+}
+END_TEST
+
 START_TEST(what_is_missing_is_named_where_all_must_be_there)
 {
     struct results_sink sink;
@@ -328,6 +342,7 @@ int main(void)
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_set_timeout(all, 60);
     tcase_add_test(all, parts_of_several_ranks_are_joined_in_order);
+    tcase_add_test(all, an_ending_takes_the_place_of_out);
     tcase_add_test(all, what_is_missing_is_named_where_all_must_be_there);
     tcase_add_test(all, of_iterations_that_are_there_twice_the_latest_run_counts);
     tcase_add_test(all, a_torn_entry_is_not_believed);
