@@ -1,0 +1,86 @@
+/* The steps of the executor that several of its files take. Inside worker/exec only. */
+#pragma once
+
+#include "worker/exec/inline.h"
+
+#include <time.h>
+
+/* What is computed leaves after this time of computing, be the buffer full or not. */
+#define SLICE_NS 1000000000u
+
+/* --- inline.c --- */
+
+/* Runs the kernel, without a look at the time. */
+int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
+
+/* The next part that leaves: its iterations, and their bytes. */
+uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
+
+/* The part leaves, and the last one of the chunk ends it. */
+void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes);
+
+/* --- timing.c --- */
+
+/* How long a reading of the clock takes. */
+double exec_time_clock(void);
+
+/* Looks at a whole chunk that was timed by itself: whether it was short, and came soon after the one before. */
+void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns);
+
+/* --- steps.c --- */
+
+/* The clock of the real work: a sleeping kernel is timed by the wall, a computing one by the core, which others may
+ * share. */
+clockid_t exec_work_clock(const struct exec *exec);
+
+/* Pays what is owed to the slowdown, by real waiting; a short rest is carried over unless the chunk is at its end. */
+void exec_pay_waiting(struct exec *exec, bool at_end);
+
+/* Has the kernel put what so many iterations yield. HDSS_WAIT where it has not got so far. */
+int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count);
+
+/* Variable output of `count` iterations has been put since there were `before` bytes. Where nothing is collected it has
+ * served its purpose with its digest. */
+void exec_look_at_output(struct exec *exec, uint64_t count, size_t before);
+
+/* Has a child process compute, and takes over what it has done since. */
+void exec_compute_in_child(struct exec *exec);
+
+/* An iteration has failed: what was done before it goes first. */
+void exec_tell_failure(struct exec *exec, struct event *event);
+
+/* The kernel waits. What was done before leaves all the same, when it is time; not where the one that waits has put
+ * something already. */
+enum turn exec_wait_turn(struct exec *exec, struct event *event);
+
+/* --- all --- */
+
+static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
+{
+    return &exec->buffers[exec->filling];
+}
+
+static inline uint64_t exec_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Iterations for which there is room. Of variable output that is what they took before: more than a slice of it does no
+ * harm. */
+static inline uint64_t exec_room(const struct exec *exec)
+{
+    if (!exec->variable)
+        return exec->config.collect ? exec->capacity - (exec->done - exec->sliced) : exec->capacity;
+    size_t gathered = output_bytes(&exec->output);
+    double fit = gathered < SLICE_MAX ? (double)(SLICE_MAX - gathered) / (exec->iteration_bytes + 1) : 1;
+    return fit < 1 ? 1 : fit < 1e18 ? (uint64_t)fit : UINT64_MAX;
+}
+
+/* Where the next records go. */
+static inline unsigned char *exec_next_records(struct exec *exec)
+{
+    if (exec->variable)
+        return NULL;
+    uint64_t place = exec->config.collect ? exec->done - exec->sliced : 0;
+    return exec_buffer_in_use(exec)->bytes + EXEC_HEADROOM + place * exec->record_bytes;
+}

@@ -1,0 +1,195 @@
+/* Timing what is too short for the clock: chunks that are computed in runs (see inline.h), and the iterations of a
+ * probe. */
+#include "worker/exec/steps.h"
+
+#include "common/clock/clock.h"
+#include "common/machine/probe.h"
+#include "common/util/digest.h"
+
+/* An iteration as long as this needs no warming up. */
+#define PROBE_LONG_NS 50000000u
+/* A chunk that takes less is short: timing it, which takes some 70 ns, would cost a third of it or more. */
+#define SHORT_NS 200.0
+/* Between two short chunks no more time may pass than so, else timing them hardly matters. */
+#define SHORT_GAP_NS 400.0
+/* So many short ones in a row, timed one by one, and the next ones are believed to be short, too. */
+#define SHORT_CALM 32
+/* Chunks in a run, least and most: the readings of the clock are some 1 ns of each then. They change at random, so that
+ * a loop whose costs come back after so many iterations does not have the same one timed each time. */
+#define RUN_LEAST 48
+#define RUN_MOST  80
+/* Of the time of a short iteration, what the latest one weighs. */
+#define SHORT_WEIGHT 0.125
+
+/* --- short chunks --- */
+
+double exec_time_clock(void)
+{
+    double least = 1e9;
+    for (int i = 0; i < 16; i++) {
+        uint64_t began = clock_ns(CLOCK_MONOTONIC);
+        double time = (double)(clock_ns(CLOCK_MONOTONIC) - began);
+        least = time < least ? time : least;
+    }
+    return least;
+}
+
+static void begin_run(struct exec *exec, uint64_t now_ns)
+{
+    exec->random = exec->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth, MMIX */
+    exec->run_left = RUN_LEAST + (unsigned)(exec->random >> 33) % (RUN_MOST - RUN_LEAST + 1);
+    exec->run_done = 0;
+    exec->run_began_ns = now_ns;
+}
+
+/* Chunks are timed by themselves again. */
+static void doubt(struct exec *exec)
+{
+    exec->short_count = 0;
+    exec->calm = 0;
+}
+
+/* Takes the time of a chunk of `count` iterations if it is short. A reading of the clock is in `elapsed_ns`. */
+static bool learn_short(struct exec *exec, uint64_t count, uint64_t elapsed_ns)
+{
+    double time = (double)elapsed_ns - exec->clock_ns;
+    if (time >= SHORT_NS)
+        return false;
+    time = time > 0 ? time / (double)count : 0;
+    exec->short_ns = exec->calm == 0 ? time : exec->short_ns + SHORT_WEIGHT * (time - exec->short_ns);
+    return true;
+}
+
+void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns)
+{
+    bool is_soon = (double)(began_ns - exec->ended_ns) <= SHORT_GAP_NS + exec->clock_ns;
+    if (!is_soon || !learn_short(exec, exec->count, ended_ns - began_ns)) {
+        doubt(exec);
+        return;
+    }
+    if (++exec->calm < SHORT_CALM)
+        return;
+    uint64_t fit = exec->short_ns > 1 ? (uint64_t)(SHORT_NS / exec->short_ns) : (uint64_t)SHORT_NS;
+    exec->short_count = fit < exec->capacity ? fit : exec->capacity;
+    begin_run(exec, ended_ns);
+}
+
+/* Ends the run; returns the time of its iterations. */
+static uint64_t end_run(struct exec *exec, uint64_t now_ns)
+{
+    uint64_t passed = now_ns - exec->run_began_ns, time = (uint64_t)(exec->short_ns * (double)exec->run_done);
+    exec->run_left = 0;
+    exec->run_done = 0;
+    if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
+        return time < passed ? time : passed;
+    doubt(exec); /* one was long, or the core was taken away, which counts for a chunk that is timed, too */
+    return passed;
+}
+
+static int run_whole(struct exec *exec, uint64_t first, uint64_t count, void *records)
+{
+    exec->run_done += count;
+    return exec->config.kernel->run(exec->instance, first, count, records, exec->error);
+}
+
+/* The last of a run. */
+static int run_timed(struct exec *exec, uint64_t first, uint64_t count, void *records, uint64_t *compute_ns)
+{
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    if (run_whole(exec, first, count, records) < 0)
+        return -1;
+    uint64_t ended = clock_ns(CLOCK_MONOTONIC);
+    if (learn_short(exec, count, ended - began)) {
+        *compute_ns += end_run(exec, ended);
+    } else {
+        exec->run_done -= count;
+        *compute_ns += end_run(exec, began) + (ended - began);
+        doubt(exec);
+    }
+    exec->ended_ns = ended;
+    begin_run(exec, ended);
+    return 0;
+}
+
+int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns)
+{
+    unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
+    if (exec->run_left == 0)
+        begin_run(exec, clock_ns(CLOCK_MONOTONIC));
+    int result = --exec->run_left > 0 ? run_whole(exec, first, count, records)
+                                      : run_timed(exec, first, count, records, compute_ns);
+    if (result == 0)
+        *digest += digest_records(first, count, records, exec->record_bytes);
+    return result;
+}
+
+uint64_t exec_pause(struct exec *exec)
+{
+    exec->run_left = 0;
+    if (exec->run_done == 0)
+        return 0;
+    exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
+    return end_run(exec, exec->ended_ns);
+}
+
+/* --- probing --- */
+
+static void run_probe(struct exec *exec, const struct probe *probe, uint64_t k)
+{
+    uint64_t iteration = probe_iteration(probe, k);
+    if (exec->variable)
+        output_clear(&exec->output, iteration);
+    exec_call_kernel(exec, iteration, 1, exec->variable ? NULL : exec->buffers[0].bytes + EXEC_HEADROOM);
+}
+
+/* Runs the next `count` probe iterations; returns the time that this worker needs for them. */
+static uint64_t time_probes(struct exec *exec, struct probe *probe, uint64_t count)
+{
+    const clockid_t clock = exec_work_clock(exec);
+    bool each = probe_times_each(probe);
+    uint64_t began = clock_ns(clock), last = began;
+    for (uint64_t k = probe->done; k < probe->done + count; k++) {
+        run_probe(exec, probe, k);
+        if (!each)
+            continue;
+        uint64_t now = clock_ns(clock);
+        probe_add_single(probe, k, (double)(now - last) * exec->config.slowdown);
+        last = now;
+    }
+    return (uint64_t)((double)((each ? last : clock_ns(clock)) - began) * exec->config.slowdown);
+}
+
+/* Time of one short probe iteration by itself: what is left without the reading of the clock. */
+static double time_single(struct exec *exec, const struct probe *probe, uint64_t k)
+{
+    uint64_t began = clock_ns(CLOCK_MONOTONIC), empty = clock_ns(CLOCK_MONOTONIC);
+    run_probe(exec, probe, k);
+    double time = (double)(clock_ns(CLOCK_MONOTONIC) - empty) - (double)(empty - began);
+    return time > 0 ? time * exec->config.slowdown : 0;
+}
+
+/* Short ones by the quicker clock, and the lesser of two times, in case the core was taken away or the cache was cold.
+ */
+static void time_singles(struct exec *exec, struct probe *probe)
+{
+    uint64_t singles = probe_wants_singles(probe);
+    for (uint64_t k = 0; k < singles; k++) {
+        double time = time_single(exec, probe, k);
+        double again = time < PROBE_SHORT_NS * exec->config.slowdown ? time_single(exec, probe, k) : time;
+        probe_add_single(probe, k, again < time ? again : time);
+    }
+}
+
+void exec_probe(struct exec *exec, struct speed *speed)
+{
+    struct probe probe;
+    probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
+    /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. */
+    uint64_t elapsed = time_probes(exec, &probe, 1);
+    if (elapsed >= PROBE_LONG_NS)
+        probe_add(&probe, 1, elapsed);
+    for (uint64_t count; (count = probe_next(&probe)) > 0;)
+        probe_add(&probe, count, time_probes(exec, &probe, count));
+    time_singles(exec, &probe);
+    probe_finish(&probe, speed);
+}
