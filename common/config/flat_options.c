@@ -20,8 +20,7 @@ static unsigned add_sections(struct options *all, unsigned count, const struct o
     return count;
 }
 
-/* Both tables in one. */
-static struct options all_options(void)
+struct options flat_options_all(void)
 {
     struct options all = {0};
     unsigned count = add_sections(&all, add_sections(&all, 0, worker_options()), job_options());
@@ -42,7 +41,7 @@ static int refuse(const struct option_row *row, struct error *error)
 
 int flat_options_parse(struct flat_options *options, int argc, char *const *argv, struct error *error)
 {
-    const struct options all = all_options();
+    const struct options all = flat_options_all();
     struct options_reader reader;
     struct options_word word;
     int more = 0, first;

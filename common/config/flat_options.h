@@ -14,6 +14,9 @@ struct flat_options {
 /* Whether --dca is among the words. */
 bool flat_is_asked(int argc, char *const *argv);
 
+/* The worker's options and those of a job, in one table. */
+struct options flat_options_all(void);
+
 /* Sorts the words and reads the worker's own. The job's are only known to be options of a job, and such that make sense
  * without a supermaster. Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
 int flat_options_parse(struct flat_options *options, int argc, char *const *argv, struct error *error);

@@ -212,7 +212,7 @@ static int take_progress(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row scheduling[] = {
-    {"technique", 0, "SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
+    {"technique", 0, JOB_TECHNIQUE_AUTO "|SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
      "or " JOB_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " JOB_TECHNIQUE ")",
      take_technique},

@@ -21,9 +21,10 @@ enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 struct option_row {
     const char *name;     /* without the dashes; a NULL name ends the table */
     char letter;          /* the short form, 0 if none */
-    const char *value;    /* what the help calls the value: "SPEC", "none|power"; "[failed]" for one that can be
-                             left out; NULL for a flag */
-    const char *accepted; /* the values, for errors and completion: "none, power"; NULL for a flag */
+    const char *value;    /* what the help calls the value, and completion offers: "none|power", words as they are;
+                             "FILE", "FILE.json", "PROGRAM": names of files; "SPEC": techniques; other capitals are
+                             for people alone; "[failed]" for one that can be left out; NULL for a flag */
+    const char *accepted; /* the values, for errors: "none, power"; NULL for a flag */
     const char *summary;  /* for the help, with the default; no newline */
     /* Takes the value into `target`. Returns 0, one of OPTIONS_*, or -1; then with one line in `error`, or with an
      * empty one where `accepted` says it all. */

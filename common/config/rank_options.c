@@ -142,6 +142,11 @@ int worker_options_parse(struct worker_options *options, int argc, char *const *
     return result != 0 ? result : worker_options_check(options, error);
 }
 
+const struct options *master_options(void)
+{
+    return &master_table;
+}
+
 const struct options *worker_options(void)
 {
     return &worker_table;

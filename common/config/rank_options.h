@@ -25,7 +25,8 @@ struct worker_options {
 int master_options_parse(int argc, char *const *argv, struct error *error);
 int worker_options_parse(struct worker_options *options, int argc, char *const *argv, struct error *error);
 
-/* The worker's own options, for the programs that take others as well. */
+/* The tables: the worker's own options are for the programs that take others as well, too. */
+const struct options *master_options(void);
 const struct options *worker_options(void);
 void worker_options_init(struct worker_options *options);
 

@@ -25,12 +25,6 @@ static int write_failed(void)
     return EXIT_STATUS_FAILED;
 }
 
-static int print_help(void)
-{
-    fputs(chunks_help, stdout);
-    return fflush(stdout) != 0 ? write_failed() : EXIT_STATUS_DONE;
-}
-
 static int print_series(const struct chunks_request *request, const char *spec)
 {
     static const char usual[] = "text";
@@ -73,8 +67,6 @@ static int draw_series(const struct chunks_request *request)
 
 static int answer(const struct chunks_request *request)
 {
-    if (request->help)
-        return print_help();
     int status = request->plot != NULL ? draw_series(request) : EXIT_STATUS_DONE;
     if (status == EXIT_STATUS_DONE && (request->plot == NULL || request->writer != NULL))
         status = print_series(request, request->specs[0]);
@@ -85,7 +77,15 @@ int command_chunks(int argc, char **argv)
 {
     struct chunks_request request;
     struct error error;
-    int status = chunks_request_init(&request, argc, argv, &error) < 0 ? wrong_use(&error) : answer(&request);
+    int result = chunks_request_init(&request, argc, argv, &error);
+    int status = result < 0   ? wrong_use(&error)
+                 : result > 0 ? show_page("hdss chunks", &chunks_options, result)
+                              : answer(&request);
     chunks_request_fini(&request);
     return status;
+}
+
+void chunks_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){chunks_options, OPERANDS_TECHNIQUES};
 }

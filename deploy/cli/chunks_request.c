@@ -4,152 +4,133 @@
 #include "common/util/number.h"
 #include "deploy/cli/plot.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char chunks_help[] =
-    "Usage: hdss chunks SPEC --iterations N --workers P [options]\n"
-    "       hdss chunks SPEC... --iterations N --workers P --plot FILE [options]\n"
-    "\n"
-    "Prints the chunks that a technique cuts a loop into, in the order of the requests.\n"
-    "SPEC is NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists what there is.\n"
-    "A technique that learns is told of each chunk when its worker asks again: it took\n"
-    "count / power seconds.\n"
-    "\n"
-    "  --iterations N      length of the loop, 0 to 2^63\n"
-    "  --workers P         number of workers (default: as many as --power has)\n"
-    "  --power V1,V2,..    virtual power of each worker, taken as given (default: 1 each)\n"
-    "  --order 1,3,2,..    the workers in the order in which they ask, from 1; starts again at its end\n"
-    "                      (default: round robin)\n"
-    "  --min-chunk K       no chunk but the last is smaller (default 1)\n"
-    "  --weighting W       none or power: multiply each chunk by the power of its worker (default none;\n"
-    "                      wf, the awf family, dtss, dfss and dgss are weighted by nature)\n"
-    "  --form F            recursive (from what remains) or closed (from the scheduling step alone)\n"
-    "                      (default recursive)\n"
-    "  --format F          text, json or csv (default text; with --plot nothing)\n"
-    "  --plot FILE         draw the chunk sizes of one or several SPECs over the scheduling step, with\n"
-    "                      gnuplot; FILE ends in .png or .svg\n"
-    "  --help              this text\n"
-    "\n"
-    "Example: hdss chunks gss --iterations 1000 --workers 4\n"
-    "         hdss chunks static gss tss fac2 --iterations 1000 --workers 4 --plot sizes.png\n";
-
-static int read_integer(const char *option, const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value,
-                        struct error *error)
+static int read_integer(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value)
 {
     uint64_t number;
-    if (number_parse_u64(text, &number) < 0 || number < minimum || number > maximum) {
-        if (maximum == SCHED_ITERATIONS_MAX)
-            return error_set(error, "--%s '%s' is not accepted: an integer from %" PRIu64 " to 2^63", option, text,
-                             minimum);
-        return error_set(error, "--%s '%s' is not accepted: an integer from %" PRIu64 " to %" PRIu64, option, text,
-                         minimum, maximum);
-    }
+    if (number_parse_u64(text, &number) < 0 || number < minimum || number > maximum)
+        return -1;
     *value = number;
     return 0;
 }
 
-static int read_workers(struct chunks_request *request, const char *text, struct error *error)
+static int take_iterations(void *target, const char *value, struct error *error)
 {
+    (void)error;
+    struct chunks_request *request = target;
+    request->iterations_given = true;
+    return read_integer(value, 0, SCHED_ITERATIONS_MAX, &request->setup.config.iterations);
+}
+
+static int take_workers(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct chunks_request *request = target;
     uint64_t workers = 0;
-    if (read_integer("workers", text, 1, SCHED_WORKERS_MAX, &workers, error) < 0)
+    if (read_integer(value, 1, SCHED_WORKERS_MAX, &workers) < 0)
         return -1;
     request->setup.config.workers = (unsigned)workers;
     request->workers_given = true;
     return 0;
 }
 
-static int read_form(struct chunks_request *request, const char *text, struct error *error)
+static int take_power(void *target, const char *value, struct error *error)
 {
-    if (strcmp(text, "recursive") == 0)
-        request->setup.form = SCHED_FORM_RECURSIVE;
-    else if (strcmp(text, "closed") == 0)
-        request->setup.form = SCHED_FORM_CLOSED;
-    else
-        return error_set(error, "--form '%s' is not accepted: recursive or closed", text);
+    (void)error;
+    ((struct chunks_request *)target)->power = value;
     return 0;
 }
 
-static int read_format(struct chunks_request *request, const char *text, struct error *error)
+static int take_order(void *target, const char *value, struct error *error)
 {
-    request->writer = chunk_writer_find(text);
-    return request->writer != NULL ? 0 : error_set(error, "--format '%s' is not accepted: text, json or csv", text);
+    (void)error;
+    ((struct chunks_request *)target)->order = value;
+    return 0;
 }
 
-static int read_plot(struct chunks_request *request, const char *path, struct error *error)
+static int take_min_chunk(void *target, const char *value, struct error *error)
 {
-    request->plot = path;
-    return plot_check_path(path, error);
+    (void)error;
+    return read_integer(value, 1, SCHED_ITERATIONS_MAX, &((struct chunks_request *)target)->setup.config.min_chunk);
 }
 
-static int read_iterations(struct chunks_request *request, const char *text, struct error *error)
+static int take_weighting(void *target, const char *value, struct error *error)
 {
-    request->iterations_given = true;
-    return read_integer("iterations", text, 0, SCHED_ITERATIONS_MAX, &request->setup.config.iterations, error);
+    return sched_weighting_parse(&((struct chunks_request *)target)->setup.config.weighting, value, error);
 }
 
-enum {
-    OPTION_HELP = 256, /* above every letter */
-    OPTION_ITERATIONS,
-    OPTION_WORKERS,
-    OPTION_POWER,
-    OPTION_ORDER,
-    OPTION_MIN_CHUNK,
-    OPTION_WEIGHTING,
-    OPTION_FORM,
-    OPTION_FORMAT,
-    OPTION_PLOT,
+static int take_form(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    int choice = option_choice("recursive|closed", value);
+    ((struct chunks_request *)target)->setup.form = choice == 1 ? SCHED_FORM_CLOSED : SCHED_FORM_RECURSIVE;
+    return choice < 0 ? -1 : 0;
+}
+
+static int take_format(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct chunks_request *request = target;
+    request->writer = chunk_writer_find(value);
+    return request->writer != NULL ? 0 : -1;
+}
+
+static int take_plot(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct chunks_request *)target)->plot = value;
+    return plot_accepts(value) ? 0 : -1;
+}
+
+static const struct option_row rows[] = {
+    {"iterations", 0, "N", "an integer from 0 to 2^63", "length of the loop", take_iterations},
+    {"workers", 0, "P", "an integer from 1 to 2^24", "number of workers (default: as many as --power has)",
+     take_workers},
+    {"power", 0, "V1,V2,..", "a number for each worker",
+     "virtual power of each worker, taken as given (default: 1 each)", take_power},
+    {"order", 0, "1,3,2,..", "numbers of workers, from 1",
+     "the workers in the order in which they ask, from 1; starts again at its end (default: round robin)", take_order},
+    {"min-chunk", 0, "K", "an integer from 1 to 2^63", "no chunk but the last is smaller (default 1)", take_min_chunk},
+    {"weighting", 0, "none|power", "none, power",
+     "power: multiply each chunk by the power of its worker (default none; wf, the awf family, dtss, dfss and dgss are "
+     "weighted by nature)",
+     take_weighting},
+    {"form", 0, "recursive|closed", "recursive, closed",
+     "from what remains, or from the scheduling step alone (default recursive)", take_form},
+    {"format", 0, "text|json|csv", "text, json, csv", "how they are printed (default text; with --plot not at all)",
+     take_format},
+    {"plot", 0, "FILE", "a file name that ends in .png or .svg",
+     "draw the chunk sizes of one or several SPECs over the scheduling step, with gnuplot", take_plot},
+    {NULL},
 };
 
-static const struct option options[] = {
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"iterations", required_argument, NULL, OPTION_ITERATIONS},
-    {"workers", required_argument, NULL, OPTION_WORKERS},
-    {"power", required_argument, NULL, OPTION_POWER},
-    {"order", required_argument, NULL, OPTION_ORDER},
-    {"min-chunk", required_argument, NULL, OPTION_MIN_CHUNK},
-    {"weighting", required_argument, NULL, OPTION_WEIGHTING},
-    {"form", required_argument, NULL, OPTION_FORM},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"plot", required_argument, NULL, OPTION_PLOT},
-    {NULL, 0, NULL, 0},
+const struct options chunks_options = {
+    .usage = "hdss chunks SPEC --iterations N --workers P [OPTION]...\n"
+             "hdss chunks SPEC... --iterations N --workers P --plot FILE [OPTION]...",
+    .about = "Prints the chunks that a technique cuts a loop into, in the order of the requests. SPEC is NAME or "
+             "NAME:PARAM=VALUE,...; `hdss techniques` lists what there is. A technique that learns is told of each "
+             "chunk when its worker asks again: it took count / power seconds.",
+    .sections = {{"Options", rows}, {"Help", options_common}},
+    .notes = "Examples:\n"
+             "    hdss chunks gss --iterations 1000 --workers 4\n"
+             "    hdss chunks static tss fac2 --iterations 1000 --workers 4 --plot sizes.png",
 };
 
-static int bad_option(char **argv, struct error *error)
+static int take_spec(void *target, const char *word, struct error *error)
 {
-    if (optopt > 0 && optopt < OPTION_HELP)
-        return error_set(error, "-%c is not an option: see hdss chunks --help", optopt);
-    return error_set(error, "%s is not an option: see hdss chunks --help", argv[optind - 1]);
+    (void)error;
+    struct chunks_request *request = target;
+    request->specs[request->spec_count++] = word;
+    return 0;
 }
 
-static int read_option(struct chunks_request *request, int option, char **argv, struct error *error)
+static int check_spec_count(const struct chunks_request *request, struct error *error)
 {
-    switch (option) {
-    case 'h':
-    case OPTION_HELP: request->help = true; return 0;
-    case OPTION_ITERATIONS: return read_iterations(request, optarg, error);
-    case OPTION_WORKERS: return read_workers(request, optarg, error);
-    case OPTION_POWER: request->power = optarg; return 0;
-    case OPTION_ORDER: request->order = optarg; return 0;
-    case OPTION_MIN_CHUNK:
-        return read_integer("min-chunk", optarg, 1, SCHED_ITERATIONS_MAX, &request->setup.config.min_chunk, error);
-    case OPTION_WEIGHTING: return sched_weighting_parse(&request->setup.config.weighting, optarg, error);
-    case OPTION_FORM: return read_form(request, optarg, error);
-    case OPTION_FORMAT: return read_format(request, optarg, error);
-    case OPTION_PLOT: return read_plot(request, optarg, error);
-    case ':': return error_set(error, "%s has no value: see hdss chunks --help", argv[optind - 1]);
-    default: return bad_option(argv, error);
-    }
-}
-
-static int read_specs(struct chunks_request *request, int argc, char **argv, struct error *error)
-{
-    request->specs = argv + optind;
-    request->spec_count = (unsigned)(argc - optind);
-    if (optind == argc)
+    if (request->spec_count == 0)
         return error_set(error, "no technique given: hdss chunks SPEC --iterations N --workers P");
     if (request->spec_count > 1 && request->plot == NULL)
         return error_set(error, "'%s' is one argument too many: one technique is accepted, several with --plot",
@@ -161,16 +142,6 @@ static int read_specs(struct chunks_request *request, int argc, char **argv, str
         return error_set(error, "%u techniques in one picture are not accepted: up to %d", request->spec_count,
                          PLOT_SERIES_MAX);
     return 0;
-}
-
-static int read_arguments(struct chunks_request *request, int argc, char **argv, struct error *error)
-{
-    optind = 0; /* glibc: start anew, the caller has parsed its own options */
-    opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1 && !request->help;)
-        if (read_option(request, option, argv, error) < 0)
-            return -1;
-    return request->help ? 0 : read_specs(request, argc, argv, error);
 }
 
 /* The next word of a comma-separated list, cut at the size of `word`. Moves `*list` on; NULL at the end. */
@@ -222,8 +193,9 @@ static int read_order(struct chunks_request *request, struct error *error)
         return error_set(error, "out of memory for the order");
     for (const char *list = request->order; next_word(&list, word, sizeof word); request->setup.asked_count++) {
         uint64_t worker = 0;
-        if (read_integer("order", word, 1, request->setup.config.workers, &worker, error) < 0)
-            return -1;
+        if (read_integer(word, 1, request->setup.config.workers, &worker) < 0)
+            return error_set(error, "--order '%s': accepted: an integer from 1 to %u", word,
+                             request->setup.config.workers);
         request->asked[request->setup.asked_count] = (unsigned)worker - 1;
     }
     request->setup.asked = request->asked;
@@ -232,11 +204,14 @@ static int read_order(struct chunks_request *request, struct error *error)
 
 int chunks_request_init(struct chunks_request *request, int argc, char **argv, struct error *error)
 {
-    *request = (struct chunks_request){0};
-    if (read_arguments(request, argc, argv, error) < 0)
+    *request = (struct chunks_request){.specs = calloc((size_t)argc + 1, sizeof *request->specs)};
+    if (request->specs == NULL)
+        return error_set(error, "out of memory for the command line");
+    int result = options_parse(&chunks_options, argc, argv, request, take_spec, error);
+    if (result != 0)
+        return result;
+    if (check_spec_count(request, error) < 0)
         return -1;
-    if (request->help)
-        return 0;
     if (!request->iterations_given)
         return error_set(error, "no --iterations given: an integer from 0 to 2^63");
     if (!request->workers_given && request->power == NULL)
@@ -248,6 +223,7 @@ int chunks_request_init(struct chunks_request *request, int argc, char **argv, s
 
 void chunks_request_fini(struct chunks_request *request)
 {
+    free(request->specs);
     free(request->powers);
     free(request->asked);
 }

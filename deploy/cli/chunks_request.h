@@ -1,11 +1,11 @@
 /* What `hdss chunks` is asked for. */
 #pragma once
 
+#include "common/config/options.h"
 #include "deploy/cli/chunk_writers.h"
 
 struct chunks_request {
-    bool help;
-    char **specs; /* as given, borrowed from argv */
+    const char **specs; /* as given, borrowed from argv; the list is owned */
     unsigned spec_count;
     const char *power, *order, *plot; /* as given; NULL where they are not */
     bool iterations_given, workers_given;
@@ -15,8 +15,10 @@ struct chunks_request {
     const struct chunk_writer *writer; /* NULL where --format is not given */
 };
 
-extern const char chunks_help[];
+/* The table. */
+extern const struct options chunks_options;
 
-/* Everything but the specs themselves is checked. -1 with one line; chunks_request_fini() is due all the same. */
+/* Everything but the specs themselves is checked. Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line;
+ * chunks_request_fini() is due all the same. */
 int chunks_request_init(struct chunks_request *request, int argc, char **argv, struct error *error);
 void chunks_request_fini(struct chunks_request *request);

@@ -1,8 +1,47 @@
-/* The commands of `hdss`. Each is called with its own name as argv[0], prints what it has to say and returns the exit
- * status (enum exit_status). */
+/* The commands of `hdss`: one table, from which they are found, listed and completed. */
 #pragma once
+
+#include "common/config/options.h"
+
+/* What the words of a command line are that are not options. */
+enum operands {
+    OPERANDS_NONE,
+    OPERANDS_KERNEL,     /* a kernel and its parameters */
+    OPERANDS_TECHNIQUE,  /* one, or `auto` */
+    OPERANDS_TECHNIQUES, /* with their parameters */
+};
+
+struct grammar {
+    struct options options;
+    enum operands operands;
+};
+
+struct command {
+    const char *name;  /* NULL ends the table */
+    const char *words; /* what follows the name */
+    const char *summary;
+    /* Called with its own name as argv[0]; prints what it has to say, returns the exit status (enum exit_status). */
+    int (*run)(int argc, char **argv);
+    void (*grammar)(struct grammar *grammar);
+};
+
+extern const struct command commands[];
+
+/* NULL where there is none of that name. */
+const struct command *command_find(const char *name);
 
 int command_techniques(int argc, char **argv);
 int command_kernels(int argc, char **argv);
 int command_chunks(int argc, char **argv);
 int command_run(int argc, char **argv);
+void techniques_grammar(struct grammar *grammar);
+void kernels_grammar(struct grammar *grammar);
+void chunks_grammar(struct grammar *grammar);
+void run_grammar(struct grammar *grammar);
+
+/* What the shells ask, which is no command for people: see complete.c. */
+int command_complete(int argc, char **argv);
+
+/* The page that `result`, OPTIONS_HELP or OPTIONS_VERSION, asks for. Returns the exit status; a failure is named after
+ * `program`. */
+int show_page(const char *program, const struct options *options, int result);

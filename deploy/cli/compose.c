@@ -12,7 +12,8 @@
 
 enum program { SUPERMASTER, MASTER, WORKER, PROGRAMS };
 
-static const char *const names[PROGRAMS] = {"supermaster", "master", "worker"};
+static const char *const names[PROGRAMS] = {DAEMON_PREFIX "supermaster", DAEMON_PREFIX "master",
+                                            DAEMON_PREFIX "worker"};
 
 void lineup_fini(struct lineup *lineup)
 {

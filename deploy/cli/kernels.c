@@ -5,19 +5,18 @@
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: hdss kernels [NAME [KEY=VALUE]...]\n"
-    "\n"
-    "Lists the kernels; with NAME: its parameters, what they accept and their defaults, and the\n"
-    "loop and the result that the given values make. NAME is that of a kernel, a shared object\n"
-    "(./mine.so), or python:MODULE.FUNCTION.\n"
-    "\n"
-    "  --help  this text\n";
+static const struct options options = {
+    .usage = "hdss kernels [NAME [KEY=VALUE]...]",
+    .about = "Lists the kernels; with NAME: its parameters, what they accept and their defaults, and the loop and the "
+             "result that the given values make. NAME is that of a kernel, a shared object (./mine.so), or "
+             "python:MODULE.FUNCTION.",
+    .sections = {{"Help", options_common}},
+};
 
 #define TEXT_MAX 200
 
@@ -153,32 +152,42 @@ static int describe_named(const char *name, unsigned count, const char *const *w
     return finish();
 }
 
-enum { OPTION_HELP = 256 }; /* above every letter */
+struct request {
+    const char **words; /* borrowed from argv; the list is owned */
+    unsigned count;
+};
 
-static int bad_option(const char *word)
+static int take_word(void *target, const char *word, struct error *error)
 {
-    struct error error;
-    if (optopt > 0 && optopt < OPTION_HELP)
-        error_set(&error, "-%c is not an option: see hdss kernels --help", optopt);
-    else
-        error_set(&error, "%s is not an option: see hdss kernels --help", word);
-    return wrong_use(error.text);
+    (void)error;
+    struct request *request = target;
+    request->words[request->count++] = word;
+    return 0;
+}
+
+static int answer(const struct request *request)
+{
+    if (request->count > 0)
+        return describe_named(request->words[0], request->count - 1, request->words + 1);
+    list_kernels();
+    return finish();
 }
 
 int command_kernels(int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
-    optind = 0; /* glibc: start anew, the caller has parsed its own options */
-    opterr = 0;
-    int option = getopt_long(argc, argv, ":h", options, NULL);
-    if (option == 'h' || option == OPTION_HELP) {
-        fputs(help, stdout);
-        return finish();
-    }
-    if (option != -1)
-        return bad_option(argv[optind - 1]);
-    if (optind < argc)
-        return describe_named(argv[optind], (unsigned)(argc - optind - 1), (const char *const *)&argv[optind + 1]);
-    list_kernels();
-    return finish();
+    struct request request = {.words = calloc((size_t)argc + 1, sizeof *request.words)};
+    struct error error;
+    if (request.words == NULL)
+        return wrong_use("out of memory for the command line");
+    int result = options_parse(&options, argc, argv, &request, take_word, &error);
+    int status = result < 0   ? wrong_use(error.text)
+                 : result > 0 ? show_page("hdss kernels", &options, result)
+                              : answer(&request);
+    free(request.words);
+    return status;
+}
+
+void kernels_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){options, OPERANDS_KERNEL};
 }

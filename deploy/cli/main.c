@@ -6,22 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct command {
-    const char *name;
-    const char *words; /* what follows the name */
-    const char *summary;
-    int (*run)(int argc, char **argv);
-};
-
-static const struct command commands[] = {
-    {"run", "KERNEL [KEY=VALUE]...", "compose the mpirun line for a job, print it, run it", command_run},
-    {"kernels", "[KERNEL]", "the loops that can be run, and their parameters", command_kernels},
-    {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques},
-    {"chunks", "SPEC", "the chunks that a technique cuts a loop into", command_chunks},
-};
-
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
 static int show_help(void)
 {
     printf("Usage: hdss COMMAND [ARGUMENT]...\n"
@@ -30,8 +14,8 @@ static int show_help(void)
            "them finish together, and shows what there is to run them with.\n"
            "\n"
            "Commands:\n");
-    for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-10s %-22s %s\n", commands[i].name, commands[i].words, commands[i].summary);
+    for (const struct command *command = commands; command->name != NULL; command++)
+        printf("  %-10s %-22s %s\n", command->name, command->words, command->summary);
     printf("\n"
            "`hdss COMMAND --help` shows the options of a command.\n"
            "\n"
@@ -46,8 +30,8 @@ static int unknown_command(const char *name)
 {
     struct nearest nearest;
     nearest_init(&nearest, name);
-    for (size_t i = 0; i < COMMANDS; i++)
-        nearest_offer(&nearest, commands[i].name);
+    for (const struct command *command = commands; command->name != NULL; command++)
+        nearest_offer(&nearest, command->name);
     fprintf(stderr, "hdss: unknown command '%s'; ", name);
     if (nearest.name != NULL)
         fprintf(stderr, "did you mean %s?\n", nearest.name);
@@ -68,8 +52,8 @@ int main(int argc, char **argv)
         puts("hdss (HDSS) " HDSS_VERSION);
         return EXIT_STATUS_DONE;
     }
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    return unknown_command(argv[1]);
+    if (strcmp(argv[1], "complete") == 0)
+        return command_complete(argc - 1, argv + 1);
+    const struct command *command = command_find(argv[1]);
+    return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }

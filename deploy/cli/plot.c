@@ -61,11 +61,9 @@ static const struct format *format_of(const char *path)
     return NULL;
 }
 
-int plot_check_path(const char *path, struct error *error)
+bool plot_accepts(const char *path)
 {
-    if (format_of(path) != NULL)
-        return 0;
-    return error_set(error, "--plot '%s' is not accepted: a file name that ends in .png or .svg", path);
+    return format_of(path) != NULL;
 }
 
 /* False where there are too many chunks. */

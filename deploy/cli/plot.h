@@ -10,12 +10,12 @@
 struct plot {
     const char *path; /* ends in one of the formats */
     const struct series_setup *setup;
-    char **specs; /* as given */
+    const char *const *specs; /* as given */
     unsigned count;
 };
 
-/* -1 with one line where the name ends in no format that can be drawn. */
-int plot_check_path(const char *path, struct error *error);
+/* Whether the name ends in a format that can be drawn. */
+bool plot_accepts(const char *path);
 
 /* A series that must be walked to be drawn has at most so many chunks: about a second. */
 #define PLOT_CHUNKS_MAX UINT64_C(100000000)

@@ -203,6 +203,11 @@ static struct options all_options(void)
     return all;
 }
 
+void run_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
+}
+
 /* The options of flat launches against each other. */
 static int check_flat(const struct lineup *lineup, struct error *error)
 {
@@ -338,28 +343,16 @@ static int run(struct lineup *lineup, struct error *error)
     return status;
 }
 
-static int show_help(void)
-{
-    char *text = options_help(&launch_options);
-    fputs(text != NULL ? text : "out of memory\n", stdout);
-    free(text);
-    return EXIT_STATUS_DONE;
-}
-
 int command_run(int argc, char **argv)
 {
     struct lineup lineup = {.mpirun = "mpirun"};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
-    switch (read_arguments(&lineup, argc, argv, &error)) {
-    case 0: status = run(&lineup, &error); break;
-    case OPTIONS_HELP: status = show_help(); break;
-    case OPTIONS_VERSION:
-        puts("hdss (HDSS) " HDSS_VERSION);
-        status = EXIT_STATUS_DONE;
-        break;
-    default: break;
-    }
+    int result = read_arguments(&lineup, argc, argv, &error);
+    if (result == 0)
+        status = run(&lineup, &error);
+    else if (result > 0)
+        status = show_page("hdss run", &launch_options, result);
     if (error.text[0] != '\0')
         fprintf(stderr, "hdss run: %s\n", error.text);
     lineup_fini(&lineup);

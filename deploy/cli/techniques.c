@@ -5,15 +5,14 @@
 #include "common/sched/sched.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] = "Usage: hdss techniques [NAME]\n"
-                           "\n"
-                           "Lists the scheduling techniques; with NAME: its rule, source and parameters.\n"
-                           "\n"
-                           "  --help  this text\n";
+static const struct options options = {
+    .usage = "hdss techniques [NAME]",
+    .about = "Lists the scheduling techniques; with NAME: its rule, source and parameters.",
+    .sections = {{"Help", options_common}},
+};
 
 /* Where the text of a description begins, and where it ends. */
 enum { INDENT = 10, WIDTH = 80 };
@@ -156,29 +155,12 @@ static int describe_named(const char *name)
     return finish();
 }
 
-enum { OPTION_HELP = 256 }; /* above every letter */
-
-static const struct option options[] = {{"help", no_argument, NULL, OPTION_HELP}, {NULL, 0, NULL, 0}};
-
-static int bad_option(char **argv, struct error *error)
+static int take_name(void *target, const char *word, struct error *error)
 {
-    if (optopt > 0 && optopt < OPTION_HELP)
-        return error_set(error, "-%c is not an option: see hdss techniques --help", optopt);
-    return error_set(error, "%s is not an option: see hdss techniques --help", argv[optind - 1]);
-}
-
-/* The name that is asked for, or NULL. -1 with one line. */
-static int read_arguments(int argc, char **argv, bool *wants_help, const char **name, struct error *error)
-{
-    optind = 0; /* glibc: start anew, the caller has parsed its own options */
-    opterr = 0;
-    int option = getopt_long(argc, argv, ":h", options, NULL);
-    *wants_help = option == 'h' || option == OPTION_HELP;
-    if (option != -1 && !*wants_help)
-        return bad_option(argv, error);
-    if (!*wants_help && optind < argc - 1)
-        return error_set(error, "'%s' is one argument too many: one technique is accepted", argv[optind + 1]);
-    *name = argv[optind];
+    const char **name = target;
+    if (*name != NULL)
+        return error_set(error, "'%s' is one argument too many: one technique is accepted", word);
+    *name = word;
     return 0;
 }
 
@@ -186,14 +168,18 @@ int command_techniques(int argc, char **argv)
 {
     struct error error;
     const char *name = NULL;
-    bool wants_help = false;
-    if (read_arguments(argc, argv, &wants_help, &name, &error) < 0)
+    int result = options_parse(&options, argc, argv, &name, take_name, &error);
+    if (result < 0)
         return wrong_use(error.text);
-    if (wants_help)
-        fputs(help, stdout);
-    else if (name != NULL)
+    if (result > 0)
+        return show_page("hdss techniques", &options, result);
+    if (name != NULL)
         return describe_named(name);
-    else
-        list_techniques();
+    list_techniques();
     return finish();
+}
+
+void techniques_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){options, OPERANDS_TECHNIQUE};
 }

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     int result = chunks_request_init(&request, words.count, words.word, &error);
     if (result < 0)
         require_one_line(error.text);
-    for (unsigned i = 0; result == 0 && !request.help && is_small(&request.setup) && i < request.spec_count; i++)
+    for (unsigned i = 0; result == 0 && is_small(&request.setup) && i < request.spec_count; i++)
         draw(&request, request.specs[i]);
     chunks_request_fini(&request);
     fuzz_words_fini(&words);

@@ -29,7 +29,7 @@ static const struct hdss_param params[] = {
               "mean cost of an iteration, 0 for none"},
     [SPREAD] = {"spread", HDSS_PARAM_REAL, "0.5", 0, 1, NULL, "",
                 "half range, deviation (gaussian, cut off at 0) or distance of the modes, in parts of the mean"},
-    [FILE_NAME] = {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "", "costs in us, one line per iteration"},
+    [FILE_NAME] = {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file", "costs in us, one line per iteration"},
     [MODE] = {"mode", HDSS_PARAM_CHOICE, "busy", 0, 0, "busy|sleep", "", "take CPU time, or only time"},
     [RATE] = {"rate", HDSS_PARAM_REAL, "0", 0, 1e6, NULL, "units/us",
               "busy: work units per us; 0 measures each worker's own core"},

@@ -45,7 +45,8 @@ struct hdss_param {
     const char *fallback;    /* the default, as a user would write it; never NULL */
     double minimum, maximum; /* inclusive; for integers and reals */
     const char *choices;     /* "row|column|pixel", for choices */
-    const char *unit;        /* "pixels", "us", ...; "" for a pure number */
+    const char *unit;        /* "pixels", "us", ...; "" for a pure number; of a text "file" or "folder", where it names
+                                one, so that shells complete it */
     const char *summary;     /* one line */
 };
 

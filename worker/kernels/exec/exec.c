@@ -25,16 +25,16 @@ enum inherit { INHERIT_NOTHING, INHERIT_MPI, INHERIT_CORES, INHERIT_ALL };
 enum stream { STREAM_OUT, STREAM_ERR, STREAM_LOG };
 
 static const struct hdss_param params[] = {
-    [TASKS] = {"tasks", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+    [TASKS] = {"tasks", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
                "file with a command line for each task; empty lines and those that begin with # are none"},
     [COMMAND] = {"command", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
                  "the command line of all tasks, instead of tasks=; goes with count= or table="},
     [COUNT] = {"count", HDSS_PARAM_INTEGER, "0", 0, 1e15, NULL, "",
                "with command=: tasks; 0: one, or one for each row of the table"},
-    [TABLE] = {"table", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+    [TABLE] = {"table", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
                "TSV file, or CSV where its name ends so, with a row for each task; the first line names the columns"},
     [SHELL] = {"shell", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "hand each line to /bin/sh -c"},
-    [KEEP] = {"keep", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+    [KEEP] = {"keep", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
               "folder in which each task's output and errors become files of their own, NUMBER.out and NUMBER.err"},
     [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
                  "a task that runs longer is ended with its process group; 0: it may run as long as it likes"},

@@ -1,0 +1,38 @@
+/* The table of the commands, and the pages that all of them have: see commands.h. */
+#include "deploy/cli/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct command commands[] = {
+    {"run", "KERNEL [KEY=VALUE]...", "compose the mpirun line for a job, print it, run it", command_run, run_grammar},
+    {"kernels", "[KERNEL]", "the loops that can be run, and their parameters", command_kernels, kernels_grammar},
+    {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques, techniques_grammar},
+    {"chunks", "SPEC", "the chunks that a technique cuts a loop into", command_chunks, chunks_grammar},
+    {NULL},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *command = commands; command->name != NULL; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+int show_page(const char *program, const struct options *options, int result)
+{
+    if (result == OPTIONS_VERSION) {
+        puts("hdss (HDSS) " HDSS_VERSION);
+    } else {
+        char *text = options_help(options);
+        fputs(text != NULL ? text : "out of memory\n", stdout);
+        free(text);
+    }
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_STATUS_DONE;
+    fprintf(stderr, "%s: cannot write: %s\n", program, strerror(errno));
+    return EXIT_STATUS_FAILED;
+}

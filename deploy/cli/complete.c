@@ -1,0 +1,300 @@
+/* What may stand where the cursor is, for the shells' completions: `hdss complete PROGRAM WORD...`, of which the last
+ * word is the one to be completed, prints one candidate a line, a tab behind it and what it is for. Where a file may be
+ * meant the line is ":files" or ":folders", and behind the tab what stands before its name in the word.
+ *
+ * All of it comes from the tables from which the command lines are parsed. Of kernels only the built-in ones are looked
+ * at: pressing the tab key never loads code of a user's. */
+#include "common/config/flat_options.h"
+#include "common/config/job.h"
+#include "common/config/params.h"
+#include "common/config/rank_options.h"
+#include "common/sched/sched.h"
+#include "deploy/cli/commands.h"
+#include "worker/kernels/kernels.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where the cursor is. */
+struct place {
+    struct grammar grammar;
+    const char *word;             /* up to the cursor */
+    const struct option_row *row; /* the word is its value; NULL: none's */
+    bool operands_only;           /* `--` was seen */
+    const char *kernel;           /* the first operand; NULL: there is none yet */
+    int operands;                 /* how many */
+    char *const *words;           /* those before it, for the parameters that are given */
+    int count;
+};
+
+/* Offers `text` behind the part of the word that stays: the first `kept` characters. */
+static void offer(const struct place *place, size_t kept, const char *text, const char *ending, const char *about)
+{
+    const char *begun = place->word + kept;
+    size_t length = strlen(text), begun_length = strlen(begun);
+    if (strncmp(text, begun, begun_length < length ? begun_length : length) != 0)
+        return;
+    if (begun_length > length && strncmp(ending, begun + length, begun_length - length) != 0)
+        return;
+    printf("%.*s%s%s\t%s\n", (int)kept, place->word, text, ending, about);
+}
+
+static void offer_names(const struct place *place, size_t kept, const char *what)
+{
+    printf(":%s\t%.*s\n", what, (int)kept, place->word);
+}
+
+/* The words of "ceil|floor"; names in capitals are none. */
+static void offer_choices(const struct place *place, size_t kept, const char *choices)
+{
+    for (size_t length; *choices != '\0'; choices += length + (choices[length] == '|')) {
+        char word[64];
+        length = strcspn(choices, "|");
+        snprintf(word, sizeof word, "%.*s", (int)length, choices);
+        if (word[0] < 'A' || word[0] > 'Z')
+            offer(place, kept, word, "", "");
+    }
+}
+
+static bool is_given(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (; list != NULL; list = strchr(list, ',')) {
+        list += *list == ',';
+        if (strncmp(list, name, length) == 0 && list[length] == '=')
+            return true;
+    }
+    return false;
+}
+
+/* Behind "NAME:": PARAM=VALUE,... */
+static void offer_technique_params(const struct place *place, const char *name, const char *list)
+{
+    const struct technique *technique = sched_find(name);
+    const char *last = strrchr(list, ','), *word = last != NULL ? last + 1 : list, *value = strchr(word, '=');
+    if (technique == NULL)
+        return;
+    for (const struct technique_param *param = technique->params; param != NULL && param->name != NULL; param++) {
+        size_t length = strlen(param->name);
+        if (value == NULL && !is_given(list, param->name))
+            offer(place, (size_t)(word - place->word), param->name, "=", param->summary);
+        else if (value != NULL && param->choices != NULL && (size_t)(value - word) == length &&
+                 strncmp(param->name, word, length) == 0)
+            offer_choices(place, (size_t)(value + 1 - place->word), param->choices);
+    }
+}
+
+/* NAME or NAME:PARAM=VALUE,... */
+static void offer_techniques(const struct place *place, size_t kept, bool with_params)
+{
+    const char *spec = place->word + kept, *params = strchr(spec, ':');
+    char name[64];
+    size_t count;
+    const struct technique *const *techniques = sched_techniques(&count);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    if (params != NULL && with_params)
+        offer_technique_params(place, name, params + 1);
+    for (size_t i = 0; params == NULL && i < count; i++)
+        offer(place, kept, techniques[i]->name, "", techniques[i]->title);
+}
+
+/* As the table calls the value: "none|power", "measure|equal|FILE", "SPEC". */
+static void offer_values(const struct place *place, size_t kept, const struct option_row *row)
+{
+    bool optional = row->value[0] == '[';
+    char value[64];
+    snprintf(value, sizeof value, "%.*s", (int)strcspn(row->value + optional, "]"), row->value + optional);
+    offer_choices(place, kept, value);
+    if (strstr(value, "SPEC") != NULL)
+        offer_techniques(place, kept, true);
+    if (strstr(value, "FILE") != NULL || strstr(value, "PROGRAM") != NULL)
+        offer_names(place, kept, "files");
+}
+
+static void offer_options(const struct place *place)
+{
+    for (const struct option_section *section = place->grammar.options.sections; section->title != NULL; section++)
+        for (const struct option_row *row = section->rows; row->name != NULL; row++) {
+            char name[64];
+            snprintf(name, sizeof name, "--%s", row->name);
+            offer(place, 0, name, "", row->summary);
+        }
+}
+
+static void offer_kernels(const struct place *place)
+{
+    size_t count;
+    const struct hdss_kernel *const *all = kernels(&count);
+    for (size_t i = 0; i < count; i++)
+        offer(place, 0, all[i]->name, "", all[i]->summary);
+    if (place->word[0] == '.' || place->word[0] == '/')
+        offer_names(place, 0, "files");
+}
+
+static bool is_among(const struct place *place, const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = 0; i < place->count; i++)
+        if (strncmp(place->words[i], name, length) == 0 && place->words[i][length] == '=')
+            return true;
+    return false;
+}
+
+/* Behind "KEY=". */
+static void offer_param_values(const struct place *place, const struct hdss_param *param)
+{
+    size_t kept = strlen(param->name) + 1;
+    if (param->kind == HDSS_PARAM_CHOICE)
+        offer_choices(place, kept, param->choices);
+    else if (param->kind == HDSS_PARAM_TEXT && strcmp(param->unit, "file") == 0)
+        offer_names(place, kept, "files");
+    else if (param->kind == HDSS_PARAM_TEXT && strcmp(param->unit, "folder") == 0)
+        offer_names(place, kept, "folders");
+}
+
+static void offer_params(const struct place *place)
+{
+    const struct hdss_kernel *kernel = kernel_find(place->kernel);
+    size_t length = strcspn(place->word, "=");
+    if (kernel == NULL)
+        return;
+    for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
+        const struct hdss_param *param = &kernel->params[i];
+        if (place->word[length] == '\0' && !is_among(place, param->name))
+            offer(place, 0, param->name, "=", param->summary);
+        else if (place->word[length] == '=' && strlen(param->name) == length &&
+                 strncmp(param->name, place->word, length) == 0)
+            offer_param_values(place, param);
+    }
+}
+
+static void offer_operands(const struct place *place)
+{
+    switch (place->grammar.operands) {
+    case OPERANDS_NONE: break;
+    case OPERANDS_KERNEL:
+        if (place->kernel == NULL)
+            offer_kernels(place);
+        else
+            offer_params(place);
+        break;
+    case OPERANDS_TECHNIQUE:
+        if (place->operands > 0)
+            break;
+        offer(place, 0, JOB_TECHNIQUE_AUTO, "", "the one that promises to finish first");
+        offer_techniques(place, 0, false);
+        break;
+    case OPERANDS_TECHNIQUES: offer_techniques(place, 0, true); break;
+    }
+}
+
+/* Goes over the words before the cursor. What is wrong with them is for the program to say. */
+static void find_place(struct place *place, int argc, char *const *argv)
+{
+    struct options_reader reader;
+    struct options_word word;
+    struct error error;
+    int more;
+    options_reader_init(&reader, &place->grammar.options, argc, argv);
+    place->row = NULL;
+    while ((more = options_next(&reader, &word, &error)) != 0) {
+        const struct option_row *row = word.row;
+        bool lacks = row != NULL && row->value != NULL && (more < 0 || (row->value[0] == '[' && word.value == NULL));
+        place->row = lacks && reader.at >= argc && strchr(argv[argc - 1], '=') == NULL ? row : NULL;
+        if (more > 0 && row == NULL && place->operands++ == 0)
+            place->kernel = word.value;
+    }
+    place->operands_only = reader.operands_only;
+}
+
+static void complete_word(const struct place *place)
+{
+    const char *value = strchr(place->word, '=');
+    bool is_option = !place->operands_only && place->word[0] == '-';
+    if (place->row != NULL)
+        offer_values(place, 0, place->row);
+    if (place->row != NULL && place->row->value[0] != '[')
+        return;
+    if (is_option && value != NULL) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(value - place->word), place->word);
+        const struct option_row *row = strlen(name) > 2 ? options_find(&place->grammar.options, name + 2) : NULL;
+        if (row != NULL && row->value != NULL)
+            offer_values(place, (size_t)(value + 1 - place->word), row);
+    } else if (is_option) {
+        offer_options(place);
+    } else {
+        offer_operands(place);
+    }
+}
+
+static void complete_command(const struct place *place)
+{
+    static const struct options options = {.sections = {{"Help", options_common}}};
+    struct place alone = *place;
+    alone.grammar.options = options;
+    if (place->word[0] == '-')
+        offer_options(&alone);
+    for (const struct command *command = commands; command->name != NULL; command++)
+        offer(place, 0, command->name, "", command->summary);
+}
+
+/* A distribution may have put its own name before that of a daemon. */
+static const char *program_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    return strncmp(name, "hdss-", 5) == 0 ? name + 5 : name;
+}
+
+static bool find_grammar(struct grammar *grammar, int argc, char *const *argv)
+{
+    const char *name = program_name(argv[0]);
+    bool is_flat = flat_is_asked(argc, argv);
+    if (strcmp(name, "supermaster") == 0)
+        *grammar = (struct grammar){*job_options(), OPERANDS_KERNEL};
+    else if (strcmp(name, "master") == 0)
+        *grammar = (struct grammar){*master_options(), OPERANDS_NONE};
+    else if (strcmp(name, "worker") == 0 && is_flat)
+        *grammar = (struct grammar){flat_options_all(), OPERANDS_KERNEL};
+    else if (strcmp(name, "worker") == 0)
+        *grammar = (struct grammar){*worker_options(), OPERANDS_NONE};
+    else
+        return false;
+    return true;
+}
+
+static void complete(int argc, char *const *argv)
+{
+    struct place place = {.word = argv[argc - 1]};
+    bool is_found = find_grammar(&place.grammar, argc - 1, argv);
+    if (!is_found && strcmp(program_name(argv[0]), "hdss") == 0) {
+        const struct command *command = argc > 2 ? command_find(argv[1]) : NULL;
+        if (argc == 2)
+            complete_command(&place);
+        if (command == NULL)
+            return;
+        command->grammar(&place.grammar);
+        is_found = true;
+        argv++, argc--;
+    }
+    if (!is_found)
+        return;
+    place.words = argv + 1;
+    place.count = argc - 2;
+    find_place(&place, argc - 1, argv);
+    complete_word(&place);
+}
+
+int command_complete(int argc, char **argv)
+{
+    if (argc < 3) {
+        fputs("hdss complete: PROGRAM WORD... are needed: it is what shells ask to complete a word\n", stderr);
+        return EXIT_STATUS_USAGE;
+    }
+    complete(argc - 1, argv + 1);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_STATUS_DONE;
+    fprintf(stderr, "hdss complete: cannot write: %s\n", strerror(errno));
+    return EXIT_STATUS_FAILED;
+}
