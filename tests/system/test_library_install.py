@@ -1,4 +1,4 @@
-"""The library as it is installed: what is where, what it shows of itself, and programs that find it by pkg-config and CMake: the README's in C and C++,
+"""What is installed, and the library there: what is where, what it shows of itself, and programs that find it by pkg-config and CMake: the README's in C and C++,
 and one for DLS4LB."""
 import glob
 import os
@@ -45,9 +45,29 @@ def readme_example(name):
         file.write(text)
 
 
+def test_the_readme_example_is_the_installed_one():
+    readme_example('pi.c')
+    with open('pi.c', encoding='utf-8') as readme, open(os.path.join(SOURCE_ROOT, 'deploy/examples/library/pi.c'), encoding='utf-8') as example:
+        assert example.read().endswith('*/\n' + readme.read())
+
+
 def check_pi(program):
     result = run(mpirun_line([(3, [program])]))
     assert result.status == 0 and result.out == 'pi is 3.141593\n', result
+
+
+def test_everything_is_where_it_is_looked_for():
+    prefix = install()
+    found = {os.path.relpath(os.path.join(folder, name), prefix) for folder, _, names in os.walk(prefix) for name in names}
+    daemons = ['supermaster', 'master', 'worker']
+    expected = [f'{folder}/{name}{ending}' for name in ['hdss', *daemons]
+                for folder, ending in (('bin', ''), ('share/man/man1', '.1'), ('share/bash-completion/completions', ''))]
+    expected += ['share/man/man7/hdss-kernel.7', 'share/man/man7/hdss-techniques.7', 'share/man/man3/dls4lb.3', 'share/zsh/site-functions/_hdss',
+                 'include/hdss/kernel.h', 'include/hdss/hdss.h', 'include/dls4lb/DLS.h', 'share/doc/hdss/examples/library/pi.c']
+    expected += ['share/doc/hdss/examples/kernels/' + name for name in os.listdir(os.path.join(SOURCE_ROOT, 'deploy/examples/kernels'))]
+    assert not [name for name in expected if name not in found], (set(expected) - found, found)
+    endings = ['libhdss.so', 'libhdss.so.0', 'pkgconfig/hdss.pc', 'pkgconfig/dls4lb.pc', 'pkgconfig/hdss-kernel.pc']
+    assert not [ending for ending in endings if not any(name.endswith('/' + ending) for name in found)], found
 
 
 @long

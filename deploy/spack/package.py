@@ -1,0 +1,48 @@
+# A recipe for Spack. From a checkout:
+#     spack repo create REPO && mkdir -p REPO/packages/hdss && cp deploy/spack/package.py REPO/packages/hdss/
+#     spack repo add REPO && spack dev-build --source-path . hdss@main
+# (`spack repo create` prints the folder of the packages where it is another one.)
+try:
+    from spack_repo.builtin.build_systems.meson import MesonPackage  # Spack 1.0 and later
+except ImportError:
+    pass
+from spack.package import *
+
+
+class Hdss(MesonPackage):
+    """Hierarchical distributed self-scheduling: runs a large irregular loop over every core of a cluster so that all of
+    them finish together. With a library by which the ranks of an MPI program share a loop, and the calls of DLS4LB."""
+
+    license("MIT")
+
+    version("main")
+
+    variant("png", default=True, description="pictures as results")
+    variant("python", default=True, description="kernels written in Python")
+    variant("plot", default=False, description="pictures of chunk sizes, by gnuplot")
+
+    depends_on("c", type="build")
+    depends_on("meson@1.0:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("mpi@3:")
+    depends_on("libevent@2.1:")
+    depends_on("jansson")
+    depends_on("xxhash")
+    depends_on("libpng", when="+png")
+    depends_on("python@3.8:", type=("build", "link", "run"), when="+python")
+    depends_on("gnuplot", type="run", when="+plot")
+    depends_on("check", type="test")
+
+    def meson_args(self):
+        args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
+        for part in ("png", "python"):
+            args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
+        if self.spec.satisfies("^mpich"):
+            args.append("-Dmpi=mpich")
+        return args
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def run_installed(self):
+        Executable(self.prefix.bin.hdss)("chunks", "gss", "--iterations", "1000", "--workers", "4")

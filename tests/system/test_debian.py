@@ -1,0 +1,95 @@
+"""The packages for Debian as `dpkg-buildpackage` makes them from the recipe, installed under a folder of its own and used from there: a job
+by hdss, and the library's example."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+from launch import environment, long, main, mpirun_line, run
+
+SOURCE_ROOT = os.environ['SOURCE_ROOT']
+FORCED = ['depends', 'not-root', 'bad-path', 'script-chrootless', 'architecture']
+
+
+def check_call(words, **options):
+    done = subprocess.run(words, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, f'{words}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}'
+    return done.stdout
+
+
+def leave_out(folder, names):
+    """Build folders are known by what Meson leaves in them."""
+    return [name for name in names
+            if name.startswith('.') or name == '__pycache__' or os.path.isdir(os.path.join(folder, name, 'meson-private'))]
+
+
+def has_debian_python():
+    return subprocess.run(['dpkg-query', '-W', 'libpython3-dev'], capture_output=True, check=False).returncode == 0
+
+
+def build_packages():
+    """Without optimisation and tests, which leaves what is to be tested here: the recipe."""
+    shutil.copytree(SOURCE_ROOT, 'source', symlinks=True, ignore=leave_out)
+    shutil.copytree('source/deploy/debian', 'source/debian')
+    env = {name: value for name, value in os.environ.items() if not re.match(r'(C|CXX|LD|CPP)FLAGS$|CC$|MALLOC|ASAN|UBSAN', name)}
+    env.update(DEB_BUILD_OPTIONS='nocheck noopt noautodbgsym parallel=2', DEB_CFLAGS_STRIP='-g', LC_ALL='C.UTF-8',
+               DEB_BUILD_PROFILES='nocheck' if has_debian_python() else 'nocheck nopython')
+    check_call(['dpkg-buildpackage', '-b', '-us', '-uc', '-d'], cwd='source', env=env)
+    return sorted(glob.glob('*.deb'))
+
+
+def install_packages(packages):
+    root = os.path.abspath('root')
+    os.makedirs('root/var/lib/dpkg/info')
+    os.makedirs('root/var/lib/dpkg/updates')
+    for name in ('status', 'available'):
+        with open(f'root/var/lib/dpkg/{name}', 'w', encoding='utf-8'):
+            pass
+    check_call(['dpkg', f'--root={root}', f'--force-{",".join(FORCED)}', '--log=/dev/null', '-i', *packages])
+    states = check_call(['dpkg-query', f'--admindir={root}/var/lib/dpkg', '-W', '-f=${db:Status-Status}\\n']).split()
+    assert states == ['installed'] * len(packages), states
+    return root
+
+
+def check_files(root, packages):
+    found = {os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names}
+    for name in ('usr/bin/hdss', 'usr/bin/hdss-worker', 'usr/share/man/man1/hdss-worker.1.gz', 'usr/share/man/man3/hdss_loop_new.3.gz',
+                 'usr/share/bash-completion/completions/hdss-supermaster', 'usr/share/zsh/vendor-completions/_hdss',
+                 'usr/include/hdss/kernel.h', 'usr/include/dls4lb/DLS.h', 'usr/share/doc/hdss/examples/kernels/collatz.c',
+                 'usr/share/doc/hdss/copyright'):
+        assert name in found, name
+    others = [name for name in found if re.fullmatch(r'usr/(bin|share/man/man1)/(?!hdss).*', name)]
+    assert not others, f'names that are not ours to take: {others}'
+    assert {package.split('_')[0] for package in packages} - {'hdss-python3'} == {'hdss', 'libhdss0', 'libhdss-dev'}, packages
+
+
+def check_job(root):
+    result = run([root + '/usr/bin/hdss', 'run', '--masters', 1, '--workers', 2, 'mandelbrot', 'width=64', 'height=64'])
+    assert result.status == 0 and result.checksum() and root + '/usr/bin/hdss-worker' in result.raw_err, result
+
+
+def check_example(root):
+    folder = os.path.dirname(glob.glob(root + '/usr/lib/**/libhdss.so', recursive=True)[0])
+    env = dict(environment(), PKG_CONFIG_PATH=folder + '/pkgconfig', PKG_CONFIG_SYSROOT_DIR=root, PKG_CONFIG_ALLOW_SYSTEM_LIBS='1',
+               PKG_CONFIG_ALLOW_SYSTEM_CFLAGS='1')
+    flags = check_call(['pkg-config', '--cflags', '--libs', 'hdss'], env=env).split()
+    check_call(['mpicc', root + '/usr/share/doc/libhdss-dev/examples/library/pi.c', *flags, '-Wl,-rpath,' + folder, '-o', 'pi'])
+    result = run(mpirun_line([(3, [os.path.abspath('pi')])]))
+    assert result.status == 0 and result.out == 'pi is 3.141593\n', result
+
+
+@long
+def test_the_packages():
+    if not shutil.which('dh') or not shutil.which('dpkg-buildpackage'):
+        return 'no debhelper'
+    packages = build_packages()
+    root = install_packages(packages)
+    check_files(root, packages)
+    check_job(root)
+    check_example(root)
+    return None
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

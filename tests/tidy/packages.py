@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""The recipes for packages fit the build: they ask for options that there are, for all optional parts, and for its version. Spack's is
+run with stand-ins for Spack.
+
+    packages.py ROOT          checks the tree at ROOT, TAP on standard output
+    packages.py --self-test   shows on made-up recipes that each check finds what it is for
+"""
+import os
+import re
+import sys
+import types
+
+import tap
+
+OPTION = re.compile(r"^option\('([\w-]+)', type: '(\w+)'", re.MULTILINE)
+BUILT_IN = {"buildtype", "prefix"}
+
+
+def read(root, *path):
+    with open(os.path.join(root, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+class Spec:
+    def __init__(self, given):
+        self.given = given
+
+    def satisfies(self, text):
+        return text in self.given
+
+
+def spack_recipe(text):
+    """The package's class, with `calls`: what it says to Spack, as (directive, first argument)."""
+    calls = []
+
+    def directive(name):
+        return lambda *words, **_: calls.append((name, words[0]))
+
+    def decorator(*_, **__):
+        return lambda function: function
+
+    stand_in = types.ModuleType("spack.package")
+    for name in ("version", "variant", "depends_on", "license"):
+        setattr(stand_in, name, directive(name))
+    stand_in.run_after = stand_in.on_package_attributes = decorator
+    stand_in.MesonPackage = object
+    modules = {"spack": types.ModuleType("spack"), "spack.package": stand_in}
+    sys.modules.update(modules)
+    try:
+        names = {}
+        exec(compile(text, "package.py", "exec"), names)  # pylint: disable=exec-used
+    finally:
+        for name in modules:
+            del sys.modules[name]
+    names["Hdss"].calls = calls
+    return names["Hdss"]
+
+
+def spack_arguments(recipe, given):
+    package = recipe()
+    package.run_tests, package.spec = True, Spec(given)
+    return package.meson_args()
+
+
+def unknown_options(arguments, options):
+    names = re.findall(r"-D(\w+)=", " ".join(arguments))
+    return [f"-D{name} is no option of meson_options.txt" for name in names if name not in options and name not in BUILT_IN]
+
+
+def check_spack(text, options):
+    """`options`: {name: type}. Complaints."""
+    recipe = spack_recipe(text)
+    variants = {word for name, word in recipe.calls if name == "variant"}
+    features = [name for name, kind in options.items() if kind == "feature"]
+    complaints = unknown_options(spack_arguments(recipe, {"^mpich"}), options)
+    for name in features:
+        if name not in variants:
+            complaints.append(f"{name} is optional, and no variant")
+        for given, value in (({"+" + name}, "enabled"), (set(), "disabled")):
+            if f"-D{name}={value}" not in spack_arguments(recipe, given):
+                complaints.append(f"{name} is not {value} as the variant says")
+    return complaints
+
+
+def check_debian(rules, changelog, control, options, version, soversion):
+    complaints = unknown_options(rules.split(), options)
+    complaints += [f"{name} is optional, and not in rules" for name, kind in options.items()
+                   if kind == "feature" and f"-D{name}=" not in rules]
+    if not re.match(rf"hdss \({re.escape(version)}-\d+\) ", changelog):
+        complaints.append(f"changelog does not begin with hdss ({version}-")
+    if f"\nPackage: libhdss{soversion}\n" not in control:
+        complaints.append(f"control has no package libhdss{soversion}")
+    return complaints
+
+
+def check_spack_tree(root):
+    return check_spack(read(root, "deploy/spack/package.py"), dict(OPTION.findall(read(root, "meson_options.txt"))))
+
+
+def check_debian_tree(root):
+    version = re.search(r"version: '([\d.]+)'", read(root, "meson.build")).group(1)
+    soversion = re.search(r"soversion: '(\d+)'", read(root, "common/api/meson.build")).group(1)
+    rules, changelog, control = (read(root, "deploy/debian", name) for name in ("rules", "changelog", "control"))
+    return check_debian(rules, changelog, control, dict(OPTION.findall(read(root, "meson_options.txt"))), version, soversion)
+
+
+RECIPE = """
+from spack.package import *
+class Hdss(MesonPackage):
+    variant("png")
+    def meson_args(self):
+        return ["-Dpng=" + ("enabled" if self.spec.satisfies("+png") else "disabled"), "-Dtests=true"]
+"""
+OPTIONS = {"png": "feature", "tests": "boolean"}
+
+CASES = [
+    ("a good recipe", check_spack(RECIPE, OPTIONS), 0),
+    ("an option that is gone", check_spack(RECIPE, {"png": "feature"}), 1),
+    ("a part that is new", check_spack(RECIPE, {**OPTIONS, "jpeg": "feature"}), 3),
+    ("a variant that does nothing", check_spack(RECIPE.replace('"+png"', '"+x"'), OPTIONS), 1),
+    ("good rules", check_debian("dh -- -Dpng=enabled", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 0),
+    ("an option too many", check_debian("-Dpng=x -Dno=x", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 1),
+    ("a part that is left out", check_debian("dh", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 1),
+    ("another version", check_debian("-Dpng=x", "hdss (1.20-1) x", "a\nPackage: libhdss30\n", OPTIONS, "1.2", "3"), 2),
+]
+
+
+def main(words):
+    if words == ["--self-test"]:
+        return tap.run([(what, lambda got=got, count=count: [] if len(got) == count else [f"expected {count} complaints, got {got}"])
+                        for what, got, count in CASES])
+    if len(words) != 1:
+        sys.exit(__doc__)
+    return tap.run([("Spack's recipe", lambda: check_spack_tree(words[0])), ("Debian's recipe", lambda: check_debian_tree(words[0]))])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
