@@ -3,6 +3,7 @@
 #include "worker/exec/command.h"
 #include "worker/exec/environment.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -242,8 +243,13 @@ START_TEST(a_child_inherits_three_descriptors_and_no_more)
 }
 END_TEST
 
+/* The C library keeps 32 and 33 to itself. Who is started by posix_spawn(), as GNU make does it, may find them ignored,
+ * and cannot change it; nor does it matter. */
+#define KEPT_SIGNALS (UINT64_C(3) << 31)
+
 START_TEST(signals_are_as_by_default)
 {
+    uint64_t is_blocked, is_ignored;
     sigset_t blocked, before;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR2);
@@ -251,7 +257,9 @@ START_TEST(signals_are_as_by_default)
     signal(SIGPIPE, SIG_IGN);
     open_command(&no_limits);
     run_shell("grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -s '\\t\\n' '  '");
-    ck_assert_str_eq(text_of(COMMAND_OUT), "SigBlk: 0000000000000000 SigIgn: 0000000000000000 ");
+    ck_assert_int_eq(sscanf(text_of(COMMAND_OUT), "SigBlk: %" SCNx64 " SigIgn: %" SCNx64, &is_blocked, &is_ignored), 2);
+    ck_assert_uint_eq(is_blocked, 0);
+    ck_assert_uint_eq(is_ignored & ~KEPT_SIGNALS, 0);
     command_fini(&command);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
