@@ -49,7 +49,7 @@ int exec_init(struct exec *exec, const struct exec_config *config)
         return -1;
     }
     exec->open = true;
-    if (config->kernel->step == NULL || config->kernel->step(exec->instance, 0, exec->error) == 0)
+    if (config->kernel->step == NULL || config->kernel->step(exec->instance, 0, NULL, exec->error) == 0)
         return 0;
     exec_fini(exec);
     return -1;

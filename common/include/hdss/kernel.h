@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* To be raised when a structure or the meaning of a call in this header changes. */
-#define HDSS_KERNEL_ABI 3
+#define HDSS_KERNEL_ABI 4
 
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
@@ -99,6 +99,8 @@ struct hdss_loop {
     bool has_effects;    /* an iteration does more than yield its output: none is run only to be timed, nor by a second
                             worker only because it takes long, and without --power all workers count as equally fast */
     bool are_tasks;      /* iterations are called tasks, and count from 1, wherever people read of them */
+    uint64_t steps;      /* time steps, of which the loop has as many iterations each: none of a step begins before all
+                            of the step before are done. 0 is taken as 1 */
     uint64_t inputs;     /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
                             same, and so must a run that is resumed */
     /* of variable output: with it nothing about records is looked at */
@@ -165,9 +167,11 @@ struct hdss_kernel {
     int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                         char error[HDSS_ERROR_MAX]);
 
-    /* Called before the first iteration of each time step that this worker runs; a run has one step, number 0. Returns
-     * 0, or -1 with one line in `error`. NULL where there is nothing to do. */
-    int (*step)(void *instance, uint64_t step, char error[HDSS_ERROR_MAX]);
+    /* Called before the first iteration of a time step that this worker runs: for each step from 0 on, in their order,
+     * none left out. `results` are the records of all iterations of the step before, whoever computed them; NULL at
+     * step 0. They are valid during the call. Returns 0, or -1 with one line in `error`. NULL where there is nothing to
+     * do. */
+    int (*step)(void *instance, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
 
     /* Releases everything. May be NULL where open() allocates nothing. */
     void (*close)(void *instance);

@@ -72,10 +72,11 @@ static int open_kernel(const union hdss_value *values, const struct hdss_loop *l
     return worker->rank == 3 ? 0 : -1;
 }
 
-static int step(void *instance, uint64_t number, char error[HDSS_ERROR_MAX])
+static int step(void *instance, uint64_t number, const void *results, char error[HDSS_ERROR_MAX])
 {
     (void)instance, (void)error;
     ck_assert_uint_eq(number, 0);
+    ck_assert_ptr_null(results);
     kernel.steps++;
     return 0;
 }
