@@ -132,6 +132,8 @@ static bool flat_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
 {
     struct flat_own *own = loop->own;
     measure(loop, own);
+    if (loop->serves && !loop->helped) /* short chunks have no pieces between which others are answered */
+        own->share.transport->serve(&own->share);
     helper_lock(loop);
     bool drawn = own->share.transport->draw(&own->share, chunk);
     helper_unlock(loop);

@@ -10,6 +10,7 @@
  *   library-loops wide                        more iterations than 32 bits hold
  *   library-loops wrong                       what must be refused
  *   library-loops starve                      rank 0 computes for long and others wait for it
+ *   library-loops quick                       rank 0 draws one short chunk after another, and others wait for it
  *
  * One line on standard output when all is well; else one on standard error and status 1. */
 #include <hdss/hdss.h>
@@ -495,12 +496,47 @@ static void starve(int words, char **word)
         printf("ok\n");
 }
 
+/* Rank 0 draws until each of the others has had some chunks, of a loop that it does not come to the end of. */
+static void draw_beside_others(struct hdss_shared_loop *loop, const char *mode)
+{
+    int64_t first, count;
+    int arrived = 0;
+    const double began = now_s();
+    for (int k = 0; rank != 0 && k < 10; k++)
+        expect(hdss_loop_next(loop, &first, &count), 1, mode);
+    if (rank != 0)
+        MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    for (int left = rank == 0 ? ranks - 1 : 0; left > 0; left -= arrived) {
+        expect(hdss_loop_next(loop, &first, &count), 1, mode);
+        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+        if (arrived)
+            MPI_Recv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (now_s() - began > 60)
+            fail("the others were not answered", mode, left);
+    }
+}
+
+static void quick(int words, char **word)
+{
+    static const char *const modes[MODES] = {"central", "hierarchical", "two-sided", "rma", "node"};
+    (void)words, (void)word;
+    for (int m = 0; m < MODES; m++) {
+        struct hdss_options *options = options_with(modes[m], "ss");
+        struct hdss_shared_loop *loop = begin(MPI_COMM_WORLD, INT64_C(1000000000000), options);
+        draw_beside_others(loop, modes[m]);
+        expect(hdss_loop_free(&loop), HDSS_OK, "free");
+        hdss_options_free(options);
+    }
+    if (rank == 0)
+        printf("ok\n");
+}
+
 static const struct {
     const char *name;
     void (*run)(int words, char **word);
 } commands[] = {
-    {"cover", cover},     {"many", many},   {"steps", steps}, {"two", two},     {"foreign", foreign},
-    {"threads", threads}, {"leave", leave}, {"wide", wide},   {"wrong", wrong}, {"starve", starve},
+    {"cover", cover}, {"many", many}, {"steps", steps}, {"two", two},       {"foreign", foreign}, {"threads", threads},
+    {"leave", leave}, {"wide", wide}, {"wrong", wrong}, {"starve", starve}, {"quick", quick},
 };
 
 int main(int argc, char **argv)

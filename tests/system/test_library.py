@@ -107,6 +107,10 @@ def test_others_are_answered_by_progress():
     loops(3, 'starve')
 
 
+def test_others_are_answered_between_short_chunks():
+    loops(3, 'quick')
+
+
 @long
 def test_several_nodes():
     if MPICH:
