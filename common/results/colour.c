@@ -57,6 +57,10 @@ static double real_at(enum hdss_type type, const void *row, uint64_t i)
     return type == HDSS_FLOAT32 ? (double)((const float *)row)[i] : ((const double *)row)[i];
 }
 
+/* How much of a colour is its value's rank among all values; the rest is the place of the value's logarithm. Rank alone
+ * cuts smooth slopes into bands, the logarithm alone leaves most of a picture in a few colours. */
+#define RANK_WEIGHT 0.4
+
 int colours_init(struct colours *colours, const struct hdss_loop *loop)
 {
     *colours = (struct colours){.type = loop->type, .lowest = UINT64_MAX, .has_full = loop->full_value != 0};
@@ -64,11 +68,15 @@ int colours_init(struct colours *colours, const struct hdss_loop *loop)
     colours->nothing = sign_shift(loop->type);
     colours->from = INFINITY;
     colours->to = -INFINITY;
-    if (is_real(loop->type)) {
+    colours->rank_weight = loop->dims == 3 ? 0 : RANK_WEIGHT;
+    if (loop->dims == 3)
+        palette_fill(palette_greys, palette_greys_stops, colours->map, COLOUR_STEPS);
+    else if (is_real(loop->type))
         palette_fill(palette_values, palette_values_stops, colours->map, COLOUR_STEPS);
+    else
+        palette_fill(palette_counts, palette_counts_stops, colours->map, COLOUR_STEPS);
+    if (is_real(loop->type))
         return 0;
-    }
-    palette_fill(palette_counts, palette_counts_stops, colours->map, COLOUR_STEPS);
     colours->bins = calloc(BINS, sizeof *colours->bins);
     return colours->bins == NULL ? -1 : 0;
 }
@@ -117,10 +125,6 @@ void colours_see_counts(struct colours *colours, const void *row, uint64_t count
     }
 }
 
-/* How much of a colour is its value's rank among all values; the rest is the place of the value's logarithm. Rank alone
- * cuts smooth slopes into bands, the logarithm alone leaves most of a picture in a few colours. */
-#define RANK_WEIGHT 0.4
-
 /* Replaces the count of each bin by its step on the map. */
 void colours_settle(struct colours *colours)
 {
@@ -130,10 +134,10 @@ void colours_settle(struct colours *colours)
     for (size_t bin = 0; bin < BINS; bin++)
         total += (double)colours->bins[bin];
     for (size_t bin = 0; bin < BINS; bin++) {
-        double count = (double)colours->bins[bin], rank = (below + count / 2) / total;
+        double count = (double)colours->bins[bin], rank = (below + count / 2) / total, weight = colours->rank_weight;
         double place = log_range > 0 ? log1p((double)bin_start(bin)) / log_range : 0;
         below += count;
-        colours->bins[bin] = (uint64_t)(fmin(1, RANK_WEIGHT * rank + (1 - RANK_WEIGHT) * place) * (COLOUR_STEPS - 1));
+        colours->bins[bin] = (uint64_t)(fmin(1, weight * rank + (1 - weight) * place) * (COLOUR_STEPS - 1));
     }
 }
 

@@ -2,7 +2,11 @@
  *
  * Integers are spread over the map by how often they occur and by their logarithm, so that detail shows wherever there
  * is some; the value declared full is black, and 0 beside it, "not computed", dark grey. Reals go from the smallest to
- * the largest value over a map of even perceived steps; what is no number is grey. */
+ * the largest value over a map of even perceived steps; what is no number is grey.
+ *
+ * Pictures of a series, that is of three-dimensional results, are all drawn by one scale of greys, so that they can be
+ * compared: white is the smallest value, black the largest, and between them the logarithm of integers and reals as
+ * they are. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -17,6 +21,7 @@ struct colours {
     uint8_t map[COLOUR_STEPS][3];
     /* of integers, all of them unsigned after integer_at() */
     bool has_full;
+    double rank_weight;     /* see colours_settle() */
     uint64_t full, nothing; /* the values drawn black and "not computed" */
     uint64_t lowest, highest;
     uint64_t *bins; /* owned: how many values there are in each bin, then the step of each */

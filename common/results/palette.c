@@ -17,6 +17,9 @@ const struct palette_stop palette_values[] = {
 };
 const size_t palette_values_stops = sizeof palette_values / sizeof palette_values[0];
 
+const struct palette_stop palette_greys[] = {{0.0, {255, 255, 255}}, {1.0, {0, 0, 0}}};
+const size_t palette_greys_stops = sizeof palette_greys / sizeof palette_greys[0];
+
 struct oklab {
     double c[3]; /* L, a, b */
 };

@@ -18,5 +18,9 @@ extern const size_t palette_counts_stops;
 extern const struct palette_stop palette_values[];
 extern const size_t palette_values_stops;
 
+/* For pictures that are compared: from white to black. */
+extern const struct palette_stop palette_greys[];
+extern const size_t palette_greys_stops;
+
 /* Fills `steps` >= 2 colours. */
 void palette_fill(const struct palette_stop *stops, size_t count, uint8_t (*rgb)[3], size_t steps);

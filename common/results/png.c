@@ -1,12 +1,15 @@
-/* Pictures of two-dimensional results: 8-bit RGB, coloured by colour.h, row by row through libpng. Without libpng the
- * kind is known all the same, and refused with a line that says why. */
+/* Pictures of two-dimensional results, and contact sheets of three-dimensional ones (sheet.h): 8-bit RGB, coloured by
+ * colour.h, row by row through libpng. Without libpng the kind is known all the same, and refused with a line that says
+ * why. */
 #include "common/results/colour.h"
 #include "common/results/formats.h"
+#include "common/results/sheet.h"
 
 #ifdef HDSS_HAVE_PNG
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 #endif
 
 #define PNG_SIDE_MAX 0x7fffffffu
@@ -16,14 +19,19 @@ static int png_check(const char *path, const struct hdss_loop *loop, struct erro
 #ifndef HDSS_HAVE_PNG
     return error_set(error, "%.200s: this build has no libpng; accepted: .npy, .csv, .bin or .raw", path);
 #endif
-    if (loop->dims != 2)
+    if (loop->dims != 2 && loop->dims != 3)
         return error_set(error,
-                         "%.200s: a picture needs a two-dimensional result, this one has %u dimension%s; accepted: "
-                         ".npy, .csv, .bin or .raw",
+                         "%.200s: a picture needs a two- or three-dimensional result, this one has %u dimension%s; "
+                         "accepted: .npy, .csv, .bin or .raw",
                          path, loop->dims, loop->dims == 1 ? "" : "s");
-    if (loop->shape[0] - 1 >= PNG_SIDE_MAX || loop->shape[1] - 1 >= PNG_SIDE_MAX)
+    if (loop->dims == 3 && loop->layout != HDSS_LAYOUT_ROWS)
+        return error_set(error, "%.200s: a contact sheet needs pictures row by row; accepted: .npy, .csv, .bin or .raw",
+                         path);
+    struct sheet sheet;
+    sheet_init(&sheet, loop);
+    if (sheet.height - 1 >= PNG_SIDE_MAX || sheet.width - 1 >= PNG_SIDE_MAX)
         return error_set(error, "%.200s: a picture's sides are 1 to %u pixels, this result is %llu x %llu", path,
-                         PNG_SIDE_MAX, (unsigned long long)loop->shape[1], (unsigned long long)loop->shape[0]);
+                         PNG_SIDE_MAX, (unsigned long long)sheet.width, (unsigned long long)sheet.height);
     return 0;
 }
 
@@ -34,7 +42,9 @@ struct painter {
     png_structp png;
     png_infop info;
     struct colours colours;
-    uint8_t *rgb; /* one row */
+    struct sheet sheet;
+    uint8_t *rgb; /* one row, or of a contact sheet one row of pictures */
+    char *pixels; /* of a contact sheet, one row of a picture's elements */
     struct rows *rows;
     struct error *error;
     jmp_buf failed;
@@ -93,12 +103,53 @@ static void write_head(struct painter *painter, FILE *out)
     enum { LEVEL = 4 }; /* a quarter more bytes than level 9, in a tenth of the time */
     png_set_user_limits(painter->png, PNG_SIDE_MAX, PNG_SIDE_MAX);
     png_set_write_fn(painter->png, out, on_write, on_flush);
-    png_set_IHDR(painter->png, painter->info, (png_uint_32)painter->rows->columns, (png_uint_32)painter->rows->rows, 8,
+    png_set_IHDR(painter->png, painter->info, (png_uint_32)painter->sheet.width, (png_uint_32)painter->sheet.height, 8,
                  PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(painter->png, painter->info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(painter->png, LEVEL);
     png_set_filter(painter->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
     png_write_info(painter->png, painter->info);
+}
+
+static int paint_rows(struct painter *painter, FILE *out)
+{
+    for (uint64_t y = 0; y < painter->rows->rows && !ferror(out); y++) {
+        const void *row;
+        if (rows_next(painter->rows, &row, painter->error) < 0)
+            return -1;
+        colours_paint(&painter->colours, row, painter->rows->columns, painter->rgb);
+        png_write_row(painter->png, painter->rgb);
+    }
+    return 0;
+}
+
+/* One row of pictures, `count` of them, into the buffer. What a record holds need not be a picture. */
+static int paint_pictures(struct painter *painter, struct sheet_source *source, uint64_t count)
+{
+    const struct sheet *sheet = &painter->sheet;
+    memset(painter->rgb, SHEET_GAP_SHADE, 3 * sheet->width * sheet->row_height);
+    for (uint64_t picture = 0; picture < count; picture++)
+        for (uint64_t y = 0; y < sheet->picture_height; y++) {
+            if (sheet_take(source, painter->rows, sheet->picture_width, painter->pixels, painter->error) < 0)
+                return -1;
+            colours_paint(&painter->colours, painter->pixels, sheet->picture_width,
+                          painter->rgb + 3 * (y * sheet->width + picture * (sheet->picture_width + SHEET_GAP)));
+        }
+    return 0;
+}
+
+static int paint_sheet(struct painter *painter, FILE *out)
+{
+    const struct sheet *sheet = &painter->sheet;
+    struct sheet_source source = {0};
+    for (uint64_t done = 0; done < sheet->pictures && !ferror(out); done += sheet->across) {
+        uint64_t left = sheet->pictures - done, count = left < sheet->across ? left : sheet->across;
+        if (paint_pictures(painter, &source, count) < 0)
+            return -1;
+        for (uint64_t y = 0; y < (left > count ? sheet->row_height : sheet->picture_height); y++)
+            png_write_row(painter->png, painter->rgb + 3 * y * sheet->width);
+    }
+    return 0;
 }
 
 static int paint(struct painter *painter, FILE *out)
@@ -107,13 +158,8 @@ static int paint(struct painter *painter, FILE *out)
         return -1;
     write_head(painter, out);
     rows_rewind(painter->rows);
-    for (uint64_t y = 0; y < painter->rows->rows && !ferror(out); y++) {
-        const void *row;
-        if (rows_next(painter->rows, &row, painter->error) < 0)
-            return -1;
-        colours_paint(&painter->colours, row, painter->rows->columns, painter->rgb);
-        png_write_row(painter->png, painter->rgb);
-    }
+    if ((painter->rows->loop.dims == 3 ? paint_sheet : paint_rows)(painter, out) < 0)
+        return -1;
     if (!ferror(out))
         png_write_end(painter->png, painter->info);
     return 0;
@@ -124,15 +170,19 @@ static int png_convert(FILE *out, const char *path, struct rows *rows, struct er
     struct painter painter = {.rows = rows, .error = error};
     painter.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &painter, on_failure, on_warning);
     painter.info = painter.png != NULL ? png_create_info_struct(painter.png) : NULL;
-    painter.rgb = malloc(rows->columns * 3);
+    sheet_init(&painter.sheet, &rows->loop);
+    painter.rgb = malloc(painter.sheet.width * painter.sheet.row_height * 3);
+    painter.pixels = malloc(painter.sheet.picture_width * rows->element);
     int status;
-    if (colours_init(&painter.colours, &rows->loop) < 0 || painter.info == NULL || painter.rgb == NULL)
+    if (colours_init(&painter.colours, &rows->loop) < 0 || painter.info == NULL || painter.rgb == NULL ||
+        painter.pixels == NULL)
         status = error_set(error, "%.200s: out of memory", path);
     else
         status = choose_colours(&painter) < 0 ? -1 : paint(&painter, out);
     png_destroy_write_struct(&painter.png, &painter.info);
     colours_fini(&painter.colours);
     free(painter.rgb);
+    free(painter.pixels);
     return status;
 }
 

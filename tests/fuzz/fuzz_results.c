@@ -22,6 +22,12 @@ static struct hdss_loop loop_of(const uint8_t *head)
     loop.shape[0] = rows;
     for (unsigned i = 1; i < dims; i++)
         loop.shape[i] = i == 1 ? columns : 1;
+    if (dims == 3 && columns % 3 == 0) { /* pictures of three columns, one in a record or a row of one */
+        loop.shape[1] = columns / 3;
+        loop.shape[2] = 3;
+        loop.record_length = columns % 2 == 0 ? 3 : columns;
+        loop.iterations = rows * columns / loop.record_length;
+    }
     return loop;
 }
 

@@ -196,12 +196,13 @@ RESULTS = {
     "float32": records(6, 1, 2, 2, struct.pack("<4f", 0.1, float("nan"), float("-inf"), 3e38)),
     "float64": records(7, 1, 2, 2, struct.pack("<4d", 5e-324, -0.0, float("inf"), 1.7e308)),
     "list": records(7, 0, 3, 1, struct.pack("<3d", 1, 2, 3)),
-    "three-dimensions": records(0, 2, 2, 3, bytes(6)), "short": records(3, 1, 4, 4, b"abc"),
+    "three-dimensions": records(0, 2, 2, 3, bytes(6)), "sheet": records(1, 2, 7, 6, bytes(range(84))),
+    "sheet-short": records(3, 2, 7, 9, bytes(100)), "short": records(3, 1, 4, 4, b"abc"),
     "equal": records(7, 1, 2, 2, struct.pack("<4d", 2, 2, 2, 2)),
     "all-nan": records(6, 1, 1, 2, b"\xff" * 8), "opposite": records(7, 1, 1, 2, struct.pack("<2d", -1.7e308, 1.7e308)), "empty": b"",
 }
 # The two-dimensional ones as pictures, too.
-RESULTS |= {name + "-png": data[:1] + bytes([data[1] | 0x40]) + data[2:] for name, data in RESULTS.items() if data[1:2] in (b"\1", b"\x81")}
+RESULTS |= {name + "-png": data[:1] + bytes([data[1] | 0x40]) + data[2:] for name, data in RESULTS.items() if data[1:2] in (b"\1", b"\2", b"\x81")}
 
 
 def crc32c(data, before=0):

@@ -532,14 +532,34 @@ START_TEST(records_that_are_cut_off_are_found)
 }
 END_TEST
 
-START_TEST(pictures_need_two_dimensions)
+#ifdef HDSS_HAVE_PNG
+static struct hdss_loop series_of(uint64_t pictures, uint64_t height, uint64_t width)
+{
+    return (struct hdss_loop){.iterations = pictures,
+                              .type = HDSS_UINT32,
+                              .record_length = height * width,
+                              .dims = 3,
+                              .shape = {pictures, height, width}};
+}
+#endif
+
+START_TEST(pictures_need_two_or_three_dimensions)
 {
 #ifdef HDSS_HAVE_PNG
     struct hdss_loop loop = line_of(HDSS_UINT64, 4), empty = table_of(HDSS_LAYOUT_ROWS, 0, 4);
-    FAILS(results_check("a.png", &loop, &error), "a.png: a picture needs a two-dimensional result, this one has 1 "
-                                                 "dimension; accepted: .npy, .csv, .bin or .raw");
+    FAILS(results_check("a.png", &loop, &error), "a.png: a picture needs a two- or three-dimensional result, this "
+                                                 "one has 1 dimension; accepted: .npy, .csv, .bin or .raw");
     FAILS(results_check("a.png", &empty, &error),
           "a.png: a picture's sides are 1 to 2147483647 pixels, this result is 4 x 0");
+    struct hdss_loop many = series_of(0, 3, 2);
+    FAILS(results_check("a.png", &many, &error),
+          "a.png: a picture's sides are 1 to 2147483647 pixels, this result is 2 x 0");
+    many = series_of((uint64_t)1 << 60, 1, 1);
+    FAILS(results_check("a.png", &many, &error),
+          "a.png: a picture's sides are 1 to 2147483647 pixels, this result is 3221225470 x 3221225470");
+    many.layout = HDSS_LAYOUT_COLUMNS;
+    FAILS(results_check("a.png", &many, &error),
+          "a.png: a contact sheet needs pictures row by row; accepted: .npy, .csv, .bin or .raw");
 #else
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 2, 4);
     FAILS(results_check("a.png", &loop, &error), "a.png: this build has no libpng; accepted: .npy, .csv, .bin or .raw");
@@ -635,6 +655,62 @@ START_TEST(a_picture_of_one_value)
 }
 END_TEST
 
+/* The value at (x, y) of each picture of a sheet, whose pictures are 3 wide and 2 high: its number and its place. */
+static uint32_t value_at(uint32_t picture, uint32_t y, uint32_t x)
+{
+    return 1000 * picture + 10 * y + x;
+}
+
+/* Five pictures in two columns; what iterations yield may be pictures, rows of them, or pieces of rows. */
+START_TEST(three_dimensions_make_a_contact_sheet)
+{
+    enum { PICTURES = 5, HEIGHT = 2, WIDTH = 3, ACROSS = 2, CELL_WIDTH = WIDTH + 2, CELL_HEIGHT = HEIGHT + 2 };
+    enum { SHEET_WIDTH = ACROSS * CELL_WIDTH - 2, SHEET_HEIGHT = 3 * CELL_HEIGHT - 2 };
+    static const uint64_t lengths[] = {HEIGHT * WIDTH, WIDTH, 1};
+    uint32_t records[PICTURES * HEIGHT * WIDTH];
+    struct hdss_loop loop = series_of(PICTURES, HEIGHT, WIDTH);
+    loop.record_length = lengths[_i];
+    loop.iterations = PICTURES * HEIGHT * WIDTH / lengths[_i];
+    for (uint32_t i = 0; i < PICTURES * HEIGHT * WIDTH; i++)
+        records[i] = value_at(i / (HEIGHT * WIDTH), i / WIDTH % HEIGHT, i % WIDTH);
+    OK(results_create("a.png", &loop, &error));
+    write_range("a.png", &loop, 0, loop.iterations, records);
+    OK(finish("a.png", &loop, &error));
+    uint8_t *rgb = picture("a.png", SHEET_WIDTH, SHEET_HEIGHT), before[3] = {255, 255, 255};
+    ck_assert_mem_eq(rgb, before, 3); /* the smallest is white */
+    for (uint32_t i = 0; i < PICTURES * HEIGHT * WIDTH; i++) {
+        uint32_t n = i / (HEIGHT * WIDTH), y = i / WIDTH % HEIGHT, x = i % WIDTH;
+        const uint8_t *dot = rgb + 3 * ((n / ACROSS * CELL_HEIGHT + y) * SHEET_WIDTH + n % ACROSS * CELL_WIDTH + x);
+        ck_assert(dot[0] == dot[1] && dot[1] == dot[2]);
+        ck_assert_int_le(dot[0], before[0]); /* values ascend */
+        memcpy(before, dot, 3);
+    }
+    ck_assert_mem_eq(before, ((uint8_t[]){0, 0, 0}), 3);
+    for (uint32_t i = 0; i < SHEET_WIDTH * SHEET_HEIGHT; i++) {
+        uint32_t x = i % SHEET_WIDTH, y = i / SHEET_WIDTH, n = y / CELL_HEIGHT * ACROSS + x / CELL_WIDTH;
+        if (x % CELL_WIDTH >= WIDTH || y % CELL_HEIGHT >= HEIGHT || n >= PICTURES)
+            ck_assert_mem_eq(rgb + 3 * i, ((uint8_t[]){172, 172, 172}), 3);
+    }
+    free(rgb);
+}
+END_TEST
+
+/* As square as it can be, and never wider than there are pictures. */
+START_TEST(contact_sheets_are_nearly_square)
+{
+    static const struct {
+        uint64_t pictures, height, width, sheet_height, sheet_width;
+    } cases[] = {{1, 4, 4, 4, 4},    {2, 4, 4, 4, 10},   {9, 4, 4, 16, 16},     {10, 4, 4, 16, 22},
+                 {4, 1, 40, 10, 40}, {4, 40, 1, 40, 10}, {100, 8, 18, 128, 158}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hdss_loop loop = series_of(cases[i].pictures, cases[i].height, cases[i].width);
+        OK(results_create("a.png", &loop, &error));
+        OK(finish("a.png", &loop, &error));
+        free(picture("a.png", (uint32_t)cases[i].sheet_width, (uint32_t)cases[i].sheet_height));
+    }
+}
+END_TEST
+
 START_TEST(a_picture_on_a_full_disk)
 {
     struct hdss_loop loop = table_of(HDSS_LAYOUT_ROWS, 300, 300);
@@ -680,12 +756,14 @@ END_TEST
 
 static void add_pictures(TCase *tcase)
 {
-    tcase_add_test(tcase, pictures_need_two_dimensions);
+    tcase_add_test(tcase, pictures_need_two_or_three_dimensions);
 #ifdef HDSS_HAVE_PNG
     tcase_add_test(tcase, a_picture_of_counts_is_black_inside);
     tcase_add_test(tcase, a_picture_of_reals_goes_from_dark_to_light);
     tcase_add_test(tcase, pictures_of_every_type);
     tcase_add_test(tcase, a_picture_of_one_value);
+    tcase_add_loop_test(tcase, three_dimensions_make_a_contact_sheet, 0, 3);
+    tcase_add_test(tcase, contact_sheets_are_nearly_square);
     tcase_add_test(tcase, a_picture_on_a_full_disk);
 #endif
 }
