@@ -341,6 +341,44 @@ PARTS = {
     "torn": parts(TEN, TEN)[:-5], "unsummed": parts(TEN, corrected=0), "tail": parts(TEN, tail=b"HDSB" + bytes(60)),
 }
 
+OFF = {
+    "box": b"OFF\n4 3 0\n0 0 0\n1 0 0\n0 2 0\n0 0 4\n3 0 2 1\n3 0 3 2\n3 0 1 3\n", "normals": b"# c\nNOFF 2 0\n0 0 0 0 0 1\n1 1 1 3 0 4\n",
+    "colours": b"COFF\n3 1\n0 0 0 9 9 9 9\n\n1 0 0 0 0 0 0 # x\r\n0 1 0\n3 0 1 2 0.5 0.5 0\n", "edge": b"OFF\n3 2 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n2 0 1\n",
+    "nan": b"OFF\n1 0 0\nnan 0 0\n", "index": b"OFF\n1 1 0\n0 0 0\n3 0 0 1\n", "cut": b"OFF\n3 1 0\n0 0 0\n1 0", "none": b"OFF\n0 0 0\n",
+    "counts": b"OFF\n9e18 2^63 0\n", "corners": b"OFF\n1 1 0\n0 0 0\n99999999999 0\n", "flat": b"OFF\n3 1 0\n0 0 0\n1 0 0\n2 0 0\n3 0 1 2\n",
+    "large": b"NOFF\n1 0 0\n1e12 -1e12 1e12 1e-150 0 1e12\n", "nul": b"OFF\n1 0 0\n0 \0 0\n", "empty": b"", "binary": b"OFF BINARY\n\0\0\0\1",
+}
+OBJ = {
+    "box": b"mtllib x\nv 0 0 0\nv 1 0 0 1\nvt 0 1\nv 0 2 0\nv 0 \\\n0 4\nf 1 3 2\nf 1/1 4/1 3/1\nf -4 -3 -1\n",
+    "normals": b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvn 2 0 0\nvn 0 2 0\nf 1//1 2//2 3/7/-1\n", "cloud": b"v 0 0 0\nvn 0 0 5\nv 1 1 1\nvn 3 0 -4\n",
+    "behind": b"f 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0", "index": b"v 0 0 0\nf 1 1 2\n", "zero": b"v 0 0 0\nf 0 1 1\n", "back": b"v 0 0 0\nf -2 -1 -1\n",
+    "least": b"v 0 0 0\nf -9223372036854775808 1 1\n", "two": b"v 0 0 0\nf 1 1", "word": b"solid x\n", "comment": b"# C:\\\nv 0 0 0 # \\\nvn 0 1 0\\", "empty": b"",
+    "unnormal": b"v 0 0 0\nvn 0 0 0\n", "inf": b"v inf 0 0\n", "slashes": b"v 0 0 0\nf 1// 1/ /1\n",
+}
+
+
+def ply(order, vertices=3, faces=1, body=None, form="", count="uchar", last=2):
+    """A triangle; `order` is that of struct, or nothing for text."""
+    form = form or {"": "ascii", "<": "binary_little_endian", ">": "binary_big_endian"}[order]
+    head = (f"ply\nformat {form} 1.0\ncomment c\nelement vertex {vertices}\nproperty float x\nproperty double y\nproperty uchar red\n"
+            f"property int z\nelement face {faces}\nproperty list {count} int vertex_indices\nend_header\n").encode()
+    if body is None and order:
+        body = b"".join(struct.pack(order + "fdBi", *point) for point in ((0, 0, 1, 0), (1, 0, 2, 0), (0, 1, 3, 0)))
+        body += struct.pack(order + "B3i", 3, 0, 1, last)
+    return head + (body if body is not None else b"0 0 1 0\n1 0 2 0\n0 1 3 0\n3 0 1 %d\n" % last)
+
+
+NORMALS = b"ply\nformat ascii 1.0\nelement tag 1\nproperty list int short a\nelement vertex 1\n" + b"".join(
+    b"property float %s\n" % name for name in (b"x", b"y", b"z", b"nx", b"ny", b"nz")) + b"end_header\n2 7 8\n0 0 0 0 0 2\n"
+PLY = {
+    "text": ply(""), "little": ply("<"), "big": ply(">"), "normals": NORMALS, "index": ply("", last=3), "index-little": ply("<", last=-1),
+    "cut": ply("")[:-9], "cut-big": ply(">")[:-2], "vertices": ply("<", vertices=2**62), "faces": ply("<", faces=2**62),
+    "none": ply("", 0, 0, b""), "length": ply("<", count="int"), "nan": ply("<", 1, 0, struct.pack("<fdBi", float("nan"), 0, 0, 0)),
+    "far": ply(">", 1, 0, struct.pack(">fdBi", 0, 1e300, 0, 0)), "form": ply("", form="utf8"), "list-type": ply("", count="float"),
+    "no-vertex": b"ply\nformat ascii 1.0\nend_header\n", "no-end": ply("")[:150], "empty": b"",
+    "nothing": b"ply\nformat ascii 1.0\nelement a 99\nelement vertex 1\nproperty int x\nend_header\n" + b" " * 99,
+}
+
 STATUS = {  # the first byte says how it is cut
     "empty": b"", "begun": b"\x04begun 1234\n", "done": b"\x00begun 1234\nsupermaster 0\n", "lossy": b"\x1fbegun 9\nsupermaster 3 lossy\n",
     "worker": b"\x02worker 1\nsupermaster 0\n", "unknown": b"\x05supermaster 7\nsupermaster -1\nmaster x\n",
@@ -367,7 +405,7 @@ TASKS = {
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
-    "parts": PARTS, "tasks": TASKS,
+    "parts": PARTS, "tasks": TASKS, "off": OFF, "obj": OBJ, "ply": PLY,
 }
 
 # For libFuzzer and AFL++: words to put in.

@@ -47,6 +47,7 @@ LEVELS = [
     ("common/metrics/*", 2),
     ("common/config/*", 2),
     ("common/predict/*", 2),
+    ("common/mesh/*", 2),
     ("common/sched/*", 1),
     ("proto/*", 1),
     ("common/util/*", 0),

@@ -1,0 +1,14 @@
+/* The readers of the kinds of files: what mesh_parse() calls. Inside common/mesh only. */
+#pragma once
+
+#include "common/mesh/draft.h"
+#include "common/mesh/reader.h"
+
+/* Each reads all of the text or the bytes into the draft, which it initialises, and has nothing allocated when it
+ * returns -1 with one line. */
+int off_read(struct reader *reader, struct draft *draft);
+int obj_read(struct reader *reader, struct draft *draft);
+int ply_read(struct reader *reader, struct draft *draft);
+
+/* Whether the word is the first one of an OFF file, such as NOFF; then whether the points have normals. */
+bool off_is_keyword(const char *word, bool *has_normals);

@@ -1,0 +1,8 @@
+/* mesh_parse() of PLY files: see mesh.h. */
+#include "tests/fuzz/mesh.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    fuzz_mesh(MESH_PLY, bytes, size);
+    return 0;
+}
