@@ -5,13 +5,15 @@
 #include "tests/kernels/bound.h"
 #include "worker/kernels/adjoint.h"
 #include "worker/kernels/escape.h"
+#include "worker/kernels/spin.h"
+#include "worker/kernels/spin_surface.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { SIDE = 512, MAX_ITER = 2000, ROUNDS = 5, TERMS = 16384 };
+enum { SIDE = 512, MAX_ITER = 2000, ROUNDS = 5, TERMS = 16384, SPIN_WIDTH = 32 };
 
 static double now_s(void)
 {
@@ -158,11 +160,56 @@ static void bench_adjoint(void)
     }
 }
 
+/* How long `images` images take, spread over the cloud; of the variant, or of the plain code where it is NULL. */
+static double spin_seconds(const struct spin_variant *variant, const struct spin_cloud *cloud, size_t images)
+{
+    static uint32_t counts[SPIN_WIDTH * SPIN_WIDTH];
+    double start = now_s();
+    for (size_t i = 0; i < images; i++)
+        (variant != NULL ? variant->run : spin_scalar)(cloud, i * cloud->points / images, SPIN_WIDTH, counts);
+    return now_s() - start;
+}
+
+/* The kernel's own points, as by default: an image of 32 cells is as wide as the surface, 2.9 or so. */
+static void bench_spin(void)
+{
+    enum { POINTS = 100000, IMAGES = 50 };
+    size_t variants;
+    const struct spin_variant *variant = spin_variants(&variants);
+    struct spin_cloud cloud;
+    if (spin_cloud_init(&cloud, POINTS) < 0)
+        return;
+    for (size_t i = 0; i < POINTS; i++) {
+        double position[3], normal[3];
+        spin_surface_point(i, POINTS, position, normal);
+        for (int k = 0; k < 3; k++)
+            position[k] *= SPIN_WIDTH / 2.9;
+        spin_cloud_add(&cloud, position, normal);
+    }
+    if (spin_cloud_arrange(&cloud, 60) < 0) {
+        spin_cloud_fini(&cloud);
+        return;
+    }
+    double plain = spin_seconds(NULL, &cloud, IMAGES), looks = (double)POINTS * IMAGES;
+    report("spinimage", "plain", "points", looks, plain, plain);
+    for (size_t v = 0; v < variants; v++) {
+        double best = 1e9;
+        for (int round = 0; round < ROUNDS && variant[v].usable(); round++) {
+            double seconds = spin_seconds(&variant[v], &cloud, IMAGES);
+            best = seconds < best ? seconds : best;
+        }
+        if (variant[v].usable())
+            report("spinimage", variant[v].name, "points", looks, best, plain);
+    }
+    spin_cloud_fini(&cloud);
+}
+
 int main(void)
 {
     print_machine();
     bench_escape(2);
     bench_escape(4);
     bench_adjoint();
+    bench_spin();
     return EXIT_SUCCESS;
 }

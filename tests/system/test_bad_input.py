@@ -131,6 +131,17 @@ def test_files_of_costs():
     check(job('synthetic', 'distribution=file', 'file=costs'), 'costs', '3', 'three')
 
 
+def test_files_of_points():
+    check(job('spinimage', 'file=absent.ply'), 'absent.ply', 'No such file')
+    with open('cut.off', 'w') as file:
+        file.write('OFF\n3 1 0\n0 0 0\n1 0 0\n0 1')
+    check(job('spinimage', 'file=cut.off'), 'cut.off', 'line 5', 'the file ends')
+    header = b'ply\nformat binary_little_endian 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n'
+    with open('nan.ply', 'wb') as file:
+        file.write(header + bytes(20) + b'\xff\xff\xff\xff')
+    check(job('spinimage', 'file=nan.ply'), 'nan.ply', f'byte {len(header) + 20}', 'nan')
+
+
 def test_pages_are_printed_once():
     result = run(mpirun_line([(1, [SUPERMASTER, '--help']), (3, [WORKER])]))
     assert result.status == 0 and result.out.count('Usage: supermaster') == 1, result

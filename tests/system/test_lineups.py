@@ -105,6 +105,14 @@ def test_adjoint_convolution():
         check(masters, 3, ['--output', 'out.npy', 'adjoint', 'n=40'], 'adjoint')
 
 
+def test_spin_images():
+    with open('pyramid.obj', 'w') as file:
+        file.write('v 0 0 2\nv 1 1 0\nv -1 1 0\nv -1 -1 0\nv 1 -1 0\nf 1 2 3\nf 1 3 4\nf 1 4 5\nf 1 5 2\nf 2 5 4 3\n')
+    for words in (['points=3000', 'images=90'], ['file=pyramid.obj', 'image_width=8', 'support_angle=180']):
+        for masters in (0, 2):
+            check(masters, 3, ['--output', 'out.npy', 'spinimage', *words], words[0])
+
+
 @long
 def test_slow_workers_get_less():
     from launch import SUPERMASTER, WORKER, mpirun_line, run

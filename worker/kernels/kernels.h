@@ -22,4 +22,5 @@ int kernel_unknown(const char *name, struct error *error);
 extern const struct hdss_kernel adjoint_kernel;
 extern const struct hdss_kernel exec_kernel;
 extern const struct hdss_kernel mandelbrot_kernel;
+extern const struct hdss_kernel spinimage_kernel;
 extern const struct hdss_kernel synthetic_kernel;

@@ -10,6 +10,7 @@ static const struct hdss_kernel *const all[] = {
     &adjoint_kernel,
     &exec_kernel,
     &mandelbrot_kernel,
+    &spinimage_kernel,
     &synthetic_kernel,
 };
 

@@ -1,6 +1,6 @@
 /* What the vector templates need: which widths to build, and what one width is made of.
  *
- * A template (escape_vector.h, adjoint_vector.h) is included once for each width by its .c file, with LANES (doubles in
+ * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included once for each width by its .c file, with LANES (doubles in
  * a vector) and VECTOR_TARGET (a function attribute) set. The functions are chosen at run time by the table in the
  * .c file, not by ifunc, which sanitizers and some static linkers do not like. */
 #pragma once

@@ -1,0 +1,74 @@
+/* Spin images: what the oriented point p with the normal n sees of all points, as counts over the distance from the
+ * line through p along n (alpha) and the signed distance from the plane through p across n (beta).
+ *
+ * Johnson and Hebert, "Using spin images for efficient object recognition in cluttered 3D scenes" (1999), as the PSIA
+ * of Eleliemy, Mohammed and Ciorba computes them (Algorithm 3 of Mohammed et al., "Two-level dynamic load balancing for
+ * high performance scientific applications"): of each point x whose normal makes an angle of at most the support angle
+ * with n,
+ *
+ *     k = ceil((W/2 - n.(x - p)) / B),  l = ceil(sqrt(|x - p|^2 - (n.(x - p))^2) / B)
+ *
+ * is the row and the column of a cell that counts one more where 0 <= k < W and 0 <= l < W. W/2 is taken as a length
+ * there, that of W/2 cells: else p would be in the middle of the image for B = 1 only. Lengths are measured in cells
+ * here, so that B is gone.
+ *
+ * The arithmetic is in single precision and in one fixed order, with the distance from the line taken as the length of
+ * (x - p) - beta n, which is the same and does not cancel; so every variant on every machine gives the same counts. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Points are looked at in blocks of points that are near one another; a block of which nothing can be seen is passed
+ * over, which is why some images take longer than others. Behind the last point there are some to fill the last block,
+ * which are too far away to be seen. */
+#define SPIN_BLOCK     512
+#define SPIN_WIDTH_MAX 1024
+
+enum { SPIN_X, SPIN_Y, SPIN_Z, SPIN_NX, SPIN_NY, SPIN_NZ, SPIN_AXES };
+
+/* Where the points of a block are: no farther than the radius from a place, and a normal whose cosine with the axis is
+ * less than `least` is too far from all of theirs. */
+struct spin_bound {
+    float x, y, z, radius;
+    float nx, ny, nz, least;
+};
+
+struct spin_cloud {
+    size_t points, room;    /* room: a multiple of SPIN_BLOCK */
+    float *axis[SPIN_AXES]; /* the first one owned, the others in it */
+    size_t filled;
+    /* once it is arranged */
+    size_t *place;            /* owned: where each point is, in the order in which they were added */
+    struct spin_bound *bound; /* owned, one for each block */
+    float limit;              /* the cosine of which that of two normals must not be less */
+};
+
+/* -1 when memory is out. */
+int spin_cloud_init(struct spin_cloud *cloud, size_t points);
+void spin_cloud_fini(struct spin_cloud *cloud);
+
+/* Appends a point, in cells, and its normal; no more of them than there is room for. */
+void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const double normal[3]);
+
+/* To be called when all points are there, before any image is made: brings near points together. -1 when memory is out,
+ * and the cloud can only be finished. */
+int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees);
+
+struct spin_variant {
+    const char *name;
+    bool (*usable)(void); /* whether this machine can run it */
+
+    /* The image of one of the cloud's points: width * width counts, row by row, all of them written. */
+    void (*run)(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);
+};
+
+/* All variants of this build, the widest first; the last one runs everywhere. */
+const struct spin_variant *spin_variants(size_t *count);
+
+/* The widest that this machine can run. */
+const struct spin_variant *spin_best(void);
+
+/* The same in plain C, a point at a time and all of them. */
+void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);

@@ -1,0 +1,102 @@
+/* The template of the vector variants of spin.h: no include guard, LANES and VECTOR_TARGET are set by the file that
+ * includes it and unset here.
+ *
+ * A block goes through in steps: the rows of its cells, the roots of the squared distances (a loop of its own, of which
+ * the compiler makes vectors), the cells, the counts. A point that is not seen is counted all the same, so that there
+ * is no choice to make, each place in a vector having a cell for that; how often that was is subtracted at the end.
+ * Numbers of cells stay below 2^24, so that they are computed as floats: few machines are quick to multiply vectors of
+ * integers. */
+
+#define floats     VECTOR_NAME(spin_floats)
+#define whole      VECTOR_NAME(spin_whole)
+#define PER_VECTOR (2 * LANES)
+
+typedef float floats __attribute__((vector_size(LANES * 8)));
+typedef int32_t whole __attribute__((vector_size(LANES * 8)));
+
+VECTOR_INLINE floats VECTOR_NAME(spin_load)(const struct spin_cloud *cloud, int axis, size_t at)
+{
+    floats numbers;
+    __builtin_memcpy(&numbers, cloud->axis[axis] + at, sizeof numbers);
+    return numbers;
+}
+
+/* The numbers where the mask is -1, and 0 where it is 0. */
+VECTOR_INLINE floats VECTOR_NAME(spin_keep)(floats numbers, whole mask)
+{
+    return (floats)((whole)numbers & mask);
+}
+
+VECTOR_INLINE floats VECTOR_NAME(spin_ceil)(floats numbers)
+{
+    floats down = __builtin_convertvector(__builtin_convertvector(numbers, whole), floats);
+    return down - __builtin_convertvector(numbers > down, floats); /* which is -1 or 0 */
+}
+
+/* The first cell of each point's row, or -1 where it has none, and the squares of the distances from the line. */
+VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t first, const struct spin_eye *e,
+                                          struct spin_block *block)
+{
+    for (size_t i = 0; i < SPIN_BLOCK; i += PER_VECTOR) {
+        floats dx = VECTOR_NAME(spin_load)(cloud, SPIN_X, first + i) - e->x;
+        floats dy = VECTOR_NAME(spin_load)(cloud, SPIN_Y, first + i) - e->y;
+        floats dz = VECTOR_NAME(spin_load)(cloud, SPIN_Z, first + i) - e->z;
+        floats nx = VECTOR_NAME(spin_load)(cloud, SPIN_NX, first + i);
+        floats ny = VECTOR_NAME(spin_load)(cloud, SPIN_NY, first + i);
+        floats nz = VECTOR_NAME(spin_load)(cloud, SPIN_NZ, first + i);
+        floats beta = dx * e->nx + dy * e->ny + dz * e->nz, row = e->half - beta;
+        floats ax = dx - beta * e->nx, ay = dy - beta * e->ny, az = dz - beta * e->nz;
+        floats square = ax * ax + ay * ay + az * az;
+        whole seen = (nx * e->nx + ny * e->ny + nz * e->nz >= e->limit) & (row > -1) & (row <= e->last);
+        floats cell = VECTOR_NAME(spin_ceil)(VECTOR_NAME(spin_keep)(row, seen)) * e->width;
+        cell += __builtin_convertvector(~seen, floats); /* -1 where it is not */
+        __builtin_memcpy(block->row + i, &cell, sizeof cell);
+        __builtin_memcpy(block->alpha + i, &square, sizeof square);
+    }
+}
+
+/* The cells, from the rows and the roots, and how often each place was not seen. */
+VECTOR_INLINE void VECTOR_NAME(spin_columns)(const struct spin_eye *e, struct spin_block *block)
+{
+    whole instead, unseen;
+    __builtin_memcpy(&instead, block->instead, sizeof instead);
+    __builtin_memcpy(&unseen, block->unseen, sizeof unseen);
+    for (size_t i = 0; i < SPIN_BLOCK; i += PER_VECTOR) {
+        floats alpha, row;
+        __builtin_memcpy(&alpha, block->alpha + i, sizeof alpha);
+        __builtin_memcpy(&row, block->row + i, sizeof row);
+        whole seen = (alpha <= e->last) & (row >= 0);
+        row += VECTOR_NAME(spin_ceil)(VECTOR_NAME(spin_keep)(alpha, seen));
+        whole cell = (__builtin_convertvector(row, whole) & seen) | (instead & ~seen);
+        unseen -= ~seen;
+        __builtin_memcpy(block->cell + i, &cell, sizeof cell);
+    }
+    __builtin_memcpy(block->unseen, &unseen, sizeof unseen);
+}
+
+VECTOR_TARGET static void VECTOR_NAME(spin_run)(const struct spin_cloud *cloud, size_t point, uint32_t width,
+                                                uint32_t *counts)
+{
+    struct spin_block block;
+    const struct spin_eye eye = spin_eye_of(cloud, point, width);
+    spin_block_init(&block, width);
+    memset(counts, 0, (size_t)width * width * sizeof *counts);
+    for (size_t first = 0; first < cloud->room; first += SPIN_BLOCK) {
+        if (!spin_can_see(&eye, &cloud->bound[first / SPIN_BLOCK]))
+            continue;
+        VECTOR_NAME(spin_rows)(cloud, first, &eye, &block);
+        for (size_t i = 0; i < SPIN_BLOCK; i++)
+            block.alpha[i] = sqrtf(block.alpha[i]);
+        VECTOR_NAME(spin_columns)(&eye, &block);
+        for (size_t i = 0; i < SPIN_BLOCK; i++)
+            counts[block.cell[i]]++;
+    }
+    for (size_t i = 0; i < PER_VECTOR; i++)
+        counts[block.instead[i]] -= (uint32_t)block.unseen[i];
+}
+
+#undef floats
+#undef whole
+#undef PER_VECTOR
+#undef LANES
+#undef VECTOR_TARGET
