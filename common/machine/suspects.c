@@ -46,6 +46,8 @@ static int insert(struct suspects *set, size_t at, const struct suspect *item)
 
 static void erase(struct suspects *set, size_t from, size_t to)
 {
+    if (from == to)
+        return; /* there may be no memory at all */
     memmove(&set->items[from], &set->items[to], (set->count - to) * sizeof *set->items);
     set->count -= to - from;
 }
