@@ -62,7 +62,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     const struct topology *topology = config->topology;
     struct chooser *chooser = supermaster->chooser;
     struct predict_loop loop = {
-        .iterations = config->count - supermaster->resumed,
+        .iterations = supermaster_step_free(supermaster),
         .workers = topology->workers,
         .mean_s = chooser->mean_s,
         .speeds = supermaster->powers,

@@ -1,6 +1,8 @@
-/* The supermaster's step function: one event in, then the standing rules (the end of the loop, leaving).
+/* The supermaster's step function: one event in, then the standing rules (the next time step, the end of the loop,
+ * leaving).
  *
- * Invariant: the technique's remaining work equals the ledger's free iterations, whatever was granted or cut short. */
+ * Invariant: the technique's remaining work equals the ledger's free iterations of the time step at hand, whatever was
+ * granted or cut short. */
 #include "supermaster/core.h"
 
 #include <stdlib.h>
@@ -109,11 +111,12 @@ static int allocate(struct supermaster *supermaster)
 
 /* The technique's parameters are checked at once, with equal powers and with measured values as they could be, so that
  * a bad one ends the run before it begins. */
-static int check_technique(const struct supermaster_config *config, struct error *error)
+static int check_technique(const struct supermaster *supermaster, struct error *error)
 {
+    const struct supermaster_config *config = &supermaster->config;
     struct sched sched;
     const struct sched_config trial = {
-        .iterations = config->count - (config->done != NULL ? ranges_total(config->done) : 0),
+        .iterations = supermaster_step_free(supermaster),
         .workers = config->topology->workers,
         .min_chunk = config->min_chunk,
         .weighting = config->weighting,
@@ -147,11 +150,14 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
         .last_commit_ns = NEVER,
     };
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
-    if (check_technique(config, error) < 0)
-        return -1;
-    if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0) {
+    if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
+        supermaster_steps_init(supermaster) < 0) {
         supermaster_fini(supermaster);
         return error_set(error, "out of memory for %u workers", config->topology->workers);
+    }
+    if (check_technique(supermaster, error) < 0) {
+        supermaster_fini(supermaster);
+        return -1;
     }
     for (unsigned w = 0; config->speeds != NULL && w < config->topology->workers; w++)
         supermaster->figures[w].speed = config->speeds[w];
@@ -169,6 +175,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_record_fini(supermaster);
     supermaster_losses_fini(supermaster);
     supermaster_failures_fini(supermaster);
+    supermaster_steps_fini(supermaster);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);
@@ -299,6 +306,8 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     supermaster->from = event->from;
     uint64_t done = supermaster->ledger.done;
     handle(supermaster, event);
+    if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
+        supermaster_next_step(supermaster);
     if (supermaster->service.news)
         supermaster_handle_losses(supermaster);
     if (supermaster->ledger.done != done)

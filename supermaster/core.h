@@ -14,6 +14,16 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
 /* False where they were never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
+/* timesteps.c: one loop after the other */
+int supermaster_steps_init(struct supermaster *supermaster); /* -1 when memory is out; after the ledger */
+void supermaster_steps_fini(struct supermaster *supermaster);
+/* Free iterations of the step at hand. */
+uint64_t supermaster_step_free(const struct supermaster *supermaster);
+/* Notes what was cut for worker `w`. */
+void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count);
+/* Begins the next step where this one is done. */
+void supermaster_next_step(struct supermaster *supermaster);
+
 /* record.c: the journal */
 int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_record_fini(struct supermaster *supermaster);
@@ -41,6 +51,8 @@ void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIM
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 /* All speeds are known: makes the powers and begins to serve. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
+/* Makes the technique ready for another step, with what it has learned. -1 with one line. */
+int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
 /* recv_master.c */
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);

@@ -91,6 +91,8 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->faults.duplicate_results = supermaster->losses.duplicates;
     report->faults.resumed_iterations = supermaster->resumed;
     report->worker_stats = rows;
+    report->steps = supermaster->steps.list;
+    report->step_count = supermaster->steps.count;
     report->done = supermaster->ledger.done;
     report->failure = supermaster->failure.text;
     report->failed_count = ranges_length(&supermaster->ledger.failed);

@@ -144,17 +144,16 @@ static double swr(const struct supermaster *supermaster)
     return supermaster->config.probe && supermaster->measured.swr == 0 ? 1 : supermaster->measured.swr;
 }
 
-static int prepare_technique(struct supermaster *supermaster, struct error *error)
+static int prepare_technique(struct supermaster *supermaster, const struct sched_spec *technique, struct error *error)
 {
     const struct supermaster_config *config = &supermaster->config;
-    const struct sched_spec *technique = config->technique_auto ? supermaster_choose(supermaster) : &config->technique;
     unsigned workers = config->topology->workers;
     double *powers = supermaster->powers;
     for (unsigned w = 0; w < workers; w++)
         powers[w] = supermaster->figures[w].speed;
     sched_powers_from_speeds(technique->technique, config->weighting, powers, workers, powers);
     const struct sched_config sched = {
-        .iterations = config->count - supermaster->resumed,
+        .iterations = supermaster_step_free(supermaster),
         .workers = workers,
         .powers = powers,
         .min_chunk = config->min_chunk,
@@ -165,12 +164,28 @@ static int prepare_technique(struct supermaster *supermaster, struct error *erro
     return sched_init(&supermaster->sched, technique, &sched, error);
 }
 
+static const struct sched_spec *wanted_technique(struct supermaster *supermaster)
+{
+    return supermaster->config.technique_auto ? supermaster_choose(supermaster) : &supermaster->config.technique;
+}
+
+/* Of another technique than it was, chosen anew, nothing is known yet. */
+int supermaster_renew_technique(struct supermaster *supermaster, struct error *error)
+{
+    const struct sched_spec *technique = wanted_technique(supermaster);
+    if (technique->technique == supermaster->sched.technique)
+        return sched_again(&supermaster->sched, supermaster_step_free(supermaster), error);
+    sched_fini(&supermaster->sched);
+    supermaster->sched_ready = prepare_technique(supermaster, technique, error) == 0;
+    return supermaster->sched_ready ? 0 : -1;
+}
+
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
 {
     struct error error;
     if (supermaster->config.probe)
         finish_measured(supermaster);
-    if (prepare_technique(supermaster, &error) < 0) {
+    if (prepare_technique(supermaster, wanted_technique(supermaster), &error) < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
         return;
     }

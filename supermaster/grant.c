@@ -14,13 +14,15 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     if (got < want)
         sched_give_back(&supermaster->sched, want - got);
     supermaster->chunks += granted > 0;
+    if (supermaster->steps.list != NULL && granted > 0)
+        supermaster_note_cut(supermaster, w, range->count);
     return granted > 0;
 }
 
 /* A result may come for what was set free again meanwhile. */
 static void claim_what_was_free(struct supermaster *supermaster)
 {
-    uint64_t free = ranges_total(&supermaster->ledger.free);
+    uint64_t free = supermaster_step_free(supermaster);
     if (supermaster->sched.remaining > free)
         sched_claim(&supermaster->sched, supermaster->sched.remaining - free);
 }

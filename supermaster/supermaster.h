@@ -21,6 +21,8 @@ struct supermaster_config {
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t first, count; /* the loop */
+    uint64_t each;         /* iterations of a time step; 0: there is one */
+    bool chained;          /* a step needs all results of the one before */
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
     uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
     bool once;             /* nobody is given what another still computes */
@@ -60,6 +62,17 @@ struct gathered {
         double sum;
         uint64_t count;
     } cells[CELLS];
+};
+
+/* The time steps of the loop. Those of an earlier run are blank. */
+struct timesteps {
+    uint64_t each;   /* iterations of a step */
+    uint64_t number; /* of the step at hand, from 0 */
+    uint64_t end;    /* how many iterations of the loop there are up to its end */
+    uint64_t chunks; /* cut in the steps before */
+    uint64_t began_ns;
+    struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
+    uint64_t count;
 };
 
 /* What is committed and not yet in the journal. */
@@ -147,6 +160,7 @@ struct supermaster {
     uint64_t chunks, refills;
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;
+    struct timesteps steps;
     uint64_t resumed; /* iterations that an earlier run has done */
     /* the end */
     struct worker_figures *figures; /* [workers], owned */

@@ -322,6 +322,16 @@ static int check_streams(const struct hdss_kernel *kernel, const struct hdss_loo
     return 0;
 }
 
+/* Records of a step are read as they lie in the file. */
+static int check_steps(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
+{
+    if (loop->steps <= 1)
+        return 0;
+    if (loop->streams == 0 && loop->layout == HDSS_LAYOUT_ROWS && loop->iterations % loop->steps == 0)
+        return 0;
+    return error_set(error, "%s: the kernel describes no time steps it could have", kernel->name);
+}
+
 int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
                     struct error *error)
 {
@@ -329,5 +339,7 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     *loop = (struct hdss_loop){0};
     if (kernel->describe(values, loop, line) < 0)
         return error_set(error, "%s: %s", kernel->name, line);
+    if (check_steps(kernel, loop, error) < 0)
+        return -1;
     return loop->streams > 0 ? check_streams(kernel, loop, error) : check_records(kernel, loop, error);
 }

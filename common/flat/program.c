@@ -415,7 +415,12 @@ static int read_command_line(struct flat *flat, int argc, char **argv)
 {
     struct lead *lead = &flat->lead;
     int result = flat_options_parse(&flat->options, argc, argv, &lead->error);
-    return result != 0 ? result : plan_make(&lead->plan, flat->options.words, flat->options.word, &lead->error);
+    if (result == 0)
+        result = plan_make(&lead->plan, flat->options.words, flat->options.word, &lead->error);
+    if (result == 0 && lead->plan.loop.steps > 1)
+        return error_set(&lead->error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
+                         lead->plan.kernel->name);
+    return result;
 }
 
 static int join_and_run(struct flat *flat, struct front *front, int argc, char **argv)

@@ -36,6 +36,13 @@ struct report_worker {
     double finish_s;  /* from the first assignment of the run to its own last completion; 0 if it had no chunk */
 };
 
+/* A time step. */
+struct report_step {
+    double elapsed_s; /* its first assignment to its last commit; 0 where an earlier run did it, or it is not done */
+    uint64_t chunks;
+    uint64_t *cut; /* [workers] iterations that were cut for each; NULL where there are too many of them */
+};
+
 struct report_faults {
     uint64_t lost_workers, lost_masters, reissued_chunks, duplicate_results, resumed_iterations;
 };
@@ -77,6 +84,8 @@ struct report {
     const struct range *failed_tasks; /* [failed_task_count] done, but called failed by the kernel; in order */
     size_t failed_task_count;
     const struct report_worker *worker_stats; /* [workers] */
+    const struct report_step *steps;          /* [step_count] */
+    uint64_t step_count;                      /* 0 where there is only one */
 
     enum report_outcome outcome;
     uint64_t done; /* iterations that are done */

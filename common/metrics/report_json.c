@@ -238,6 +238,19 @@ static json_t *make_worker(const struct report_worker *worker)
     return object;
 }
 
+/* In each step: what was cut for each worker, in the order of worker_stats. */
+static json_t *make_step(const struct report *report, const struct report_step *step)
+{
+    json_t *object = json_pack("{s:o, s:o}", "elapsed_s", real(step->elapsed_s), "chunks", integer(step->chunks));
+    if (step->cut == NULL)
+        return object;
+    json_t *list = json_array();
+    for (unsigned w = 0; w < report->workers; w++)
+        json_array_append_new(list, integer(step->cut[w]));
+    json_object_set_new(object, "iterations", list);
+    return object;
+}
+
 /* 15 digits read well (0.1 stays 0.1) and are enough for a time; a kernel's parameter must come back as it was. */
 static int digits_needed(const struct report *report)
 {
@@ -270,6 +283,14 @@ char *report_json(const struct report *report)
     int digits = digits_needed(report);
     text_init(&text);
     bool ok = add_json(&text, make_head(report), JSON_INDENT(2) | JSON_REAL_PRECISION(digits), strlen("\n}"));
+    if (report->step_count > 0)
+        text_add(&text, ",\n  \"steps\": [");
+    for (uint64_t i = 0; ok && i < report->step_count; i++) {
+        text_add(&text, "%s\n    ", i > 0 ? "," : "");
+        ok = add_json(&text, make_step(report, &report->steps[i]), JSON_REAL_PRECISION(15), 0);
+    }
+    if (report->step_count > 0)
+        text_add(&text, "\n  ]");
     text_add(&text, ",\n  \"worker_stats\": [");
     for (unsigned i = 0; ok && i < report->workers; i++) {
         text_add(&text, "%s\n    ", i > 0 ? "," : "");

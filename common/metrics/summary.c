@@ -2,6 +2,7 @@
 #include "common/metrics/summary.h"
 #include "common/config/text.h"
 #include "common/metrics/human.h"
+#include "common/util/stats.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -188,6 +189,24 @@ static void add_figures(struct text *text, const struct report *report)
              report->imbalance.max_over_mean, report->imbalance.cov);
 }
 
+/* Of the time steps that this run has done. */
+static void add_steps(struct text *text, const struct report *report)
+{
+    char mean[HUMAN_MAX], least[HUMAN_MAX], most[HUMAN_MAX], all[HUMAN_MAX];
+    struct stats times;
+    if (report->step_count == 0)
+        return;
+    stats_init(&times);
+    for (uint64_t i = 0; i < report->step_count; i++)
+        if (report->steps[i].elapsed_s > 0)
+            stats_add(&times, report->steps[i].elapsed_s);
+    text_add(text, "  steps        %s", human_count(all, report->step_count));
+    if (times.count > 0)
+        text_add(text, ": %s each, from %s to %s", human_duration(mean, times.mean),
+                 human_duration(least, times.minimum), human_duration(most, times.maximum));
+    text_add(text, "\n");
+}
+
 static void add_fault(struct text *text, const char **separator, uint64_t count, const char *one)
 {
     if (count == 0)
@@ -368,6 +387,7 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     add_technique(&text, report);
     add_topology(&text, report);
     add_figures(&text, report);
+    add_steps(&text, report);
     add_results(&text, report);
     add_resume(&text, report);
     add_bars(&text, report, width < 60 ? 60 : width > 100 ? 100 : width, utf8);

@@ -251,6 +251,25 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
     return status < 0 ? refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
 }
 
+/* The file is opened each time: over a network that is what has another node's writes seen. */
+int records_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
+                 struct error *error)
+{
+    const struct results_format *format = format_of(path);
+    char written[PATH_MAX], header[RESULTS_HEADER_MAX];
+    written_path(path, format, written);
+    int fd = open(written, O_RDONLY | O_CLOEXEC | link_flag(format));
+    if (fd < 0)
+        return error_set(error, "%.200s: cannot open: %s", written, strerror(errno));
+    uint64_t bytes = hdss_record_size(loop);
+    int result = file_read_at(fd, records, count * bytes, header_of(format, loop, header) + first * bytes);
+    if (result != 0)
+        error_set(error, "%.200s: cannot read: %s", written,
+                  result == FILE_ENDS ? "it ends too early" : strerror(errno));
+    close(fd);
+    return result == 0 ? 0 : -1;
+}
+
 int records_sync(struct results_sink *sink, struct error *error)
 {
     return fdatasync(sink->fd) == 0 ? 0

@@ -12,6 +12,8 @@ int records_find(const char *path, const struct hdss_loop *loop, struct error *e
 bool records_exist(const char *path);
 int records_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, struct error *error);
 int records_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *records, struct error *error);
+int records_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
+                 struct error *error);
 int records_sync(struct results_sink *sink, struct error *error);
 int records_close(struct results_sink *sink, struct error *error);
 int records_convert(const char *path, const struct hdss_loop *loop, struct error *error);

@@ -51,6 +51,12 @@ int results_write(struct results_sink *sink, uint64_t first, uint64_t count, con
                                     : records_write(sink, first, count, bytes, error);
 }
 
+int results_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
+                 struct error *error)
+{
+    return records_read(path, loop, first, count, records, error);
+}
+
 int results_sync(struct results_sink *sink, struct error *error)
 {
     return is_variable(&sink->loop) ? parts_sync(sink, error) : records_sync(sink, error);

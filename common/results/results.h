@@ -60,6 +60,11 @@ int results_open(struct results_sink *sink, const char *path, const struct hdss_
 int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *bytes, uint64_t size,
                   struct error *error);
 
+/* Reads back records that are stored, whoever stored them, perhaps on another node; of layout rows only. -1 with one
+ * line. */
+int results_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
+                 struct error *error);
+
 /* Brings to the disk what is stored so far. -1 with one line. */
 int results_sync(struct results_sink *sink, struct error *error);
 

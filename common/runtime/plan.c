@@ -63,6 +63,23 @@ static int check_inputs(const struct plan *plan, struct error *error)
                      plan->kernel->name, plan->loop.inputs, plan->job.inputs);
 }
 
+/* Results of a step reach every worker by way of the output. */
+static int check_steps(struct plan *plan, struct error *error)
+{
+    plan->each = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
+    if (!plan_is_chained(plan))
+        return 0;
+    if (plan->first > 0)
+        return error_set(error,
+                         "--iterations %" PRIu64 ":%" PRIu64 ": the time steps of %s build upon one another; "
+                         "accepted is 0:COUNT",
+                         plan->first, plan->count, plan->kernel->name);
+    if (plan->job.output[0] == '\0')
+        return error_set(error, "%s: its time steps read what those before have yielded: give --output FILE",
+                         plan->kernel->name);
+    return 0;
+}
+
 /* What is not to be run only to be timed is not probed. */
 static int check_effects(struct plan *plan, struct error *error)
 {
@@ -88,6 +105,8 @@ int plan_make(struct plan *plan, int argc, char *const *argv, struct error *erro
         check_effects(plan, error) < 0)
         return -1;
     job_take_output(&plan->job, &plan->loop);
+    if (check_steps(plan, error) < 0)
+        return -1;
     if (job_check_files(&plan->job, error) < 0)
         return -1;
     return check_output(plan, error);

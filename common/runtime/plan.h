@@ -12,9 +12,16 @@ struct plan {
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
     uint64_t first, count; /* the part of the loop that this job runs */
+    uint64_t each;         /* iterations of a time step */
     uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE */
     bool collect;          /* results go to an output; else they are digested where they are made */
 };
+
+/* Whether each time step needs what the one before has yielded. */
+static inline bool plan_is_chained(const struct plan *plan)
+{
+    return plan->loop.steps > 1 && plan->kernel->step != NULL;
+}
 
 /* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
  * `error`. The plan borrows from argv. */

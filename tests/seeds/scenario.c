@@ -268,6 +268,19 @@ static void make_nonsense(struct scenario *scenario)
     }
 }
 
+/* --- what generator 6 adds: in every other scenario the loop has time steps --- */
+
+static void make_steps(struct scenario *scenario)
+{
+    struct random random;
+    struct virtual_config *config = &scenario->config;
+    random_init(&random, ~scenario->seed + SPLITMIX64_STEP / 3);
+    if (random_between(&random, 0, 1) || config->count == 0)
+        return;
+    config->each = random_between(&random, config->count / 8 + 1, config->count);
+    config->chained = random_between(&random, 0, 1);
+}
+
 /* The random numbers of a run, and those of what generator 2 adds to it. */
 static void init_random(const struct scenario *scenario, unsigned stream, struct random *random)
 {
@@ -290,6 +303,8 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_bad(scenario);
     if (generator > 4)
         make_nonsense(scenario);
+    if (generator > 5)
+        make_steps(scenario);
 }
 
 static void spare_all(struct scenario *scenario)
@@ -319,6 +334,8 @@ void scenario_resume(struct scenario *scenario)
     /* it is the same loop, of which little may be left: who hangs may not have asked for any of it */
     config->first = before.first;
     config->count = before.count;
+    config->each = before.each;
+    config->chained = before.chained;
     config->collect = before.collect;
     config->journal = true;
     for (unsigned i = 0; i < scenario->bad_count && before.count > 0; i++)

@@ -12,7 +12,8 @@
  *      left looks like a slow one
  *   4  also iterations at which the kernel fails, or that kill their process, some at once
  *   5  also messages that are nonsense, in one scenario of four of those in which no worker stops for good, as the one
- *      that is left alone there must not be dropped */
+ *      that is left alone there must not be dropped
+ *   6  also time steps, in every other scenario, which need one another in every other one of these */
 #pragma once
 
 #include "common/runtime/virtual/cluster.h"
@@ -24,7 +25,7 @@ enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_
 enum { NONSENSE_MAX = 3 };
 
 /* The latest. */
-enum { GENERATOR = 5 };
+enum { GENERATOR = 6 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
 enum bad_kind { POISON, ALWAYS, HALF };

@@ -5,11 +5,12 @@ import atexit
 import functools
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import zlib
 
-from launch import HDSS, WORKER, finish, job, kill_tree, long, main, mpirun_line, report, run, run_job, start, wait_until
+from launch import HDSS, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
 EXAMPLES, MODULES = os.path.join(SOURCE, 'deploy/examples/kernels'), os.environ.get('HDSS_MODULES', '')
@@ -120,6 +121,48 @@ def test_the_example_in_fortran():
         assert result.status == 0, (topology, result)
         outputs.add((result.checksum(), read('orbit.npy')))
     assert len(outputs) == 1
+
+
+def heat(cells, steps, rate=0.25):
+    """What the example yields, step after step."""
+    row, rows = [1.0 if cells // 3 <= i < cells - cells // 3 else 0.0 for i in range(cells)], []
+    for _ in range(steps):
+        around = [0.0, *row, 0.0]
+        row = [around[i] + rate * (around[i - 1] - 2 * around[i] + around[i + 1]) for i in range(1, cells + 1)]
+        rows += row
+    return rows
+
+
+def test_the_example_with_time_steps():
+    kernel, wanted = example('cc', 'heat.so', 'heat.c'), heat(100, 30)
+    for masters, workers in ((0, 2), (2, 3)):
+        result = run_job(masters, workers, [*EQUAL, '--report', 'report.json', '--output', 'heat.bin', kernel, 'cells=100', 'steps=30'])
+        assert result.status == 0 and '  steps        30: ' in result.out, result
+        assert memoryview(read('heat.bin')).cast('d').tolist() == wanted
+        assert [sum(step['iterations']) for step in report()['steps']] == 30 * [100], report()['steps']
+    for words, line in (
+            ([kernel], 'supermaster: heat: its time steps read what those before have yielded: give --output FILE'),
+            (['--output', 'heat.npy', kernel, 'steps=0'], 'supermaster: heat: steps=0: accepted: an integer from 1 to 1e6'),
+            (['--output', 'heat.npy', '--iterations', '5:9', kernel], 'supermaster: --iterations 5:9: the time steps of heat build upon one another;')):
+        result = run_job(1, 1, words)
+        assert result.status == 2 and len(result.err) == 1 and result.err[0].startswith(line), result
+    result = flat(2, 'rma', ['--output', 'heat.npy', kernel])
+    assert result.status == 2 and result.err == ['worker: --dca: heat has time steps; accepted are loops of one step, or a supermaster'], result
+
+
+def test_time_steps_go_on_after_losses_and_ends():
+    kernel, words = example('cc', 'heat.so', 'heat.c'), ['cells=400', 'steps=4000']
+    assert run_job(0, 1, [*EQUAL, '--output', 'whole.bin', kernel, *words]).status == 0
+    process = start([HDSS, 'run', '--masters', 1, '--workers', 3, *EQUAL, '--output', 'heat.bin', kernel, *words])
+    wait_until(lambda: os.path.exists('heat.bin.journal') and os.path.getsize('heat.bin.journal') > head_of('heat.bin.journal'), 'a record')
+    os.kill(ranks_of(process, WORKER)[0], signal.SIGKILL)
+    wait_until(lambda: len(ranks_of(process, WORKER)) < 3, 'its end')
+    process.send_signal(signal.SIGINT)
+    result = finish(process)
+    assert result.status == 4, result
+    result = run_job(0, 2, [*EQUAL, '--resume', '--report', 'report.json', '--output', 'heat.bin', kernel, *words])
+    assert result.status == 0 and report()['faults']['resumed_iterations'] > 0, result
+    assert read('heat.bin') == read('whole.bin')
 
 
 def test_a_plugin_is_shown_as_a_built_in_kernel_is():
@@ -390,6 +433,8 @@ main([
     test_the_example_in_c,
     test_the_example_in_cpp,
     test_the_example_in_fortran,
+    test_the_example_with_time_steps,
+    test_time_steps_go_on_after_losses_and_ends,
     test_a_plugin_is_shown_as_a_built_in_kernel_is,
     test_what_is_no_kernel_is_refused,
     test_output_is_the_same_in_every_topology,

@@ -50,6 +50,8 @@ static void look_at_piece(struct exec *exec)
 
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records)
 {
+    if (!exec_is_in_step(exec, first) && exec_enter_step(exec, first) < 0)
+        return -1;
     return exec->variable ? exec_run_variable(exec, first, count)
                           : exec->config.kernel->run(exec->instance, first, count, records, exec->error);
 }
@@ -248,6 +250,8 @@ static bool event_is_due(struct exec *exec, struct event *event)
 
 void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
 {
+    if (!exec_is_in_step(exec, first))
+        exec_enter_step(exec, first); /* not in the chunk's time; should it fail, so does the chunk */
     exec->running = true;
     exec->first = first;
     exec->count = count;

@@ -39,6 +39,11 @@ struct exec_config {
     unsigned probe_least;              /* probe at least so many of them, however long they take */
     bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
     bool short_runs;                   /* the time of each single short chunk is not needed */
+    /* where time steps build upon one another */
+    uint64_t each; /* iterations of a step; 0: they do not */
+    /* Reads the records of iterations that are done, whoever computed them. -1 with one line. */
+    int (*read)(void *context, uint64_t first, uint64_t count, void *records, struct error *error);
+    void *context; /* of read() */
 };
 
 struct exec_buffer {
@@ -57,6 +62,10 @@ struct exec {
     bool variable;          /* the kernel's output is */
     struct output output;   /* where it is: what has not left */
     double iteration_bytes; /* estimate, for the size of a turn */
+    /* the time step that the kernel is in, and its iterations: all there are where steps do not build upon one another
+     */
+    uint64_t step, step_first, step_count;
+    void *earlier; /* the records of the step before it, as far as they were read; owned */
     /* the running chunk */
     bool waiting; /* its iteration at `done` has begun and waits for something */
     uint64_t wait_began_ns;

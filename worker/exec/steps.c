@@ -49,6 +49,7 @@ int exec_init(struct exec *exec, const struct exec_config *config)
         return -1;
     }
     exec->open = true;
+    exec->step_count = config->each > 0 ? config->each : UINT64_MAX;
     if (config->kernel->step == NULL || config->kernel->step(exec->instance, 0, NULL, exec->error) == 0)
         return 0;
     exec_fini(exec);
@@ -66,6 +67,8 @@ void exec_fini(struct exec *exec)
         exec->buffers[i].bytes = NULL;
     }
     output_fini(&exec->output);
+    free(exec->earlier);
+    exec->earlier = NULL;
 }
 
 /* --- being slower than the core can --- */
@@ -146,6 +149,10 @@ void exec_compute_in_child(struct exec *exec)
     };
     size_t gathered = output_bytes(&exec->output);
     unsigned char *records = exec_next_records(exec);
+    if (!exec_is_in_step(exec, job.first) && exec_enter_step(exec, job.first) < 0) {
+        exec->failed = true;
+        return;
+    }
     uint64_t count = careful_turn(&exec->careful, &job, records, &exec->failed, &exec->final, exec->error);
     if (exec->variable)
         exec_look_at_output(exec, count, gathered);

@@ -19,6 +19,17 @@ uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
 /* The part leaves, and the last one of the chunk ends it. */
 void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes);
 
+/* --- timestep.c --- */
+
+/* Brings the kernel, step by step, to the time step that the iteration is of. -1 with one line in exec->error. */
+int exec_enter_step(struct exec *exec, uint64_t iteration);
+
+/* Whether the kernel is in the iteration's time step. */
+static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
+{
+    return iteration - exec->step_first < exec->step_count;
+}
+
 /* --- timing.c --- */
 
 /* How long a reading of the clock takes. */

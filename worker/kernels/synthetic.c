@@ -17,11 +17,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum param { ITERATIONS, DISTRIBUTION, MEAN, SPREAD, FILE_NAME, MODE, RATE, SEED, FAIL, CRASH };
+enum param { ITERATIONS, STEPS, DISTRIBUTION, MEAN, SPREAD, FILE_NAME, MODE, RATE, SEED, FAIL, CRASH };
 enum mode { MODE_BUSY, MODE_SLEEP };
 
 static const struct hdss_param params[] = {
     [ITERATIONS] = {"iterations", HDSS_PARAM_INTEGER, "10000", 0, 1e15, NULL, "", "length of the loop"},
+    [STEPS] = {"steps", HDSS_PARAM_INTEGER, "1", 1, 1e6, NULL, "",
+               "time steps: so many such loops, one after the other, with the same costs"},
     [DISTRIBUTION] = {"distribution", HDSS_PARAM_CHOICE, "constant", 0, 0,
                       "constant|increasing|decreasing|gaussian|exponential|bimodal|file", "",
                       "how the costs of the iterations are distributed"},
@@ -147,8 +149,19 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     }
     if (check_named(values, FAIL, error) < 0 || check_named(values, CRASH, error) < 0)
         return -1;
-    uint64_t n = (uint64_t)values[ITERATIONS].integer;
+    uint64_t n = (uint64_t)values[ITERATIONS].integer, steps = (uint64_t)values[STEPS].integer;
+    if (n > INT64_MAX / 8 / steps) {
+        snprintf(error, HDSS_ERROR_MAX, "%llu iterations in each of %llu steps are too many: accepted are 2^60 in all",
+                 (unsigned long long)n, (unsigned long long)steps);
+        return -1;
+    }
     *loop = (struct hdss_loop){.iterations = n, .type = HDSS_UINT64, .record_length = 1, .dims = 1, .shape = {n}};
+    if (steps > 1) {
+        loop->iterations = n * steps;
+        loop->steps = loop->shape[0] = steps;
+        loop->shape[1] = n;
+        loop->dims = 2;
+    }
     loop->waits = values[MODE].integer == MODE_SLEEP;
     return 0;
 }
@@ -156,14 +169,14 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
 static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                          void **instance, char error[HDSS_ERROR_MAX])
 {
-    (void)worker;
+    (void)loop, (void)worker;
     struct synthetic *s = calloc(1, sizeof *s);
     if (s == NULL) {
         snprintf(error, HDSS_ERROR_MAX, "out of memory");
         return -1;
     }
     s->costs = (struct synthetic_costs){(enum synthetic_distribution)values[DISTRIBUTION].integer,
-                                        loop->iterations,
+                                        (uint64_t)values[ITERATIONS].integer,
                                         values[MEAN].real,
                                         values[SPREAD].real,
                                         (uint64_t)values[SEED].integer,
@@ -173,7 +186,7 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     read_named(values[FAIL].text, &s->fail); /* describe() has seen that they are right */
     read_named(values[CRASH].text, &s->crash);
     if (s->costs.distribution == SYNTHETIC_FILE) {
-        s->file_us = synthetic_read_costs(values[FILE_NAME].text, loop->iterations, error, HDSS_ERROR_MAX);
+        s->file_us = synthetic_read_costs(values[FILE_NAME].text, s->costs.iterations, error, HDSS_ERROR_MAX);
         s->costs.file_us = s->file_us;
         if (s->file_us == NULL) {
             free(s);
@@ -190,9 +203,11 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
 /* A file of costs that is wrong is found before anything starts. */
 static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
+    (void)loop;
     if (values[DISTRIBUTION].integer != SYNTHETIC_FILE)
         return 0;
-    double *costs = synthetic_read_costs(values[FILE_NAME].text, loop->iterations, error, HDSS_ERROR_MAX);
+    double *costs =
+        synthetic_read_costs(values[FILE_NAME].text, (uint64_t)values[ITERATIONS].integer, error, HDSS_ERROR_MAX);
     free(costs);
     return costs == NULL ? -1 : 0;
 }
@@ -250,7 +265,7 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
         return 0;
     double cost_us = 0;
     for (uint64_t i = 0; i < count; i++)
-        cost_us += synthetic_cost_us(&s->costs, first + i);
+        cost_us += synthetic_cost_us(&s->costs, (first + i) % s->costs.iterations);
     if (s->mode == MODE_SLEEP)
         be_asleep(s, cost_us);
     else

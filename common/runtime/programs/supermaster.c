@@ -40,6 +40,8 @@ static int init_machine(struct program *program)
         .min_chunk = plan->job.min_chunk,
         .first = plan->first,
         .count = plan->count,
+        .each = plan->each,
+        .chained = plan_is_chained(plan),
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .drain_ns = plan->job.drain_ns,
         .once = plan->loop.has_effects,

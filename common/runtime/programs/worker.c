@@ -2,6 +2,7 @@
 #include "common/config/flat_options.h"
 #include "common/flat/program.h"
 #include "common/machine/probe.h"
+#include "common/results/results.h"
 #include "common/runtime/mpi/runtime.h"
 #include "common/runtime/plan.h"
 #include "common/runtime/programs/follow.h"
@@ -56,6 +57,12 @@ static int descriptor(void *context)
     return exec_descriptor(&((struct program *)context)->exec);
 }
 
+static int read_results(void *context, uint64_t first, uint64_t count, void *records, struct error *error)
+{
+    const struct plan *plan = context;
+    return results_read(plan->job.output, &plan->loop, first, count, records, error);
+}
+
 static void open_kernel(struct program *program)
 {
     const struct plan *plan = &program->plan;
@@ -68,9 +75,12 @@ static void open_kernel(struct program *program)
         .collect = plan->collect,
         .slowdown = program->options.slowdown,
         .probe_first = plan->first,
-        .probe_count = plan->count,
+        .probe_count = plan->count < plan->each ? plan->count : plan->each,
         .probe_least = job_wants_swr(&plan->job) ? PROBE_SWR : 1,
         .spread = job_learns(&plan->job),
+        .each = plan_is_chained(plan) ? plan->each : 0,
+        .read = read_results,
+        .context = &program->plan,
     };
     if (program->failure == NULL && exec_init(&program->exec, &config) < 0)
         program->failure = program->exec.error;

@@ -56,6 +56,8 @@ struct virtual_config {
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t first, count;
+    uint64_t each; /* iterations of a time step; 0: there is one */
+    bool chained;  /* which needs the results of the one before */
     bool measure_power;
     const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
     bool collect;         /* results are sent and stored, else only digested */
@@ -108,6 +110,7 @@ struct virtual_result {
     uint64_t end_ns;                 /* when the last rank left */
     uint64_t events;                 /* handled */
     uint64_t executed;               /* iterations computed */
+    uint64_t too_early;              /* chunks begun before all of the time steps before them was done */
     uint64_t stored_twice;           /* iterations whose record was written more than once */
     uint64_t wrong;                  /* collected records that are not what they should be, of those done */
     uint64_t journalled_early;       /* iterations that were recorded twice or before they were stored, reports

@@ -58,6 +58,8 @@ static int init_supermaster(struct virtual_cluster *cluster, struct error *error
         .min_chunk = config->min_chunk,
         .first = config->first,
         .count = config->count,
+        .each = config->each,
+        .chained = config->chained,
         .record_bytes = store_record_bytes(config),
         .drain_ns = cluster->job.drain_ns,
         .retries = config->retries,

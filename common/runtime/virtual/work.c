@@ -75,10 +75,20 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
     }
 }
 
+/* Whether all of the time steps before the iteration's is done, or given up. */
+static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration)
+{
+    const struct virtual_config *config = &cluster->config;
+    const struct ledger *ledger = &cluster->supermaster.ledger;
+    uint64_t before = config->each > 0 ? (iteration - config->first) / config->each * config->each : 0;
+    return ledger->done + ranges_total(&ledger->failed) >= before;
+}
+
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct node *node = &cluster->nodes[rank];
     uint64_t slice = cluster->config.slice_iterations, count = action->run.count;
+    cluster->result.too_early += !is_in_time(cluster, action->run.first);
     node->running = (struct running){
         .first = action->run.first,
         .count = count,
@@ -107,7 +117,9 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
     struct node *node = &cluster->nodes[rank];
     struct probe probe;
     double cost = 0;
-    probe_init(&probe, cluster->config.first, cluster->config.count, job_wants_swr(&cluster->job) ? PROBE_SWR : 1);
+    uint64_t each = cluster->config.each, all = cluster->config.count;
+    probe_init(&probe, cluster->config.first, each > 0 && each < all ? each : all,
+               job_wants_swr(&cluster->job) ? PROBE_SWR : 1);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double began = time_of(node, cluster->now_ns, cost), last = began;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {

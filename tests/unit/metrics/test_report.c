@@ -102,6 +102,23 @@ START_TEST(the_json_is_the_report)
 }
 END_TEST
 
+START_TEST(the_steps_are_told)
+{
+    struct report report = sample_report(&spec);
+    uint64_t cut[] = {1, 2, 3, 4};
+    const struct report_step steps[] = {{0.5, 14, cut}, {0, 0, NULL}};
+    report.steps = steps;
+    report.step_count = 2;
+    report_compute(&report);
+    json_t *object = read_back(&report);
+    char *text = json_dumps(json_object_get(object, "steps"), 0);
+    ck_assert_str_eq(text, "[{\"elapsed_s\": 0.5, \"chunks\": 14, \"iterations\": [1, 2, 3, 4]},"
+                           " {\"elapsed_s\": 0.0, \"chunks\": 0}]");
+    free(text);
+    json_decref(object);
+}
+END_TEST
+
 START_TEST(what_auto_predicted_is_told)
 {
     struct report report = sample_report(&spec);
@@ -192,6 +209,7 @@ int main(void)
     tcase_add_test(tests, figures_follow_from_the_measurements);
     tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
     tcase_add_test(tests, the_json_is_the_report);
+    tcase_add_test(tests, the_steps_are_told);
     tcase_add_test(tests, what_auto_predicted_is_told);
     tcase_add_test(tests, what_was_measured_and_learned_is_told);
     tcase_add_test(tests, what_json_cannot_hold_does_no_harm);

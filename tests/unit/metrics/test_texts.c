@@ -142,6 +142,19 @@ START_TEST(a_central_run_that_was_drained)
 }
 END_TEST
 
+START_TEST(a_run_in_time_steps)
+{
+    struct report report = sample_report(&spec);
+    const struct report_step steps[] = {{0, 0, NULL}, {4, 7, NULL}, {2, 7, NULL}};
+    report.steps = steps;
+    report.step_count = 3;
+    report_compute(&report);
+    char *text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, "\n  steps        3: 3.00 s each, from 2.00 s to 4.00 s\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(a_run_that_failed_at_once)
 {
     struct report report = sample_report(&spec);
@@ -277,6 +290,7 @@ int main(void)
     tcase_add_test(tests, bars_fill_by_the_eighth);
     tcase_add_test(tests, a_hierarchical_run);
     tcase_add_test(tests, a_central_run_that_was_drained);
+    tcase_add_test(tests, a_run_in_time_steps);
     tcase_add_test(tests, a_run_that_failed_at_once);
     tcase_add_test(tests, what_was_given_up_is_named);
     tcase_add_test(tests, measured_values_stand_below_the_technique);

@@ -1,0 +1,107 @@
+/* Time steps: one loop after the other, over one ledger. The ledger grants the lowest free iterations first, and the
+ * technique never has more to cut than the step at hand has free: so no chunk is of a later step, and whatever comes
+ * back of this one goes before. A step is over when all of it is done; then the technique begins again, with what it
+ * has learned, and those who wait are served. */
+#include "supermaster/core.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of so many workers and steps together it is kept who was given how much. */
+#define SHARES_MAX (1u << 22)
+
+static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
+{
+    uint64_t each = supermaster->steps.each, count = supermaster->config.count;
+    return step < count / each ? (step + 1) * each : count;
+}
+
+static int make_shares(struct timesteps *steps, unsigned workers)
+{
+    uint64_t *shares = calloc(steps->count * workers, sizeof *shares);
+    if (shares == NULL)
+        return -1;
+    for (uint64_t i = 0; i < steps->count; i++)
+        steps->list[i].cut = shares + i * workers;
+    return 0;
+}
+
+int supermaster_steps_init(struct supermaster *supermaster)
+{
+    struct timesteps *steps = &supermaster->steps;
+    uint64_t count = supermaster->config.count, each = supermaster->config.each;
+    unsigned workers = supermaster->config.topology->workers;
+    steps->each = each > 0 && each < count ? each : count > 0 ? count : 1;
+    steps->number = supermaster->ledger.done / steps->each;
+    steps->end = end_of_step(supermaster, steps->number);
+    steps->began_ns = NEVER;
+    if (steps->each >= count)
+        return 0;
+    steps->count = count / steps->each + (count % steps->each != 0);
+    steps->list = calloc(steps->count, sizeof *steps->list);
+    if (steps->list == NULL)
+        return -1;
+    return workers <= SHARES_MAX / steps->count ? make_shares(steps, workers) : 0;
+}
+
+void supermaster_steps_fini(struct supermaster *supermaster)
+{
+    if (supermaster->steps.list != NULL)
+        free(supermaster->steps.list[0].cut);
+    free(supermaster->steps.list);
+    supermaster->steps.list = NULL;
+}
+
+uint64_t supermaster_step_free(const struct supermaster *supermaster)
+{
+    return ranges_total(&supermaster->ledger.free) - (supermaster->config.count - supermaster->steps.end);
+}
+
+void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count)
+{
+    struct timesteps *steps = &supermaster->steps;
+    struct report_step *step = &steps->list[steps->number];
+    if (steps->began_ns == NEVER)
+        steps->began_ns = supermaster->now_ns;
+    step->chunks++;
+    if (step->cut != NULL)
+        step->cut[w] += count;
+}
+
+static void end_step(struct supermaster *supermaster)
+{
+    struct timesteps *steps = &supermaster->steps;
+    if (steps->list != NULL && steps->began_ns != NEVER)
+        steps->list[steps->number].elapsed_s = (double)(supermaster->now_ns - steps->began_ns) / 1e9;
+    steps->began_ns = NEVER;
+}
+
+/* What a step needs must be on the disk for whoever reads it there. */
+static void begin_step(struct supermaster *supermaster)
+{
+    struct error error;
+    supermaster->steps.number++;
+    supermaster->steps.end = end_of_step(supermaster, supermaster->steps.number);
+    supermaster_record_if_due(supermaster, supermaster->now_ns, true);
+    if (supermaster_renew_technique(supermaster, &error) < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
+    supermaster_look_again(supermaster);
+}
+
+void supermaster_next_step(struct supermaster *supermaster)
+{
+    char text[160];
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    end_step(supermaster);
+    if (supermaster->steps.end == supermaster->config.count)
+        return; /* it was the last one */
+    if (!supermaster->config.chained || ranges_total(&supermaster->ledger.failed) == 0) {
+        begin_step(supermaster);
+        return;
+    }
+    snprintf(text, sizeof text, "time step %" PRIu64 " is not complete, and the one after it needs its results%s",
+             supermaster->steps.number, supermaster->config.journal ? ": --resume tries again" : "");
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text);
+}
