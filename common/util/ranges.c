@@ -51,9 +51,11 @@ static inline uint64_t end_of(const struct range *range)
 /* Index of the first range whose end is at or after `position`. */
 static size_t lower_bound(const struct ranges *set, uint64_t position)
 {
-    const struct range *items = set->items + set->head;
     size_t low = 0, high = set->length;
-    if (high > 0 && end_of(&items[high - 1]) < position)
+    if (high == 0)
+        return 0; /* there may be no memory at all */
+    const struct range *items = set->items + set->head;
+    if (end_of(&items[high - 1]) < position)
         return high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

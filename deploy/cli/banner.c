@@ -43,7 +43,7 @@ static bool fits(const struct banner *banner, const char *begin, bool *whole)
             continue;
         }
         begin += *begin == '*';
-        if (*begin++ != c)
+        if (c == '\0' || *begin++ != c)
             return false;
     }
     *whole = *begin == '\0';
