@@ -1,6 +1,7 @@
 /* Task lists: words as a shell takes them apart, what is put in for {..}, lines and tables by number, and every bad one
  * named with its place. */
 #include "tests/lib/suite.h"
+#include "worker/kernels/exec/nesting.h"
 #include "worker/kernels/exec/tasks.h"
 
 #include <inttypes.h>
@@ -204,6 +205,60 @@ START_TEST(what_goes_to_a_shell_cannot_break_out_of_its_word)
 }
 END_TEST
 
+/* A shell runs the line with this in the table; it must write out `wanted`. */
+static void runs_as(const char *line, const char *value, const char *wanted)
+{
+    char text[200], command[1000], out[200] = "";
+    snprintf(text, sizeof text, "x\n%s\n", value);
+    const char *table = write_text("t.tsv", text);
+    ck_assert_int_eq(open_tasks("", line, table, 0, true), 0);
+    ck_assert_msg(tasks_get(&tasks, 0, &error) == 0, "%s: %s", line, error.text);
+    snprintf(command, sizeof command, "cd %s && {\n%s\n}", folder, cmdline_at(&tasks.words, 2));
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    out[fread(out, 1, sizeof out - 1, pipe)] = '\0';
+    ck_assert_int_eq(pclose(pipe), 0);
+    ck_assert_msg(strcmp(out, wanted) == 0, "%s wrote %s, and not %s", line, out, wanted);
+    tasks_close(&tasks);
+}
+
+START_TEST(nor_out_of_quotes_within_substitutions)
+{
+#define EVIL "a  b;>out $(>out) `>out` '>out' \\ \""
+    runs_as("printf %s \"$(printf %s {x})\"", EVIL, EVIL);
+    runs_as("printf %s \"$(printf %s \"{x}\")\"", EVIL, EVIL);
+    runs_as("printf %s \"$(printf %s '{x}')\" # it's \"", EVIL, EVIL);
+    runs_as("printf %s \"$( (true); printf %s \"$(printf %s {x})\")\"", EVIL, EVIL);
+    runs_as("y='a b'; printf %s%s \"${y:-it's}\" {x}", EVIL, "a b" EVIL);
+    runs_as("printf %s \"`echo \\\"n\\\"`\"{x} \\'{x}", EVIL, "n" EVIL "'" EVIL);
+    runs_as("x=1; printf %s $(({x} + 1)) \"$(({x}+(2)))\" ${x} \"{x}\"", "40", "4142140");
+    ck_assert_int_eq(access(path_of("out"), F_OK), -1);
+}
+END_TEST
+
+static void refuses_for_shell(const char *line, const char *value, const char *text)
+{
+    char rows[100];
+    snprintf(rows, sizeof rows, "x\n%s\n", value);
+    ck_assert_int_eq(open_tasks("", line, write_text("t.tsv", rows), 0, true), 0);
+    ck_assert_msg(tasks_get(&tasks, 0, &error) < 0, "%s is taken", line);
+    ck_assert_msg(strstr(error.text, text) != NULL, "%s", error.text);
+    tasks_close(&tasks);
+}
+
+START_TEST(nothing_is_put_in_where_quotes_do_not_help)
+{
+    static const char *const lines[] = {"echo `echo {x}`", "echo ${y:-{x}}", "echo \"${y:-{x}}\"", "cat <<E\n{x}\nE"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        refuses_for_shell(lines[i], "1", "nothing can be put in for {x} here; accepted: not in `..`, ${..}");
+    refuses_for_shell("echo $(({x}))", "a[1]", "command: column 9: 'a[1]' for {x}; accepted: a number");
+    char deep[200] = "";
+    for (int i = 0; i < NESTING_MAX; i++)
+        strcat(deep, "$(a ");
+    refuses_for_shell(strcat(deep, "{x}"), "1", "column 65: nothing can be put in");
+}
+END_TEST
+
 static void check_refused(int result, const char *what)
 {
     ck_assert_int_eq(result, -1);
@@ -347,6 +402,8 @@ int main(void)
     tcase_add_test(all, a_number_of_tasks_has_one_line);
     tcase_add_test(all, a_table_has_a_row_for_each_task);
     tcase_add_test(all, what_goes_to_a_shell_cannot_break_out_of_its_word);
+    tcase_add_test(all, nor_out_of_quotes_within_substitutions);
+    tcase_add_test(all, nothing_is_put_in_where_quotes_do_not_help);
     tcase_add_test(all, what_is_wrong_is_named_with_its_line);
     tcase_add_test(all, empty_lists_have_no_tasks);
     tcase_add_test(all, a_long_list_is_read_where_it_is_needed);

@@ -1,5 +1,6 @@
 /* Taking command lines apart: see cmdline.h. */
 #include "worker/kernels/exec/cmdline.h"
+#include "worker/kernels/exec/nesting.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -304,77 +305,83 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
 
 /* --- for a shell --- */
 
-/* A shell must take `c`, which is put in where it reads with this quoting, as it is. */
-static int put_quoted(struct scan *scan, char c)
+/* A shell must take `c`, which is put in where it reads with these quotes, as it is. */
+static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 {
-    bool escape = scan->quoting == QUOTING_DOUBLE && strchr("$`\"\\", c) != NULL;
-    if (scan->quoting != QUOTING_DOUBLE && c == '\'')
+    bool escape = place == NESTING_DOUBLE && strchr("$`\"\\", c) != NULL;
+    if (place != NESTING_DOUBLE && c == '\'')
         return put(scan->words, "'\\''", 4, scan->error);
     return (escape && put(scan->words, "\\", 1, scan->error) < 0) ? -1 : put(scan->words, &c, 1, scan->error);
 }
 
-static int put_value(struct scan *scan, const char *value, size_t length)
+static int put_value(struct scan *scan, enum nesting_place place, const char *value, size_t length)
 {
-    const char *quote = scan->quoting == QUOTING_NONE ? "'" : "";
+    const char *quote = place == NESTING_PLAIN ? "'" : "";
     if (put(scan->words, quote, strlen(quote), scan->error) < 0)
         return -1;
     for (size_t i = 0; i < length; i++)
-        if (put_quoted(scan, value[i]) < 0)
+        if (put_quoted(scan, place, value[i]) < 0)
             return -1;
     return put(scan->words, quote, strlen(quote), scan->error);
 }
 
-static void follow_quotes(struct scan *scan, char c)
+/* A shell calculates with whatever is there: quotes would not help. */
+static bool is_number(const char *value, size_t length)
 {
-    if (scan->quoting == QUOTING_NONE && (c == '\'' || c == '"'))
-        scan->quoting = c == '"' ? QUOTING_DOUBLE : QUOTING_SINGLE;
-    else if ((scan->quoting == QUOTING_SINGLE && c == '\'') || (scan->quoting == QUOTING_DOUBLE && c == '"'))
-        scan->quoting = QUOTING_NONE;
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)value[i]) && strchr("_+-.", value[i]) == NULL)
+            return false;
+    return length > 0;
 }
 
-/* Whether the backslash takes its meaning from the character behind it. */
-static bool is_escape(const struct scan *scan)
+static int put_at(struct scan *scan, enum nesting_place place, size_t place_bytes, const char *value, size_t length)
 {
-    if (scan->quoting == QUOTING_SINGLE || scan->at + 1 == scan->length)
-        return false;
-    return scan->quoting == QUOTING_NONE || strchr("$`\"\\", scan->line[scan->at + 1]) != NULL;
+    const char *name = scan->line + scan->at;
+    int shown = place_bytes < 60 ? (int)place_bytes : 60;
+    if (place == NESTING_NOWHERE)
+        return error_set(scan->error,
+                         "column %zu: nothing can be put in for %.*s here; accepted: not in `..`, ${..} or a "
+                         "here-document, $(..) instead",
+                         scan->at + 1, shown, name);
+    if (place == NESTING_NUMBER && !is_number(value, length))
+        return error_set(scan->error, "column %zu: '%.*s' for %.*s; accepted: a number, in $((..))", scan->at + 1,
+                         length < 60 ? (int)length : 60, value, shown, name);
+    return place == NESTING_NUMBER ? put(scan->words, value, length, scan->error)
+                                   : put_value(scan, place, value, length);
 }
 
-static int copy_for_shell(struct scan *scan)
+static int take_for_shell(struct scan *scan, struct nesting *nesting)
 {
-    char c = scan->line[scan->at];
-    if (c == '\\' && is_escape(scan)) {
-        scan->at++;
-        return put(scan->words, scan->line + scan->at - 1, 2, scan->error);
-    }
-    follow_quotes(scan, c);
-    return put(scan->words, &c, 1, scan->error);
-}
-
-static int take_for_shell(struct scan *scan)
-{
-    const char *value;
+    const char *value, *from = scan->line + scan->at;
     size_t value_length, length;
     int found = find_place(scan, &value, &value_length, &length);
-    if (found <= 0)
-        return found < 0 ? -1 : copy_for_shell(scan);
-    scan->at += length - 1;
-    return put_value(scan, value, value_length);
+    if (found <= 0) {
+        length = nesting_read(nesting, from, scan->length - scan->at);
+        scan->at += length;
+        return found < 0 ? -1 : put(scan->words, from, length, scan->error);
+    }
+    if (put_at(scan, nesting_place(nesting), length, value, value_length) < 0)
+        return -1;
+    nesting->before = '}';
+    scan->at += length;
+    return 0;
 }
 
 int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, const struct places *places,
                       struct error *error)
 {
     struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
+    struct nesting nesting;
     clear(words);
     if (cmdline_add(words, "/bin/sh", error) < 0 || cmdline_add(words, "-c", error) < 0 || begin_word(words, error) < 0)
         return -1;
-    for (; scan.at < length; scan.at++) {
-        if (line[scan.at] == '\0')
-            return refuse(&scan, scan.at, "a NUL byte");
-        if (take_for_shell(&scan) < 0)
+    const char *nul = memchr(line, '\0', length);
+    if (nul != NULL)
+        return refuse(&scan, (size_t)(nul - line), "a NUL byte");
+    nesting_init(&nesting);
+    while (scan.at < length)
+        if (take_for_shell(&scan, &nesting) < 0)
             return -1;
-    }
     return put(words, "", 1, error);
 }
 

@@ -41,7 +41,8 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
                   struct error *error);
 
 /* Makes the words /bin/sh, -c and the whole line, with what is put in quoted so that the shell takes it for a part of
- * one word. Nothing is refused but a NUL. */
+ * one word: see nesting.h. Refused are a NUL, and a {..} where quotes would not help. -1 with one line that begins with
+ * the column. */
 int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, const struct places *places,
                       struct error *error);
 
