@@ -173,6 +173,17 @@ def test_each_task_can_have_files_of_its_own():
     assert stat.S_ISREG(os.lstat('kept/2.out').st_mode)
 
 
+def test_a_task_whose_output_cannot_be_kept_has_failed():
+    os.makedirs('kept/2.out')
+    result = run_failing(0, 1, [*tasks(['echo one', 'echo two', 'echo three']), 'keep=kept'])
+    assert '3 submitted = 2 done + 1 failed + 0 given up' in result.out and 'tasks 2' in result.out, result
+    assert [row['End'] for row in log()] == ['exit', 'not-kept', 'exit'], log()
+    assert read(ERR) == 'hdss: task 2: 2.out: File exists\n', read(ERR)
+    os.rmdir('kept/2.out')
+    check(run([HDSS, 'run', '--workers', '1', '--resume', 'failed', 'exec', 'tasks=tasks.txt', 'keep=kept']))
+    assert read('kept/2.out') == 'two\n'
+
+
 # Each task says that it has begun, and how often it has run to its end.
 STEADY = 'sh -c "echo x >> begun; sleep 0.1; echo {} >> ended; echo {}"'
 

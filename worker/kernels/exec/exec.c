@@ -290,10 +290,16 @@ static int begin_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERRO
     return try_task(k, task, error);
 }
 
+/* Some of what it wrote could not be kept, though there was room for it within max_output. */
+static bool has_lost_output(const struct exec_kernel *k)
+{
+    return k->command.captures[COMMAND_OUT].error != 0 || k->command.captures[COMMAND_ERR].error != 0;
+}
+
 static bool has_failed(const struct exec_kernel *k)
 {
     const struct command_outcome *outcome = &k->command.outcome;
-    return outcome->end != COMMAND_ENDED || outcome->status != 0 || outcome->signal != 0;
+    return outcome->end != COMMAND_ENDED || outcome->status != 0 || outcome->signal != 0 || has_lost_output(k);
 }
 
 /* --- what it yields --- */
@@ -353,10 +359,12 @@ static int put_reason(const struct yield *yield)
     return put_note(yield, STREAM_ERR, errors, note);
 }
 
-static const char *end_text(const struct command_outcome *outcome)
+static const char *end_text(const struct exec_kernel *k)
 {
+    const struct command_outcome *outcome = &k->command.outcome;
     switch (outcome->end) {
-    case COMMAND_ENDED: return outcome->signal != 0 ? "signal" : "exit";
+    case COMMAND_ENDED:
+        return outcome->signal != 0 ? "signal" : outcome->status == 0 && has_lost_output(k) ? "not-kept" : "exit";
     case COMMAND_TIMED_OUT: return "timeout";
     case COMMAND_STOPPED: return "stopped";
     case COMMAND_NOT_STARTED: return "not-started";
@@ -374,7 +382,7 @@ static int put_log(const struct yield *yield)
                  "%" PRIu64 "\t%s\t%.3f\t%.3f\t0\t%" PRIu64 "\t%d\t%d\t%s\t%u\t%u\t%.3f\t%" PRIu64 "\t%u\t%s\n",
                  yield->task + 1, k->host, outcome->started_s, (double)outcome->wall_ns / 1e9, received,
                  outcome->status, outcome->signal, tasks_text(&k->tasks, k->text, sizeof k->text), k->worker.rank,
-                 k->worker.node, (double)outcome->cpu_ns / 1e9, outcome->peak_kib, k->tries, end_text(outcome));
+                 k->worker.node, (double)outcome->cpu_ns / 1e9, outcome->peak_kib, k->tries, end_text(k));
     return yield->output->put(yield->output, yield->task, STREAM_LOG, k->line, (size_t)length);
 }
 
