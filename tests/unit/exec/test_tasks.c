@@ -174,8 +174,10 @@ START_TEST(a_table_has_a_row_for_each_task)
     ck_assert_uint_eq(tasks.words.count, 5);
     ck_assert_str_eq(task(1), "run ''\\''q'\\''' -n ''\\''q'\\''' ''\\''q'\\''\\t'");
     tasks_close(&tasks);
-    table = write_text("t.csv", "a,b,c\r\n1,\"x, \"\"y\"\"\",\r\n,2,3\r\n");
-    const char *list = write_text("list", "first {a} {b} {c}\nsecond {3}{2}{1}\n");
+    table = write_text("t.csv", "\xef\xbb\xbf"
+                                "a,b,c\r\n1,\"x, \"\"y\"\"\",\r\n,2,3\r\n");
+    const char *list =
+        write_text("list", "\xef\xbb\xbf# as some editors save it\nfirst {a} {b} {c}\nsecond {3}{2}{1}\n");
     ck_assert_int_eq(open_tasks(list, "", table, 0, false), 0);
     ck_assert_str_eq(task(0), "first 1 'x, \"y\"' ''");
     ck_assert_str_eq(task(1), "second 32");

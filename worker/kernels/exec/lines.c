@@ -116,6 +116,12 @@ static int take_bytes(struct pass *pass, const char *bytes, size_t count)
     return 0;
 }
 
+/* What some programs write before all text; it is none of it. */
+static size_t byte_order_mark(const struct pass *pass, const char *bytes, size_t count)
+{
+    return pass->offset == 0 && count >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 static int pass_through(struct pass *pass, char *buffer)
 {
     struct lines *lines = pass->lines;
@@ -125,7 +131,9 @@ static int pass_through(struct pass *pass, char *buffer)
             continue;
         if (got < 0)
             return error_set(pass->error, "%.200s: %s", lines->path, strerror(errno));
-        if (take_bytes(pass, buffer, (size_t)got) < 0)
+        size_t mark = byte_order_mark(pass, buffer, (size_t)got);
+        pass->offset += mark;
+        if (take_bytes(pass, buffer + mark, (size_t)got - mark) < 0)
             return -1;
     }
     end_block(pass);
