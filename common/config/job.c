@@ -202,6 +202,14 @@ static int take_retries(void *target, const char *value, struct error *error)
     return 0;
 }
 
+/* Whether it is a number of bytes, and whether the kernel has the parameter, is said with the other parameters. */
+static int take_max_output(void *target, const char *value, struct error *error)
+{
+    struct job *job = target;
+    int length = snprintf(job->max_output, sizeof job->max_output, "max_output=%s", value);
+    return length < (int)sizeof job->max_output ? 0 : error_set(error, "'%.100s' is no number of bytes", value);
+}
+
 static int take_progress(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -257,6 +265,9 @@ static const struct option_row results[] = {
      "where the results go: records as .npy, .png, .csv, .bin or .raw, variable output to any file (default: nowhere, "
      "only their checksum is kept, unless the kernel names a file)",
      take_output},
+    {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
+     "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default 67108864)",
+     take_max_output},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
      take_report},
     {"progress", 0, "auto|always|never", "auto, always, never",
@@ -335,6 +346,14 @@ void job_init(struct job *job)
     sched_spec_parse(&job->technique, JOB_TECHNIQUE, NULL);
 }
 
+static int add_param(struct job *job, const char *word, struct error *error)
+{
+    if (job->kernel_params == JOB_KERNEL_PARAMS_MAX)
+        return error_set(error, "kernel %.60s has more than %d parameters", job->kernel, JOB_KERNEL_PARAMS_MAX);
+    job->kernel_param[job->kernel_params++] = word;
+    return 0;
+}
+
 /* The first operand is the kernel, the others are its parameters. */
 static int take_operand(void *target, const char *word, struct error *error)
 {
@@ -348,10 +367,7 @@ static int take_operand(void *target, const char *word, struct error *error)
     }
     if (!assignment)
         return error_set(error, "'%.100s' after kernel %.60s: accepted: KEY=VALUE", word, job->kernel);
-    if (job->kernel_params == JOB_KERNEL_PARAMS_MAX)
-        return error_set(error, "kernel %.60s has more than %d parameters", job->kernel, JOB_KERNEL_PARAMS_MAX);
-    job->kernel_param[job->kernel_params++] = word;
-    return 0;
+    return add_param(job, word, error);
 }
 
 /* What can be wrong with the technique's parameters, whatever the loop and the workers are. */
@@ -414,6 +430,8 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return result;
     if (job->kernel == NULL)
         return error_set(error, "no kernel is given; `hdss kernels` lists them");
+    if (job->max_output[0] != '\0' && add_param(job, job->max_output, error) < 0)
+        return -1;
     return check_names(job, error) < 0 ? -1 : check_technique(job, error);
 }
 

@@ -56,7 +56,8 @@ struct job {
     uint64_t inputs;                                 /* --inputs: the digest of the files that the kernel reads */
     const char *kernel;                              /* borrowed from the words */
     unsigned kernel_params;                          /* how many name=value words follow the kernel */
-    const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words */
+    const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words, and from max_output */
+    char max_output[40]; /* --max-output as the parameter it stands for, or empty: such a job must not be copied */
 };
 
 /* Whether it goes on from an earlier run's journal. */

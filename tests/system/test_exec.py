@@ -156,7 +156,7 @@ def test_who_fails_is_tried_again():
 
 
 def test_output_is_cut():
-    check(run_job(0, 2, [*tasks(['head -c 5000 /dev/zero', 'sh -c "head -c 99 /dev/zero >&2"', 'head -c 3000000 /dev/zero']), 'max_output=100000']))
+    check(run_job(0, 2, [*tasks(['head -c 5000 /dev/zero', 'sh -c "head -c 99 /dev/zero >&2"', 'head -c 3000000 /dev/zero']), '--max-output', '100000']))
     text = read(OUT)
     assert text.startswith('\0' * 105000 + '\nhdss: task 3: cut after 100000 bytes, 2900000 dropped'), text[105000:]
     assert read(ERR) == '\0' * 99
@@ -331,6 +331,8 @@ def test_bad_input_is_one_line():
              (['exec', 'tasks=.'], '.: not a regular file'),
              (['exec', 'tasks=bad.txt', 'count=3'], 'count=3 goes with command=LINE'),
              (['exec', 'command=true', 'timeout=-1'], 'timeout=-1: accepted: a number from 0'),
+             (['--max-output', '1k', 'exec', 'command=true'], 'max_output=1k: accepted: an integer from 0'),
+             (['--max-output', '1', 'mandelbrot'], "unknown parameter 'max_output'"),
              (['--technique', 'auto', 'exec', 'command=true'], '--technique')]
     launched = [(['exec'], 'accepted: tasks=FILE, or command=LINE'),
                 (['exec', 'tasks=bad.txt'], 'bad.txt, line 4: column 6: quotes that do not end'),

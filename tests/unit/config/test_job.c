@@ -81,6 +81,15 @@ START_TEST(every_option_is_taken)
 }
 END_TEST
 
+START_TEST(an_option_stands_for_a_parameter)
+{
+    ck_assert_int_eq(parse("--max-output 5 toy a=1 --max-output=1000"), 0);
+    ck_assert_uint_eq(job.kernel_params, 2);
+    ck_assert_str_eq(job.kernel_param[0], "a=1");
+    ck_assert_str_eq(job.kernel_param[1], "max_output=1000");
+}
+END_TEST
+
 START_TEST(the_last_one_counts)
 {
     ck_assert_int_eq(parse("--ask-ahead 3 --ask-ahead off --power x --power equal --iterations 0:0 toy"), 0);
@@ -321,6 +330,7 @@ int main(void)
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, a_kernel_alone_has_the_defaults);
     tcase_add_test(tests, every_option_is_taken);
+    tcase_add_test(tests, an_option_stands_for_a_parameter);
     tcase_add_test(tests, the_last_one_counts);
     tcase_add_test(tests, delays_can_be_given_for_both);
     tcase_add_test(tests, a_drain_takes_so_long);
