@@ -40,7 +40,9 @@ static int refuse_load(const char *name, const char *path, struct error *error)
         reason = "cannot be loaded";
     if (strncmp(reason, path, length) == 0 && strncmp(reason + length, ": ", 2) == 0)
         reason += length + 2;
-    return error_set(error, "kernel %.200s: %.180s", name, reason);
+    bool is_other_file = strstr(reason, "ELF header") != NULL || strstr(reason, "file too short") != NULL;
+    return error_set(error, "kernel %.200s: %.180s%s", name, reason,
+                     is_other_file ? "; accepted: a shared object, or " PYTHON_PREFIX "MODULE.FUNCTION" : "");
 }
 
 static int check_plugin(const char *name, const struct hdss_kernel *kernel, struct error *error)
@@ -90,7 +92,9 @@ static int load_python(const char *name, const struct hdss_kernel **kernel, stru
     char path[4096], text[HDSS_ERROR_MAX] = "";
     void *module = open_module(path);
     if (module == NULL && access(path, F_OK) < 0)
-        return error_set(error, "kernel %.60s: this HDSS has no Python: there is no %.200s", name, path);
+        return error_set(error,
+                         "kernel %.60s: this HDSS has no Python: there is no %.200s; HDSS_MODULES can name its folder",
+                         name, path);
     if (module == NULL)
         return refuse_load(name, path, error);
     python_kernel *find = (python_kernel *)dlsym(module, PYTHON_SYMBOL);
