@@ -365,11 +365,28 @@ def alone(count):
 
 def odd(first, count, what=[]):
     pass
+
+def nothing(first, count):
+    pass
+
+def many(first, count):
+    pass
+
+many.describe = lambda: 2**70
+
+def words(first, count):
+    return ['one'] * count
+
+words.describe = lambda: {'iterations': 1, 'dtype': 'int32'}
 ''')
     result = run_job(1, 2, [*EQUAL, 'python:mine.fails'])
     assert result.status == 3 and any('ValueError: no root of 17 (at mine.py:6 in root, called at mine.py:9' in line for line in result.err), result
     result = run_job(0, 1, [*EQUAL, 'python:mine.short'])
     assert result.status == 3 and any('returned 0 items for 1 iterations' in line for line in result.err), result
+    for name, line in (('nothing', 'returned nothing; accepted: an item for each iteration'),
+                       ('words', 'returned what is no number of type int32')):
+        result = run([HDSS, 'run', '--workers', '1', *EQUAL, '--retries', '0', 'python:mine.' + name])
+        assert result.status == 3 and line in result.raw_err + result.out, result
     result = run_job(0, 2, [*EQUAL, '--output', 'o.txt', 'python:mine.marks'])
     assert result.status == 3 and '5:1, 30:1' in result.out, result
     for name, line in (
@@ -380,6 +397,8 @@ def odd(first, count, what=[]):
             ('function', 'accepted: python:MODULE.FUNCTION')):
         result = run_job(0, 1, ['python:' + name])
         assert result.status == 2 and len(result.err) == 1 and line in result.err[0], result
+    result = run([HDSS, 'kernels', 'python:mine.many'])
+    assert result.status == 2 and 'describe() says a number or a shape that cannot be' in result.raw_err, result
     with open('broken.py', 'w') as file:
         file.write('def describe(:\n')
     result = run_job(0, 1, ['python:broken.f'])

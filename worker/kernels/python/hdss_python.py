@@ -16,6 +16,7 @@ TYPES = {'uint8': 'B', 'uint16': 'H', 'uint32': 'I', 'uint64': 'Q', 'int32': 'i'
 FLOATS = ('float32', 'float64')
 KNOWN = ('iterations', 'dtype', 'shape', 'streams', 'waits', 'has_effects')
 LINE_MAX = 380
+ITERATIONS_MAX = 2**63
 
 
 class WrongUse(Exception):
@@ -119,7 +120,7 @@ class Kernel:
             shape = tuple(operator.index(n) for n in said.get('shape', ()))
         except TypeError:
             raise WrongUse('describe() says no number of iterations, or a shape of other than integers') from None
-        if iterations < 0 or any(n < 1 for n in shape) or len(shape) > 3:
+        if not 0 <= iterations <= ITERATIONS_MAX or any(not 1 <= n < ITERATIONS_MAX for n in shape) or len(shape) > 3:
             raise WrongUse('describe() says a number or a shape that cannot be')
         self.type = str(said.get('dtype') or '')
         if self.type and self.type not in TYPES:
@@ -129,6 +130,8 @@ class Kernel:
         self.length = 1
         for n in shape:
             self.length *= n
+        if self.length >= ITERATIONS_MAX:
+            raise WrongUse('describe() says a shape of more numbers than there can be')
         endings = [str(ending) for ending in said.get('streams', [''])]
         self.streams = 0 if self.type else len(endings)
         return (iterations, self.type, self.length, (iterations,) + shape, [] if self.type else endings,
@@ -162,14 +165,14 @@ class Kernel:
         return view
 
     def pack(self, result, first, count):
-        numbers = list(result)
+        numbers = listed(result)
         if len(numbers) != count:
             raise WrongUse(f'returned {len(numbers)} items for {count} iterations')
         flat = numbers if self.length == 1 else [n for item in numbers for n in flatten(item)]
         packed = array.array(TYPES[self.type])
         try:
             packed.extend(float(n) if self.type in FLOATS else operator.index(n) for n in flatten(flat))
-        except TypeError as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise WrongUse(f'returned what is no number of type {self.type}: {error}') from None
         if len(packed) != count * self.length:
             raise WrongUse(f'returned {len(packed)} numbers for {count} iterations of {self.length}')
@@ -180,7 +183,7 @@ class Kernel:
         result = self.call(first, count)
         if isinstance(result, (bytes, bytearray, str)):  # of the whole range: it is its first iteration's
             return [(False, [to_bytes(result)])] + [(False, [])] * (count - 1)
-        result = list(result)
+        result = listed(result)
         if len(result) != count:
             raise WrongUse(f'returned {len(result)} items for {count} iterations')
         return [self.item(item) for item in result]
@@ -194,9 +197,19 @@ class Kernel:
         return any(failed(part) for part in parts), [b'' if failed(part) else to_bytes(part) for part in parts]
 
 
+def listed(result):
+    """What a function returned for a range, as a list."""
+    try:
+        items = iter(result)
+    except TypeError:
+        said = 'nothing' if result is None else type(result).__name__
+        raise WrongUse(f'returned {said}; accepted: an item for each iteration') from None
+    return list(items)
+
+
 def flatten(items):
     for item in items if hasattr(items, '__iter__') else [items]:
-        if hasattr(item, '__iter__'):
+        if hasattr(item, '__iter__') and not isinstance(item, str):
             yield from flatten(item)
         else:
             yield item
