@@ -120,6 +120,14 @@ def test_a_shell_only_where_it_is_asked_for():
     assert read(OUT) == 'a\n1\n'
 
 
+def test_a_command_is_looked_for_where_its_own_path_says():
+    os.mkdir('bin')
+    write('bin/mine', '#!/bin/sh\necho "$0 $PATH"\n')
+    os.chmod('bin/mine', 0o755)
+    check(run_job(0, 1, tasks([f'PATH=nowhere PATH={os.getcwd()}/bin mine', 'true'])))
+    assert read(OUT) == f'{os.getcwd()}/bin/mine {os.getcwd()}/bin\n', read(OUT) + read(ERR)
+
+
 def test_a_task_has_nothing_of_the_run():
     lines = ['env', 'ls /proc/self/fd', 'cat', 'MINE=1 env']
     check(run_job(0, 1, ['--output', 'o', *tasks(lines), 'keep=kept']))

@@ -264,11 +264,20 @@ static char *const *make_environment(struct exec_kernel *k, uint64_t task)
     return environment_vector(&k->environment);
 }
 
-static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+/* The folders of an assignment before the command, which count for itself, as a shell has it; NULL: there is none. */
+static const char *own_folders(const struct cmdline *words)
+{
+    for (unsigned i = words->assignments; i > 0; i--)
+        if (strncmp(cmdline_at(words, i - 1), "PATH=", 5) == 0)
+            return cmdline_at(words, i - 1) + 5;
+    return NULL;
+}
+
+static int start_task(struct exec_kernel *k, uint64_t task, struct search *search, char error[HDSS_ERROR_MAX])
 {
     const char *names[COMMAND_STREAMS] = {k->names[COMMAND_OUT], k->names[COMMAND_ERR]};
     struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words), .environment = make_environment(k, task)};
-    spawn.paths = spawn.argv == NULL ? NULL : search_paths(&k->search, spawn.argv[0]);
+    spawn.paths = spawn.argv == NULL ? NULL : search_paths(search, spawn.argv[0]);
     if (spawn.paths == NULL || spawn.environment == NULL)
         return no_memory(error);
     snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", task + 1);
@@ -277,6 +286,19 @@ static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_
     k->running = true;
     k->tries++;
     return 0;
+}
+
+static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
+{
+    const char *folders = own_folders(&k->tasks.words);
+    struct search own;
+    if (folders == NULL)
+        return start_task(k, task, &k->search, error);
+    if (search_init(&own, folders) < 0)
+        return no_memory(error);
+    int result = start_task(k, task, &own, error);
+    search_fini(&own);
+    return result;
 }
 
 static int begin_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
