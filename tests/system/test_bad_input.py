@@ -142,6 +142,11 @@ def test_files_of_points():
     check(job('spinimage', 'file=nan.ply'), 'nan.ply', f'byte {len(header) + 20}', 'nan')
 
 
+def test_the_collapse_of_a_sphere():
+    check(job('evrard', 'steps=0'), 'steps=0', 'from 1 to')
+    check(job('evrard', 'particles=10000', 'steps=100'), 'steps=100', 'from 808 on', 'end_time=')
+
+
 def test_pages_are_printed_once():
     result = run(mpirun_line([(1, [SUPERMASTER, '--help']), (3, [WORKER])]))
     assert result.status == 0 and result.out.count('Usage: supermaster') == 1, result

@@ -113,6 +113,13 @@ def test_spin_images():
             check(masters, 3, ['--output', 'out.npy', 'spinimage', *words], words[0])
 
 
+def test_a_collapsing_sphere():
+    for scheduled in ('all', 'gravity'):
+        for masters in (0, 2):
+            words = ['--output', 'out.npy', 'evrard', 'particles=200', 'steps=6', 'end_time=0.2', f'scheduled={scheduled}']
+            check(masters, 3, words, f'evrard {scheduled}')
+
+
 @long
 def test_slow_workers_get_less():
     from launch import SUPERMASTER, WORKER, mpirun_line, run

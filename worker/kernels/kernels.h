@@ -20,6 +20,7 @@ const struct hdss_kernel *kernel_find(const char *name);
 int kernel_unknown(const char *name, struct error *error);
 
 extern const struct hdss_kernel adjoint_kernel;
+extern const struct hdss_kernel evrard_kernel;
 extern const struct hdss_kernel exec_kernel;
 extern const struct hdss_kernel mandelbrot_kernel;
 extern const struct hdss_kernel spinimage_kernel;

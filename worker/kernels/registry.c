@@ -8,6 +8,7 @@
 
 static const struct hdss_kernel *const all[] = {
     &adjoint_kernel,
+    &evrard_kernel,
     &exec_kernel,
     &mandelbrot_kernel,
     &spinimage_kernel,
