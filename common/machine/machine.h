@@ -37,6 +37,7 @@ enum event_type {
     EVENT_SLICE,    /* some results of the running chunk, not its last, are ready: `chunk` */
     EVENT_FAILURE,  /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text` says why.
                        All results before them have left; the chunk goes on behind them */
+    EVENT_DRY,      /* a thread of this worker finds nothing to compute in the chunks that run */
     EVENT_FINISHED, /* the running chunk is over: `chunk`, in which there may be nothing left */
     EVENT_TIMER,    /* the deadline has passed */
     EVENT_DRAIN,    /* a signal asks to stop */
@@ -80,9 +81,11 @@ enum turn {
 };
 
 enum action_type {
-    ACTION_SEND,    /* send.message to rank send.to */
-    ACTION_PROBE,   /* time the kernel's probe iterations */
-    ACTION_RUN,     /* begin to compute the chunk `run` */
+    ACTION_SEND,  /* send.message to rank send.to */
+    ACTION_PROBE, /* time the kernel's probe iterations */
+    ACTION_RUN,   /* begin to compute the chunk `run`; with threads also while others run: the running chunk is then the
+                     oldest of them, which the events tell of */
+    ACTION_FORGET,  /* give up the chunks that run, but for the oldest */
     ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
     ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place; what

@@ -18,6 +18,7 @@ class Hdss(MesonPackage):
     version("main")
 
     variant("png", default=True, description="pictures as results")
+    variant("openmp", default=True, description="several threads in a worker")
     variant("python", default=True, description="kernels written in Python")
     variant("plot", default=False, description="pictures of chunk sizes, by gnuplot")
 
@@ -36,7 +37,7 @@ class Hdss(MesonPackage):
 
     def meson_args(self):
         args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
-        for part in ("png", "python"):
+        for part in ("png", "openmp", "python"):
             args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
         if self.spec.satisfies("^mpich"):
             args.append("-Dmpi=mpich")

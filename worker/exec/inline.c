@@ -72,7 +72,7 @@ static int run_kernel(struct exec *exec, uint64_t first, uint64_t count, void *r
     if (slow) {
         worked = (double)(clock_ns(exec_work_clock(exec)) - before);
         exec->waiting_ns += worked * (exec->config.slowdown - 1);
-        exec_pay_waiting(exec, at_end);
+        exec_pay_waiting(&exec->waiting_ns, at_end);
     }
     uint64_t ended = clock_ns(CLOCK_MONOTONIC), elapsed = ended - began;
     if (exec->done == 0)

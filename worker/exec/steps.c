@@ -87,13 +87,13 @@ static void sleep_for(double ns)
         ;
 }
 
-void exec_pay_waiting(struct exec *exec, bool at_end)
+void exec_pay_waiting(double *waiting_ns, bool at_end)
 {
-    if (exec->waiting_ns < (at_end ? WAIT_MIN_NS / 4 : WAIT_MIN_NS))
+    if (*waiting_ns < (at_end ? WAIT_MIN_NS / 4 : WAIT_MIN_NS))
         return;
     uint64_t before = clock_ns(CLOCK_MONOTONIC);
-    sleep_for(exec->waiting_ns);
-    exec->waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* the oversleep counts for the next time */
+    sleep_for(*waiting_ns);
+    *waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* the oversleep counts for the next time */
 }
 
 /* --- variable output --- */

@@ -45,7 +45,7 @@ void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns
 clockid_t exec_work_clock(const struct exec *exec);
 
 /* Pays what is owed to the slowdown, by real waiting; a short rest is carried over unless the chunk is at its end. */
-void exec_pay_waiting(struct exec *exec, bool at_end);
+void exec_pay_waiting(double *waiting_ns, bool at_end);
 
 /* Has the kernel put what so many iterations yield. HDSS_WAIT where it has not got so far. */
 int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count);

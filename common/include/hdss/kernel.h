@@ -2,7 +2,8 @@
  *
  * A kernel is a constant `struct hdss_kernel`. The daemons call describe() on every rank (cheap: it checks the
  * parameters and says how long the loop is and what one iteration yields), open() on the workers only, then
- * run() or run_variable() for range after range in any order, and close(). A worker calls these from one thread.
+ * run() or run_variable() for range after range in any order, and close(). A worker calls these from one thread, unless
+ * it is told to use several (--threads): see enum hdss_threads.
  *
  * What an iteration yields is either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
  * streams, as many as it likes. Records make up an array, streams make up files: the bytes of all iterations one after
@@ -132,6 +133,13 @@ struct hdss_output {
 /* Returned by run_variable(): it waits for something that is not the worker's. */
 #define HDSS_WAIT 1
 
+/* What a kernel allows a worker that has several threads. */
+enum hdss_threads {
+    HDSS_THREADS_OWN,   /* each thread calls run() with an instance of its own; all are opened by one thread */
+    HDSS_THREADS_SHARE, /* one instance serves all, which run() does not change */
+    HDSS_THREADS_NONE,  /* a worker has one thread */
+};
+
 struct hdss_kernel {
     uint32_t abi;                    /* HDSS_KERNEL_ABI */
     const char *name;                /* as on the command line */
@@ -186,6 +194,9 @@ struct hdss_kernel {
     /* Names of parameters, "timeout|retries", that say in what manner iterations are run and not what they are: a run
      * that ended early may be resumed with other values of these. NULL where there are none. */
     const char *manner;
+
+    /* Of a kernel with records and no effects: others have one thread in any case. */
+    enum hdss_threads threads;
 };
 
 /* Declares the kernel of a shared object, before its definition: HDSS_KERNEL(hdss_kernel) = { HDSS_KERNEL_ABI, .. }; */

@@ -134,6 +134,7 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     case ACTION_PROBE: work_probe(cluster, rank); break;
     case ACTION_RUN: work_begin(cluster, rank, action); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
+    case ACTION_FORGET: break; /* of workers with threads */
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;

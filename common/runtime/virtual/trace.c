@@ -106,6 +106,7 @@ void trace_event(const struct event *event, char *text, size_t size)
         break;
     case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
     case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
+    case EVENT_DRY: snprintf(text, size, "dry"); break;
     case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
     case EVENT_FAILURE:
         snprintf(text, size, "%" PRIu64 " failed%s", event->chunk.count, event->chunk.final ? " for good" : "");
@@ -133,6 +134,7 @@ void trace_action(const struct action *action, char *text, size_t size)
                  action->run.careful ? " careful" : "");
         break;
     case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
+    case ACTION_FORGET: snprintf(text, size, "forget"); break;
     case ACTION_STORE:
     case ACTION_COLLECT:
         snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", action->type == ACTION_STORE ? "store" : "collect",

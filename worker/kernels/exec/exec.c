@@ -461,6 +461,7 @@ const struct hdss_kernel exec_kernel = {
     .check = check,
     .open = open_instance,
     .run_variable = run_variable,
+    .threads = HDSS_THREADS_NONE,
     .descriptor = descriptor,
     .close = close_instance,
     .manner = "keep|timeout|retries|max_output",

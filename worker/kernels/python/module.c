@@ -317,6 +317,7 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
         .open = open_kernel,
         .run = run,
         .run_variable = run_variable,
+        .threads = HDSS_THREADS_NONE,
         .close = close_kernel,
     };
     python.params[python.param_count] = (struct hdss_param){0};

@@ -1,0 +1,461 @@
+/* A team: each iteration once and in its place whatever the technique and however many threads contend for it, chunks
+ * that overlap and finish in order, failures where they happened, and chunks that are given up. The threads are started
+ * here, without OpenMP, so that the same file is also a test under ThreadSanitizer. */
+#include "common/util/digest.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
+#include "worker/exec/team.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOOP_MAX = 150000, CHUNKS_MAX = 64 };
+
+/* --- a kernel that counts how often each iteration is run --- */
+
+static struct {
+    _Atomic unsigned char runs[LOOP_MAX];
+    _Atomic unsigned opened, closed;
+    uint64_t fail_at[3];
+    unsigned fails;
+    uint64_t spins;           /* of an iteration, times its number modulo 7 */
+    uint64_t hold_below;      /* of these iterations one is held by a thread that is not the main one, ... */
+    _Atomic bool held, taken; /* ... while `held`; taken: there is one */
+    pthread_t main_thread;
+} kernel;
+
+static uint64_t value_of(uint64_t iteration)
+{
+    return iteration * UINT64_C(0x9e3779b97f4a7c15) + 1;
+}
+
+static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)error;
+    *loop = (struct hdss_loop){.iterations = LOOP_MAX, .type = HDSS_UINT64, .record_length = 1, .dims = 1};
+    return 0;
+}
+
+static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
+                         void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)loop, (void)worker, (void)error;
+    *instance = calloc(1, 1);
+    kernel.opened++;
+    return 0;
+}
+
+static void close_instance(void *instance)
+{
+    free(instance);
+    kernel.closed++;
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+static void hold(void)
+{
+    bool is_main = pthread_equal(pthread_self(), kernel.main_thread);
+    while (is_main && !atomic_load(&kernel.taken))
+        nap();
+    if (!is_main && !atomic_exchange(&kernel.taken, true))
+        while (atomic_load(&kernel.held))
+            nap();
+}
+
+static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    volatile unsigned char *own = instance; /* two threads in it are a race */
+    uint64_t *words = records;
+    *own = (unsigned char)(*own + 1);
+    for (unsigned f = 0; f < kernel.fails; f++)
+        if (kernel.fail_at[f] >= first && kernel.fail_at[f] < first + count) {
+            snprintf(error, HDSS_ERROR_MAX, "cannot do %llu", (unsigned long long)kernel.fail_at[f]);
+            return -1;
+        }
+    for (uint64_t i = first; i < first + count; i++) {
+        kernel.runs[i]++;
+        words[i - first] = value_of(i);
+        if (i < kernel.hold_below)
+            hold();
+        for (volatile uint64_t spin = kernel.spins * (i % 7); spin > 0; spin--)
+            ;
+    }
+    return 0;
+}
+
+static const struct hdss_kernel test_kernel = {
+    .abi = HDSS_KERNEL_ABI,
+    .name = "test",
+    .describe = describe,
+    .open = open_instance,
+    .run = run,
+    .close = close_instance,
+};
+
+/* --- a team with threads of its own --- */
+
+struct crew {
+    struct team team;
+    struct hdss_loop loop;
+    pthread_t thread[8];
+    unsigned index[8];
+    uint64_t results[LOOP_MAX];
+};
+
+static struct crew crew;
+
+static void *serve(void *context)
+{
+    team_serve(&crew.team, *(unsigned *)context);
+    return NULL;
+}
+
+static void begin(unsigned threads, const char *technique, bool collect)
+{
+    static struct sched_spec spec;
+    struct error error;
+    char text[HDSS_ERROR_MAX];
+    memset(&kernel, 0, sizeof kernel);
+    memset(crew.results, 0, sizeof crew.results);
+    kernel.main_thread = pthread_self();
+    ck_assert_int_eq(sched_spec_parse(&spec, technique, &error), 0);
+    ck_assert_int_eq(describe(NULL, &crew.loop, text), 0);
+    const struct team_config config = {
+        .exec =
+            {.kernel = &test_kernel, .loop = &crew.loop, .collect = collect, .slowdown = 1, .probe_count = LOOP_MAX},
+        .threads = threads,
+        .technique = &spec,
+        .cores = 1,
+    };
+    ck_assert_msg(team_init(&crew.team, &config) == 0, "%s: %s", technique, crew.team.error);
+    for (unsigned t = 1; t < threads; t++) {
+        crew.index[t] = t;
+        ck_assert_int_eq(pthread_create(&crew.thread[t], NULL, serve, &crew.index[t]), 0);
+    }
+}
+
+static void end(void)
+{
+    unsigned threads = crew.team.config.threads;
+    team_stop(&crew.team);
+    for (unsigned t = 1; t < threads; t++)
+        pthread_join(crew.thread[t], NULL);
+    team_fini(&crew.team);
+    ck_assert_uint_eq(kernel.opened, threads);
+    ck_assert_uint_eq(kernel.closed, threads);
+}
+
+/* --- what comes of the chunks --- */
+
+struct outcome {
+    uint64_t digest, done, failed, failed_at[8];
+    unsigned finished, slices, dry;
+    uint64_t at;               /* iterations that have left or failed: events go in order */
+    uint64_t ends[CHUNKS_MAX]; /* of the chunks, as they were begun */
+    uint64_t firsts[CHUNKS_MAX];
+    unsigned chunks;
+};
+
+static void run_chunk(struct outcome *outcome, uint64_t first, uint64_t count)
+{
+    if (outcome->chunks == 0)
+        outcome->at = first;
+    outcome->firsts[outcome->chunks] = first;
+    outcome->ends[outcome->chunks++] = first + count;
+    team_run(&crew.team, first, count, 0, false);
+}
+
+static void take_results(struct outcome *outcome, const struct event *event)
+{
+    const struct chunk_event *chunk = &event->chunk;
+    if (chunk->data != NULL) {
+        ck_assert_uint_eq(chunk->bytes, chunk->count * sizeof *crew.results);
+        memcpy(&crew.results[outcome->at], chunk->data, chunk->bytes);
+        ck_assert_uint_eq(chunk->digest, digest_records(outcome->at, chunk->count, chunk->data, 8));
+        team_sent(&crew.team, chunk->data);
+    }
+    outcome->digest += chunk->digest;
+    outcome->done += chunk->count;
+    outcome->at += chunk->count;
+}
+
+static void take_event(struct outcome *outcome, const struct event *event)
+{
+    switch (event->type) {
+    case EVENT_DRY: outcome->dry++; break;
+    case EVENT_SLICE:
+        outcome->slices++;
+        take_results(outcome, event);
+        break;
+    case EVENT_FAILURE:
+        ck_assert_uint_eq(event->chunk.count, 1);
+        outcome->failed_at[outcome->failed++] = outcome->at++;
+        break;
+    case EVENT_FINISHED:
+        take_results(outcome, event);
+        ck_assert_uint_eq(outcome->at, outcome->ends[outcome->finished]);
+        ck_assert_uint_gt(event->chunk.compute_ns, 0);
+        outcome->at = outcome->firsts[++outcome->finished];
+        break;
+    default: ck_abort_msg("event %d", event->type);
+    }
+}
+
+/* One turn; waits where nothing can be done. */
+static enum turn turn(struct outcome *outcome)
+{
+    struct event event = {0};
+    enum turn turn = team_advance(&crew.team, &event);
+    struct pollfd bell = {.fd = team_descriptor(&crew.team), .events = POLLIN};
+    if (turn == TURN_EVENT)
+        take_event(outcome, &event);
+    else if (turn == TURN_BLOCKED)
+        ck_assert_msg(poll(&bell, 1, 20000) == 1, "nothing happens any more");
+    return turn;
+}
+
+static void finish(struct outcome *outcome, unsigned chunks)
+{
+    while (outcome->finished < chunks)
+        turn(outcome);
+}
+
+static uint64_t digest_of(uint64_t first, uint64_t count)
+{
+    uint64_t digest = 0;
+    for (uint64_t i = first; i < first + count; i++) {
+        uint64_t value = value_of(i);
+        digest += digest_record(i, &value, sizeof value);
+    }
+    return digest;
+}
+
+/* One assertion for all: each takes a message to the parent process. */
+static void check_runs(uint64_t first, uint64_t count)
+{
+    uint64_t i = first;
+    while (i < LOOP_MAX && kernel.runs[i] == (i < first + count))
+        i++;
+    ck_assert_msg(i == LOOP_MAX, "iteration %llu ran %d times", (unsigned long long)i, kernel.runs[i % LOOP_MAX]);
+}
+
+static void check_results(uint64_t count)
+{
+    uint64_t i = 0;
+    while (i < count && crew.results[i] == value_of(i))
+        i++;
+    ck_assert_uint_eq(i, count);
+}
+
+/* Chunks of random lengths, as many at a time as may be, until the loop is over. */
+static uint64_t run_loop(struct outcome *outcome, uint64_t longest, unsigned chunks, uint64_t seed)
+{
+    struct random random;
+    random_init(&random, seed);
+    uint64_t first = 0;
+    while (outcome->finished < chunks) {
+        while (outcome->chunks < chunks && outcome->chunks - outcome->finished < TEAM_CHUNKS_MAX) {
+            uint64_t count = 1 + random_next(&random) % longest;
+            run_chunk(outcome, first, count);
+            first += count;
+        }
+        turn(outcome);
+    }
+    return first;
+}
+
+/* --- tests --- */
+
+/* With what cannot be measured given. */
+static const char *spec_of(const struct technique *technique)
+{
+    static const char *const given[][2] = {{"fsc", "fsc:h=0.01,sigma=0.01"},
+                                           {"fac", "fac:mu=1,sigma=0.5"},
+                                           {"tap", "tap:mu=1,sigma=0.5"},
+                                           {"pls", "pls:swr=0.5"}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (strcmp(given[i][0], technique->name) == 0)
+            return given[i][1];
+    return technique->name;
+}
+
+/* Under a sanitizer, which takes ten times as long, fewer. */
+#ifdef __SANITIZE_THREAD__
+static const unsigned threads_tried[] = {3, 8};
+#else
+static const unsigned threads_tried[] = {1, 2, 3, 4, 5, 6, 7, 8};
+#endif
+
+START_TEST(each_iteration_is_run_once_by_every_technique)
+{
+    size_t count, tried = 0;
+    const struct technique *const *all = sched_techniques(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i]->at == NULL)
+            continue;
+        for (size_t t = 0; t < sizeof threads_tried / sizeof *threads_tried; t++) {
+            unsigned threads = threads_tried[t];
+            struct outcome outcome = {0};
+            begin(threads, spec_of(all[i]), false);
+            uint64_t done = run_loop(&outcome, threads % 2 ? 3 : 1000, 40, threads);
+            check_runs(0, done);
+            ck_assert_uint_eq(outcome.done, done);
+            ck_assert_uint_eq(outcome.digest, digest_of(0, done));
+            end();
+        }
+        tried++;
+    }
+    ck_assert_uint_ge(tried, 10);
+}
+END_TEST
+
+START_TEST(records_lie_where_they_belong)
+{
+    for (unsigned threads = 2; threads <= 4; threads++) {
+        struct outcome outcome = {0};
+        begin(threads, threads == 3 ? "ss" : "gss", true);
+        uint64_t done = run_loop(&outcome, 6000, 40, threads);
+        check_runs(0, done);
+        check_results(done);
+        end();
+    }
+}
+END_TEST
+
+START_TEST(long_chunks_leave_in_slices)
+{
+    struct outcome outcome = {0};
+    begin(2, "fac2", true);
+    run_chunk(&outcome, 0, LOOP_MAX); /* 1.6 MB */
+    finish(&outcome, 1);
+    ck_assert_uint_ge(outcome.slices, 1);
+    check_results(LOOP_MAX);
+    end();
+}
+END_TEST
+
+/* One thread is held in the first chunk, and the others go through the next ones. */
+START_TEST(threads_go_on_with_the_next_chunk)
+{
+    struct outcome outcome = {0};
+    begin(4, "ss", false);
+    kernel.hold_below = 10;
+    kernel.held = true;
+    run_chunk(&outcome, 0, 10);
+    run_chunk(&outcome, 10, 1000);
+    run_chunk(&outcome, 1010, 1000);
+    for (uint64_t i = 10; i < 2010; i++)
+        while (kernel.runs[i] == 0 && turn(&outcome) != TURN_BLOCKED)
+            ;
+    ck_assert_uint_eq(outcome.finished, 0);
+    kernel.held = false;
+    finish(&outcome, 3);
+    check_runs(0, 2010);
+    end();
+}
+END_TEST
+
+START_TEST(what_fails_is_told_in_its_place)
+{
+    for (int collect = 0; collect < 2; collect++) {
+        struct outcome outcome = {0};
+        begin(3, "fac2", collect);
+        kernel.fails = 3;
+        kernel.fail_at[0] = 0;
+        kernel.fail_at[1] = 777;
+        kernel.fail_at[2] = 2999;
+        run_chunk(&outcome, 0, 1000);
+        run_chunk(&outcome, 1000, 2000);
+        finish(&outcome, 2);
+        ck_assert_uint_eq(outcome.failed, 3);
+        for (unsigned f = 0; f < 3; f++)
+            ck_assert_uint_eq(outcome.failed_at[f], kernel.fail_at[f]);
+        ck_assert_uint_eq(outcome.done, 2997);
+        ck_assert_uint_eq(outcome.digest, digest_of(1, 776) + digest_of(778, 2221));
+        end();
+    }
+}
+END_TEST
+
+START_TEST(all_but_the_oldest_chunk_are_given_up)
+{
+    for (unsigned time = 0; time < 8; time++) {
+        struct outcome outcome = {0};
+        begin(3, "ss", time % 2);
+        kernel.spins = 100;
+        for (unsigned i = 0; i < 10; i++)
+            run_chunk(&outcome, 100 * i, 100);
+        turn(&outcome);
+        if (outcome.finished == 10) {
+            end();
+            continue;
+        }
+        uint64_t finished = outcome.finished;
+        team_forget(&crew.team);
+        finish(&outcome, (unsigned)finished + 1);
+        outcome.chunks = (unsigned)finished + 1;
+        outcome.at = 1000;
+        run_chunk(&outcome, 1000, 500);
+        finish(&outcome, (unsigned)finished + 2);
+        check_runs(1000, 500);
+        end();
+    }
+}
+END_TEST
+
+START_TEST(who_finds_nothing_says_so_once)
+{
+    struct outcome outcome = {0};
+    begin(2, "ss", false);
+    kernel.hold_below = 6;
+    kernel.held = true;
+    run_chunk(&outcome, 0, 6);
+    while (outcome.dry == 0)
+        turn(&outcome);
+    kernel.held = false;
+    finish(&outcome, 1);
+    ck_assert_uint_eq(outcome.dry, 1);
+    end();
+}
+END_TEST
+
+START_TEST(the_busy_time_is_that_of_the_threads)
+{
+    struct outcome outcome = {0};
+    struct team_figures figures;
+    begin(2, "css:chunk=10", false);
+    kernel.spins = 1000;
+    run_chunk(&outcome, 0, 1000);
+    finish(&outcome, 1);
+    team_stop(&crew.team);
+    pthread_join(crew.thread[1], NULL);
+    team_figures(&crew.team, &figures);
+    ck_assert_uint_eq(figures.chunks, 100);
+    ck_assert_uint_gt(figures.busy_ns, 0);
+    ck_assert(figures.busy_max_ns <= figures.busy_ns && 2 * figures.busy_max_ns >= figures.busy_ns);
+    team_fini(&crew.team);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec-team");
+    TCase *all = tcase_create("threads");
+    tcase_set_timeout(all, 120);
+    tcase_add_test(all, each_iteration_is_run_once_by_every_technique);
+    tcase_add_test(all, records_lie_where_they_belong);
+    tcase_add_test(all, long_chunks_leave_in_slices);
+    tcase_add_test(all, threads_go_on_with_the_next_chunk);
+    tcase_add_test(all, what_fails_is_told_in_its_place);
+    tcase_add_test(all, all_but_the_oldest_chunk_are_given_up);
+    tcase_add_test(all, who_finds_nothing_says_so_once);
+    tcase_add_test(all, the_busy_time_is_that_of_the_threads);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

@@ -1,0 +1,162 @@
+/* What each thread of a team does: it draws, runs what it has drawn in pieces, and tells what is done.
+ *
+ * Reading the clock takes longer than a draw, so it is read once for about TICK_NS of work, as the estimate of an
+ * iteration's time has it, and when the thread goes from one slot to the next. */
+#include "worker/exec/team.h"
+
+#include "common/clock/clock.h"
+#include "common/util/digest.h"
+#include "worker/exec/steps.h"
+
+#include <stdio.h>
+
+/* A call of the kernel takes no longer on purpose: the main thread looks at its messages, all at whether to stop. */
+#define PIECE_NS 500000.0
+/* Between two readings of the clock. */
+#define TICK_NS 100000.0
+/* A thread that finds nothing to draw looks on for so long before it sleeps. */
+#define SPIN_NS 50000u
+
+/* --- time --- */
+
+static void learn(struct member *member, uint64_t elapsed_ns)
+{
+    double time = (double)elapsed_ns / (double)member->untimed, before = member->iteration_ns;
+    time = time < 0.5 ? 0.5 : time;
+    member->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
+}
+
+/* Reads the clock: what was done since it was read last has taken that long. */
+static uint64_t tick(struct team *team, unsigned thread)
+{
+    struct member *member = &team->member[thread];
+    struct ring_slot *slot = team->ring.thread[thread].slot;
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), elapsed_ns = now_ns - member->read_ns;
+    member->read_ns = now_ns;
+    if (member->untimed == 0)
+        return now_ns;
+    learn(member, elapsed_ns);
+    if (team->config.exec.spread && (double)elapsed_ns >= SPREAD_PIECE_NS / 2)
+        team_add_spread(team, slot, member->untimed, (double)elapsed_ns);
+    member->untimed = 0;
+    member->busy_ns += elapsed_ns;
+    atomic_fetch_add_explicit(&slot->busy_ns, elapsed_ns, memory_order_relaxed);
+    return now_ns;
+}
+
+static bool tick_is_due(const struct member *member)
+{
+    return (double)member->untimed * member->iteration_ns >= TICK_NS || member->iteration_ns <= 0;
+}
+
+/* --- iterations --- */
+
+/* Runs the kernel as slowly as it is to be. */
+static int run_slowly(struct team *team, struct member *member, const struct range *piece, void *records)
+{
+    const struct exec *exec = &team->exec;
+    const clockid_t clock = exec_work_clock(exec);
+    uint64_t began = clock_ns(clock);
+    int result = exec->config.kernel->run(member->instance, piece->first, piece->count, records, member->error);
+    member->waiting_ns += (double)(clock_ns(clock) - began) * (exec->config.slowdown - 1);
+    exec_pay_waiting(&member->waiting_ns, false);
+    return result;
+}
+
+static int run_kernel(struct team *team, struct member *member, const struct range *piece, void *records)
+{
+    const struct exec_config *config = &team->config.exec;
+    return config->slowdown > 1
+               ? run_slowly(team, member, piece, records)
+               : config->kernel->run(member->instance, piece->first, piece->count, records, member->error);
+}
+
+static uint64_t piece_size(const struct team *team, const struct member *member, uint64_t count)
+{
+    double in_time = member->iteration_ns > 0 ? PIECE_NS / member->iteration_ns : 1;
+    if (in_time < (double)count)
+        count = in_time < 1 ? 1 : (uint64_t)in_time;
+    return team->scratch_most > 0 ? exec_least(count, team->scratch_most) : count;
+}
+
+/* Runs a piece at the beginning of what is drawn. Of a part that has failed nothing is computed any more. */
+static void run_piece(struct team *team, unsigned thread)
+{
+    struct member *member = &team->member[thread];
+    struct ring_thread *own = &team->ring.thread[thread];
+    struct range piece = member->drawn;
+    if (piece.first < own->part_first || piece.first >= own->part_end)
+        ring_take_part(&team->ring, thread, piece.first, member->read_ns);
+    piece.count = piece_size(team, member, exec_least(piece.count, own->part_end - piece.first));
+    if (!ring_has_failed(own)) {
+        unsigned char *to = own->slot->records;
+        to = to == NULL ? member->scratch : to + (piece.first - own->slot->first) * team->record_bytes;
+        if (run_kernel(team, member, &piece, to) < 0)
+            ring_fail(own);
+        else
+            own->digest += digest_records(piece.first, piece.count, to, team->record_bytes);
+    }
+    own->done += piece.count;
+    member->untimed += piece.count;
+    member->drawn.first += piece.count;
+    member->drawn.count -= piece.count;
+}
+
+/* --- slots --- */
+
+static bool enter(struct team *team, unsigned thread)
+{
+    uint64_t nobody = 0;
+    struct member *member = &team->member[thread];
+    if (!ring_enter(&team->ring, thread))
+        return false;
+    member->read_ns = clock_ns(CLOCK_MONOTONIC);
+    atomic_compare_exchange_strong_explicit(&team->ring.thread[thread].slot->began_ns, &nobody, member->read_ns,
+                                            memory_order_relaxed, memory_order_relaxed);
+    return true;
+}
+
+/* Draws; goes on with the next slot where this one is dry. False: there is nothing to draw. */
+static bool draw(struct team *team, unsigned thread)
+{
+    struct ring_thread *own = &team->ring.thread[thread];
+    while (own->slot != NULL || enter(team, thread)) {
+        if (ring_draw(own, &team->member[thread].drawn)) {
+            team->member[thread].chunks++;
+            return true;
+        }
+        ring_tell(&team->ring, thread, tick(team, thread));
+        ring_leave(&team->ring, thread);
+    }
+    return false;
+}
+
+bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
+{
+    struct member *member = &team->member[thread];
+    bool any = false;
+    if (team->ring.thread[thread].slot != NULL) /* it has looked after something else meanwhile */
+        member->read_ns = clock_ns(CLOCK_MONOTONIC);
+    while (!ring_is_stopped(&team->ring) && (member->drawn.count > 0 || draw(team, thread))) {
+        any = true;
+        run_piece(team, thread);
+        bool is_late = thread == 0 && team_has_news(team);
+        if (!is_late && !tick_is_due(member))
+            continue;
+        uint64_t now_ns = tick(team, thread);
+        ring_tell(&team->ring, thread, now_ns);
+        if (is_late || now_ns >= until_ns)
+            break;
+    }
+    return any;
+}
+
+void team_serve(struct team *team, unsigned thread)
+{
+    struct ring *ring = &team->ring;
+    while (!ring_is_stopped(ring)) {
+        team_work(team, thread, UINT64_MAX);
+        if (!ring_is_stopped(ring))
+            ring_wait(ring, thread, team->config.cores >= team->config.threads ? SPIN_NS : 0);
+    }
+}

@@ -1,0 +1,278 @@
+/* The threads' chunks: see ring.h. */
+#include "worker/exec/ring.h"
+
+#include "common/clock/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Beside one slot for each thread, as many: chunks of one iteration keep all threads busy. */
+#define SPARE_SLOTS 8
+/* What is added to the step of a slot that is closed: no draw adds as much. */
+#define CLOSED (UINT64_C(1) << 62)
+
+/* --- set-up --- */
+
+static int init_slots(struct ring *ring, const struct sched_spec *technique, struct error *error)
+{
+    const struct sched_config config = {.workers = ring->threads};
+    for (unsigned i = 0; i < ring->slots; i++) {
+        struct sched *sched = &ring->slot[i].sched;
+        bool is_init = sched_init(sched, technique, &config, error) == 0;
+        if (is_init && sched_check_closed(sched, error) == 0)
+            continue;
+        ring->slots = is_init ? i + 1 : i;
+        return -1;
+    }
+    return 0;
+}
+
+static void *lines(size_t count, size_t size)
+{
+    void *memory = aligned_alloc(RING_LINE, count * size);
+    if (memory != NULL)
+        memset(memory, 0, count * size);
+    return memory;
+}
+
+int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
+              void *context, struct error *error)
+{
+    *ring = (struct ring){.threads = threads, .slots = threads + SPARE_SLOTS, .notify = notify, .context = context};
+    pthread_mutex_init(&ring->lock, NULL);
+    pthread_cond_init(&ring->wake, NULL);
+    ring->slot = lines(ring->slots, sizeof *ring->slot);
+    ring->thread = lines(threads, sizeof *ring->thread);
+    if (ring->slot == NULL || ring->thread == NULL) {
+        ring->slots = 0;
+        ring_fini(ring);
+        return error_set(error, "out of memory for %u threads", threads);
+    }
+    for (unsigned i = 0; i < threads; i++)
+        atomic_init(&ring->thread[i].at, RING_NOWHERE);
+    if (init_slots(ring, technique, error) == 0)
+        return 0;
+    ring_fini(ring);
+    return -1;
+}
+
+static void drop_bounds(struct ring_slot *slot)
+{
+    if (slot->bounded)
+        sched_bounds_fini(&slot->bounds);
+    slot->bounded = false;
+}
+
+void ring_fini(struct ring *ring)
+{
+    for (unsigned i = 0; i < ring->slots; i++) {
+        drop_bounds(&ring->slot[i]);
+        sched_fini(&ring->slot[i].sched);
+    }
+    free(ring->slot);
+    free(ring->thread);
+    pthread_mutex_destroy(&ring->lock);
+    pthread_cond_destroy(&ring->wake);
+    ring->slot = NULL;
+    ring->thread = NULL;
+    ring->slots = 0;
+}
+
+/* --- the owner --- */
+
+struct ring_slot *ring_free_slot(struct ring *ring)
+{
+    uint64_t begun = ring_begun(ring), oldest = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
+    if (begun < ring->slots)
+        return ring_slot(ring, begun);
+    uint64_t before = begun - ring->slots; /* who had the slot last */
+    if (before >= oldest)
+        return NULL;
+    atomic_store(&ring->wanted, true);
+    for (unsigned i = 0; i < ring->threads; i++)
+        if (atomic_load(&ring->thread[i].at) <= before)
+            return NULL;
+    atomic_store_explicit(&ring->wanted, false, memory_order_relaxed);
+    return ring_slot(ring, begun);
+}
+
+/* Describes the slot; the threads see it when it has begun. */
+static void describe(struct ring_slot *slot, const struct range *chunk, uint64_t part_most, unsigned char *records)
+{
+    uint64_t part = (chunk->count + RING_PARTS - 1) / RING_PARTS;
+    slot->first = chunk->first;
+    slot->count = chunk->count;
+    slot->part_count = part_most > 0 && part > part_most ? part_most : part;
+    slot->records = records;
+    atomic_store_explicit(&slot->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->busy_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->began_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->ended_ns, 0, memory_order_relaxed);
+    for (unsigned i = 0; i < RING_PARTS; i++) {
+        atomic_store_explicit(&slot->part[i].done, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->part[i].digest, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->part[i].failed, false, memory_order_relaxed);
+    }
+}
+
+/* Wakes as many of those that sleep as there is something for. */
+static void wake(struct ring *ring, uint64_t chunks)
+{
+    unsigned asleep = atomic_load(&ring->asleep);
+    if (asleep == 0)
+        return;
+    pthread_mutex_lock(&ring->lock);
+    if (chunks >= asleep)
+        pthread_cond_broadcast(&ring->wake);
+    else
+        for (uint64_t i = 0; i < chunks; i++)
+            pthread_cond_signal(&ring->wake);
+    pthread_mutex_unlock(&ring->lock);
+}
+
+int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
+               struct error *error)
+{
+    uint64_t begun = ring_begun(ring);
+    struct ring_slot *slot = ring_slot(ring, begun);
+    drop_bounds(slot);
+    if (sched_again(&slot->sched, chunk->count, error) < 0 || sched_bounds_init(&slot->bounds, &slot->sched, error) < 0)
+        return -1;
+    slot->bounded = true;
+    describe(slot, chunk, part_most, records);
+    atomic_store_explicit(&slot->step, 0, memory_order_relaxed);
+    atomic_store(&ring->begun, begun + 1);
+    wake(ring, slot->bounds.count);
+    return 0;
+}
+
+void ring_begin_empty(struct ring *ring, const struct range *chunk)
+{
+    uint64_t begun = ring_begun(ring);
+    struct ring_slot *slot = ring_slot(ring, begun);
+    drop_bounds(slot);
+    slot->bounds = (struct sched_bounds){.sched = &slot->sched};
+    describe(slot, chunk, 0, NULL);
+    atomic_store_explicit(&slot->step, CLOSED, memory_order_relaxed);
+    atomic_store(&ring->begun, begun + 1);
+}
+
+void ring_close_slot(struct ring *ring, uint64_t number)
+{
+    atomic_fetch_or_explicit(&ring_slot(ring, number)->step, CLOSED, memory_order_relaxed);
+}
+
+void ring_release(struct ring *ring, uint64_t number)
+{
+    atomic_store(&ring->oldest, number);
+}
+
+void ring_stop(struct ring *ring)
+{
+    atomic_store(&ring->stopped, true);
+    pthread_mutex_lock(&ring->lock);
+    pthread_cond_broadcast(&ring->wake);
+    pthread_mutex_unlock(&ring->lock);
+}
+
+/* --- each thread --- */
+
+static bool has_next(struct ring *ring, const struct ring_thread *own)
+{
+    uint64_t oldest = atomic_load(&ring->oldest);
+    return (own->next > oldest ? own->next : oldest) < atomic_load(&ring->begun);
+}
+
+static void note_dry(struct ring *ring, uint64_t number)
+{
+    uint64_t before = atomic_load_explicit(&ring->dry, memory_order_relaxed);
+    while (before < number && !atomic_compare_exchange_weak(&ring->dry, &before, number))
+        ;
+}
+
+bool ring_enter(struct ring *ring, unsigned thread)
+{
+    struct ring_thread *own = &ring->thread[thread];
+    uint64_t oldest = atomic_load(&ring->oldest);
+    for (;;) {
+        uint64_t number = own->next > oldest ? own->next : oldest;
+        if (number >= atomic_load_explicit(&ring->begun, memory_order_acquire)) {
+            own->next = number;
+            atomic_store(&own->at, RING_NOWHERE);
+            note_dry(ring, number);
+            return false;
+        }
+        own->next = number;
+        atomic_store(&own->at, number);
+        oldest = atomic_load(&ring->oldest);
+        if (oldest <= number)
+            break;
+    }
+    own->slot = ring_slot(ring, own->next);
+    own->part = NULL;
+    own->part_first = own->part_end = own->done = own->digest = 0;
+    return true;
+}
+
+void ring_leave(struct ring *ring, unsigned thread)
+{
+    struct ring_thread *own = &ring->thread[thread];
+    own->next++;
+    own->slot = NULL;
+    atomic_store(&own->at, RING_NOWHERE);
+    if (atomic_load(&ring->wanted) && atomic_exchange(&ring->wanted, false))
+        ring->notify(ring->context);
+}
+
+void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns)
+{
+    struct ring_thread *own = &ring->thread[thread];
+    struct ring_slot *slot = own->slot;
+    uint64_t done = own->done, part_count = own->part_end - own->part_first;
+    if (done == 0)
+        return;
+    own->done = 0;
+    atomic_fetch_add_explicit(&own->part->digest, own->digest, memory_order_relaxed);
+    own->digest = 0;
+    atomic_store_explicit(&slot->ended_ns, now_ns, memory_order_relaxed);
+    bool over = atomic_fetch_add_explicit(&own->part->done, done, memory_order_acq_rel) + done == part_count;
+    atomic_fetch_add_explicit(&slot->done, done, memory_order_acq_rel);
+    if (over)
+        ring->notify(ring->context);
+}
+
+void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint64_t now_ns)
+{
+    struct ring_thread *own = &ring->thread[thread];
+    struct ring_slot *slot = own->slot;
+    if (own->part != NULL)
+        ring_tell(ring, thread, now_ns);
+    uint64_t index = (iteration - slot->first) / slot->part_count;
+    own->part = &slot->part[index];
+    own->part_first = slot->first + index * slot->part_count;
+    uint64_t end = slot->first + slot->count;
+    own->part_end = end - own->part_first < slot->part_count ? end : own->part_first + slot->part_count;
+}
+
+static bool spin(struct ring *ring, const struct ring_thread *own, uint64_t spin_ns)
+{
+    uint64_t until = clock_ns(CLOCK_MONOTONIC) + spin_ns;
+    while (spin_ns > 0 && clock_ns(CLOCK_MONOTONIC) < until)
+        if (has_next(ring, own) || ring_is_stopped(ring))
+            return true;
+    return false;
+}
+
+void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns)
+{
+    struct ring_thread *own = &ring->thread[thread];
+    ring->notify(ring->context);
+    if (!spin(ring, own, spin_ns)) {
+        pthread_mutex_lock(&ring->lock);
+        atomic_fetch_add(&ring->asleep, 1);
+        while (!has_next(ring, own) && !atomic_load(&ring->stopped))
+            pthread_cond_wait(&ring->wake, &ring->lock);
+        atomic_fetch_sub(&ring->asleep, 1);
+        pthread_mutex_unlock(&ring->lock);
+    }
+}

@@ -1,0 +1,168 @@
+/* The chunks that the threads of a worker share, and how they draw from them.
+ *
+ * A process-level chunk lies in a slot; it is cut by the closed form of a technique, so that a draw is one
+ * fetch-and-add of the slot's scheduling step: the step fixes which iterations these are (DCA, in shared memory). Slots
+ * follow one another in a ring, numbered from 0: a thread that finds one dry goes on with the next, if it has begun,
+ * and no thread waits for another. Results are counted and digested by parts of a slot, some tens of them, so that what
+ * is complete at its beginning can leave before the rest is.
+ *
+ * Why no slot is used again too early: a thread says which slot it is at before it touches it, and looks then whether
+ * that is still one of those in use (ring->oldest); the owner takes a slot out of use first and looks then whether some
+ * thread is at it. One of the two sees the other.
+ *
+ * C11 atomics, and a mutex for those that sleep: nothing here starts a thread, so that ThreadSanitizer, which does not
+ * know the barriers of OpenMP's library, can watch all of it with threads of its own. One thread, the owner, begins and
+ * takes out slots; it may draw as well. */
+#pragma once
+
+#include "common/sched/bounds.h"
+#include "common/util/ranges.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Two threads that write to different lines do not disturb each other; two lines are fetched at a time. */
+#define RING_LINE 128
+/* Parts of a slot, at most. */
+#define RING_PARTS 64
+
+struct ring_part {
+    _Atomic uint64_t done; /* iterations of it that are over */
+    _Atomic uint64_t digest;
+    _Atomic bool failed; /* some did not work: all of the part is to be done again, and what is here does not count */
+};
+
+struct ring_slot {
+    _Alignas(RING_LINE) _Atomic uint64_t step; /* the next scheduling step */
+    /* the same for as long as somebody may draw */
+    _Alignas(RING_LINE) uint64_t first;
+    uint64_t count, part_count; /* iterations; of each part but the last */
+    unsigned char *records;     /* where its records go; NULL: nowhere */
+    struct sched_bounds bounds;
+    struct sched sched;
+    bool bounded;
+    /* how far it is */
+    _Alignas(RING_LINE) _Atomic uint64_t done; /* iterations that are over */
+    _Atomic uint64_t busy_ns;                  /* of all threads together */
+    _Atomic uint64_t began_ns, ended_ns;       /* its first iteration; the latest that was told to be over */
+    struct ring_part part[RING_PARTS];
+};
+
+/* What a thread has done of one part of the slot it is at and has not told yet, and where it is. */
+struct ring_thread {
+    _Alignas(RING_LINE) _Atomic uint64_t at; /* the slot; RING_NOWHERE */
+    struct ring_slot *slot;                  /* the same; NULL */
+    uint64_t next;                           /* no slot before this one has anything for it */
+    struct ring_part *part;                  /* NULL: none */
+    uint64_t part_first, part_end;
+    uint64_t done, digest;
+};
+
+#define RING_NOWHERE UINT64_MAX
+
+struct ring {
+    unsigned threads, slots;
+    struct ring_slot *slot;     /* [slots], owned */
+    struct ring_thread *thread; /* [threads], owned */
+    void (*notify)(void *context);
+    void *context;
+    _Alignas(RING_LINE) _Atomic uint64_t begun; /* slots that have begun, ever */
+    _Atomic uint64_t oldest;                    /* those before it are out of use */
+    _Atomic bool wanted;                        /* the owner waits for a slot that some thread is at */
+    _Atomic bool stopped;
+    _Alignas(RING_LINE) _Atomic uint64_t dry; /* a thread has found nothing to draw in the slots before this one */
+    _Atomic unsigned asleep;
+    pthread_mutex_t lock; /* for those that sleep */
+    pthread_cond_t wake;
+};
+
+/* `notify` is called by any thread when a part or a slot is over, when nothing is left to draw, and when it leaves a
+ * slot that the owner wants. -1 with one line: the technique cannot be used so, or memory is out; nothing is owned
+ * then. */
+int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
+              void *context, struct error *error);
+void ring_fini(struct ring *ring);
+
+/* --- for the owner --- */
+
+/* The slot that begins next, if it is out of use and no thread is at it; else NULL. */
+struct ring_slot *ring_free_slot(struct ring *ring);
+
+/* Begins it with the iterations of `chunk`, at least one. Parts are as small as RING_PARTS allow, and have `part_most`
+ * iterations at most (0: no limit), of which `chunk` has no more than RING_PARTS times as many. -1 with one line, and
+ * nothing has begun. */
+int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
+               struct error *error);
+
+/* Begins it with nothing to draw: its iterations are done elsewhere. */
+void ring_begin_empty(struct ring *ring, const struct range *chunk);
+
+/* Nothing is drawn from slot `number` any more. */
+void ring_close_slot(struct ring *ring, uint64_t number);
+
+/* All slots before `number` are out of use. */
+void ring_release(struct ring *ring, uint64_t number);
+
+/* No thread draws from now on, and those that sleep wake. */
+void ring_stop(struct ring *ring);
+
+static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t number)
+{
+    return &ring->slot[number % ring->slots];
+}
+
+/* Whether some thread has found nothing to draw in all that has begun. */
+static inline bool ring_is_dry(const struct ring *ring)
+{
+    return atomic_load(&ring->dry) == atomic_load(&ring->begun);
+}
+
+static inline uint64_t ring_begun(const struct ring *ring)
+{
+    return atomic_load_explicit(&ring->begun, memory_order_relaxed); /* only the owner adds to it */
+}
+
+/* --- for each thread, with its index --- */
+
+/* Goes to the next slot that has begun. False: there is none. */
+bool ring_enter(struct ring *ring, unsigned thread);
+
+/* Leaves a slot that is dry: all that was done must have been told. */
+void ring_leave(struct ring *ring, unsigned thread);
+
+/* Draws from the slot that the thread is at. False: it is dry. */
+static inline bool ring_draw(struct ring_thread *own, struct range *range)
+{
+    struct ring_slot *slot = own->slot;
+    uint64_t step = atomic_fetch_add_explicit(&slot->step, 1, memory_order_relaxed);
+    if (step >= slot->bounds.count)
+        return false;
+    range->count = sched_bounds_chunk(&slot->bounds, step, &range->first);
+    range->first += slot->first;
+    return true;
+}
+
+/* The part of `iteration`, which has been drawn, is the thread's from now on; what it did of another is told. */
+void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint64_t now_ns);
+
+/* Tells what the thread has done. */
+void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns);
+
+/* The part that the thread is at has failed. */
+static inline void ring_fail(struct ring_thread *own)
+{
+    atomic_store_explicit(&own->part->failed, true, memory_order_relaxed); /* the telling orders it */
+}
+
+static inline bool ring_has_failed(const struct ring_thread *own)
+{
+    return atomic_load_explicit(&own->part->failed, memory_order_relaxed);
+}
+
+static inline bool ring_is_stopped(const struct ring *ring)
+{
+    return atomic_load_explicit(&ring->stopped, memory_order_relaxed);
+}
+
+/* Waits until there is a slot to enter, or the end: looks for `spin_ns` and sleeps then. */
+void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns);

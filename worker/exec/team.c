@@ -1,0 +1,568 @@
+/* The main thread's part of a team: chunks into slots, and what is done out of them, in order: see team.h. */
+#include "worker/exec/team.h"
+
+#include "common/clock/clock.h"
+#include "common/util/stats.h"
+#include "worker/exec/steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Between two looks at the messages. */
+#define TURN_NS 2000000u
+/* Records that are only digested are made in a buffer that stays in the cache. */
+#define SCRATCH_BYTES (256u << 10)
+/* Of records that are collected: in one slot, and in all. A single record may be longer. */
+#define SLOT_BYTES  (16u << 20)
+#define SLOTS_BYTES (64u << 20)
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* --- news for the main thread --- */
+
+/* Any thread has something for the main one. */
+static void notify(void *context)
+{
+    struct team *team = context;
+    const uint64_t one = 1;
+    atomic_store(&team->news, true);
+    if (atomic_load(&team->blocked) && atomic_exchange(&team->blocked, false))
+        while (write(team->bell, &one, sizeof one) < 0)
+            ;
+}
+
+/* The main thread looks at everything now. */
+static void take_news(struct team *team)
+{
+    uint64_t count;
+    if (team->rests && !atomic_exchange(&team->blocked, false) && read(team->bell, &count, sizeof count) < 0)
+        count = 0; /* it is just about to be rung: the next rest is a short one */
+    team->rests = false;
+    atomic_store(&team->news, false);
+}
+
+/* Nothing can be done. Whether that is still so when it is known to the others. */
+static bool is_blocked(struct team *team)
+{
+    atomic_store(&team->blocked, true);
+    team->rests = true;
+    return !atomic_load(&team->news);
+}
+
+/* --- set-up --- */
+
+static int refuse(struct team *team, const char *text)
+{
+    snprintf(team->error, sizeof team->error, "%.60s: %.320s", team->config.exec.kernel->name, text);
+    team_fini(team);
+    return -1;
+}
+
+static int open_member(struct team *team, unsigned thread)
+{
+    const struct exec_config *config = &team->exec.config;
+    const struct hdss_kernel *kernel = config->kernel;
+    struct member *member = &team->member[thread];
+    member->instance = team->exec.instance;
+    if (!config->collect) {
+        member->scratch = aligned_alloc(64, whole_lines(team->scratch_most * team->record_bytes));
+        if (member->scratch == NULL)
+            return refuse(team, "no memory for the records of a thread");
+    }
+    if (thread == 0 || kernel->threads == HDSS_THREADS_SHARE)
+        return 0;
+    if (kernel->open(config->values, config->loop, &config->worker, &member->instance, team->error) == 0) {
+        member->open = true;
+        if (kernel->step == NULL || kernel->step(member->instance, 0, team->error) == 0)
+            return 0;
+    }
+    team_fini(team);
+    return -1;
+}
+
+static void set_limits(struct team *team)
+{
+    const uint64_t bytes = team->record_bytes;
+    if (team->config.exec.collect) {
+        team->part_most = bytes < SLICE_MAX ? SLICE_MAX / bytes : 1;
+        team->slot_most = exec_least(bytes < SLOT_BYTES ? SLOT_BYTES / bytes : 1, RING_PARTS * team->part_most);
+    } else {
+        team->scratch_most = bytes < SCRATCH_BYTES ? SCRATCH_BYTES / bytes : 1;
+    }
+}
+
+int team_init(struct team *team, const struct team_config *config)
+{
+    struct error error;
+    *team = (struct team){.config = *config, .bell = -1};
+    team->config.exec.short_runs = false;
+    struct exec_config alone = team->config.exec;
+    alone.spread = false;
+    team->record_bytes = hdss_record_size(alone.loop);
+    set_limits(team);
+    pthread_mutex_init(&team->lock, NULL);
+    if (exec_init(&team->exec, &alone) < 0) {
+        snprintf(team->error, sizeof team->error, "%s", team->exec.error);
+        return -1;
+    }
+    if (ring_init(&team->ring, config->threads, config->technique, notify, team, &error) < 0)
+        return refuse(team, error.text);
+    team->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    team->member = aligned_alloc(RING_LINE, config->threads * sizeof *team->member);
+    team->slot = calloc(team->ring.slots, sizeof *team->slot);
+    if (team->member != NULL)
+        memset(team->member, 0, config->threads * sizeof *team->member);
+    if (team->bell < 0 || team->member == NULL || team->slot == NULL)
+        return refuse(team, "no memory, or no files, for its threads");
+    for (unsigned t = 0; t < config->threads; t++)
+        if (open_member(team, t) < 0)
+            return -1;
+    return 0;
+}
+
+void team_fini(struct team *team)
+{
+    const struct hdss_kernel *kernel = team->config.exec.kernel;
+    for (unsigned t = 0; team->member != NULL && t < team->config.threads; t++) {
+        if (team->member[t].open && kernel->close != NULL)
+            kernel->close(team->member[t].instance);
+        free(team->member[t].scratch);
+    }
+    for (unsigned i = 0; team->slot != NULL && i < team->ring.slots; i++)
+        free(team->slot[i].bytes);
+    free(team->member);
+    free(team->slot);
+    team->member = NULL;
+    team->slot = NULL;
+    if (team->ring.slot != NULL)
+        ring_fini(&team->ring);
+    if (team->bell >= 0)
+        close(team->bell);
+    team->bell = -1;
+    pthread_mutex_destroy(&team->lock);
+    exec_fini(&team->exec);
+}
+
+void team_stop(struct team *team)
+{
+    ring_stop(&team->ring);
+}
+
+/* --- measuring --- */
+
+void team_probe(struct team *team, struct speed *speed)
+{
+    double share = team->config.threads < team->config.cores ? team->config.threads : team->config.cores;
+    exec_probe(&team->exec, speed);
+    speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
+    speed->deviation_ns /= share;
+    for (unsigned i = 0; i < CELLS; i++)
+        speed->cells[i].mean_ns /= (float)share;
+    for (unsigned i = 0; i < speed->levels; i++) {
+        double elapsed_ns = (double)speed->elapsed_ns[i] / share;
+        speed->elapsed_ns[i] = elapsed_ns > 1 ? (uint64_t)elapsed_ns : 1;
+    }
+}
+
+void team_add_spread(struct team *team, const struct ring_slot *slot, uint64_t iterations, double elapsed_ns)
+{
+    pthread_mutex_lock(&team->lock);
+    spread_add(&team->slot[slot - team->ring.slot].spread, iterations, elapsed_ns);
+    pthread_mutex_unlock(&team->lock);
+}
+
+void team_figures(const struct team *team, struct team_figures *figures)
+{
+    struct stats stats;
+    stats_init(&stats);
+    *figures = (struct team_figures){0};
+    for (unsigned t = 0; t < team->config.threads; t++) {
+        const struct member *member = &team->member[t];
+        stats_add(&stats, (double)member->busy_ns);
+        figures->chunks += member->chunks;
+        figures->busy_ns += member->busy_ns;
+        figures->busy_max_ns = member->busy_ns > figures->busy_max_ns ? member->busy_ns : figures->busy_max_ns;
+    }
+    figures->busy_cov = stats_cov(&stats);
+}
+
+static double busy_of(const struct team *team, uint64_t number)
+{
+    return (double)atomic_load_explicit(&ring_slot(&team->ring, number)->busy_ns, memory_order_relaxed);
+}
+
+/* Time that threads have spent in chunks after the oldest one. */
+static double later_ns(const struct team *team)
+{
+    double sum = 0;
+    uint64_t number = team->head, begun = ring_begun(&team->ring);
+    while (number < begun && !team->slot[number % team->ring.slots].last)
+        number++;
+    while (++number < begun)
+        if (!team->slot[number % team->ring.slots].cancelled)
+            sum += busy_of(team, number);
+    return sum;
+}
+
+/* Wall time of the oldest chunk up to `now_ns`: see team.h. */
+static uint64_t wall_ns(const struct team *team, uint64_t now_ns, double later)
+{
+    uint64_t began = team->chunk_began_ns > team->last_ended_ns ? team->chunk_began_ns : team->last_ended_ns;
+    double wall = now_ns > began ? (double)(now_ns - began) : 0;
+    wall -= (later - team->last_later_ns) / team->config.threads;
+    return wall > 1 ? (uint64_t)wall : 1;
+}
+
+/* --- chunks into slots --- */
+
+static void drop_records(struct team *team, struct team_slot *slot)
+{
+    free(slot->bytes);
+    team->bytes_in_use -= slot->size;
+    slot->bytes = NULL;
+    slot->size = 0;
+}
+
+/* Memory for the records of a slot. False: not now. */
+static bool take_records(struct team *team, struct team_slot *slot, size_t bytes)
+{
+    if (team->head < ring_begun(&team->ring) && team->bytes_in_use + bytes > SLOTS_BYTES)
+        return false;
+    slot->bytes = aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
+    if (slot->bytes == NULL) {
+        error_set(&team->problem, "no memory for %zu bytes of records", bytes);
+        team->has_problem = true;
+        return false;
+    }
+    slot->size = bytes;
+    team->bytes_in_use += bytes;
+    return true;
+}
+
+static bool begin_slot(struct team *team, const struct team_chunk *chunk, struct team_slot *slot,
+                       const struct range *range)
+{
+    slot->careful = chunk->careful;
+    slot->cancelled = slot->over = false;
+    slot->spread = (struct spread){0};
+    slot->last = chunk->given + range->count == chunk->count;
+    if (chunk->careful) {
+        ring_begin_empty(&team->ring, range);
+        return true;
+    }
+    bool collect = team->config.exec.collect;
+    if (collect && !take_records(team, slot, range->count * team->record_bytes))
+        return false;
+    if (ring_begin(&team->ring, range, team->part_most, collect ? slot->bytes + EXEC_HEADROOM : NULL, &team->problem) ==
+        0)
+        return true;
+    team->has_problem = true;
+    return false;
+}
+
+/* Begins what has come, as far as there is room. */
+static void fill(struct team *team)
+{
+    while (team->begun < team->chunk_count && !team->has_problem) {
+        struct team_chunk *chunk = &team->chunk[(team->chunk_first + team->begun) % TEAM_CHUNKS_MAX];
+        struct team_slot *slot = &team->slot[ring_begun(&team->ring) % team->ring.slots];
+        if (slot->sent > 0 || slot->small_sent || ring_free_slot(&team->ring) == NULL)
+            return;
+        if (slot->bytes != NULL)
+            drop_records(team, slot); /* of one that was cancelled */
+        struct range range = {.first = chunk->first + chunk->given, .count = chunk->count - chunk->given};
+        if (!chunk->careful && team->slot_most > 0)
+            range.count = exec_least(range.count, team->slot_most);
+        if (!begin_slot(team, chunk, slot, &range))
+            return;
+        chunk->given += range.count;
+        team->begun += chunk->given == chunk->count;
+    }
+}
+
+void team_run(struct team *team, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    unsigned last = (team->chunk_first + team->chunk_count++) % TEAM_CHUNKS_MAX;
+    team->chunk[last] = (struct team_chunk){.first = first, .count = count, .mark = mark, .careful = careful};
+    team->dry_told = false;
+    fill(team);
+}
+
+void team_mark(struct team *team, uint64_t mark)
+{
+    if (team->chunk_count > 0)
+        team->chunk[team->chunk_first].mark = mark;
+}
+
+void team_forget(struct team *team)
+{
+    uint64_t number = team->head, begun = ring_begun(&team->ring);
+    if (team->chunk_count == 0)
+        return;
+    while (number < begun && !team->slot[number % team->ring.slots].last)
+        number++;
+    while (++number < begun) {
+        ring_close_slot(&team->ring, number);
+        team->slot[number % team->ring.slots].cancelled = true;
+    }
+    team->chunk_count = 1;
+    team->begun = team->begun > 0;
+}
+
+/* --- what is done leaves --- */
+
+/* What is complete behind what has left of the oldest slot. */
+struct ready {
+    uint64_t count, digest;
+    bool full;   /* as much as leaves at once */
+    bool failed; /* the part behind it has */
+};
+
+static uint64_t part_size(const struct ring_slot *slot, uint64_t at)
+{
+    return exec_least(slot->part_count, slot->count - at);
+}
+
+static struct ready look(const struct team *team, struct ring_slot *slot)
+{
+    struct ready ready = {0};
+    for (uint64_t at = team->told; at < slot->count; at = team->told + ready.count) {
+        struct ring_part *part = &slot->part[at / slot->part_count];
+        uint64_t size = part_size(slot, at);
+        if (atomic_load_explicit(&part->done, memory_order_acquire) < size)
+            break;
+        ready.failed = atomic_load_explicit(&part->failed, memory_order_relaxed);
+        ready.full =
+            team->config.exec.collect && ready.count > 0 && (ready.count + size) * team->record_bytes > SLICE_MAX;
+        if (ready.failed || ready.full)
+            break;
+        ready.count += size;
+        ready.digest += atomic_load_explicit(&part->digest, memory_order_relaxed);
+    }
+    return ready;
+}
+
+static void note_began(struct team *team, const struct ring_slot *slot)
+{
+    if (team->chunk_began_ns == 0)
+        team->chunk_began_ns = atomic_load_explicit(&slot->began_ns, memory_order_relaxed);
+}
+
+/* The oldest chunk is over, of which the event has the last part. */
+static void end_chunk(struct team *team, struct event *event, uint64_t ended_ns)
+{
+    struct team_slot *slot = &team->slot[team->head % team->ring.slots];
+    double later = later_ns(team);
+    pthread_mutex_lock(&team->lock);
+    const struct spread spread = slot->spread;
+    pthread_mutex_unlock(&team->lock);
+    event->type = EVENT_FINISHED;
+    event->chunk.began_ns = team->chunk_began_ns;
+    event->chunk.compute_ns = wall_ns(team, ended_ns, later);
+    event->chunk.deviation_ns = spread_deviation_ns(&spread) / team->config.threads;
+    event->chunk.samples = spread.pieces < UINT32_MAX ? (uint32_t)spread.pieces : UINT32_MAX;
+    if (ended_ns > team->last_ended_ns)
+        team->last_ended_ns = ended_ns;
+    team->last_later_ns = later;
+    team->chunk_first = (team->chunk_first + 1) % TEAM_CHUNKS_MAX;
+    team->chunk_count--;
+    team->begun--;
+    team->chunk_began_ns = team->before = 0;
+}
+
+/* All of the oldest slot has been told: goes to the next one that is wanted. */
+static void end_slot(struct team *team)
+{
+    struct team_slot *slot = &team->slot[team->head % team->ring.slots];
+    team->before += slot->last ? 0 : ring_slot(&team->ring, team->head)->count;
+    team->told = 0;
+    slot->over = true;
+    if (slot->sent == 0 && slot->bytes != NULL)
+        drop_records(team, slot);
+    do
+        team->head++;
+    while (team->head < ring_begun(&team->ring) && team->slot[team->head % team->ring.slots].cancelled);
+    ring_release(&team->ring, team->head);
+}
+
+/* So many more iterations of the oldest slot have left with the event; it may be the last of the chunk. */
+static void note_told(struct team *team, struct event *event, uint64_t count, uint64_t now_ns)
+{
+    const struct ring_slot *slot = ring_slot(&team->ring, team->head);
+    team->told += count;
+    team->told_ns = now_ns;
+    event->chunk.done = team->before + team->told;
+    event->chunk.compute_ns = 0;
+    if (team->told < slot->count)
+        return;
+    if (team->slot[team->head % team->ring.slots].last)
+        end_chunk(team, event, now_ns);
+    end_slot(team);
+}
+
+/* Puts the records into the event. What goes within a message is written behind others that may be on their way: it
+ * gets a place of its own. False: that is taken. */
+static bool attach(struct team *team, struct event *event, const struct ready *ready)
+{
+    struct team_slot *slot = &team->slot[team->head % team->ring.slots];
+    size_t bytes = ready->count * team->record_bytes;
+    unsigned char *records = slot->bytes + EXEC_HEADROOM + team->told * team->record_bytes;
+    if (bytes > INLINE_MAX || team->told == 0) {
+        slot->sent++;
+    } else if (!slot->small_sent) {
+        records = memcpy(slot->small + EXEC_HEADROOM, records, bytes);
+        slot->small_sent = true;
+    } else
+        return false;
+    event->chunk.data = records;
+    event->chunk.bytes = bytes;
+    return true;
+}
+
+/* Whether the event is a part of the oldest chunk, the last one or not, that leaves. */
+static bool tell(struct team *team, struct event *event)
+{
+    struct ring_slot *slot = ring_slot(&team->ring, team->head);
+    struct ready ready = look(team, slot);
+    note_began(team, slot);
+    if (ready.count == 0)
+        return false;
+    bool at_end = team->told + ready.count == slot->count;
+    uint64_t now_ns = at_end ? atomic_load_explicit(&slot->ended_ns, memory_order_relaxed) : clock_ns(CLOCK_MONOTONIC);
+    if (team->told_ns < team->chunk_began_ns)
+        team->told_ns = team->chunk_began_ns;
+    if (!at_end && !ready.full && !ready.failed && now_ns < team->told_ns + SLICE_NS)
+        return false;
+    *event = (struct event){.type = EVENT_SLICE, .chunk = {.count = ready.count, .digest = ready.digest}};
+    if (team->config.exec.collect && !attach(team, event, &ready))
+        return false;
+    note_told(team, event, ready.count, now_ns);
+    return true;
+}
+
+/* --- what the main thread does alone --- */
+
+/* Begins what is next of the oldest slot, if it is for the main thread alone. */
+static bool begin_alone(struct team *team)
+{
+    struct ring_slot *slot = ring_slot(&team->ring, team->head);
+    bool careful = team->slot[team->head % team->ring.slots].careful;
+    if (!careful && !look(team, slot).failed)
+        return false;
+    if (team->chunk_began_ns == 0)
+        team->chunk_began_ns = clock_ns(CLOCK_MONOTONIC);
+    exec_run(&team->exec, slot->first + team->told, careful ? slot->count : part_size(slot, team->told), 0);
+    if (careful)
+        exec_take_care(&team->exec);
+    team->alone = true;
+    return true;
+}
+
+/* An iteration that fails is told by itself, so the last part of what is run alone may have nothing in it. */
+static enum turn advance_alone(struct team *team, struct event *event)
+{
+    *event = (struct event){0};
+    enum turn turn = exec_advance(&team->exec, event);
+    if (turn != TURN_EVENT)
+        return turn;
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), count = event->chunk.count;
+    team->alone = event->type != EVENT_FINISHED;
+    event->now_ns = now_ns;
+    if (team->alone) {
+        team->told += count;
+        team->told_ns = now_ns;
+        return TURN_EVENT;
+    }
+    event->type = EVENT_SLICE;
+    note_told(team, event, count, now_ns);
+    return count > 0 || event->type == EVENT_FINISHED ? TURN_EVENT : TURN_WORKED;
+}
+
+/* --- a turn --- */
+
+static bool mark_is_due(struct team *team, struct event *event)
+{
+    struct team_chunk *chunk = &team->chunk[team->chunk_first];
+    const struct ring_slot *slot = ring_slot(&team->ring, team->head);
+    uint64_t done = team->before + atomic_load_explicit(&slot->done, memory_order_relaxed);
+    if (chunk->mark == 0 || done < chunk->mark || done >= chunk->count)
+        return false;
+    chunk->mark = 0;
+    uint64_t time_ns = wall_ns(team, clock_ns(CLOCK_MONOTONIC), later_ns(team));
+    *event = (struct event){.type = EVENT_MARK, .chunk = {.done = done, .compute_ns = time_ns}};
+    return true;
+}
+
+/* A thread has nothing to do: said once for all that has begun. */
+static bool dry_is_due(struct team *team, struct event *event)
+{
+    if (team->dry_told || team->begun < team->chunk_count || !ring_is_dry(&team->ring))
+        return false;
+    team->dry_told = true;
+    *event = (struct event){.type = EVENT_DRY};
+    return true;
+}
+
+static bool problem_is_due(struct team *team, struct event *event)
+{
+    if (!team->has_problem || team->problem_told)
+        return false;
+    *event = (struct event){.type = EVENT_PROBLEM, .text = team->problem.text};
+    team->problem_told = true; /* nothing begins any more */
+    return true;
+}
+
+static bool event_is_due(struct team *team, struct event *event)
+{
+    if (problem_is_due(team, event))
+        return true;
+    if (team->chunk_count == 0 || team->head == ring_begun(&team->ring))
+        return false;
+    return (!team->alone && tell(team, event)) || mark_is_due(team, event) || dry_is_due(team, event);
+}
+
+static enum turn advance_once(struct team *team, struct event *event)
+{
+    take_news(team);
+    fill(team);
+    if (event_is_due(team, event))
+        return TURN_EVENT;
+    bool has_slot = team->chunk_count > 0 && team->head < ring_begun(&team->ring);
+    if (has_slot && (team->alone || begin_alone(team))) {
+        enum turn turn = advance_alone(team, event);
+        if (turn != TURN_BLOCKED)
+            return turn;
+    }
+    if (team_work(team, 0, clock_ns(CLOCK_MONOTONIC) + TURN_NS))
+        return event_is_due(team, event) ? TURN_EVENT : TURN_WORKED;
+    return event_is_due(team, event) ? TURN_EVENT : TURN_BLOCKED;
+}
+
+enum turn team_advance(struct team *team, struct event *event)
+{
+    enum turn turn = advance_once(team, event);
+    while (turn == TURN_BLOCKED && !is_blocked(team))
+        turn = advance_once(team, event);
+    return turn;
+}
+
+void team_sent(struct team *team, const void *data)
+{
+    const unsigned char *bytes = data;
+    exec_sent(&team->exec, data);
+    for (unsigned i = 0; i < team->ring.slots; i++) {
+        struct team_slot *slot = &team->slot[i];
+        if (bytes == slot->small + EXEC_HEADROOM)
+            slot->small_sent = false;
+        else if (slot->bytes != NULL && bytes >= slot->bytes && bytes < slot->bytes + EXEC_HEADROOM + slot->size)
+            if (--slot->sent == 0 && slot->over)
+                drop_records(team, slot);
+    }
+}

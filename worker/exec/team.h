@@ -1,0 +1,141 @@
+/* Running chunks by several threads: see ring.h for how they share a chunk.
+ *
+ * The same calls as the executor of one thread (inline.h), by the worker's main thread, which computes as well, between
+ * its looks at the messages; the others are in team_serve(), wherever they come from. Several chunks may run at once:
+ * each that has come begins, and a thread for which the oldest has nothing left takes from the next. Events are of the
+ * oldest chunk, whose results leave in order, until it has FINISHED.
+ *
+ * Each thread has an instance of the kernel of its own, unless the kernel says that one may be shared. What a thread
+ * cannot do is left to the executor of one thread, which the team has, too: iterations at which the kernel has failed,
+ * with those of the same part of the chunk, and chunks that are to be run in a child process.
+ *
+ * A chunk's compute_ns is its wall time. While chunks overlap, the time that threads spent in later ones, divided by
+ * the number of threads, counts there: so the sum over the chunks is the time in which there was something to compute.
+ */
+#pragma once
+
+#include "worker/exec/inline.h"
+#include "worker/exec/ring.h"
+
+/* Chunks that run, or are to: those of the worker's queue, and the oldest. */
+#define TEAM_CHUNKS_MAX (2 * ASKS_MAX + 1)
+
+struct team_config {
+    struct exec_config exec;
+    unsigned threads; /* at least 2 */
+    const struct sched_spec *technique;
+    unsigned cores; /* that they may run on */
+};
+
+/* What the threads have done in all. */
+struct team_figures {
+    uint64_t chunks;               /* at the thread level */
+    uint64_t busy_ns, busy_max_ns; /* inside the kernel: of all together, of the busiest */
+    double busy_cov;               /* standard deviation over mean of the threads' busy times; 0 where they had none */
+};
+
+struct member {
+    _Alignas(RING_LINE) void *instance;
+    unsigned char *scratch; /* for records that are only digested; owned */
+    bool open;              /* the instance is its own */
+    struct range drawn;     /* what is left of the latest draw */
+    double iteration_ns;    /* estimate; 0: not known */
+    uint64_t untimed;       /* iterations since the clock was read */
+    uint64_t read_ns;       /* when it was */
+    double waiting_ns;      /* owed to the slowdown */
+    uint64_t chunks, busy_ns;
+    char error[HDSS_ERROR_MAX];
+};
+
+struct team_chunk {
+    uint64_t first, count, mark;
+    uint64_t given; /* iterations that are in slots */
+    bool careful;
+};
+
+/* What of a slot is not the ring's. */
+struct team_slot {
+    bool careful;
+    bool last; /* of its chunk */
+    bool cancelled;
+    bool over;                                       /* all of it has been told */
+    unsigned char *bytes;                            /* EXEC_HEADROOM and its records; owned, NULL: none */
+    size_t size;                                     /* of the records */
+    unsigned sent;                                   /* parts of it on their way */
+    unsigned char small[EXEC_HEADROOM + INLINE_MAX]; /* a part that goes in the message, which is written before it */
+    bool small_sent;
+    struct spread spread; /* under team->lock */
+};
+
+struct team {
+    struct team_config config;
+    struct exec exec; /* of the main thread, whose instance is member 0's */
+    struct ring ring;
+    struct member *member;  /* [threads], owned */
+    struct team_slot *slot; /* [ring.slots], owned */
+    uint64_t record_bytes;
+    uint64_t part_most, slot_most, scratch_most; /* iterations; 0: no limit */
+    size_t bytes_in_use;                         /* of the slots' records */
+    struct team_chunk chunk[TEAM_CHUNKS_MAX];
+    unsigned chunk_first, chunk_count, begun; /* begun: of them, all of whose iterations are in slots */
+    /* the oldest chunk */
+    uint64_t head;           /* its slot that is being told */
+    uint64_t told;           /* iterations of that slot that have left, or failed */
+    uint64_t before;         /* iterations of the chunk in slots before that one */
+    uint64_t told_ns;        /* when the latest left */
+    bool alone;              /* `exec` runs the next of them */
+    uint64_t chunk_began_ns; /* 0: not known yet */
+    /* time */
+    uint64_t last_ended_ns; /* when the latest chunk was over */
+    double last_later_ns;   /* time in later ones then */
+    bool dry_told;          /* since the latest chunk came */
+    /* for the main thread */
+    int bell;   /* an eventfd */
+    bool rests; /* it was blocked when it looked last */
+    _Atomic bool blocked, news;
+    pthread_mutex_t lock;
+    struct error problem;
+    bool has_problem, problem_told;
+    char error[HDSS_ERROR_MAX];
+};
+
+/* Opens the kernel for all threads. -1 with one line in team->error, nothing owned. */
+int team_init(struct team *team, const struct team_config *config);
+void team_fini(struct team *team); /* when no thread is in team_serve() */
+
+/* What a thread other than the main one does, with its index from 1: returns after team_stop(). */
+void team_serve(struct team *team, unsigned thread);
+void team_stop(struct team *team);
+
+/* For the main thread: as those of inline.h. */
+void team_probe(struct team *team, struct speed *speed);
+void team_run(struct team *team, uint64_t first, uint64_t count, uint64_t mark, bool careful);
+void team_mark(struct team *team, uint64_t mark);
+enum turn team_advance(struct team *team, struct event *event);
+void team_sent(struct team *team, const void *data);
+
+/* Gives up all chunks but the oldest. */
+void team_forget(struct team *team);
+
+/* What becomes readable when team_advance(), which was blocked, can go on. */
+static inline int team_descriptor(const struct team *team)
+{
+    return team->bell;
+}
+
+/* When nobody computes. */
+void team_figures(const struct team *team, struct team_figures *figures);
+
+/* --- members.c: what each thread does --- */
+
+/* --- between the two --- */
+
+static inline bool team_has_news(const struct team *team)
+{
+    return atomic_load_explicit(&team->news, memory_order_relaxed);
+}
+
+void team_add_spread(struct team *team, const struct ring_slot *slot, uint64_t iterations, double elapsed_ns);
+
+/* Computes until `until_ns`, or there is nothing to draw. Whether it did anything. */
+bool team_work(struct team *team, unsigned thread, uint64_t until_ns);
