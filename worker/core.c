@@ -122,6 +122,23 @@ static void look_ahead(struct worker *worker, uint64_t done, uint64_t now_ns, st
         request(worker, wants, NULL, now_ns, actions);
 }
 
+static void begin_chunk(const struct assigned *chunk, uint64_t mark, struct actions *actions)
+{
+    actions_add(actions, &(struct action){
+                             .type = ACTION_RUN,
+                             .run = {chunk->chunk, chunk->first, chunk->count, mark, chunk->careful},
+                         });
+}
+
+/* What waits is not wanted any more. */
+static void drop_queue(struct worker *worker, struct actions *actions)
+{
+    if (worker->config.threads && worker->queue_count > 0)
+        actions_add(actions, &(struct action){.type = ACTION_FORGET});
+    worker->queue_count = 0;
+    worker->queue_iterations = 0;
+}
+
 /* Takes the oldest chunk that waits as the running one. */
 static void take_next(struct worker *worker, uint64_t now_ns)
 {
@@ -135,17 +152,18 @@ static void take_next(struct worker *worker, uint64_t now_ns)
     state_move(&worker->state, WORKER_COMPUTING, legal_moves);
 }
 
+/* With threads it has begun when it came. */
 static void run(const struct worker *worker, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
-    actions_add(actions, &(struct action){
-                             .type = ACTION_RUN,
-                             .run = {running->chunk, running->first, running->count,
-                                     running->careful ? 0 : worker_next_mark(worker, 0), running->careful},
-                         });
+    uint64_t mark = running->careful ? 0 : worker_next_mark(worker, 0);
+    if (!worker->config.threads)
+        begin_chunk(running, mark, actions);
+    else if (mark > 0)
+        actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
-static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk)
+static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
 {
     worker_learn_round_trip(worker, now_ns);
     worker->ever_assigned = true;
@@ -153,6 +171,8 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     unsigned last = (worker->queue_first + worker->queue_count++) % WORKER_QUEUE_MAX;
     worker->queue[last] = *chunk;
     worker->queue_iterations += chunk->count;
+    if (worker->config.threads)
+        begin_chunk(chunk, 0, actions);
 }
 
 /* Where more is here or on its way, the next completion, which then comes soon enough, brings the next asks. */
@@ -166,11 +186,11 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     }
     struct assigned chunk = {message->assign.chunk, message->assign.first, message->assign.count,
                              message->assign.careful};
-    put_in_queue(worker, now_ns, &chunk);
+    put_in_queue(worker, now_ns, &chunk, actions);
     for (unsigned i = 0; i < message->record_count; i++) {
         chunk.chunk = chunk_number_after(chunk.chunk);
         assign_record_get(message->records, i, &chunk.first, &chunk.count);
-        put_in_queue(worker, now_ns, &chunk);
+        put_in_queue(worker, now_ns, &chunk, actions);
     }
     if (worker->state != WORKER_ASKING || worker->queue_count == 0)
         return;
@@ -191,8 +211,7 @@ static void give_up(struct worker *worker, uint64_t now_ns, struct actions *acti
 static void receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     worker->drain = true;
-    worker->queue_count = 0;
-    worker->queue_iterations = 0;
+    drop_queue(worker, actions);
     if (worker->state == WORKER_ASKING)
         leave(worker, now_ns, actions);
     else if (worker->state >= WORKER_COMPUTING && !end->drain)
@@ -343,13 +362,21 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
+/* Threads have nothing to do: asks for a chunk if none is on its way. More than can be asked for at once are not kept.
+ */
+static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    bool asks = worker->config.ask_ahead == ASK_AHEAD_AUTO && worker->asked == 0 && worker->queue_count < ASKS_MAX - 1;
+    if (worker->state == WORKER_COMPUTING && !worker->drain && asks)
+        request(worker, 1, NULL, now_ns, actions);
+}
+
 /* What was asked for, what waits and what is finished but was not told is the dead master's business: others are given
  * it. The supermaster counts chunks from 1 again; what is left of the running one is its first. */
-static void forget_master(struct worker *worker)
+static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
-    worker->queue_count = 0;
-    worker->queue_iterations = 0;
+    drop_queue(worker, actions);
     worker->asked = worker->asked_before = 0;
     worker->asked_at_ns = NEVER;
     worker->done_count = 0;
@@ -372,7 +399,7 @@ static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *
 {
     if (worker->config.master == worker->config.supermaster)
         return;
-    forget_master(worker);
+    forget_master(worker, actions);
     adopt(worker, actions);
     if (worker->state == WORKER_ASKING)
         request(worker, 1, NULL, now_ns, actions);
@@ -410,6 +437,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_MARK: reach_mark(worker, event, actions); break;
     case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_TIMER: expire(worker, event->now_ns, actions); break;
+    case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
     case EVENT_FAILURE: tell_failure(worker, event, actions); break;
     case EVENT_FINISHED: chunk_finished(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_LOST:

@@ -18,6 +18,7 @@ struct worker_config {
     uint64_t drain_ns;    /* so long after a drain it may finish its chunk */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
+    bool threads;              /* it has some: chunks begin as they come, and finish in that order */
 };
 
 struct assigned {

@@ -192,6 +192,26 @@ static int take_overwrite(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int take_threads(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct job *job = target;
+    uint64_t threads = 0;
+    bool automatic = strcmp(value, "auto") == 0;
+    if (!automatic && (number_parse_u64(value, &threads) < 0 || threads < 1 || threads > JOB_THREADS_MAX))
+        return -1;
+    job->threads = (unsigned)threads;
+    job->threads_given = true;
+    return 0;
+}
+
+static int take_thread_technique(void *target, const char *value, struct error *error)
+{
+    struct job *job = target;
+    job->thread_technique_given = true;
+    return sched_spec_parse(&job->thread_technique, value, error);
+}
+
 static int take_retries(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -251,6 +271,11 @@ static const struct option_row workers[] = {
      "how early a worker asks for its next chunk: auto: as early as the measured round trip needs; off: when the "
      "running one is done; N: always N chunks ahead, 1 to 8 (default auto)",
      take_ask_ahead},
+    {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
+     "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)", take_threads},
+    {"thread-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
+     "with --threads: how the threads of a worker share each of its chunks (default " JOB_THREAD_TECHNIQUE ")",
+     take_thread_technique},
     {"retries", 0, "N", "an integer from 0 to 100",
      "how often iterations at which the kernel fails are tried again, by another worker where there is one, before "
      "they "
@@ -341,9 +366,13 @@ char *job_help_text(void)
 
 void job_init(struct job *job)
 {
-    *job = (struct job){
-        .min_chunk = 1, .count = UINT64_MAX, .retries = JOB_RETRIES, .drain_ns = JOB_DRAIN_S * UINT64_C(1000000000)};
+    *job = (struct job){.min_chunk = 1,
+                        .threads = 1,
+                        .count = UINT64_MAX,
+                        .retries = JOB_RETRIES,
+                        .drain_ns = JOB_DRAIN_S * UINT64_C(1000000000)};
     sched_spec_parse(&job->technique, JOB_TECHNIQUE, NULL);
+    sched_spec_parse(&job->thread_technique, JOB_THREAD_TECHNIQUE, NULL);
 }
 
 static int add_param(struct job *job, const char *word, struct error *error)
@@ -381,6 +410,39 @@ static int check_technique(const struct job *job, struct error *error)
         return error_set(error, "--technique: %s", reason.text);
     sched_fini(&sched);
     return 0;
+}
+
+static void list_closed_forms(char *text, size_t size)
+{
+    size_t count, length = 0;
+    const struct technique *const *all = sched_techniques(&count);
+    for (size_t i = 0; i < count && length < size; i++)
+        if (all[i]->at != NULL)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "", all[i]->name);
+}
+
+/* Threads draw the scheduling steps of a chunk, from which its closed form makes their iterations. */
+static int check_thread_technique(const struct job *job, struct error *error)
+{
+    struct sched sched;
+    struct error reason;
+    char accepted[200] = "";
+    const struct sched_config trial = {.iterations = 1, .workers = 1};
+    if (!job->thread_technique_given)
+        return 0;
+    if (!job->threads_given)
+        return error_set(error, "--thread-technique is for --threads T");
+    if (job->thread_technique.technique->at == NULL) {
+        list_closed_forms(accepted, sizeof accepted);
+        return error_set(error,
+                         "--thread-technique: %s cannot run at the thread level, it has no closed form; accepted: %s",
+                         job->thread_technique.technique->name, accepted);
+    }
+    if (sched_init(&sched, &job->thread_technique, &trial, &reason) < 0)
+        return error_set(error, "--thread-technique: %s", reason.text);
+    int result = sched_check_closed(&sched, &reason);
+    sched_fini(&sched);
+    return result == 0 ? 0 : error_set(error, "--thread-technique: %s", reason.text);
 }
 
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX])
@@ -432,7 +494,9 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "no kernel is given; `hdss kernels` lists them");
     if (job->max_output[0] != '\0' && add_param(job, job->max_output, error) < 0)
         return -1;
-    return check_names(job, error) < 0 ? -1 : check_technique(job, error);
+    if (check_names(job, error) < 0 || check_technique(job, error) < 0)
+        return -1;
+    return check_thread_technique(job, error);
 }
 
 bool job_probes(const struct job *job)

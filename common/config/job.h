@@ -21,6 +21,8 @@
 #define JOB_JOURNAL_ENDING    ".journal"
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 #define JOB_TECHNIQUE         "dfss" /* unless --technique says another */
+#define JOB_THREADS_MAX       1024
+#define JOB_THREAD_TECHNIQUE  "fac2" /* unless --thread-technique says another */
 #define JOB_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 
 enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
@@ -38,7 +40,11 @@ struct job {
     uint64_t min_chunk;
     enum job_group_by group_by;
     enum job_ask_ahead ask_ahead;
-    unsigned ask_ahead_chunks;              /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
+    unsigned ask_ahead_chunks; /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
+    unsigned threads;          /* of each worker, 1 .. JOB_THREADS_MAX; 0: as many as it has cores */
+    bool threads_given;
+    struct sched_spec thread_technique; /* of the threads of a worker among themselves */
+    bool thread_technique_given;
     uint64_t first, count;                  /* --iterations; count is UINT64_MAX where it was not given */
     uint64_t calculation_ns, assignment_ns; /* --inject-delay */
     enum job_power power;

@@ -95,6 +95,21 @@ static int check_effects(struct plan *plan, struct error *error)
                      plan->kernel->name);
 }
 
+/* What a kernel with an output of variable length does between two iterations is its own business, and so are effects.
+ */
+static int check_threads(const struct plan *plan, struct error *error)
+{
+    const struct hdss_kernel *kernel = plan->kernel;
+    bool can = kernel->threads != HDSS_THREADS_NONE && plan->loop.streams == 0 && !plan->loop.has_effects &&
+               kernel->descriptor == NULL;
+    if (plan->job.threads == 1 || can)
+        return 0;
+    return error_set(error,
+                     "--threads: %s runs on one thread of a worker only; accepted: 1, or a kernel that yields records, "
+                     "has no other effects and allows threads",
+                     kernel->name);
+}
+
 int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error)
 {
     *plan = (struct plan){0};
@@ -102,7 +117,7 @@ int plan_make(struct plan *plan, int argc, char *const *argv, struct error *erro
     if (result != 0)
         return result;
     if (find_kernel(plan, error) < 0 || check_inputs(plan, error) < 0 || cut_loop(plan, error) < 0 ||
-        check_effects(plan, error) < 0)
+        check_effects(plan, error) < 0 || check_threads(plan, error) < 0)
         return -1;
     job_take_output(&plan->job, &plan->loop);
     if (check_steps(plan, error) < 0)

@@ -67,15 +67,22 @@ static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
     return 0;
 }
 
+/* Workers that together have a thread for each core: on each of the nodes at least one. */
+static unsigned with_threads(const struct lineup *lineup, unsigned cores, unsigned nodes)
+{
+    unsigned workers = lineup->threads > 0 ? cores / lineup->threads : nodes;
+    return workers > nodes || cores == 0 ? workers : nodes;
+}
+
 static int count_workers(struct lineup *lineup, struct error *error)
 {
     unsigned slowdowns = lineup->slowdowns.count;
     if (lineup->workers == 0 && slowdowns > 1)
         lineup->workers = slowdowns;
     if (lineup->workers == 0 && lineup->hosts.count > 0)
-        lineup->workers = hosts_slots(&lineup->hosts);
+        lineup->workers = with_threads(lineup, hosts_slots(&lineup->hosts), lineup->hosts.count);
     else if (lineup->workers == 0)
-        lineup->workers = cores_usable();
+        lineup->workers = with_threads(lineup, cores_usable(), 1);
     if (lineup->workers == 0)
         return error_set(error, "--workers is needed where the cores of a host are not given: --hosts NAME:CORES,...");
     if (slowdowns > 1 && slowdowns != lineup->workers)
@@ -137,7 +144,9 @@ static void add_placement(struct lineup *lineup, struct words *line)
         add_hosts(lineup, line);
     else if (shared)
         words_add(line, "--oversubscribe");
-    if (shared && !words_contain(&lineup->mpi_args, "--bind-to")) {
+    bool placed = words_contain(&lineup->mpi_args, "--bind-to") || words_contain(&lineup->mpi_args, "--map-by");
+    bool free_threads = lineup->threads != 1 && !placed; /* mpirun binds to one core, all of a worker's threads */
+    if (free_threads || (shared && !words_contain(&lineup->mpi_args, "--bind-to"))) {
         words_add(line, "--bind-to");
         words_add(line, "none");
     }

@@ -11,6 +11,7 @@
 struct lineup {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
+    unsigned threads;       /* of each worker; 0: as many as it has cores */
     struct hosts hosts;     /* none: this machine */
     struct words slowdowns; /* one for all, one for each worker, or none */
     const char *mpirun;     /* borrowed */

@@ -242,6 +242,7 @@ static int check_job(struct lineup *lineup, struct error *error)
     const struct hdss_kernel *kernel;
     if (kernel_load(job.kernel, &kernel, error) < 0)
         return -1;
+    lineup->threads = job.threads;
     for (unsigned i = 0; i < job_words->count; i++)
         if (strcmp(job_words->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");

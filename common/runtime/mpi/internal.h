@@ -279,6 +279,7 @@ struct wait {
     struct event *ends;     /* of peers; NULL: none is watched */
     struct event *work;     /* something that a kernel waits for; NULL: nothing */
     bool work_is_ready;     /* it has ended the sleep */
+    bool work_is_own;       /* by other threads of this rank, not by a process that wants the core */
     bool cores_are_free;    /* each rank of this node can have a core */
     bool far_peers;         /* some messages come from where no doorbell reaches */
     bool patient;           /* nobody waits for this rank while it waits */

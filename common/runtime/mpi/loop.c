@@ -229,6 +229,7 @@ static void apply(void *self, const struct action *action)
     case ACTION_RUN:
         driver->effects->run(context, action->run.first, action->run.count, action->run.mark, action->run.careful);
         break;
+    case ACTION_FORGET: driver->effects->forget(context); break;
     case ACTION_MARK: driver->effects->mark(context, action->run.mark); break;
     case ACTION_STORE: store(driver, &action->store.part, action->store.data, action->store.bytes); break;
     case ACTION_COLLECT:
@@ -619,6 +620,7 @@ static int driver_init(struct driver *driver)
         wait_for_work(&driver->wait, descriptor_of_work(driver->effects)) < 0)
         return -1;
     ulfm_begin(driver->runtime->world);
+    driver->wait.work_is_own = driver->effects->helpers_work;
     driver->wait.far_peers = has_far_peers(driver->runtime);
     driver->wait.patient = worker;
     driver->next_tick_ns = driver->effects->tick != NULL && driver->effects->tick_ns > 0 ? 0 : NEVER;

@@ -16,12 +16,14 @@ struct effects {
     void (*probe)(void *context, struct speed *speed);
     void (*run)(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful);
     void (*mark)(void *context, uint64_t mark);
+    void (*forget)(void *context);
     /* Computes for a turn of a few milliseconds at most (one iteration at least). The data of an event stay untouched
      * until `sent` is called with them. Where it has just read the clock, event->now_ns says so: it need not be read
      * again. NULL for daemons that never compute. */
     enum turn (*advance)(void *context, struct event *event);
     /* What is readable when an advance() that was blocked can go on, or -1; may be NULL. */
     int (*descriptor)(void *context);
+    bool helpers_work; /* other threads of this rank do, and make it readable: messages are polled for before a sleep */
     void (*sent)(void *context, const void *data);
     /* whoever collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);

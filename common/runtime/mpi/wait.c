@@ -200,7 +200,8 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
         wait->idle_since_ns = now_ns;
         wait->nap_ns = NAP_MIN_NS;
     }
-    if (wait->work == NULL && now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
+    if ((wait->work == NULL || wait->work_is_own) &&
+        now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
         return spin(wait, pending, poll, context);
     uint64_t longest = SLEEP_MAX_NS;
     if (pending || wait->far_peers) {

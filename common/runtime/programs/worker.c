@@ -7,6 +7,7 @@
 #include "common/runtime/plan.h"
 #include "common/runtime/programs/follow.h"
 #include "common/runtime/programs/programs.h"
+#include "worker/exec/crew.h"
 #include "worker/exec/inline.h"
 #include "worker/worker.h"
 
@@ -21,7 +22,9 @@ struct program {
     struct runtime *runtime;
     const struct topology *topology;
     struct worker worker;
-    struct exec exec;
+    unsigned threads;
+    struct exec exec; /* of one thread */
+    struct team team; /* of several */
 };
 
 static void probe(void *context, struct speed *speed)
@@ -63,6 +66,67 @@ static int read_results(void *context, uint64_t first, uint64_t count, void *rec
     return results_read(plan->job.output, &plan->loop, first, count, records, error);
 }
 
+/* --- several threads --- */
+
+static void probe_team(void *context, struct speed *speed)
+{
+    team_probe(&((struct program *)context)->team, speed);
+}
+
+static void begin_team_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    team_run(&((struct program *)context)->team, first, count, mark, careful);
+}
+
+static void set_team_mark(void *context, uint64_t mark)
+{
+    team_mark(&((struct program *)context)->team, mark);
+}
+
+static void forget_chunks(void *context)
+{
+    team_forget(&((struct program *)context)->team);
+}
+
+static enum turn advance_team(void *context, struct event *event)
+{
+    return team_advance(&((struct program *)context)->team, event);
+}
+
+static void team_has_sent(void *context, const void *data)
+{
+    team_sent(&((struct program *)context)->team, data);
+}
+
+static int team_bell(void *context)
+{
+    return team_descriptor(&((struct program *)context)->team);
+}
+
+static void choose_threads(struct program *program)
+{
+    unsigned wanted = program->plan.job.threads, cores = crew_cores();
+    program->threads = wanted > 0 ? wanted : cores < JOB_THREADS_MAX ? cores : JOB_THREADS_MAX;
+    if (program->threads > 1 && !crew_is_possible() && program->failure == NULL) {
+        error_set(&program->error, "--threads: this build of HDSS has no OpenMP; accepted: 1");
+        program->failure = program->error.text;
+    }
+}
+
+static void open_team(struct program *program, const struct exec_config *exec)
+{
+    const struct team_config config = {
+        .exec = *exec,
+        .threads = program->threads,
+        .technique = &program->plan.job.thread_technique,
+        .cores = crew_cores(),
+    };
+    if (team_init(&program->team, &config) < 0)
+        program->failure = program->team.error;
+}
+
+/* --- */
+
 static void open_kernel(struct program *program)
 {
     const struct plan *plan = &program->plan;
@@ -82,7 +146,11 @@ static void open_kernel(struct program *program)
         .read = read_results,
         .context = &program->plan,
     };
-    if (program->failure == NULL && exec_init(&program->exec, &config) < 0)
+    if (program->failure != NULL)
+        return;
+    if (program->threads > 1)
+        open_team(program, &config);
+    else if (exec_init(&program->exec, &config) < 0)
         program->failure = program->exec.error;
 }
 
@@ -102,8 +170,51 @@ static void init_machine(struct program *program)
         .drain_ns = job->drain_ns,
         .ask_ahead = modes[job->ask_ahead],
         .ask_ahead_chunks = job->ask_ahead_chunks,
+        .threads = program->threads > 1,
     };
     worker_init(&program->worker, &config);
+}
+
+static const struct effects one_thread = {
+    .probe = probe,
+    .run = begin_chunk,
+    .mark = set_mark,
+    .advance = advance,
+    .descriptor = descriptor,
+    .sent = sent,
+};
+
+static const struct effects several_threads = {
+    .probe = probe_team,
+    .run = begin_team_chunk,
+    .mark = set_team_mark,
+    .forget = forget_chunks,
+    .advance = advance_team,
+    .descriptor = team_bell,
+    .sent = team_has_sent,
+    .helpers_work = true,
+};
+
+static int drive(void *context)
+{
+    struct program *program = context;
+    const struct machine machine = worker_machine(&program->worker);
+    struct effects effects = program->threads > 1 ? several_threads : one_thread;
+    effects.context = program;
+    return runtime_drive(program->runtime, &machine, &effects, program->failure);
+}
+
+static int run_kernel(struct program *program)
+{
+    if (program->threads == 1 || program->failure != NULL) {
+        program->threads = 1;
+        int status = drive(program);
+        exec_fini(&program->exec);
+        return status;
+    }
+    int status = crew_run(&program->team, drive, program);
+    team_fini(&program->team);
+    return status;
 }
 
 static int run(void *context, struct runtime *runtime, unsigned words, char *const *word)
@@ -117,19 +228,10 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(program->runtime));
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
     }
+    choose_threads(program);
     open_kernel(program);
     init_machine(program);
-    const struct machine machine = worker_machine(&program->worker);
-    const struct effects effects = {.context = program,
-                                    .probe = probe,
-                                    .run = begin_chunk,
-                                    .mark = set_mark,
-                                    .advance = advance,
-                                    .descriptor = descriptor,
-                                    .sent = sent};
-    int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
-    exec_fini(&program->exec);
-    return status;
+    return run_kernel(program);
 }
 
 int worker_program(int argc, char **argv, const char *version)
