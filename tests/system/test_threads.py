@@ -1,0 +1,99 @@
+"""Two levels: workers with threads. The results are the same for every number of threads and pair of techniques, and what is survived or
+refused by workers of one thread is by those of several."""
+import os
+import signal
+import struct
+
+from launch import HDSS, WORKER, finish, main, ranks_of, report, run, start, wait_until
+
+LOOP = ['mandelbrot', 'width=192', 'height=192']
+# 20 ms an iteration, asleep.
+SLOW = ['synthetic', 'iterations=300', 'mean=20000', 'distribution=constant', 'mode=sleep']
+
+
+def line(words, workers=2, masters=0):
+    return [HDSS, 'run', '--workers', workers, '--masters', masters, '--progress', 'never', *words]
+
+
+def side_by_side(lines):
+    processes = [start(words) for words in lines]
+    return [finish(process) for process in processes]
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def test_results_are_the_same_for_every_number_of_threads_and_pair_of_techniques():
+    pairs = [('dfss', 'fac2', 2, 0), ('awf-b', 'gss', 3, 1), ('ss', 'static', 2, 0), ('af', 'ss', 3, 0), ('static', 'tss', 2, 1)]
+    lines = [line(['--output', 'one.npy', *LOOP])]
+    lines += [line(['--threads', threads, '--technique', process, '--thread-technique', thread, '--output', f'{process}.npy', *LOOP],
+                   masters=masters) for process, thread, threads, masters in pairs]
+    lines += [line(['--threads', 'auto', *LOOP])]
+    results = [*side_by_side(lines[:3]), *side_by_side(lines[3:5]), *side_by_side(lines[5:])]
+    assert all(result.status == 0 for result in results), '\n'.join(map(str, results))
+    assert len({result.checksum() for result in results}) == 1, [result.checksum() for result in results]
+    for process, *_ in pairs:
+        assert read(f'{process}.npy') == read('one.npy'), process
+
+
+def test_iterations_that_fail_are_given_up_where_they_are():
+    result = run(line(['--threads', 3, '--thread-technique', 'ss', '--retries', 1, '--report', 'report.json', 'synthetic', 'iterations=3000', 'mean=10',
+                       'fail=0,5,700-702,2999']))
+    assert result.status == 3, result
+    figures = report()
+    assert figures['failed'] == [[0, 1], [5, 1], [700, 3], [2999, 1]] and figures['done'] == 2994, figures['failed']
+
+
+def test_an_iteration_that_kills_is_found_in_a_child_process():
+    result = run(line(['--threads', 2, '--power', 'equal', '--report', 'report.json', 'synthetic', 'iterations=300', 'mean=10', 'crash=77'], workers=3))
+    assert result.status == 3, result
+    assert report()['failed'] == [[77, 1]], report()['failed']
+
+
+def results_have_come():
+    return os.path.exists('out.bin') and any(read('out.bin'))
+
+
+def stored():
+    return sum(1 for (value,) in struct.iter_unpack('<Q', read('out.bin')) if value)
+
+
+def test_a_signal_drains():
+    process = start(line(['--threads', 3, '--power', 'equal', '--technique', 'css:chunk=8', '--output', 'out.bin', '--report', 'report.json', *SLOW]))
+    wait_until(results_have_come, 'the first result')
+    os.kill(ranks_of(process, WORKER)[0], signal.SIGTERM)
+    result = finish(process)
+    figures = report()
+    assert result.status == 4 and figures['outcome'] == 'drained', result
+    assert 0 < figures['done'] < 300 and stored() == figures['done'], (stored(), figures['done'])
+
+
+def test_a_lost_worker_costs_nothing_but_time():
+    process = start(line(['--threads', 3, '--power', 'equal', '--technique', 'css:chunk=8', '--output', 'out.bin', '--report', 'report.json', *SLOW]))
+    wait_until(results_have_come, 'the first result')
+    os.kill(ranks_of(process, WORKER)[0], signal.SIGKILL)
+    result = finish(process)
+    assert result.status == 0 and report()['faults']['lost_workers'] == 1, result
+    assert stored() == 300 and result.checksum() == run(line(['--threads', 16, *SLOW])).checksum()
+
+
+def test_what_cannot_be_is_refused_in_one_line():
+    for words, said in (
+            (['--threads', '0', *LOOP], 'accepted: an integer from 1 to 1024, auto'),
+            (['--threads', '1025', *LOOP], 'accepted: an integer from 1 to 1024, auto'),
+            (['--threads', 'two', *LOOP], 'accepted: an integer from 1 to 1024, auto'),
+            (['--thread-technique', 'gss', *LOOP], '--thread-technique is for --threads T'),
+            (['--threads', '2', '--thread-technique', 'awf-b', *LOOP], 'it has no closed form; accepted: static, ss, css,'),
+            (['--threads', '2', '--thread-technique', 'fsc', *LOOP], '--thread-technique: '),
+            (['--threads', '2', '--thread-technique', 'nonsense', *LOOP], "nonsense"),
+            (['--threads', '2', 'exec', 'command=true', 'count=4'], '--threads: exec runs on one thread of a worker only'),
+            (['--dca', 'rma', '--threads', '2', *LOOP], '--threads is for launches with a supermaster, not for --dca')):
+        result = run(line(words))
+        said_here = [text for text in result.err if ' mpirun ' not in text]
+        assert result.status == 2 and len(said_here) == 1 and said in said_here[0], (words, str(result))
+
+
+if __name__ == '__main__':
+    main([function for name, function in list(globals().items()) if name.startswith('test_')])
