@@ -135,8 +135,8 @@ def heat(cells, steps, rate=0.25):
 
 def test_the_example_with_time_steps():
     kernel, wanted = example('cc', 'heat.so', 'heat.c'), heat(100, 30)
-    for masters, workers in ((0, 2), (2, 3)):
-        result = run_job(masters, workers, [*EQUAL, '--report', 'report.json', '--output', 'heat.bin', kernel, 'cells=100', 'steps=30'])
+    for masters, workers, options in ((0, 2, []), (2, 3, []), (1, 2, ['--threads', '3'])):
+        result = run_job(masters, workers, [*EQUAL, *options, '--report', 'report.json', '--output', 'heat.bin', kernel, 'cells=100', 'steps=30'])
         assert result.status == 0 and '  steps        30: ' in result.out, result
         assert memoryview(read('heat.bin')).cast('d').tolist() == wanted
         assert [sum(step['iterations']) for step in report()['steps']] == 30 * [100], report()['steps']

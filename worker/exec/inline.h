@@ -66,6 +66,10 @@ struct exec {
      */
     uint64_t step, step_first, step_count;
     void *earlier; /* the records of the step before it, as far as they were read; owned */
+    bool is_stuck; /* the kernel has refused a step, and is told of none any more */
+    /* Tells other instances of a step, that of this executor being told; NULL: there are none. */
+    int (*tell_others)(void *others, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
+    void *others;
     /* the running chunk */
     bool waiting; /* its iteration at `done` has begun and waits for something */
     uint64_t wait_began_ns;

@@ -80,11 +80,21 @@ static int open_member(struct team *team, unsigned thread)
         return 0;
     if (kernel->open(config->values, config->loop, &config->worker, &member->instance, team->error) == 0) {
         member->open = true;
-        if (kernel->step == NULL || kernel->step(member->instance, 0, team->error) == 0)
+        if (kernel->step == NULL || kernel->step(member->instance, 0, NULL, team->error) == 0)
             return 0;
     }
     team_fini(team);
     return -1;
+}
+
+/* All instances are in the same time step. */
+static int tell_members(void *context, uint64_t step, const void *results, char error[HDSS_ERROR_MAX])
+{
+    struct team *team = context;
+    for (unsigned t = 1; t < team->config.threads; t++)
+        if (team->member[t].open && team->config.exec.kernel->step(team->member[t].instance, step, results, error) < 0)
+            return -1;
+    return 0;
 }
 
 static void set_limits(struct team *team)
@@ -124,6 +134,8 @@ int team_init(struct team *team, const struct team_config *config)
     for (unsigned t = 0; t < config->threads; t++)
         if (open_member(team, t) < 0)
             return -1;
+    team->exec.tell_others = tell_members;
+    team->exec.others = team;
     return 0;
 }
 
@@ -267,13 +279,28 @@ static bool begin_slot(struct team *team, const struct team_chunk *chunk, struct
     return false;
 }
 
+/* The kernel goes to the chunk's time step when nothing of another one is computed any more. False: not now. */
+static bool is_in_step(struct team *team, const struct team_chunk *chunk)
+{
+    uint64_t first = chunk->first + chunk->given;
+    if (exec_is_in_step(&team->exec, first))
+        return true;
+    if (team->head < ring_begun(&team->ring))
+        return false;
+    if (exec_enter_step(&team->exec, first) == 0)
+        return true;
+    error_set(&team->problem, "%s", team->exec.error);
+    team->has_problem = true;
+    return false;
+}
+
 /* Begins what has come, as far as there is room. */
 static void fill(struct team *team)
 {
     while (team->begun < team->chunk_count && !team->has_problem) {
         struct team_chunk *chunk = &team->chunk[(team->chunk_first + team->begun) % TEAM_CHUNKS_MAX];
         struct team_slot *slot = &team->slot[ring_begun(&team->ring) % team->ring.slots];
-        if (slot->sent > 0 || slot->small_sent || ring_free_slot(&team->ring) == NULL)
+        if (slot->sent > 0 || slot->small_sent || ring_free_slot(&team->ring) == NULL || !is_in_step(team, chunk))
             return;
         if (slot->bytes != NULL)
             drop_records(team, slot); /* of one that was cancelled */

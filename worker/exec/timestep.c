@@ -27,13 +27,23 @@ static int read_earlier(struct exec *exec)
     return 0;
 }
 
+/* A kernel that refuses a step may have gone half of the way. */
+static int tell(struct exec *exec)
+{
+    if (exec->config.kernel->step(exec->instance, exec->step, exec->earlier, exec->error) == 0 &&
+        (exec->tell_others == NULL || exec->tell_others(exec->others, exec->step, exec->earlier, exec->error) == 0))
+        return 0;
+    exec->is_stuck = true;
+    return refuse(exec, exec->error);
+}
+
 static int enter_next(struct exec *exec)
 {
     exec->step++;
     exec->step_first += exec->config.each;
-    int result = read_earlier(exec);
-    if (result == 0 && exec->config.kernel->step(exec->instance, exec->step, exec->earlier, exec->error) < 0)
-        result = refuse(exec, exec->error);
+    int result = exec->is_stuck ? refuse(exec, "the kernel has refused a step") : read_earlier(exec);
+    if (result == 0)
+        result = tell(exec);
     if (result < 0) {
         exec->step--;
         exec->step_first -= exec->config.each;
