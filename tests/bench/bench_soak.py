@@ -39,6 +39,8 @@ def soak(masters, workers):
 def tell(name, seen, seconds):
     print(f'  {name}, {CHUNKS:,} chunks in {seconds:.0f} s: KiB after a tenth of the time, half, nine tenths; most; growth', flush=True)
     for (program, _), values in sorted(seen.items()):
+        if not values:  # it has ended before it could be looked at
+            continue
         tenth, half, late = (values[int(len(values) * share)] for share in (0.1, 0.5, 0.9))
         print(f'    {program:12s} {tenth:8,} {half:8,} {late:8,} {max(values):8,} {late - tenth:+6,}', flush=True)
         record('soak', f'{name} / {program}', values, unit='KiB', growth=late - tenth, chunks=CHUNKS)

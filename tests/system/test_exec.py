@@ -205,7 +205,7 @@ def test_a_task_that_takes_long_is_run_once():
     runs = {}
     for masters in (0, 2):  # side by side: they only wait
         write(f'{masters}.txt', 'echo quick\n' * 30 + f'sh -c "echo x >> begun.{masters}; sleep 13"\n')
-        runs[masters] = start(job(masters, 3, ['--technique', 'ss', 'exec', f'tasks={masters}.txt']))
+        runs[masters] = start([HDSS, 'run', '--masters', str(masters), '--workers', '3', '--technique', 'ss', 'exec', f'tasks={masters}.txt'])
     for masters, process in runs.items():
         check(finish(process))
         assert read(f'begun.{masters}') == 'x\n', (masters, read(f'begun.{masters}'))
