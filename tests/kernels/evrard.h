@@ -3,10 +3,11 @@
 #pragma once
 
 #include "tests/kernels/run.h"
+#include "worker/kernels/evrard/record.h"
 
 #include <string.h>
 
-enum { EVRARD_FIELDS = 10, EVRARD_WORKERS_MAX = 4 };
+enum { EVRARD_WORKERS_MAX = 4 };
 
 struct evrard_run {
     struct kernel_run workers[EVRARD_WORKERS_MAX];
@@ -63,11 +64,11 @@ static inline struct evrard_energy evrard_energy_of(const double *records, uint6
     for (uint64_t i = 0; i < particles; i++) {
         const double *record = records + i * EVRARD_FIELDS;
         for (int k = 0; k < 3; k++) {
-            energy.kinetic += record[3 + k] * record[3 + k] / 2 / (double)particles;
-            energy.momentum[k] += record[3 + k] / (double)particles;
+            energy.kinetic += record[EVRARD_VX + k] * record[EVRARD_VX + k] / 2 / (double)particles;
+            energy.momentum[k] += record[EVRARD_VX + k] / (double)particles;
         }
-        energy.internal += record[6] / (double)particles;
-        energy.potential += record[9] / 2 / (double)particles;
+        energy.internal += record[EVRARD_U] / (double)particles;
+        energy.potential += record[EVRARD_POTENTIAL] / 2 / (double)particles;
     }
     return energy;
 }

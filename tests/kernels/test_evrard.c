@@ -3,6 +3,7 @@
 #include "tests/kernels/evrard.h"
 
 #include <math.h>
+#include <pthread.h>
 
 /* --- the collapse --- */
 
@@ -93,6 +94,45 @@ START_TEST(gravity_alone_yields_the_same_states)
         ck_assert_mem_eq(gravity + loop * size, both + (2 * loop + 1) * size, sizeof *both * size);
     free(both);
     free(gravity);
+}
+END_TEST
+
+/* --- threads of one worker --- */
+
+struct half {
+    struct kernel_run *run;
+    uint64_t first, count;
+    double *records;
+};
+
+static void *run_half(void *argument)
+{
+    const struct half *half = argument;
+    kernel_run_range(half->run, half->first, half->count, half->records);
+    return NULL;
+}
+
+/* Two loops, each by two threads at the same time, and by one. */
+START_TEST(threads_can_share_an_instance)
+{
+    struct evrard_run run;
+    char line[HDSS_ERROR_MAX] = "";
+    evrard_begin(&run, 1, 300, WORDS("particles=300", "steps=12", "end_time=0.45"));
+    ck_assert_int_eq(run.workers[0].kernel->threads, HDSS_THREADS_SHARE);
+    double *shared = kernel_run_room(&run.workers[0], 300);
+    for (uint64_t loop = 0; loop < 2; loop++) {
+        const double *alone = evrard_loop(&run, loop, line);
+        ck_assert_ptr_nonnull(alone);
+        struct half low = {&run.workers[0], loop * 300, 150, shared};
+        struct half high = {&run.workers[0], loop * 300 + 150, 150, shared + 150 * EVRARD_FIELDS};
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_half, &low), 0);
+        run_half(&high);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        ck_assert_mem_eq(shared, alone, 300 * EVRARD_FIELDS * sizeof *shared);
+    }
+    free(shared);
+    evrard_end(&run);
 }
 END_TEST
 
@@ -197,6 +237,7 @@ int main(void)
     tcase_add_test(tcase, the_collapse_has_the_published_course);
     tcase_add_loop_test(tcase, it_does_not_matter_who_computes_what, 0, 4);
     tcase_add_test(tcase, gravity_alone_yields_the_same_states);
+    tcase_add_test(tcase, threads_can_share_an_instance);
     tcase_add_test(tcase, the_records_fit_together);
     tcase_add_test(tcase, the_loop_is_as_long_as_its_parameters_say);
     tcase_add_test(tcase, bad_parameters_are_refused);

@@ -12,6 +12,7 @@
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/evrard/gas.h"
+#include "worker/kernels/evrard/record.h"
 #include "worker/kernels/evrard/root.h"
 
 #include <math.h>
@@ -22,9 +23,6 @@
 
 enum param { PARTICLES, STEPS, END_TIME, THETA, NEIGHBOURS, SOFTENING, SCHEDULED };
 enum scheduled { SCHEDULED_ALL, SCHEDULED_GRAVITY };
-
-/* Both loops write records of this length; what is in them: put_density(), put_state(). */
-#define FIELDS 10
 
 #define NEIGHBOURS_DEFAULT 58
 #define TEXT_(number)      #number
@@ -99,13 +97,13 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
         return -1;
     *loop = (struct hdss_loop){.iterations = particles * loops,
                                .type = HDSS_FLOAT64,
-                               .record_length = FIELDS,
+                               .record_length = EVRARD_FIELDS,
                                .dims = 3,
-                               .shape = {steps, particles, FIELDS},
+                               .shape = {steps, particles, EVRARD_FIELDS},
                                .steps = loops};
     if (all) {
         loop->dims = 4;
-        memcpy(loop->shape, (uint64_t[]){steps, 2, particles, FIELDS}, sizeof loop->shape);
+        memcpy(loop->shape, (uint64_t[]){steps, 2, particles, EVRARD_FIELDS}, sizeof loop->shape);
     }
     return 0;
 }
@@ -163,56 +161,67 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
 
 /* --- records --- */
 
-static void put_density(const struct gas *gas, size_t particle, const struct gas_density *density,
-                        double record[FIELDS])
+static void put_place(const struct gas *gas, size_t particle, double *record)
 {
-    const double fields[FIELDS] = {gas->x[particle], gas->y[particle],   gas->z[particle],     density->divergence,
-                                   density->curl,    density->omega,     gas->u_now[particle], density->rho,
-                                   density->h,       density->neighbours};
-    memcpy(record, fields, sizeof fields);
+    record[EVRARD_X] = gas->x[particle];
+    record[EVRARD_Y] = gas->y[particle];
+    record[EVRARD_Z] = gas->z[particle];
 }
 
-static void get_density(const double record[FIELDS], struct gas_density *density)
+static void put_density(const struct gas *gas, size_t particle, const struct gas_density *density, double *record)
 {
-    *density = (struct gas_density){.divergence = record[3],
-                                    .curl = record[4],
-                                    .omega = record[5],
-                                    .rho = record[7],
-                                    .h = record[8],
-                                    .neighbours = record[9]};
+    put_place(gas, particle, record);
+    record[EVRARD_DIVERGENCE] = density->divergence;
+    record[EVRARD_CURL] = density->curl;
+    record[EVRARD_OMEGA] = density->omega;
+    record[EVRARD_U] = gas->u_now[particle];
+    record[EVRARD_RHO] = density->rho;
+    record[EVRARD_H] = density->h;
+    record[EVRARD_NEIGHBOURS] = density->neighbours;
 }
 
-static void put_state(const struct gas_state *state, double record[FIELDS])
+static void get_density(const double *record, struct gas_density *density)
 {
-    memcpy(record, state->place, sizeof state->place);
-    memcpy(record + 3, state->velocity, sizeof state->velocity);
-    memcpy(record + 6, (double[]){state->u, state->rho, state->h, state->potential}, 4 * sizeof *record);
+    *density = (struct gas_density){.rho = record[EVRARD_RHO],
+                                    .h = record[EVRARD_H],
+                                    .omega = record[EVRARD_OMEGA],
+                                    .divergence = record[EVRARD_DIVERGENCE],
+                                    .curl = record[EVRARD_CURL]};
 }
 
-static void get_state(const double record[FIELDS], struct gas_state *state)
+static void put_state(const struct gas *gas, size_t particle, const struct gas_state *state, double *record)
 {
-    memcpy(state->place, record, sizeof state->place);
-    memcpy(state->velocity, record + 3, sizeof state->velocity);
-    state->u = record[6];
+    put_place(gas, particle, record);
+    memcpy(record + EVRARD_VX, state->velocity, sizeof state->velocity);
+    record[EVRARD_U] = state->u;
+    record[EVRARD_RHO] = gas->rho[particle];
+    record[EVRARD_H] = gas->h[particle];
+    record[EVRARD_POTENTIAL] = state->potential;
+}
+
+static void get_state(const double *record, struct gas_state *state)
+{
+    memcpy(state->velocity, record + EVRARD_VX, sizeof state->velocity);
+    state->u = record[EVRARD_U];
 }
 
 /* --- the loops --- */
 
-static void run_density(const struct evrard *e, size_t particle, double record[FIELDS])
+static void run_density(const struct evrard *e, size_t particle, double *record)
 {
     struct gas_density density;
     gas_density(&e->gas, particle, &density);
     put_density(&e->gas, particle, &density, record);
 }
 
-static void run_forces(const struct evrard *e, size_t particle, double record[FIELDS])
+static void run_forces(const struct evrard *e, size_t particle, double *record)
 {
     struct gas_state state;
     struct gas_push push;
     if (e->all)
         gas_push(&e->gas, particle, &push);
     gas_state(&e->gas, particle, e->all ? &push : &e->pushes[particle], &state);
-    put_state(&state, record);
+    put_state(&e->gas, particle, &state, record);
 }
 
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
@@ -220,7 +229,7 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
     (void)error;
     const struct evrard *e = instance;
     double *record = records;
-    for (uint64_t i = first; i < first + count; i++, record += FIELDS)
+    for (uint64_t i = first; i < first + count; i++, record += EVRARD_FIELDS)
         (e->in_density ? run_density : run_forces)(e, i % e->gas.config.particles, record);
     return 0;
 }
@@ -242,7 +251,7 @@ static int move(struct evrard *e, const double *records, char error[HDSS_ERROR_M
 {
     struct gas_state state;
     for (size_t i = 0; i < e->gas.config.particles; i++) {
-        get_state(records + i * FIELDS, &state);
+        get_state(records + i * EVRARD_FIELDS, &state);
         gas_advance(&e->gas, i, &state);
     }
     return gas_arrange(&e->gas) == 0 ? 0 : explain_too_long(e, 0, error);
@@ -259,7 +268,7 @@ static int take_densities(struct evrard *e, const double *records, char error[HD
 {
     struct gas_density density;
     for (size_t i = 0; i < e->gas.config.particles; i++) {
-        get_density(records + i * FIELDS, &density);
+        get_density(records + i * EVRARD_FIELDS, &density);
         gas_set_density(&e->gas, i, &density);
     }
     return make_ready(e, error);
@@ -306,4 +315,5 @@ const struct hdss_kernel evrard_kernel = {
     .run = run,
     .step = step,
     .close = close_instance,
+    .threads = HDSS_THREADS_SHARE,
 };

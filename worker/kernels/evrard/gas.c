@@ -110,11 +110,8 @@ void gas_state(const struct gas *gas, size_t particle, const struct gas_push *pu
     struct octree_pull pull;
     octree_pull(&gas->tree, gas->tree.slot[particle], gas->config.softening * gas->config.softening, &pull);
     *state = (struct gas_state){
-        .place = {gas->x[particle], gas->y[particle], gas->z[particle]},
         .velocity = {gas->vx_half[particle], gas->vy_half[particle], gas->vz_half[particle]},
         .u = gas->u_half[particle] + half * push->heating,
-        .rho = gas->rho[particle],
-        .h = gas->h[particle],
         .potential = pull.potential,
     };
     for (int k = 0; k < 3; k++)

@@ -46,7 +46,7 @@ struct gas_density {
 };
 
 struct gas_state {
-    double place[3], velocity[3], u, rho, h, potential;
+    double velocity[3], u, potential;
 };
 
 /* The change of velocity and energy by pressure and viscosity. */

@@ -1,0 +1,22 @@
+/* What is in a record of the evrard kernel: the state of a particle, and what stands in its place in the loop of
+ * densities, which comes before. */
+#pragma once
+
+enum evrard_field {
+    EVRARD_X,
+    EVRARD_Y,
+    EVRARD_Z,
+    EVRARD_VX,
+    EVRARD_VY,
+    EVRARD_VZ,
+    EVRARD_U,
+    EVRARD_RHO,
+    EVRARD_H,
+    EVRARD_POTENTIAL,
+    EVRARD_FIELDS,
+    /* of the loop of densities; places, energy, density and h are where they are in a state */
+    EVRARD_DIVERGENCE = EVRARD_VX,
+    EVRARD_CURL = EVRARD_VY,
+    EVRARD_OMEGA = EVRARD_VZ,
+    EVRARD_NEIGHBOURS = EVRARD_POTENTIAL,
+};
