@@ -11,6 +11,8 @@ const struct command commands[] = {
     {"kernels", "[KERNEL]", "the loops that can be run, and their parameters", command_kernels, kernels_grammar},
     {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques, techniques_grammar},
     {"chunks", "SPEC", "the chunks that a technique cuts a loop into", command_chunks, chunks_grammar},
+    {"collapse", "FILE.npy", "energies and pictures of what the kernel evrard computed", command_collapse,
+     collapse_grammar},
     {NULL},
 };
 

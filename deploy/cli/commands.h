@@ -9,6 +9,7 @@ enum operands {
     OPERANDS_KERNEL,     /* a kernel and its parameters */
     OPERANDS_TECHNIQUE,  /* one, or `auto` */
     OPERANDS_TECHNIQUES, /* with their parameters */
+    OPERANDS_FILE,       /* one */
 };
 
 struct grammar {
@@ -33,10 +34,12 @@ const struct command *command_find(const char *name);
 int command_techniques(int argc, char **argv);
 int command_kernels(int argc, char **argv);
 int command_chunks(int argc, char **argv);
+int command_collapse(int argc, char **argv);
 int command_run(int argc, char **argv);
 void techniques_grammar(struct grammar *grammar);
 void kernels_grammar(struct grammar *grammar);
 void chunks_grammar(struct grammar *grammar);
+void collapse_grammar(struct grammar *grammar);
 void run_grammar(struct grammar *grammar);
 
 /* What the shells ask, which is no command for people: see complete.c. */

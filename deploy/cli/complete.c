@@ -186,6 +186,10 @@ static void offer_operands(const struct place *place)
         offer_techniques(place, 0, false);
         break;
     case OPERANDS_TECHNIQUES: offer_techniques(place, 0, true); break;
+    case OPERANDS_FILE:
+        if (place->operands == 0)
+            offer_names(place, 0, "files");
+        break;
     }
 }
 

@@ -42,8 +42,22 @@ int gnuplot_check(struct error *error)
     char path[PATH_MAX];
     if (find_program(path, sizeof path))
         return 0;
-    return error_set(error, "--plot needs gnuplot, which is not in PATH: install the package gnuplot "
+    return error_set(error, "gnuplot, which draws, is not in PATH: install the package gnuplot "
                             "(gnuplot-nox on Debian and Ubuntu)");
+}
+
+const char *gnuplot_terminal(const char *path)
+{
+    static const struct {
+        const char *ending, *terminal;
+    } formats[] = {{".png", "pngcairo"}, {".svg", "svg"}};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        size_t ending = strlen(formats[i].ending);
+        if (length > ending && strcmp(path + length - ending, formats[i].ending) == 0)
+            return formats[i].terminal;
+    }
+    return NULL;
 }
 
 void gnuplot_quote(FILE *script, const char *text)

@@ -37,12 +37,6 @@ static const int points[] = {6, 4, 8, 10, 12, 14, 7, 5, 9, 1, 2};
 
 #define PICK(list, k) ((list)[(k) % (sizeof(list) / sizeof *(list))])
 
-struct format {
-    const char *ending, *terminal;
-};
-
-static const struct format formats[] = {{".png", "pngcairo"}, {".svg", "svg"}};
-
 struct drawing {
     const struct plot *plot;
     FILE *script;
@@ -50,20 +44,9 @@ struct drawing {
     struct axis x, y;
 };
 
-static const struct format *format_of(const char *path)
-{
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        size_t ending = strlen(formats[i].ending);
-        if (length > ending && strcmp(path + length - ending, formats[i].ending) == 0)
-            return &formats[i];
-    }
-    return NULL;
-}
-
 bool plot_accepts(const char *path)
 {
-    return format_of(path) != NULL;
+    return gnuplot_terminal(path) != NULL;
 }
 
 /* False where there are too many chunks. */
@@ -196,7 +179,6 @@ static void write_caption(const struct drawing *drawing)
 
 static void write_settings(const struct drawing *drawing)
 {
-    const struct format *format = format_of(drawing->plot->path);
     bool below = longest_spec(drawing->plot) > LEGEND_LETTERS;
     fprintf(drawing->script,
             "set terminal %s noenhanced size %d,%d font 'sans,12' background '#ffffff'\n"
@@ -209,7 +191,7 @@ static void write_settings(const struct drawing *drawing)
             "set key %s samplen 4 spacing 1.25 font ',12'\n"
             "set xlabel 'scheduling step'\n"
             "set ylabel 'chunk size, iterations'\n",
-            format->terminal, WIDTH, HEIGHT, below ? -1 : 4,
+            gnuplot_terminal(drawing->plot->path), WIDTH, HEIGHT, below ? -1 : 4,
             below ? "below left Left reverse height 1.5" : "outside right top vertical Left reverse");
     write_title(drawing);
     write_caption(drawing);
