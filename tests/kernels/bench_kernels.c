@@ -5,6 +5,7 @@
 #include "tests/kernels/bound.h"
 #include "worker/kernels/adjoint.h"
 #include "worker/kernels/escape.h"
+#include "worker/kernels/evrard/gas.h"
 #include "worker/kernels/spin.h"
 #include "worker/kernels/spin_surface.h"
 
@@ -204,6 +205,65 @@ static void bench_spin(void)
     spin_cloud_fini(&cloud);
 }
 
+static void bench_density(struct gas *gas)
+{
+    struct gas_density density;
+    double start = now_s();
+    for (size_t i = 0; i < gas->config.particles; i++) {
+        gas_density(gas, i, &density);
+        gas_set_density(gas, i, &density);
+    }
+    double seconds = now_s() - start;
+    report("evrard", "density", "particles", (double)gas->config.particles, seconds, seconds);
+    gas_ready(gas);
+}
+
+static void bench_push(const struct gas *gas)
+{
+    struct gas_push push;
+    double start = now_s();
+    for (size_t i = 0; i < gas->config.particles; i++)
+        gas_push(gas, i, &push);
+    double seconds = now_s() - start;
+    report("evrard", "momentum and energy", "particles", (double)gas->config.particles, seconds, seconds);
+}
+
+/* The seconds for every tenth particle, times ten. */
+static double pull_seconds(struct gas *gas, double theta)
+{
+    struct octree_pull pull;
+    gas->tree.theta = theta;
+    gas_arrange(gas);
+    double start = now_s();
+    for (uint32_t slot = 0; slot < gas->config.particles; slot += 10)
+        octree_pull(&gas->tree, slot, 1e-4, &pull);
+    return 10 * (now_s() - start);
+}
+
+/* The sphere as it begins: every loop, and gravity beside the sum over all pairs. */
+static void bench_evrard(void)
+{
+    static const struct {
+        double theta;
+        const char *name;
+    } thetas[] = {{0.3, "gravity, theta 0.3"}, {0.5, "gravity, theta 0.5"}, {0.8, "gravity, theta 0.8"}};
+    const struct gas_config config = {
+        .particles = 10000, .theta = 0.5, .time_step = 0.001, .neighbours = 58, .softening = 0.01};
+    struct gas gas;
+    if (gas_init(&gas, &config) < 0)
+        return;
+    bench_density(&gas);
+    bench_push(&gas);
+    double start = now_s();
+    gas_arrange(&gas);
+    double seconds = now_s() - start, pairs = pull_seconds(&gas, 0), particles = (double)config.particles;
+    report("evrard", "tree", "particles", particles, seconds, seconds);
+    report("evrard", "gravity, all pairs", "particles", particles, pairs, pairs);
+    for (size_t k = 0; k < sizeof thetas / sizeof *thetas; k++)
+        report("evrard", thetas[k].name, "particles", particles, pull_seconds(&gas, thetas[k].theta), pairs);
+    gas_fini(&gas);
+}
+
 int main(void)
 {
     print_machine();
@@ -211,5 +271,6 @@ int main(void)
     bench_escape(4);
     bench_adjoint();
     bench_spin();
+    bench_evrard();
     return EXIT_SUCCESS;
 }
