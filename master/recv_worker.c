@@ -8,6 +8,7 @@ static unsigned subject(const struct message *message, unsigned sender)
     switch (message->type) {
     case MESSAGE_SPEED: speed_get(message, &speed); return speed.worker;
     case MESSAGE_PROBLEM: return message->problem.rank;
+    case MESSAGE_THREADS: return message->threads.worker;
     default: return sender;
     }
 }
@@ -36,6 +37,7 @@ void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_
     switch (message->type) {
     case MESSAGE_SPEED:
     case MESSAGE_PROBLEM:
+    case MESSAGE_THREADS:
     case MESSAGE_DRAIN: relay(master, w, message); break;
     default: serve(master, w, now_ns, message);
     }

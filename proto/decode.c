@@ -411,6 +411,25 @@ static enum decode_result decode_failure(struct message *message, const struct h
     return check_text(bytes + FAILURE_BYTES, header->number);
 }
 
+static enum decode_result decode_threads(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size)
+{
+    const struct header plain = {header->flags, 0, 0};
+    enum decode_result result = check_plain(&plain, size, THREADS_BYTES, 0);
+    if (result != DECODE_OK)
+        return result;
+    if (wire_float_is_bad(bytes + 8) || wire_float_is_bad(bytes + 12))
+        return DECODE_OUT_OF_RANGE;
+    message->threads = (struct threads){
+        .worker = header->id,
+        .count = header->number,
+        .max_over_mean = wire_get_float(bytes + 8),
+        .cov = wire_get_float(bytes + 12),
+        .chunks = wire_get64(bytes + 16),
+    };
+    return header->number < 2 || message->threads.max_over_mean < 1 ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
 static enum decode_result decode_suspect(struct message *message, const struct header *header,
                                          const unsigned char *bytes, size_t size)
 {
@@ -485,6 +504,7 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_FEEDBACK: return decode_feedback(message, &header, bytes, size);
     case MESSAGE_ADOPT: return decode_adopt(message, &header, bytes, size);
     case MESSAGE_LOST: return decode_lost(message, &header, bytes, size);
+    case MESSAGE_THREADS: return decode_threads(message, &header, bytes, size);
     case MESSAGE_FAULTS: return decode_faults(message, &header, bytes, size);
     case MESSAGE_FAILED: return decode_failed(message, &header, bytes, size);
     case MESSAGE_FAILURE: return decode_failure(message, &header, bytes, size);
@@ -538,6 +558,7 @@ const char *message_name(enum message_type type)
     case MESSAGE_FEEDBACK: return "FEEDBACK";
     case MESSAGE_ADOPT: return "ADOPT";
     case MESSAGE_LOST: return "LOST";
+    case MESSAGE_THREADS: return "THREADS";
     case MESSAGE_FAULTS: return "FAULTS";
     case MESSAGE_FAILED: return "FAILED";
     case MESSAGE_FAILURE: return "FAILURE";

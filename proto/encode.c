@@ -89,6 +89,15 @@ static size_t encode_pair(enum message_type type, uint64_t first, uint64_t secon
     return HEADER_BYTES + 16;
 }
 
+static size_t encode_threads(const struct threads *threads, unsigned char *out)
+{
+    put_header(out, MESSAGE_THREADS, 0, threads->count, threads->worker);
+    wire_put_float(out + 8, threads->max_over_mean);
+    wire_put_float(out + 12, threads->cov);
+    wire_put64(out + 16, threads->chunks);
+    return THREADS_BYTES;
+}
+
 static size_t encode_lost(const struct lost *lost, unsigned char *out)
 {
     put_header(out, MESSAGE_LOST, 0, 0, lost->rank);
@@ -163,6 +172,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_FEEDBACK: return encode_records(message, 0, 0, FEEDBACK_RECORD_BYTES, out);
     case MESSAGE_ADOPT: return encode_pair(MESSAGE_ADOPT, message->adopt.first, message->adopt.count, out);
     case MESSAGE_LOST: return encode_lost(&message->lost, out);
+    case MESSAGE_THREADS: return encode_threads(&message->threads, out);
     case MESSAGE_FAULTS: return encode_pair(MESSAGE_FAULTS, message->faults.reissued, message->faults.duplicates, out);
     case MESSAGE_FAILED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     case MESSAGE_FAILURE: return encode_failure(&message->failure, out);
@@ -194,6 +204,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_FEEDBACK: return HEADER_BYTES + message->record_count * FEEDBACK_RECORD_BYTES;
     case MESSAGE_ADOPT: return ADOPT_BYTES;
     case MESSAGE_LOST: return LOST_BYTES;
+    case MESSAGE_THREADS: return THREADS_BYTES;
     case MESSAGE_FAULTS: return FAULTS_BYTES;
     case MESSAGE_FAILED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_FAILURE: return FAILURE_BYTES + message->failure.length;

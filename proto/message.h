@@ -17,6 +17,7 @@
 #define ADOPT_BYTES   24
 #define LOST_BYTES    32
 #define FAULTS_BYTES  24
+#define THREADS_BYTES 24
 #define FAILURE_BYTES 24
 #define SUSPECT_BYTES 32
 #define SPEED_BYTES   168 /* and 8 for each level */
@@ -68,6 +69,7 @@ enum message_type {
     MESSAGE_ECHO = 0x16,
     MESSAGE_ADOPT = 0x17,
     MESSAGE_FAILURE = 0x18,
+    MESSAGE_THREADS = 0x19,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
@@ -128,6 +130,15 @@ struct end {
 struct goodbye {
     uint64_t messages, bytes;
     uint64_t wait_ns; /* a worker's idle time since its last chunk */
+};
+
+/* What the threads of a worker have done. */
+struct threads {
+    uint32_t worker;     /* rank */
+    unsigned count;      /* at least 2 */
+    float max_over_mean; /* of the times that they computed; at least 1 */
+    float cov;           /* likewise: standard deviation over mean */
+    uint64_t chunks;     /* that they drew */
 };
 
 struct echo {
@@ -201,6 +212,7 @@ struct message {
         struct assign assign;
         struct end end;
         struct goodbye goodbye;
+        struct threads threads;
         struct echo echo;
         struct adopt adopt;
         struct lost lost;

@@ -212,11 +212,20 @@ static void receive_problem(struct supermaster *supermaster, const struct proble
     supermaster_fail(supermaster, problem->rank, text);
 }
 
+static void receive_threads(struct supermaster *supermaster, const struct threads *threads)
+{
+    if (supermaster_speaks_for(supermaster, threads->worker))
+        supermaster->figures[topology_worker(supermaster->config.topology, threads->worker)].threads = *threads;
+    else
+        supermaster_refuse(supermaster, "told of the threads of a rank that it does not serve");
+}
+
 void supermaster_receive_common(struct supermaster *supermaster, const struct message *message)
 {
     switch (message->type) {
     case MESSAGE_SPEED: supermaster_receive_speed(supermaster, message); break;
     case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
+    case MESSAGE_THREADS: receive_threads(supermaster, &message->threads); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
     default: supermaster_refuse(supermaster, "sent a message that is not for it to send");
     }

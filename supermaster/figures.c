@@ -26,6 +26,10 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .compute_s = seconds(figures->compute_ns),
         .wait_s = seconds(figures->wait_ns),
         .finish_s = seconds(figures->finish_ns),
+        .threads = figures->threads.count,
+        .thread_chunks = figures->threads.chunks,
+        .thread_max_over_mean = figures->threads.max_over_mean,
+        .thread_cov = figures->threads.cov,
     };
 }
 

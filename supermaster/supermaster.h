@@ -133,6 +133,7 @@ struct failures {
 struct worker_figures {
     double speed; /* relative; 0 until known */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
+    struct threads threads; /* count 0: it has told of none */
 };
 
 struct supermaster {

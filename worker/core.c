@@ -85,6 +85,8 @@ static void flush(struct worker *worker, uint64_t now_ns, struct actions *action
 static void leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     uint64_t wait_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
+    if (worker->config.threads != NULL)
+        send_up(worker, actions, &(struct message){.type = MESSAGE_THREADS, .threads = *worker->config.threads});
     send_up(
         worker, actions,
         &(struct message){
@@ -133,7 +135,7 @@ static void begin_chunk(const struct assigned *chunk, uint64_t mark, struct acti
 /* What waits is not wanted any more. */
 static void drop_queue(struct worker *worker, struct actions *actions)
 {
-    if (worker->config.threads && worker->queue_count > 0)
+    if (worker->config.threads != NULL && worker->queue_count > 0)
         actions_add(actions, &(struct action){.type = ACTION_FORGET});
     worker->queue_count = 0;
     worker->queue_iterations = 0;
@@ -157,7 +159,7 @@ static void run(const struct worker *worker, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
     uint64_t mark = running->careful ? 0 : worker_next_mark(worker, 0);
-    if (!worker->config.threads)
+    if (worker->config.threads == NULL)
         begin_chunk(running, mark, actions);
     else if (mark > 0)
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
@@ -171,7 +173,7 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     unsigned last = (worker->queue_first + worker->queue_count++) % WORKER_QUEUE_MAX;
     worker->queue[last] = *chunk;
     worker->queue_iterations += chunk->count;
-    if (worker->config.threads)
+    if (worker->config.threads != NULL)
         begin_chunk(chunk, 0, actions);
 }
 

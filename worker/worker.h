@@ -18,7 +18,9 @@ struct worker_config {
     uint64_t drain_ns;    /* so long after a drain it may finish its chunk */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
-    bool threads;              /* it has some: chunks begin as they come, and finish in that order */
+    /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
+     * as they come, and finish in that order. */
+    const struct threads *threads;
 };
 
 struct assigned {

@@ -33,7 +33,10 @@ struct report_worker {
     uint64_t iterations, chunks;
     double compute_s; /* inside the kernel */
     double wait_s;    /* idle, from its first request to the end of the run */
-    double finish_s;  /* from the first assignment of the run to its own last completion; 0 if it had no chunk */
+    unsigned threads; /* 0: one, and nothing is told of it */
+    uint64_t thread_chunks;
+    double thread_max_over_mean, thread_cov; /* of the times that the threads computed */
+    double finish_s; /* from the first assignment of the run to its own last completion; 0 if it had no chunk */
 };
 
 /* A time step. */
@@ -63,6 +66,7 @@ struct report {
     const struct hdss_kernel *kernel; /* borrowed, as all pointers here */
     const union hdss_value *values;   /* of its parameters, in table order */
     struct sched_spec technique;
+    const struct sched_spec *thread_technique; /* of the threads of a worker among themselves; NULL: there are none */
     struct sched_value_used measured[SCHED_PARAMS_MAX]; /* values of it that were measured */
     unsigned measured_count;
     const struct choice *choice; /* how `technique` was chosen; NULL where the user gave it */
@@ -104,6 +108,12 @@ struct report {
     struct {
         double max_over_mean, cov; /* of the workers' finish_s; 1 and 0 where nobody had a chunk */
     } imbalance;
+    struct {
+        unsigned threads; /* of all workers that have some */
+        uint64_t chunks;  /* at the thread level */
+        double max_over_mean,
+            cov; /* of the threads' computing times in a worker, mean over the workers that have some */
+    } thread_level;
 };
 
 /* Computes the derived figures from the others. */

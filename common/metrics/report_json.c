@@ -147,6 +147,20 @@ static void set_figures(json_t *object, const struct report *report)
                                   real(report->imbalance.cov)));
 }
 
+/* Beside the imbalance of the workers that of the threads within a worker. */
+static void set_thread_level(json_t *object, const struct report *report)
+{
+    if (report->thread_technique == NULL)
+        return;
+    json_object_set_new(object, "threads",
+                        json_pack("{s:o, s:{s:s, s:o}, s:o, s:{s:o, s:o}}", "count",
+                                  integer(report->thread_level.threads), "technique", "name",
+                                  report->thread_technique->technique->name, "params",
+                                  technique_params(report->thread_technique), "chunks",
+                                  integer(report->thread_level.chunks), "imbalance", "max_over_mean",
+                                  real(report->thread_level.max_over_mean), "cov", real(report->thread_level.cov)));
+}
+
 static const char *outcome_name(enum report_outcome outcome)
 {
     static const char *const names[] = {
@@ -220,6 +234,7 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "nodes", integer(report->nodes));
     json_object_set_new(object, "started_at", json_string(started_at));
     set_figures(object, report);
+    set_thread_level(object, report);
     set_counters(object, report);
     json_object_set_new(object, "failed", list_ranges(report->failed, report->failed_count));
     json_object_set_new(object, "failures", failures(report));
@@ -235,6 +250,11 @@ static json_t *make_worker(const struct report_worker *worker)
                                "compute_s", real(worker->compute_s), "wait_s", real(worker->wait_s));
     if (worker->weight > 0)
         json_object_set_new(object, "weight", real(worker->weight));
+    if (worker->threads > 0)
+        json_object_set_new(object, "threads",
+                            json_pack("{s:o, s:o, s:o, s:o}", "count", integer(worker->threads), "chunks",
+                                      integer(worker->thread_chunks), "max_over_mean",
+                                      real(worker->thread_max_over_mean), "cov", real(worker->thread_cov)));
     return object;
 }
 

@@ -158,6 +158,18 @@ static void add_technique(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+/* "threads      8 with fac2, 1,234 chunks" */
+static void add_threads(struct text *text, const struct report *report)
+{
+    char spec[SCHED_SPEC_TEXT_MAX];
+    if (report->thread_level.threads == 0 || report->thread_technique == NULL)
+        return;
+    sched_spec_format(report->thread_technique, spec, sizeof spec);
+    text_add(text, "  threads      %u, by %s in ", report->thread_level.threads, spec);
+    add_plural(text, report->thread_level.chunks, "chunk");
+    text_add(text, "\n");
+}
+
 static void add_topology(struct text *text, const struct report *report)
 {
     text_add(text, "  topology     %s: ", report_topology_name(report->topology));
@@ -173,6 +185,7 @@ static void add_topology(struct text *text, const struct report *report)
         add_plural(text, report->cores, "core");
     }
     text_add(text, "\n");
+    add_threads(text, report);
     if (report->cores > 0 && report->workers > report->cores)
         text_add(text, "  note         %u workers share %u cores: efficiency and overhead tell of that, too\n",
                  report->workers, report->cores);
@@ -187,6 +200,10 @@ static void add_figures(struct text *text, const struct report *report)
              human_duration(overhead, report->overhead_s), human_duration(startup, report->startup_s));
     text_add(text, "  imbalance    %.3f max/mean of the workers' finishing times, cov %.3f\n",
              report->imbalance.max_over_mean, report->imbalance.cov);
+    if (report->thread_level.threads > 0)
+        text_add(text,
+                 "  in a worker  %.3f max/mean of its threads' computing times, cov %.3f (means over the workers)\n",
+                 report->thread_level.max_over_mean, report->thread_level.cov);
 }
 
 /* Of the time steps that this run has done. */

@@ -28,12 +28,17 @@ def read(path):
 def test_results_are_the_same_for_every_number_of_threads_and_pair_of_techniques():
     pairs = [('dfss', 'fac2', 2, 0), ('awf-b', 'gss', 3, 1), ('ss', 'static', 2, 0), ('af', 'ss', 3, 0), ('static', 'tss', 2, 1)]
     lines = [line(['--output', 'one.npy', *LOOP])]
-    lines += [line(['--threads', threads, '--technique', process, '--thread-technique', thread, '--output', f'{process}.npy', *LOOP],
+    lines += [line(['--threads', threads, '--technique', process, '--thread-technique', thread, '--output', f'{process}.npy',
+                    '--report', f'{process}.json', *LOOP],
                    masters=masters) for process, thread, threads, masters in pairs]
     lines += [line(['--threads', 'auto', *LOOP])]
     results = [*side_by_side(lines[:3]), *side_by_side(lines[3:5]), *side_by_side(lines[5:])]
     assert all(result.status == 0 for result in results), '\n'.join(map(str, results))
     assert len({result.checksum() for result in results}) == 1, [result.checksum() for result in results]
+    figures = report('af.json')
+    assert figures['threads']['count'] == 6 and figures['threads']['technique']['name'] == 'ss' and figures['threads']['chunks'] == 192, figures['threads']
+    assert all(row['threads']['count'] == 3 and row['threads']['max_over_mean'] >= 1 for row in figures['worker_stats']), figures['worker_stats']
+    assert report('static.json')['threads']['imbalance']['max_over_mean'] >= 1
     for process, *_ in pairs:
         assert read(f'{process}.npy') == read('one.npy'), process
 

@@ -17,13 +17,30 @@
 /* A thread that finds nothing to draw looks on for so long before it sleeps. */
 #define SPIN_NS 50000u
 
+/* Adds to what only this thread writes, and the main one reads. */
+static void add(_Atomic uint64_t *sum, uint64_t more)
+{
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
 /* --- time --- */
 
-static void learn(struct member *member, uint64_t elapsed_ns)
+static uint64_t iterations_in(double time_ns, double iteration_ns)
+{
+    double count = time_ns / iteration_ns;
+    return count > 1 ? (uint64_t)count : 1;
+}
+
+/* `most`: iterations of a piece, whatever their time; 0: no limit. */
+static void learn(struct member *member, uint64_t elapsed_ns, uint64_t most)
 {
     double time = (double)elapsed_ns / (double)member->untimed, before = member->iteration_ns;
     time = time < 0.5 ? 0.5 : time;
     member->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
+    member->piece_most = iterations_in(PIECE_NS, member->iteration_ns);
+    if (most > 0)
+        member->piece_most = exec_least(member->piece_most, most);
+    member->tick_most = iterations_in(TICK_NS, member->iteration_ns);
 }
 
 /* Reads the clock: what was done since it was read last has taken that long. */
@@ -35,71 +52,58 @@ static uint64_t tick(struct team *team, unsigned thread)
     member->read_ns = now_ns;
     if (member->untimed == 0)
         return now_ns;
-    learn(member, elapsed_ns);
+    learn(member, elapsed_ns, team->scratch_most);
     if (team->config.exec.spread && (double)elapsed_ns >= SPREAD_PIECE_NS / 2)
         team_add_spread(team, slot, member->untimed, (double)elapsed_ns);
     member->untimed = 0;
-    member->busy_ns += elapsed_ns;
+    add(&member->busy_ns, elapsed_ns);
+    add(&member->chunks, member->draws);
+    member->draws = 0;
     atomic_fetch_add_explicit(&slot->busy_ns, elapsed_ns, memory_order_relaxed);
     return now_ns;
-}
-
-static bool tick_is_due(const struct member *member)
-{
-    return (double)member->untimed * member->iteration_ns >= TICK_NS || member->iteration_ns <= 0;
 }
 
 /* --- iterations --- */
 
 /* Runs the kernel as slowly as it is to be. */
-static int run_slowly(struct team *team, struct member *member, const struct range *piece, void *records)
+static int run_slowly(struct team *team, struct member *member, uint64_t first, uint64_t count, void *records)
 {
     const struct exec *exec = &team->exec;
     const clockid_t clock = exec_work_clock(exec);
     uint64_t began = clock_ns(clock);
-    int result = exec->config.kernel->run(member->instance, piece->first, piece->count, records, member->error);
+    int result = exec->config.kernel->run(member->instance, first, count, records, member->error);
     member->waiting_ns += (double)(clock_ns(clock) - began) * (exec->config.slowdown - 1);
     exec_pay_waiting(&member->waiting_ns, false);
     return result;
 }
 
-static int run_kernel(struct team *team, struct member *member, const struct range *piece, void *records)
+static inline int run_kernel(struct team *team, struct member *member, uint64_t first, uint64_t count, void *records)
 {
     const struct exec_config *config = &team->config.exec;
-    return config->slowdown > 1
-               ? run_slowly(team, member, piece, records)
-               : config->kernel->run(member->instance, piece->first, piece->count, records, member->error);
-}
-
-static uint64_t piece_size(const struct team *team, const struct member *member, uint64_t count)
-{
-    double in_time = member->iteration_ns > 0 ? PIECE_NS / member->iteration_ns : 1;
-    if (in_time < (double)count)
-        count = in_time < 1 ? 1 : (uint64_t)in_time;
-    return team->scratch_most > 0 ? exec_least(count, team->scratch_most) : count;
+    return config->slowdown > 1 ? run_slowly(team, member, first, count, records)
+                                : config->kernel->run(member->instance, first, count, records, member->error);
 }
 
 /* Runs a piece at the beginning of what is drawn. Of a part that has failed nothing is computed any more. */
-static void run_piece(struct team *team, unsigned thread)
+static inline void run_piece(struct team *team, unsigned thread)
 {
     struct member *member = &team->member[thread];
     struct ring_thread *own = &team->ring.thread[thread];
-    struct range piece = member->drawn;
-    if (piece.first < own->part_first || piece.first >= own->part_end)
-        ring_take_part(&team->ring, thread, piece.first, member->read_ns);
-    piece.count = piece_size(team, member, exec_least(piece.count, own->part_end - piece.first));
+    uint64_t first = member->next;
+    if (first < own->part_first || first >= own->part_end)
+        ring_take_part(&team->ring, thread, first, member->read_ns);
+    uint64_t count = exec_least(exec_least(member->end, own->part_end) - first, member->piece_most);
     if (!ring_has_failed(own)) {
         unsigned char *to = own->slot->records;
-        to = to == NULL ? member->scratch : to + (piece.first - own->slot->first) * team->record_bytes;
-        if (run_kernel(team, member, &piece, to) < 0)
+        to = to == NULL ? member->scratch : to + (first - own->slot->first) * team->record_bytes;
+        if (run_kernel(team, member, first, count, to) < 0)
             ring_fail(own);
         else
-            own->digest += digest_records(piece.first, piece.count, to, team->record_bytes);
+            own->digest += digest_records(first, count, to, team->record_bytes);
     }
-    own->done += piece.count;
-    member->untimed += piece.count;
-    member->drawn.first += piece.count;
-    member->drawn.count -= piece.count;
+    own->done += count;
+    member->untimed += count;
+    member->next = first + count;
 }
 
 /* --- slots --- */
@@ -117,12 +121,12 @@ static bool enter(struct team *team, unsigned thread)
 }
 
 /* Draws; goes on with the next slot where this one is dry. False: there is nothing to draw. */
-static bool draw(struct team *team, unsigned thread)
+static inline bool draw(struct team *team, unsigned thread)
 {
     struct ring_thread *own = &team->ring.thread[thread];
     while (own->slot != NULL || enter(team, thread)) {
-        if (ring_draw(own, &team->member[thread].drawn)) {
-            team->member[thread].chunks++;
+        if (ring_draw(own, &team->member[thread].next, &team->member[thread].end)) {
+            team->member[thread].draws++;
             return true;
         }
         ring_tell(&team->ring, thread, tick(team, thread));
@@ -134,14 +138,14 @@ static bool draw(struct team *team, unsigned thread)
 bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
 {
     struct member *member = &team->member[thread];
-    bool any = false;
+    bool any = false, is_main = thread == 0;
     if (team->ring.thread[thread].slot != NULL) /* it has looked after something else meanwhile */
         member->read_ns = clock_ns(CLOCK_MONOTONIC);
-    while (!ring_is_stopped(&team->ring) && (member->drawn.count > 0 || draw(team, thread))) {
+    while (!ring_is_stopped(&team->ring) && (member->next < member->end || draw(team, thread))) {
         any = true;
         run_piece(team, thread);
-        bool is_late = thread == 0 && team_has_news(team);
-        if (!is_late && !tick_is_due(member))
+        bool is_late = is_main && team_has_news(team);
+        if (!is_late && member->untimed < member->tick_most)
             continue;
         uint64_t now_ns = tick(team, thread);
         ring_tell(&team->ring, thread, now_ns);

@@ -130,15 +130,16 @@ bool ring_enter(struct ring *ring, unsigned thread);
 /* Leaves a slot that is dry: all that was done must have been told. */
 void ring_leave(struct ring *ring, unsigned thread);
 
-/* Draws from the slot that the thread is at. False: it is dry. */
-static inline bool ring_draw(struct ring_thread *own, struct range *range)
+/* Draws iterations `*first` to `*end` - 1 from the slot that the thread is at. False: it is dry. */
+static inline bool ring_draw(struct ring_thread *own, uint64_t *first, uint64_t *end)
 {
     struct ring_slot *slot = own->slot;
     uint64_t step = atomic_fetch_add_explicit(&slot->step, 1, memory_order_relaxed);
     if (step >= slot->bounds.count)
         return false;
-    range->count = sched_bounds_chunk(&slot->bounds, step, &range->first);
-    range->first += slot->first;
+    uint64_t start, count = sched_bounds_chunk(&slot->bounds, step, &start);
+    *first = slot->first + start;
+    *end = *first + count;
     return true;
 }
 

@@ -71,6 +71,7 @@ static int open_member(struct team *team, unsigned thread)
     const struct hdss_kernel *kernel = config->kernel;
     struct member *member = &team->member[thread];
     member->instance = team->exec.instance;
+    member->piece_most = member->tick_most = 1;
     if (!config->collect) {
         member->scratch = aligned_alloc(64, whole_lines(team->scratch_most * team->record_bytes));
         if (member->scratch == NULL)
@@ -112,6 +113,7 @@ int team_init(struct team *team, const struct team_config *config)
 {
     struct error error;
     *team = (struct team){.config = *config, .bell = -1};
+    team->figures = (struct threads){config->exec.worker.rank, config->threads, 1, 0, 0};
     team->config.exec.short_runs = false;
     struct exec_config alone = team->config.exec;
     alone.spread = false;
@@ -190,19 +192,19 @@ void team_add_spread(struct team *team, const struct ring_slot *slot, uint64_t i
     pthread_mutex_unlock(&team->lock);
 }
 
-void team_figures(const struct team *team, struct team_figures *figures)
+/* Takes what the threads have done so far: what is over has been counted before it was told. */
+static void take_figures(struct team *team)
 {
     struct stats stats;
     stats_init(&stats);
-    *figures = (struct team_figures){0};
+    team->figures.chunks = 0;
     for (unsigned t = 0; t < team->config.threads; t++) {
         const struct member *member = &team->member[t];
-        stats_add(&stats, (double)member->busy_ns);
-        figures->chunks += member->chunks;
-        figures->busy_ns += member->busy_ns;
-        figures->busy_max_ns = member->busy_ns > figures->busy_max_ns ? member->busy_ns : figures->busy_max_ns;
+        stats_add(&stats, (double)atomic_load_explicit(&member->busy_ns, memory_order_relaxed));
+        team->figures.chunks += atomic_load_explicit(&member->chunks, memory_order_relaxed);
     }
-    figures->busy_cov = stats_cov(&stats);
+    team->figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
+    team->figures.cov = (float)stats_cov(&stats);
 }
 
 static double busy_of(const struct team *team, uint64_t number)
@@ -390,6 +392,7 @@ static void end_chunk(struct team *team, struct event *event, uint64_t ended_ns)
     pthread_mutex_lock(&team->lock);
     const struct spread spread = slot->spread;
     pthread_mutex_unlock(&team->lock);
+    take_figures(team);
     event->type = EVENT_FINISHED;
     event->chunk.began_ns = team->chunk_began_ns;
     event->chunk.compute_ns = wall_ns(team, ended_ns, later);

@@ -27,23 +27,19 @@ struct team_config {
     unsigned cores; /* that they may run on */
 };
 
-/* What the threads have done in all. */
-struct team_figures {
-    uint64_t chunks;               /* at the thread level */
-    uint64_t busy_ns, busy_max_ns; /* inside the kernel: of all together, of the busiest */
-    double busy_cov;               /* standard deviation over mean of the threads' busy times; 0 where they had none */
-};
-
 struct member {
     _Alignas(RING_LINE) void *instance;
-    unsigned char *scratch; /* for records that are only digested; owned */
-    bool open;              /* the instance is its own */
-    struct range drawn;     /* what is left of the latest draw */
-    double iteration_ns;    /* estimate; 0: not known */
-    uint64_t untimed;       /* iterations since the clock was read */
-    uint64_t read_ns;       /* when it was */
-    double waiting_ns;      /* owed to the slowdown */
-    uint64_t chunks, busy_ns;
+    unsigned char *scratch;           /* for records that are only digested; owned */
+    bool open;                        /* the instance is its own */
+    uint64_t next, end;               /* what is left of the latest draw */
+    double iteration_ns;              /* estimate; 0: not known */
+    uint64_t piece_most;              /* iterations of a call of the kernel, by that; at least 1 */
+    uint64_t tick_most;               /* and between two readings of the clock */
+    uint64_t untimed;                 /* since it was read */
+    uint64_t draws;                   /* that are not in `chunks` yet */
+    uint64_t read_ns;                 /* when it was */
+    double waiting_ns;                /* owed to the slowdown */
+    _Atomic uint64_t chunks, busy_ns; /* only the thread itself writes them */
     char error[HDSS_ERROR_MAX];
 };
 
@@ -88,6 +84,7 @@ struct team {
     /* time */
     uint64_t last_ended_ns; /* when the latest chunk was over */
     double last_later_ns;   /* time in later ones then */
+    struct threads figures; /* when the latest chunk was over */
     bool dry_told;          /* since the latest chunk came */
     /* for the main thread */
     int bell;   /* an eventfd */
@@ -122,9 +119,6 @@ static inline int team_descriptor(const struct team *team)
 {
     return team->bell;
 }
-
-/* When nobody computes. */
-void team_figures(const struct team *team, struct team_figures *figures);
 
 /* --- members.c: what each thread does --- */
 

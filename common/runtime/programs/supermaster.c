@@ -149,7 +149,11 @@ static int record(void *context, const struct range *ranges, size_t count, uint6
 /* Prints the summary and writes the report. Returns the exit status. */
 static int say_how_it_went(struct program *program, int status)
 {
-    struct report report = {.cores = runtime_cores(program->runtime)};
+    const struct job *job = &program->lead.plan.job;
+    struct report report = {
+        .cores = runtime_cores(program->runtime),
+        .thread_technique = job->threads != 1 ? &job->thread_technique : NULL,
+    };
     struct report_worker *rows = calloc(program->topology->workers, sizeof *rows);
     if (rows == NULL) {
         lead_say_failure(&program->lead, "out of memory for the report", program->lead.rank);

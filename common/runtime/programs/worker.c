@@ -170,7 +170,7 @@ static void init_machine(struct program *program)
         .drain_ns = job->drain_ns,
         .ask_ahead = modes[job->ask_ahead],
         .ask_ahead_chunks = job->ask_ahead_chunks,
-        .threads = program->threads > 1,
+        .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
     };
     worker_init(&program->worker, &config);
 }

@@ -143,6 +143,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"FAULTS", {.type = MESSAGE_FAULTS, .faults = {UINT64_MAX, UINT64_MAX - 1}}},
         {"FAILED, one range", records_of(MESSAGE_FAILED, failed_records, 1)},
         {"FAILED, FAILED_MAX ranges", records_of(MESSAGE_FAILED, failed_records, FAILED_MAX)},
+        {"THREADS, least", {.type = MESSAGE_THREADS, .threads = {0, 2, 1, 0, 0}}},
+        {"THREADS, most", {.type = MESSAGE_THREADS, .threads = {UINT32_MAX, UINT16_MAX, 3e38f, 3e38f, UINT64_MAX}}},
         {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
         {"GOODBYE of everything", {.type = MESSAGE_GOODBYE, .goodbye = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2}}},
         {"REPORT of nothing", {.type = MESSAGE_REPORT}},
@@ -268,6 +270,12 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->faults.duplicates, want->faults.duplicates);
         break;
     case MESSAGE_FAILED: assert_same_records(got, want, ASSIGN_RECORD_BYTES); break;
+    case MESSAGE_THREADS:
+        ck_assert_uint_eq(got->threads.worker, want->threads.worker);
+        ck_assert_uint_eq(got->threads.count, want->threads.count);
+        ck_assert(got->threads.max_over_mean == want->threads.max_over_mean && got->threads.cov == want->threads.cov);
+        ck_assert_uint_eq(got->threads.chunks, want->threads.chunks);
+        break;
     case MESSAGE_GOODBYE:
         ck_assert_uint_eq(got->goodbye.messages, want->goodbye.messages);
         ck_assert_uint_eq(got->goodbye.bytes, want->goodbye.bytes);
