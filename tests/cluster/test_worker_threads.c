@@ -1,0 +1,113 @@
+/* A worker with threads, step by step: chunks begin as they come, the oldest is told of, and what waits is given up
+ * where a worker of one thread would just not begin it. */
+#include "tests/lib/suite.h"
+#include "worker/worker.h"
+
+enum { MASTER_RANK = 1 };
+
+static struct worker worker;
+static struct actions actions;
+static struct threads figures = {3, 4, 1.5f, 0.25f, 60};
+
+static const struct action *step(struct event event, size_t count)
+{
+    actions_clear(&actions);
+    worker_step(&worker, &event, &actions);
+    ck_assert_uint_eq(actions.length, count);
+    return actions.items;
+}
+
+static const struct action *tell(struct message message, size_t count)
+{
+    return step((struct event){.type = EVENT_MESSAGE, .from = MASTER_RANK, .message = &message, .now_ns = 1000}, count);
+}
+
+static const struct action *assign(uint32_t chunk, uint64_t first, uint64_t count, size_t actions_wanted)
+{
+    return tell((struct message){.type = MESSAGE_ASSIGN, .assign = {chunk, first, count, false}}, actions_wanted);
+}
+
+static const struct action *finish(size_t count)
+{
+    return step((struct event){.type = EVENT_FINISHED, .now_ns = 2000, .chunk = {.count = 10, .compute_ns = 500}},
+                count);
+}
+
+static void begin(enum ask_ahead ask_ahead)
+{
+    worker_init(&worker, &(struct worker_config){.rank = 3,
+                                                 .master = MASTER_RANK,
+                                                 .drain_ns = 1000000,
+                                                 .ask_ahead = ask_ahead,
+                                                 .ask_ahead_chunks = 2,
+                                                 .threads = &figures});
+    ck_assert_int_eq(actions_init(&actions, 16), 0);
+    const struct action *asks = step((struct event){.type = EVENT_START}, 1);
+    ck_assert_int_eq(asks->send.message.type, MESSAGE_REQUEST);
+}
+
+static void assert_runs(const struct action *action, uint64_t first)
+{
+    ck_assert_int_eq(action->type, ACTION_RUN);
+    ck_assert_uint_eq(action->run.first, first);
+}
+
+START_TEST(chunks_begin_as_they_come_and_finish_in_order)
+{
+    begin(ASK_AHEAD_FIXED);
+    const struct action *action = assign(1, 0, 10, 2); /* runs, and asks for two more */
+    assert_runs(&action[0], 0);
+    ck_assert_uint_eq(action[1].send.message.request.asks, 2);
+    assert_runs(assign(2, 10, 10, 1), 10);
+    assert_runs(assign(3, 20, 10, 1), 20);
+    for (uint32_t chunk = 1; chunk <= 3; chunk++) { /* nothing is begun again */
+        action = finish(1);
+        ck_assert_int_eq(action->type, ACTION_SEND);
+        ck_assert_uint_eq(action->send.message.request.chunk, chunk);
+    }
+    ck_assert_str_eq(worker_state_name(&worker), "ASKING");
+    actions_fini(&actions);
+}
+END_TEST
+
+START_TEST(threads_that_run_dry_are_asked_for_once)
+{
+    begin(ASK_AHEAD_AUTO);
+    assign(1, 0, 10, 2);
+    const struct action *action = step((struct event){.type = EVENT_DRY, .now_ns = 1200}, 1);
+    ck_assert_int_eq(action->send.message.type, MESSAGE_REQUEST);
+    ck_assert_uint_eq(action->send.message.request.asks, 1);
+    step((struct event){.type = EVENT_DRY, .now_ns = 1300}, 0); /* one is on its way */
+    assert_runs(assign(2, 10, 10, 1), 10);
+    step((struct event){.type = EVENT_DRY, .now_ns = 1400}, 1);
+    actions_fini(&actions);
+}
+END_TEST
+
+START_TEST(a_drain_gives_up_all_but_the_oldest)
+{
+    begin(ASK_AHEAD_FIXED);
+    assign(1, 0, 10, 2);
+    assign(2, 10, 10, 1);
+    ck_assert_int_eq(tell((struct message){.type = MESSAGE_END, .end = {.drain = true}}, 1)->type, ACTION_FORGET);
+    step((struct event){.type = EVENT_DRY, .now_ns = 1500}, 0);
+    const struct action *action = finish(4);
+    ck_assert_uint_eq(action[0].send.message.request.chunk, 1);
+    ck_assert_int_eq(action[1].send.message.type, MESSAGE_THREADS);
+    ck_assert_uint_eq(action[1].send.message.threads.chunks, figures.chunks);
+    ck_assert_int_eq(action[2].send.message.type, MESSAGE_GOODBYE);
+    ck_assert_int_eq(action[3].type, ACTION_EXIT);
+    actions_fini(&actions);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("worker-threads");
+    TCase *all = tcase_create("steps");
+    tcase_add_test(all, chunks_begin_as_they_come_and_finish_in_order);
+    tcase_add_test(all, threads_that_run_dry_are_asked_for_once);
+    tcase_add_test(all, a_drain_gives_up_all_but_the_oldest);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
