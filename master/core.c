@@ -50,6 +50,7 @@ int master_init(struct master *master, const struct master_config *config)
         .drain_ns = config->drain_ns,
         .retries = config->retries,
         .once = config->once,
+        .threads = config->threads,
         .childless = config->childless,
         .ops = config->feedback ? &learning_ops : &service_ops,
         .owner = master,

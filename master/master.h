@@ -16,6 +16,7 @@ struct master_config {
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
     uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
     bool once;             /* nobody is given what another still computes */
+    bool threads;          /* a worker may compute all chunks that it holds at the same time */
     bool childless;        /* nothing is run in a child process */
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
     unsigned retries;      /* of what did not work */

@@ -76,6 +76,7 @@ static int init_service(struct supermaster *supermaster)
         .drain_ns = supermaster->config.drain_ns,
         .retries = supermaster->config.retries,
         .once = supermaster->config.once,
+        .threads = supermaster->config.threads,
         .childless = supermaster->config.childless,
         .ops = may_learn(&supermaster->config) ? &learning_ops : &service_ops,
         .owner = supermaster,

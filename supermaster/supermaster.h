@@ -26,6 +26,7 @@ struct supermaster_config {
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
     uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
     bool once;             /* nobody is given what another still computes */
+    bool threads;          /* a worker may compute all chunks that it holds at the same time */
     bool childless;        /* nothing is run in a child process */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */

@@ -219,15 +219,29 @@ static void note_loss(struct service *service, unsigned w, uint64_t chunks, cons
     service->losses[service->loss_count++] = (struct loss){w, chunks, *running};
 }
 
-/* What the worker computed when it died is held against those iterations, unless others' results of them count. */
+/* Holds what is left of the chunk against its iterations, unless others' results of them count. */
+static struct range blame(struct service *service, const struct grant *grant)
+{
+    if (grant->claim == CLAIM_VOID || grant->received == grant->count || service->ending)
+        return (struct range){0};
+    const struct range rest = rest_of(grant);
+    service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
+    return rest;
+}
+
+/* What the worker computed when it died is held against those iterations: with threads that may be any chunk that it
+ * held, of which the oldest is returned. */
 static struct range blame_running(struct service *service, struct served *worker)
 {
     const struct grant *running = running_grant(worker);
-    if (running == NULL || running->claim == CLAIM_VOID || running->received == running->count || service->ending)
+    if (running == NULL)
         return (struct range){0};
-    const struct range rest = rest_of(running);
-    service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
-    return rest;
+    for (unsigned i = 0; service->threads && i < GRANTS_MAX; i++) {
+        const struct grant *grant = &worker->grants[i];
+        if (grant != running && grant->chunk != 0 && !grant->computed)
+            blame(service, grant);
+    }
+    return blame(service, running);
 }
 
 void service_lost(struct service *service, unsigned w, uint64_t now_ns)

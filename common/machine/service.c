@@ -15,6 +15,7 @@ int service_init(struct service *service, const struct service_config *config)
         .retries = config->retries,
         .elsewhere_due_ns = NEVER,
         .once = config->once,
+        .threads = config->threads,
         .childless = config->childless,
         .present = config->absent ? 0 : config->workers,
         .leave_due_ns = NEVER,

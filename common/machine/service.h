@@ -110,6 +110,7 @@ struct service_config {
     uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
     unsigned retries;      /* of what did not work */
     bool once;             /* nobody is given what another still computes, however long that takes */
+    bool threads;          /* a worker may compute all chunks that it holds at the same time */
     bool childless;        /* nothing is run in a child process: what took workers down goes out one by one */
     const struct service_ops *ops;
     void *owner;
@@ -128,7 +129,7 @@ struct service {
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes, drain_ns;
-    bool once, childless;
+    bool once, childless, threads;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */

@@ -65,6 +65,7 @@ static int init_machine(struct program *program)
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .drain_ns = plan->job.drain_ns,
         .once = plan->loop.has_effects,
+        .threads = plan->job.threads != 1,
         .childless = plan->kernel->descriptor != NULL,
         .feedback = job_learns(&plan->job),
         .retries = plan->job.retries,
