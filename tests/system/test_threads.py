@@ -84,6 +84,20 @@ def test_a_lost_worker_costs_nothing_but_time():
     assert stored() == 300 and result.checksum() == run(line(['--threads', 16, *SLOW])).checksum()
 
 
+def composed(*words):
+    result = run([HDSS, 'run', '--dry-run', *words, *LOOP])
+    assert result.status == 0, result
+    return result.out + result.raw_err
+
+
+def test_hdss_run_leaves_the_cores_to_the_threads():
+    assert '--bind-to none' in composed('--workers', '1', '--threads', '2')
+    assert '-n 1 ' + WORKER in composed('--threads', 'auto')
+    assert '-n 1 ' + WORKER in composed('--threads', '1024')
+    mapped = composed('--workers', '1', '--threads', '2', '--mpi-args', '--map-by slot:PE=2')
+    assert '--map-by slot:PE=2' in mapped and '--bind-to' not in mapped, mapped
+
+
 def test_what_cannot_be_is_refused_in_one_line():
     for words, said in (
             (['--threads', '0', *LOOP], 'accepted: an integer from 1 to 1024, auto'),

@@ -157,6 +157,16 @@ void ring_begin_empty(struct ring *ring, const struct range *chunk)
     atomic_store(&ring->begun, begun + 1);
 }
 
+bool ring_is_left(struct ring *ring)
+{
+    atomic_store(&ring->wanted, true);
+    for (unsigned i = 1; i < ring->threads; i++)
+        if (atomic_load(&ring->thread[i].at) != RING_NOWHERE)
+            return false;
+    atomic_store_explicit(&ring->wanted, false, memory_order_relaxed);
+    return true;
+}
+
 void ring_close_slot(struct ring *ring, uint64_t number)
 {
     atomic_fetch_or_explicit(&ring_slot(ring, number)->step, CLOSED, memory_order_relaxed);

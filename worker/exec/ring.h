@@ -97,6 +97,10 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
 /* Begins it with nothing to draw: its iterations are done elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
+/* Whether no thread but the first, the owner's, is at any slot, also at none that is out of use. `notify` comes if not.
+ */
+bool ring_is_left(struct ring *ring);
+
 /* Nothing is drawn from slot `number` any more. */
 void ring_close_slot(struct ring *ring, uint64_t number);
 

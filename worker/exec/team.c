@@ -287,7 +287,7 @@ static bool is_in_step(struct team *team, const struct team_chunk *chunk)
     uint64_t first = chunk->first + chunk->given;
     if (exec_is_in_step(&team->exec, first))
         return true;
-    if (team->head < ring_begun(&team->ring))
+    if (team->head < ring_begun(&team->ring) || !ring_is_left(&team->ring)) /* one may be at what was given up */
         return false;
     if (exec_enter_step(&team->exec, first) == 0)
         return true;
