@@ -16,10 +16,10 @@ static int allocate(struct gas *gas)
 {
     size_t particles = gas->config.particles;
     double **const arrays[] = {
-        &gas->x,          &gas->y,      &gas->z,      &gas->vx_half, &gas->vy_half, &gas->vz_half, &gas->u_half,
-        &gas->vx_now,     &gas->vy_now, &gas->vz_now, &gas->u_now,   &gas->rho,     &gas->h,       &gas->omega,
-        &gas->divergence, &gas->curl,   &gas->vx,     &gas->vy,      &gas->vz,      &gas->u,       &gas->slot_rho,
-        &gas->slot_h,     &gas->sound,  &gas->stress, &gas->balsara, &gas->reach};
+        &gas->x,          &gas->y,         &gas->z,      &gas->vx_half, &gas->vy_half, &gas->vz_half, &gas->u_half,
+        &gas->vx_now,     &gas->vy_now,    &gas->vz_now, &gas->u_now,   &gas->rho,     &gas->h,       &gas->omega,
+        &gas->divergence, &gas->curl,      &gas->vx,     &gas->vy,      &gas->vz,      &gas->u,       &gas->slot_rho,
+        &gas->slot_h,     &gas->inverse_h, &gas->sound,  &gas->stress,  &gas->balsara, &gas->reach};
     const size_t count = sizeof arrays / sizeof *arrays;
     gas->block = calloc(particles, count * sizeof *gas->block);
     if (gas->block == NULL)
@@ -84,6 +84,7 @@ void gas_ready(struct gas *gas)
         gas->balsara[s] = bulk / (bulk + gas->curl[i] + 1e-4 * gas->sound[s] / h);
         gas->slot_rho[s] = rho;
         gas->slot_h[s] = h;
+        gas->inverse_h[s] = 1 / h;
         gas->reach[s] = SPLINE_REACH * h;
     }
     octree_set_reach(&gas->tree, gas->reach);

@@ -36,7 +36,7 @@ struct gas {
     double *rho, *h, *omega, *divergence, *curl;
     /* by slot of the tree */
     double *vx, *vy, *vz, *u;
-    double *slot_rho, *slot_h, *sound, *stress, *balsara, *reach; /* stress: P / (omega rho^2) */
+    double *slot_rho, *slot_h, *inverse_h, *sound, *stress, *balsara, *reach; /* stress: P / (omega rho^2) */
 };
 
 /* What the density loop finds of a particle. */

@@ -62,7 +62,8 @@ static inline double octree_distance2(const struct octree_cell *cell, const doub
     double sum = 0;
     for (int k = 0; k < 3; k++) {
         double below = cell->low[k] - at[k], above = at[k] - cell->high[k];
-        double off = below > 0 ? below : above > 0 ? above : 0;
+        double off = below > above ? below : above;
+        off = off > 0 ? off : 0;
         sum += off * off;
     }
     return sum;

@@ -24,7 +24,7 @@ struct near {
     double radius;
     unsigned count;
     bool overflow;
-    double distance2[NEAR_MAX];
+    double distance[NEAR_MAX];
     uint32_t slot[NEAR_MAX];
 };
 
@@ -35,14 +35,13 @@ static void gather_leaf(const struct octree *tree, const struct octree_cell *cel
     for (uint32_t s = cell->first; s < cell->first + cell->count; s++) {
         double dx = tree->x[s] - at[0], dy = tree->y[s] - at[1], dz = tree->z[s] - at[2];
         double distance2 = dx * dx + dy * dy + dz * dz;
-        if (distance2 >= radius2)
-            continue;
         if (near->count == NEAR_MAX) {
             near->overflow = true;
             return;
         }
-        near->distance2[near->count] = distance2;
-        near->slot[near->count++] = s;
+        near->distance[near->count] = distance2; /* stays if it is near enough */
+        near->slot[near->count] = s;
+        near->count += distance2 < radius2;
     }
 }
 
@@ -59,6 +58,8 @@ static void gather(const struct octree *tree, uint32_t slot, double radius, stru
             gather_leaf(tree, cell, at, near);
         c = in && !cell->is_leaf ? c + 1 : cell->skip;
     }
+    for (unsigned k = 0; k < near->count; k++)
+        near->distance[k] = sqrt(near->distance[k]);
 }
 
 /* Sums of spline(q) and of -q spline'(q). */
@@ -69,14 +70,11 @@ struct weight {
 static struct weight weigh(const struct near *near, double h)
 {
     struct weight weight = {0, 0};
-    double inverse2 = 1 / (h * h);
+    double inverse = 1 / h;
     for (unsigned k = 0; k < near->count; k++) {
-        double q2 = near->distance2[k] * inverse2;
-        if (q2 >= SPLINE_REACH * SPLINE_REACH)
-            continue;
-        double q = sqrt(q2);
+        double q = near->distance[k] * inverse;
         weight.sum += spline(q);
-        weight.slope -= spline_slope(q) * q2;
+        weight.slope -= q * spline_slope(q);
     }
     return weight;
 }
@@ -128,15 +126,15 @@ static double find_h(const struct gas *gas, uint32_t slot, struct near *near, st
 static void find_flow(const struct gas *gas, uint32_t slot, const struct near *near, struct gas_density *density)
 {
     const struct octree *tree = &gas->tree;
-    double h = density->h, scale = gas->mass / (density->rho * h * h * h * h * h);
+    double h = density->h, inverse = 1 / h, scale = gas->mass / (density->rho * h * h * h * h);
     double spread = 0, turn[3] = {0, 0, 0};
     for (unsigned k = 0; k < near->count; k++) {
         uint32_t s = near->slot[k];
-        double q2 = near->distance2[k] / (h * h);
-        if (s == slot || q2 >= SPLINE_REACH * SPLINE_REACH)
+        double distance = near->distance[k], q = distance * inverse;
+        if (s == slot || q >= SPLINE_REACH)
             continue;
         density->neighbours++;
-        double slope = scale * spline_slope(sqrt(q2));
+        double slope = distance > 0 ? scale * spline_slope(q) / distance : 0;
         double dx = tree->x[slot] - tree->x[s], dy = tree->y[slot] - tree->y[s], dz = tree->z[slot] - tree->z[s];
         double vx = gas->vx[slot] - gas->vx[s], vy = gas->vy[slot] - gas->vy[s], vz = gas->vz[slot] - gas->vz[s];
         spread -= slope * (vx * dx + vy * dy + vz * dz);
@@ -165,10 +163,11 @@ void gas_density(const struct gas *gas, size_t particle, struct gas_density *den
 #define ALPHA 1.0
 #define BETA  2.0
 
-static inline double slope_at(double distance2, double h)
+/* The kernel's derivative by the distance. */
+static inline double slope_at(double distance, double inverse_h)
 {
-    double inverse2 = 1 / (h * h);
-    return spline_slope(sqrt(distance2 * inverse2)) * inverse2 * inverse2 / h;
+    double square = inverse_h * inverse_h;
+    return spline_slope(distance * inverse_h) * square * square;
 }
 
 /* Monaghan's (1992) viscous pressure of two that near each other with d v = `nearing` < 0. */
@@ -188,7 +187,9 @@ static inline void push_by(const struct gas *gas, uint32_t i, uint32_t j, struct
     double reach = gas->reach[i] > gas->reach[j] ? gas->reach[i] : gas->reach[j];
     if (distance2 >= reach * reach || i == j || distance2 == 0)
         return;
-    double own = slope_at(distance2, gas->slot_h[i]), other = slope_at(distance2, gas->slot_h[j]);
+    double distance = sqrt(distance2), inverse = 1 / distance;
+    double own = slope_at(distance, gas->inverse_h[i]) * inverse;
+    double other = slope_at(distance, gas->inverse_h[j]) * inverse;
     double nearing = dx * (gas->vx[i] - gas->vx[j]) + dy * (gas->vy[i] - gas->vy[j]) + dz * (gas->vz[i] - gas->vz[j]);
     double viscous = nearing < 0 ? viscosity(gas, i, j, nearing, distance2) * (own + other) / 2 : 0;
     double all = gas->mass * (gas->stress[i] * own + gas->stress[j] * other + viscous);

@@ -4,19 +4,16 @@
 #define SPLINE_NORM  0.318309886183790672 /* 1 / pi */
 #define SPLINE_REACH 2.0
 
+/* Without branches, which would go either way: where 1 - q is below 0 it counts as 0. */
 static inline double spline(double q)
 {
-    double rest = 2 - q;
-    if (q < 1)
-        return SPLINE_NORM * (1 - q * q * (1.5 - 0.75 * q));
-    return q < 2 ? SPLINE_NORM * 0.25 * rest * rest * rest : 0;
+    double far = q < 2 ? 2 - q : 0, close = q < 1 ? 1 - q : 0;
+    return SPLINE_NORM * (0.25 * (far * far * far) - close * close * close);
 }
 
-/* Its derivative by q, divided by q. */
+/* Its derivative by q. */
 static inline double spline_slope(double q)
 {
-    double rest = 2 - q;
-    if (q < 1)
-        return SPLINE_NORM * (2.25 * q - 3);
-    return q < 2 ? SPLINE_NORM * -0.75 * rest * rest / q : 0;
+    double far = q < 2 ? 2 - q : 0, close = q < 1 ? 1 - q : 0;
+    return SPLINE_NORM * (3 * (close * close) - 0.75 * (far * far));
 }
