@@ -57,8 +57,9 @@ int master_init(struct master *master, const struct master_config *config)
     };
     master->report_records = malloc(REPORT_MAX * DONE_RECORD_BYTES);
     master->stats_records = malloc((size_t)(config->workers + 1) * STATS_RECORD_BYTES);
-    if (master->report_records == NULL || master->stats_records == NULL || master_feedback_init(master) < 0 ||
-        service_init(&master->service, &service) < 0) {
+    master->load_records = malloc((size_t)(config->workers + 1) * LOAD_RECORD_BYTES);
+    if (master->report_records == NULL || master->stats_records == NULL || master->load_records == NULL ||
+        master_feedback_init(master) < 0 || service_init(&master->service, &service) < 0) {
         master_fini(master);
         return -1;
     }
@@ -69,6 +70,7 @@ void master_fini(struct master *master)
 {
     free(master->report_records);
     free(master->stats_records);
+    free(master->load_records);
     master_feedback_fini(master);
     service_fini(&master->service);
     *master = (struct master){0};
@@ -187,6 +189,8 @@ void master_step(struct master *master, const struct event *event, struct action
         if (master->state == MASTER_SERVING)
             end_without_workers(master);
     }
+    if (master->service.load_news && master->service.assigned == 0)
+        master_send_loads(master); /* the first refill may still wait for the speeds */
     if (master->state == MASTER_SERVING)
         master_ask_for_refill(master, event->now_ns);
     report_if_due(master, event->now_ns);

@@ -25,6 +25,10 @@ void master_note_feedback(struct master *master, unsigned w, const struct feedba
 /* Sends what is noted; the message borrows it until the next one. */
 void master_send_feedback(struct master *master);
 
+/* loads.c */
+/* Tells the loads that have changed; the messages borrow them until the next one. */
+void master_send_loads(struct master *master);
+
 /* losses.c */
 /* Tells the supermaster what the service has to tell of lost workers. */
 void master_tell_losses(struct master *master);

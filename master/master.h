@@ -51,6 +51,7 @@ struct master {
     unsigned *newsy;   /* [newsy_count] workers with news; owned */
     unsigned newsy_count;
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
+    unsigned char *load_records;     /* [workers] likewise */
     /* refills */
     unsigned refills_open; /* asked for and not answered */
     bool refill_parked;    /* the oldest is answered by EMPTY: the supermaster has nothing free at present */

@@ -145,9 +145,13 @@ static enum decode_result check_deviation(const unsigned char *deviation, uint32
 /* What a completion has that not every value is allowed of. */
 static enum decode_result check_completion(const unsigned char *completion)
 {
-    if (wire_get16(completion + 30) != 0)
-        return DECODE_NOT_ZERO;
     return check_deviation(completion + 24, wire_get16(completion + 28));
+}
+
+/* One of an earlier chunk: the load is told once, with the latest. */
+static enum decode_result check_earlier(const unsigned char *completion)
+{
+    return wire_get16(completion + COMPLETION_BYTES - 2) != 0 ? DECODE_NOT_ZERO : check_completion(completion);
 }
 
 /* The completions of chunks before the one that the message is about: they have no payload. */
@@ -156,8 +160,13 @@ static enum decode_result decode_earlier(struct message *message, const unsigned
     enum decode_result result = DECODE_OK;
     message->records = bytes + REQUEST_BYTES;
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
-        result = check_completion(message->records + (size_t)i * COMPLETION_BYTES);
+        result = check_earlier(message->records + (size_t)i * COMPLETION_BYTES);
     return result == DECODE_OK && message->payload != PAYLOAD_NONE ? DECODE_OUT_OF_RANGE : result;
+}
+
+static bool load_is_bad(unsigned load)
+{
+    return load < LOAD_ONE;
 }
 
 static enum decode_result decode_request(struct message *message, const struct header *header,
@@ -176,8 +185,9 @@ static enum decode_result decode_request(struct message *message, const struct h
     struct request *request = &message->request;
     *request = (struct request){.chunk = header->id, .asks = asks, .done = header->flags & FLAG_DONE};
     completion_get(bytes + HEADER_BYTES, 0, request);
+    request->load = wire_get16(bytes + REQUEST_AT_LOAD);
     if (asks > ASKS_MAX || (asks == 0 && !request->done) || (request->done && request->chunk == 0) ||
-        (earlier > 0 && !request->done))
+        (earlier > 0 && !request->done) || (request->load != 0 && load_is_bad(request->load)))
         return DECODE_OUT_OF_RANGE;
     if (!request->done && (request->chunk != 0 || request->compute_ns != 0 || request->digest != 0 ||
                            message->payload != PAYLOAD_NONE || request->samples != 0))
@@ -297,6 +307,21 @@ static enum decode_result decode_stats(struct message *message, const struct hea
 {
     enum decode_result result = check_list(header, 0);
     return result != DECODE_OK ? result : decode_records(message, header, bytes, size, STATS_MAX, STATS_RECORD_BYTES);
+}
+
+static enum decode_result decode_loads(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
+{
+    enum decode_result result = check_list(header, 1);
+    if (result == DECODE_OK)
+        result = decode_records(message, header, bytes, size, LOADS_MAX, LOAD_RECORD_BYTES);
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
+        struct load_record record;
+        load_record_get(message->records, i, &record);
+        if (load_is_bad(record.load))
+            return DECODE_OUT_OF_RANGE;
+    }
+    return result;
 }
 
 static enum decode_result decode_feedback(struct message *message, const struct header *header,
@@ -509,6 +534,7 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_FAILED: return decode_failed(message, &header, bytes, size);
     case MESSAGE_FAILURE: return decode_failure(message, &header, bytes, size);
     case MESSAGE_SUSPECT: return decode_suspect(message, &header, bytes, size);
+    case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -563,6 +589,7 @@ const char *message_name(enum message_type type)
     case MESSAGE_FAILED: return "FAILED";
     case MESSAGE_FAILURE: return "FAILURE";
     case MESSAGE_SUSPECT: return "SUSPECT";
+    case MESSAGE_LOADS: return "LOADS";
     }
     return "?";
 }

@@ -48,6 +48,7 @@ static size_t encode_request(const struct message *message, unsigned char *out)
     put_header(out, MESSAGE_REQUEST, (request->done ? FLAG_DONE : 0u) | payload_flags(message),
                message->record_count << 8 | request->asks, request->chunk);
     completion_put(out + HEADER_BYTES, 0, request);
+    wire_put16(out + REQUEST_AT_LOAD, request->load);
     if (earlier > 0)
         memcpy(out + REQUEST_BYTES, message->records, earlier);
     return REQUEST_BYTES + earlier + put_payload_bytes(message, out + REQUEST_BYTES + earlier);
@@ -177,6 +178,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_FAILED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     case MESSAGE_FAILURE: return encode_failure(&message->failure, out);
     case MESSAGE_SUSPECT: return encode_suspect(&message->suspect, out);
+    case MESSAGE_LOADS: return encode_records(message, 0, 0, LOAD_RECORD_BYTES, out);
     }
     return 0;
 }
@@ -209,6 +211,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_FAILED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_FAILURE: return FAILURE_BYTES + message->failure.length;
     case MESSAGE_SUSPECT: return SUSPECT_BYTES;
+    case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
     }
     return 0;
 }

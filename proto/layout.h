@@ -11,6 +11,9 @@
 #define SPEED_AT_CELLS  32
 #define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
 
+/* In a REQUEST, whose completion leaves it out. */
+#define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
+
 #define FLAG_DONE    1u /* REQUEST */
 #define FLAG_INLINE  2u /* REQUEST, RESULT */
 #define FLAG_DATA    4u /* REQUEST, RESULT */

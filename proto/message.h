@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 6
+#define PROTOCOL_VERSION 8
 
 #define HEADER_BYTES  8
 #define HELLO_BYTES   24
@@ -40,7 +40,11 @@
  * and n is below 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
+/* One process in a load, which is told in parts of it. */
+#define LOAD_ONE 256u
+
 #define FEEDBACK_MAX 100
+#define LOADS_MAX    400
 #define FAILED_MAX   200
 #define TEXT_MAX     400
 
@@ -80,6 +84,7 @@ enum message_type {
     MESSAGE_FAULTS = 0x27,
     MESSAGE_FAILED = 0x28,
     MESSAGE_SUSPECT = 0x29,
+    MESSAGE_LOADS = 0x2a,
 };
 
 /* Chunks are numbered from 1; 0 is none. */
@@ -107,6 +112,7 @@ struct request {
     uint64_t compute_ns, digest, wait_ns;
     float deviation_ns; /* of one iteration; 0 with fewer than two samples */
     unsigned samples;   /* pieces that were timed, at most UINT16_MAX */
+    uint16_t load;      /* processes that compete for the core of the worker, it being one, in LOAD_ONE; 0: not known */
 };
 
 struct result {
@@ -177,8 +183,8 @@ struct faults {
     uint64_t reissued, duplicates;
 };
 
-/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and FAILED end in `record_count` records at message.records: see
- * record.h.
+/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at message.records:
+ * see record.h.
  */
 struct report_head {
     bool refill;

@@ -114,6 +114,19 @@ void feedback_record_get(const unsigned char *records, unsigned i, struct feedba
     };
 }
 
+void load_record_put(unsigned char *records, unsigned i, const struct load_record *record)
+{
+    unsigned char *out = records + (size_t)i * LOAD_RECORD_BYTES;
+    wire_put32(out, record->worker);
+    wire_put16(out + 4, record->load);
+}
+
+void load_record_get(const unsigned char *records, unsigned i, struct load_record *record)
+{
+    const unsigned char *in = records + (size_t)i * LOAD_RECORD_BYTES;
+    *record = (struct load_record){wire_get32(in), wire_get16(in + 4)};
+}
+
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX])
 {
     wire_put64(body, speed->round_trip_ns);

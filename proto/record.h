@@ -1,5 +1,6 @@
-/* The fixed-size records at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS and FEEDBACK, and the body of SPEED. They
- * are written and read in place, so that a message of many records needs no memory of its own and others stay small. */
+/* The fixed-size records at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the body of
+ * SPEED. They are written and read in place, so that a message of many records needs no memory of its own and others
+ * stay small. */
 #pragma once
 
 #include "proto/message.h"
@@ -11,6 +12,7 @@
 #define CHUNK_RECORD_BYTES    20
 #define STATS_RECORD_BYTES    52
 #define FEEDBACK_RECORD_BYTES 40
+#define LOAD_RECORD_BYTES     6
 #define SPEED_BODY_MAX        (SPEED_BYTES - HEADER_BYTES + 8 * LEVELS_MAX)
 
 struct done_record {
@@ -34,6 +36,12 @@ struct feedback_record {
     uint64_t iterations, compute_ns, wait_ns;
     float deviation_ns; /* of one iteration; 0 with fewer than two samples */
     uint32_t samples;
+};
+
+/* The load of one worker, as in a REQUEST. */
+struct load_record {
+    uint32_t worker; /* rank */
+    uint16_t load;   /* at least LOAD_ONE */
 };
 
 /* One of CELLS equal parts of the loop. */
@@ -65,6 +73,8 @@ void stats_record_put(unsigned char *records, unsigned i, const struct stats_rec
 void stats_record_get(const unsigned char *records, unsigned i, struct stats_record *record);
 void feedback_record_put(unsigned char *records, unsigned i, const struct feedback_record *record);
 void feedback_record_get(const unsigned char *records, unsigned i, struct feedback_record *record);
+void load_record_put(unsigned char *records, unsigned i, const struct load_record *record);
+void load_record_get(const unsigned char *records, unsigned i, struct load_record *record);
 
 /* Makes the SPEED message of `speed`; its body is written to `body`, which the message borrows. */
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX]);

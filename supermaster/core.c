@@ -121,6 +121,7 @@ static int check_technique(const struct supermaster *supermaster, struct error *
         .workers = config->topology->workers,
         .min_chunk = config->min_chunk,
         .weighting = config->weighting,
+        .loads = true,
         .overhead_s = 1e-6,
         .swr = 0.5,
     };

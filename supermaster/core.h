@@ -44,6 +44,11 @@ void supermaster_note_pace(struct supermaster *supermaster, const struct sched_f
 /* Decides by what is measured at this moment. */
 const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
+/* loads.c: --weighting acp */
+/* Tells the technique the load of worker `w`, for which a chunk is cut next, and notes it for the report. */
+void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
+void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
+
 /* gather.c: speeds and powers */
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
 void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: of all that are overdue */

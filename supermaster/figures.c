@@ -21,6 +21,7 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .power = supermaster->powers[w],
         .weight = learns_weights(supermaster) ? sched_weight(&supermaster->sched, w) : 0,
+        .load = figures->load_chunks > 0 ? figures->load_sum / (double)figures->load_chunks : 0,
         .iterations = figures->iterations,
         .chunks = figures->chunks,
         .compute_s = seconds(figures->compute_ns),

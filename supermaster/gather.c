@@ -158,6 +158,7 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
         .powers = powers,
         .min_chunk = config->min_chunk,
         .weighting = config->weighting,
+        .loads = true,
         .overhead_s = supermaster->measured.round_trip_s,
         .swr = swr(supermaster),
     };

@@ -3,6 +3,8 @@
 
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
 {
+    if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
+        supermaster_weigh_load(supermaster, w);
     uint64_t want = sched_next(&supermaster->sched, w);
     supermaster->actions->calculations++;
     int granted = ledger_grant(&supermaster->ledger, holder, want, range);

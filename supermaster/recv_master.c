@@ -117,6 +117,7 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
     switch (message->type) {
     case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
     case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;
+    case MESSAGE_LOADS: supermaster_receive_loads(supermaster, message); break;
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
     case MESSAGE_GOODBYE: receive_goodbye(supermaster, m, message); break;
     case MESSAGE_LOST: supermaster_receive_lost_worker(supermaster, m, &message->lost); break;

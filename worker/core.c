@@ -30,6 +30,7 @@ void worker_init(struct worker *worker, const struct worker_config *config)
         .asked_at_ns = NEVER,
         .round_trip_ns = 20000,
         .least_echo_ns = NEVER,
+        .load = config->load,
     };
 }
 
@@ -70,6 +71,7 @@ static void request(struct worker *worker, unsigned asks, const struct chunk_eve
         message.payload_bytes = chunk->bytes;
     }
     message.request.asks = asks;
+    message.request.load = worker->load;
     worker->done_count = 0;
     send_up(worker, actions, &message);
     worker_note_asks(worker, asks, now_ns);
@@ -440,6 +442,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_TIMER: expire(worker, event->now_ns, actions); break;
     case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
+    case EVENT_LOAD: worker->load = event->load; break;
     case EVENT_FAILURE: tell_failure(worker, event, actions); break;
     case EVENT_FINISHED: chunk_finished(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_LOST:

@@ -21,6 +21,7 @@ struct worker_config {
     /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
      * as they come, and finish in that order. */
     const struct threads *threads;
+    uint16_t load;             /* of its cores at first, as in a REQUEST; 0: it tells none */
 };
 
 struct assigned {
@@ -47,6 +48,7 @@ struct worker {
     uint64_t round_trip_ns; /* smoothed */
     double iteration_ns;    /* smoothed time of one iteration; 0: not known yet */
     uint64_t idle_since_ns; /* while ASKING */
+    uint16_t load;          /* of its cores, as in a REQUEST */
     /* completions that go with the next request: of short chunks, the latest last */
     struct request done[ASKS_MAX];
     unsigned done_count;

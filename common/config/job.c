@@ -33,13 +33,12 @@ static int take_technique(void *target, const char *value, struct error *error)
     return job_set_technique(target, value, error);
 }
 
+#define WEIGHTINGS "none|power|acp"
+
 static int take_weighting(void *target, const char *value, struct error *error)
 {
-    (void)error;
-    int index = option_choice("none|power", value);
-    if (index >= 0)
-        ((struct job *)target)->weighting = index == 0 ? SCHED_WEIGHTING_NONE : SCHED_WEIGHTING_POWER;
-    return index < 0 ? -1 : 0;
+    int index = option_choice(WEIGHTINGS, value);
+    return index < 0 ? -1 : sched_weighting_parse(&((struct job *)target)->weighting, value, error);
 }
 
 static int take_min_chunk(void *target, const char *value, struct error *error)
@@ -244,9 +243,9 @@ static const struct option_row scheduling[] = {
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
      "or " JOB_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " JOB_TECHNIQUE ")",
      take_technique},
-    {"weighting", 0, "none|power", "none, power",
+    {"weighting", 0, WEIGHTINGS, "none, power, acp",
      "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
-     "they are (default none)",
+     "they are. acp: and divide it by the load of the worker's core (default none)",
      take_weighting},
     {"min-chunk", 0, "K", "an integer from 1 to 2^63", "no chunk but the last has fewer iterations (default 1)",
      take_min_chunk},

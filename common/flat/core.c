@@ -46,7 +46,10 @@ static double weight_of(const struct flat_config *config)
 {
     const double *powers = config->sched.powers;
     double sum = 0;
-    if (powers == NULL || (!is_wf(config->technique) && config->sched.weighting != SCHED_WEIGHTING_POWER))
+    bool acp = config->sched.weighting == SCHED_WEIGHTING_ACP;
+    if (powers == NULL)
+        return acp ? 1 : 0;
+    if (!is_wf(config->technique) && config->sched.weighting == SCHED_WEIGHTING_NONE)
         return 0;
     for (unsigned j = 0; j < config->sched.workers; j++)
         sum += powers[j];
@@ -91,6 +94,7 @@ int flat_init(struct flat_core *core, const struct flat_config *config, struct e
         .worker = config->worker,
         .iterations = config->sched.iterations,
         .rest = config->sched.iterations,
+        .load = 1,
         .stop = 2 * (FLAT_SPAN / config->sched.workers),
     };
     if (check_span(&config->sched, error) < 0 || init_sched(core, config, error) < 0)
@@ -168,6 +172,14 @@ void flat_measure(struct flat_core *core, uint64_t iterations, uint64_t compute_
     }
 }
 
+void flat_set_load(struct flat_core *core, double load)
+{
+    if (core->sched.loads == NULL)
+        return;
+    core->load = load;
+    sched_set_load(&core->sched, core->worker, load);
+}
+
 /* --- drawing --- */
 
 static void calculate(const struct flat_counters *counters)
@@ -199,11 +211,11 @@ static bool take(struct flat_core *core, const struct flat_counters *counters, u
     return true;
 }
 
-/* K' = floor(K V_j), [SW] eq 2, and K w_j, [RMA] Table 2. What rounding down cuts off goes to this worker's next chunk,
- * so that no crumbs are left for the end. */
+/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j, [RMA] Table 2. What rounding down cuts off goes to this worker's next
+ * chunk, so that no crumbs are left for the end. */
 static uint64_t weighted(struct flat_core *core, uint64_t size)
 {
-    double share = (double)size * core->power + core->carry;
+    double share = (double)size * core->power / core->load + core->carry;
     if (share >= (double)core->iterations)
         return core->iterations;
     uint64_t whole = (uint64_t)(share + ROUNDING_GUARD);

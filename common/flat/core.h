@@ -57,6 +57,7 @@ struct flat_core {
     struct sched_bounds bounds;
     unsigned worker;
     double power;        /* by step: what a chunk is multiplied with; 0: not weighted */
+    double load;         /* by step: and divided by */
     double carry;        /* of rounding, see flat_draw() */
     uint64_t iterations; /* N */
     uint64_t rest;       /* remaining work, as last seen */
@@ -71,6 +72,10 @@ void flat_fini(struct flat_core *core);
 
 /* Draws the next chunk, counted from the loop's beginning. False when there is none, for ever. */
 bool flat_draw(struct flat_core *core, const struct flat_counters *counters, struct range *chunk);
+
+/* With weighting acp: so many runnable processes, at least 1, compete for this worker's core from now on, itself being
+ * one. */
+void flat_set_load(struct flat_core *core, double load);
 
 /* The chunk of a step that was drawn, by place. */
 static inline bool flat_draw_step(const struct flat_core *core, uint64_t step, struct range *chunk)

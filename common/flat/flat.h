@@ -4,6 +4,7 @@
 #include "common/config/flat_options.h"
 #include "common/flat/share.h"
 #include "common/runtime/lead.h"
+#include "common/runtime/load/load.h"
 #include "common/runtime/mpi/internal.h"
 #include "worker/exec/inline.h"
 
@@ -12,6 +13,7 @@ struct flat_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes;
     uint64_t first_ns, finish_ns; /* since the common start; NEVER without a chunk */
     double power;
+    double load_sum; /* of the loads by which its chunks were cut, with weighting acp */
 };
 
 struct flat {
@@ -26,6 +28,7 @@ struct flat {
     bool core_ready;
     struct exec exec;
     bool exec_open;
+    struct load_meter meter; /* with weighting acp */
     struct wait wait;
     uint64_t start_ns;
     uint64_t looked_compute_ns; /* computed since the last look at the clock */

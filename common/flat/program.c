@@ -81,10 +81,16 @@ static struct flat_config core_config(const struct flat *flat)
                   .workers = by_node ? flat->topology->nodes : flat->ranks,
                   .powers = flat->powers,
                   .min_chunk = plan->job.min_chunk,
-                  .weighting = plan->job.weighting},
+                  .weighting = plan->job.weighting,
+                  .loads = true},
         .worker = by_node ? flat->topology->worker_node[flat->rank] : flat->rank,
         .two_counters = flat->options.worker.two_counters,
     };
+}
+
+static bool is_weighed(const struct flat *flat)
+{
+    return flat->lead.plan.job.weighting == SCHED_WEIGHTING_ACP;
 }
 
 /* Whether the techniques can run so at all. -1 with one line. */
@@ -96,6 +102,9 @@ static int check_big_technique(struct flat *flat)
     config.sched.swr = 1; /* measured later, if it is wanted */
     if (flat->lead.plan.job.technique_auto)
         return error_set(error, "--technique auto is for launches with a supermaster, not for --dca");
+    if (is_weighed(flat) && flat->share.transport == &transport_node)
+        return error_set(error, "--weighting acp does not go with --dca node, whose big chunks are for all workers of "
+                                "a node: accepted are none, power");
     if (flat_init(&core, &config, error) < 0)
         return -1;
     bool learns = flat_learns(&core);
@@ -237,6 +246,17 @@ static int prepare_core(struct flat *flat)
     return flat->core_ready ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
 }
 
+static int open_meter(struct flat *flat)
+{
+    if (!is_weighed(flat))
+        return EXIT_STATUS_DONE;
+    if (load_meter_init(&flat->meter, LOAD_FOLDER, &flat->lead.error) < 0)
+        return EXIT_STATUS_FAILED;
+    load_meter_settle(&flat->meter);
+    flat_set_load(&flat->share.core, flat->meter.load);
+    return EXIT_STATUS_DONE;
+}
+
 static int prepare_waiting(struct flat *flat)
 {
     if (runtime_prepare(flat->runtime, &flat->lead.error) < 0)
@@ -257,7 +277,8 @@ static int open_transport(struct flat *flat)
 static int prepare(struct flat *flat)
 {
     static int (*const steps[])(struct flat * flat) = {
-        check_same_job, check_techniques, check_as_leader, open_kernel, prepare_core, prepare_waiting, open_transport,
+        check_same_job, check_techniques, check_as_leader, open_kernel,
+        prepare_core,   open_meter,       prepare_waiting, open_transport,
     };
     int status = EXIT_STATUS_DONE;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == EXIT_STATUS_DONE; i++)
@@ -275,6 +296,7 @@ static void fill_row(const struct flat *flat, unsigned w, const struct flat_figu
         .rank = w,
         .node = flat->topology->worker_node[w],
         .power = figures->power,
+        .load = figures->chunks > 0 ? figures->load_sum / (double)figures->chunks : 0,
         .iterations = figures->iterations,
         .chunks = figures->chunks,
         .compute_s = compute_s,

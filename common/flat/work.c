@@ -60,6 +60,7 @@ static void host_idle(struct share *share, bool (*poll)(void *context), void *co
 {
     struct flat *flat = share->context;
     flat_pause(flat);
+    load_meter_pause(&flat->meter);
     wait_idle(&flat->wait, &flat->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
 }
 
@@ -133,6 +134,8 @@ static void look_at_clock(struct flat *flat)
     uint64_t now_ns = runtime_now();
     flat_pause(flat);
     flat->looked_compute_ns = flat->looked_chunks = 0;
+    if (flat->meter.folder != NULL && load_meter_look(&flat->meter, now_ns))
+        flat_set_load(&flat->share.core, flat->meter.load);
     wait_look(&flat->wait, now_ns);
     if (flat->wait.drain)
         stop(flat);
@@ -247,6 +250,7 @@ static bool no_mail(void *context)
 static void await_work(struct flat *flat)
 {
     uint64_t now_ns = runtime_now();
+    load_meter_pause(&flat->meter);
     wait_idle(&flat->wait, &flat->runtime->doorbell, now_ns, flat->serves ? now_ns + LOOK_UP_NS : NEVER, false, no_mail,
               NULL);
     look_at_clock(flat);
@@ -290,6 +294,8 @@ void flat_work(struct flat *flat)
     while (!flat->failed && flat->share.transport->draw(&flat->share, &chunk)) {
         if (flat->figures.first_ns == NEVER)
             flat->figures.first_ns = runtime_now() - flat->start_ns;
+        if (flat->meter.folder != NULL)
+            flat->figures.load_sum += flat->meter.load;
         if (exec_is_short(&flat->exec, chunk.count))
             run_short(flat, &chunk);
         else

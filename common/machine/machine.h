@@ -42,6 +42,7 @@ enum event_type {
     EVENT_TIMER,    /* the deadline has passed */
     EVENT_DRAIN,    /* a signal asks to stop */
     EVENT_PROBLEM,  /* the runtime cannot go on: `text` */
+    EVENT_LOAD,     /* the load of the worker's cores is another: `load` */
     EVENT_LOST,     /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 
@@ -70,6 +71,7 @@ struct event {
         struct part part;
         const struct speed *speed; /* borrowed for the step */
         struct chunk_event chunk;
+        uint16_t load; /* as in a REQUEST, at least LOAD_ONE */
     };
 };
 

@@ -181,6 +181,16 @@ static int note_asks(struct service *service, unsigned w, unsigned asks, struct 
     return 0;
 }
 
+/* The load of its core, where it tells one. */
+static void note_load(struct service *service, unsigned w, uint16_t load)
+{
+    struct served *worker = &service->workers[w];
+    if (load == 0 || load == worker->load)
+        return;
+    worker->load = load;
+    service->load_news = true;
+}
+
 static int complete_or_refuse(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
                               struct error *error)
 {
@@ -221,6 +231,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
     for (unsigned i = 0; i < done.count; i++)
         if ((refused = complete_or_refuse(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
+    note_load(service, w, message->request.load);
     if (!service->ending && note_asks(service, w, message->request.asks, error) < 0)
         return -1;
     service_serve(service, now_ns, actions);

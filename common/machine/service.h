@@ -64,8 +64,10 @@ struct served {
     unsigned holds; /* chunks it has not finished */
     unsigned asks;  /* chunks it asked for and has not got */
     uint32_t chunks_assigned;
-    bool present; /* served here */
-    bool gone;    /* said goodbye, or is lost */
+    bool present;       /* served here */
+    bool gone;          /* said goodbye, or is lost */
+    uint16_t load;      /* of its core, as in a REQUEST; 0: it has told none */
+    uint16_t load_told; /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when its last completion came */
     uint64_t messages, bytes;
@@ -138,6 +140,7 @@ struct service {
     bool exhausted;        /* kept by the owner: when the pool is empty there is nothing elsewhere, too */
     bool lossy;            /* a rank of the run was lost or may hang, as far as is known here */
     bool news;             /* of what stands below; the owner clears it */
+    bool load_news;        /* a worker has told another load; the owner clears it */
     bool out_of_memory;
     struct returned *returned; /* owned; allocated at the first loss, as all that follows */
     unsigned returned_count;

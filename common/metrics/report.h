@@ -30,6 +30,7 @@ struct report_worker {
     unsigned master; /* rank of who served it: the supermaster's in the central topology */
     double power;    /* virtual power */
     double weight;   /* that the technique has learned of it; 0 where it learns none */
+    double load;     /* mean of the loads by which its chunks were cut; 0 where they were not measured */
     uint64_t iterations, chunks;
     double compute_s; /* inside the kernel */
     double wait_s;    /* idle, from its first request to the end of the run */

@@ -255,6 +255,8 @@ static json_t *make_worker(const struct report_worker *worker)
                             json_pack("{s:o, s:o, s:o, s:o}", "count", integer(worker->threads), "chunks",
                                       integer(worker->thread_chunks), "max_over_mean",
                                       real(worker->thread_max_over_mean), "cov", real(worker->thread_cov)));
+    if (worker->load > 0)
+        json_object_set_new(object, "load", real(worker->load));
     return object;
 }
 

@@ -40,9 +40,9 @@ static int check_config(const struct sched_config *config, struct error *error)
     if (config->workers < 1 || config->workers > SCHED_WORKERS_MAX)
         return error_set(error, "workers=%u is not accepted: an integer from 1 to %u", config->workers,
                          SCHED_WORKERS_MAX);
-    if (config->weighting == SCHED_WEIGHTING_ACP)
-        return error_set(error, "weighting acp is not available: it needs the load of each worker's core, which is not "
-                                "measured yet; accepted are none, power");
+    if (config->weighting == SCHED_WEIGHTING_ACP && !config->loads)
+        return error_set(error, "weighting acp is not available here: it needs the load of each worker's core, which "
+                                "only a run measures; accepted are none, power");
     for (unsigned j = 0; config->powers != NULL && j < config->workers; j++)
         if (!(config->powers[j] >= SCHED_POWER_MIN && config->powers[j] <= SCHED_POWER_MAX))
             return error_set(error, "power %g of worker %u is not accepted: a number from %g to %g", config->powers[j],
@@ -71,10 +71,29 @@ static int copy_powers(struct sched *sched, const double *powers, struct error *
     return 0;
 }
 
+static int init_loads(struct sched *sched, struct error *error)
+{
+    if (sched->weighting != SCHED_WEIGHTING_ACP)
+        return 0;
+    sched->loads = malloc(sched->workers * sizeof *sched->loads);
+    if (sched->loads == NULL)
+        return error_set(error, "out of memory for the loads of %u workers", sched->workers);
+    for (unsigned j = 0; j < sched->workers; j++)
+        sched->loads[j] = 1;
+    return 0;
+}
+
+/* A technique that is weighted by nature knows the powers, but not the loads. */
+static enum sched_weighting weighting_of(const struct technique *technique, enum sched_weighting weighting)
+{
+    bool by_nature = (technique->needs & SCHED_NEEDS_POWER) != 0;
+    return by_nature && weighting == SCHED_WEIGHTING_POWER ? SCHED_WEIGHTING_NONE : weighting;
+}
+
 static int init_technique(struct sched *sched, const struct sched_config *config, struct error *error)
 {
     const struct technique *technique = sched->technique;
-    bool weighted = (technique->needs & SCHED_NEEDS_POWER) != 0 || sched->weighting == SCHED_WEIGHTING_POWER;
+    bool weighted = (technique->needs & SCHED_NEEDS_POWER) != 0 || sched->weighting != SCHED_WEIGHTING_NONE;
     if (weighted && copy_powers(sched, config->powers, error) < 0)
         return -1;
     return technique->init != NULL ? technique->init(sched, error) : 0;
@@ -89,14 +108,14 @@ int sched_init(struct sched *sched, const struct sched_spec *spec, const struct 
         .iterations = config->iterations,
         .workers = config->workers,
         .min_chunk = config->min_chunk > 1 ? config->min_chunk : 1,
-        .weighting = spec->technique->needs & SCHED_NEEDS_POWER ? SCHED_WEIGHTING_NONE : config->weighting,
+        .weighting = weighting_of(spec->technique, config->weighting),
         .remaining = config->iterations,
         .overhead_s = config->overhead_s,
         .swr = config->swr,
     };
     for (unsigned i = 0; i < SCHED_PARAMS_MAX; i++)
         sched->measured[i] = NAN;
-    if (check_config(config, error) == 0 && check_measured(config, error) == 0 &&
+    if (check_config(config, error) == 0 && check_measured(config, error) == 0 && init_loads(sched, error) == 0 &&
         init_technique(sched, config, error) == 0)
         return 0;
     sched_fini(sched);
@@ -107,8 +126,25 @@ void sched_fini(struct sched *sched)
 {
     free(sched->powers);
     free(sched->own);
+    free(sched->loads);
     sched->powers = NULL;
+    sched->loads = NULL;
     sched->own = NULL;
+}
+
+/* K V_j / Q_j, [SW] eq 2, of which the techniques that are weighted by nature know K V_j. What is learned is learned
+ * without the load: see sched_feedback(). */
+static double available(const struct sched *sched, unsigned worker, double chunk)
+{
+    bool by_nature = (sched->technique->needs & SCHED_NEEDS_POWER) != 0;
+    return chunk * (by_nature ? 1 : sched->powers[worker]) / sched->loads[worker];
+}
+
+void sched_set_load(struct sched *sched, unsigned worker, double load)
+{
+    assert(worker < sched->workers && load >= 1);
+    if (sched->loads != NULL)
+        sched->loads[worker] = load;
 }
 
 uint64_t sched_next(struct sched *sched, unsigned worker)
@@ -119,6 +155,8 @@ uint64_t sched_next(struct sched *sched, unsigned worker)
     uint64_t chunk = sched->technique->next(sched, worker);
     if (sched->weighting == SCHED_WEIGHTING_POWER) /* K' = floor(K V_j), [SW] eq 2 */
         chunk = floor_real((double)chunk * sched->powers[worker]);
+    else if (sched->weighting == SCHED_WEIGHTING_ACP)
+        chunk = floor_real(available(sched, worker, (double)chunk));
     if (chunk < sched->min_chunk)
         chunk = sched->min_chunk;
     if (chunk > sched->remaining)
@@ -141,14 +179,25 @@ void sched_claim(struct sched *sched, uint64_t count)
     sched->remaining -= count < sched->remaining ? count : sched->remaining;
 }
 
+/* What a worker takes on a loaded core would be known as its power, and the load count twice. */
+static void unload(struct sched_feedback *feedback, double load)
+{
+    feedback->compute_s /= load;
+    feedback->deviation_s /= load;
+}
+
 void sched_feedback(struct sched *sched, const struct sched_feedback *feedback)
 {
     assert(feedback->worker < sched->workers);
     bool sound = feedback->iterations > 0 && feedback->chunks > 0 && feedback->compute_s >= 0 &&
                  feedback->compute_s < INFINITY && feedback->wait_s >= 0 && feedback->wait_s < INFINITY &&
                  feedback->deviation_s >= 0 && feedback->deviation_s < INFINITY;
-    if (sound && sched->technique->feedback != NULL)
-        sched->technique->feedback(sched, feedback);
+    if (!sound || sched->technique->feedback == NULL)
+        return;
+    struct sched_feedback alone = *feedback;
+    if (sched->loads != NULL && sched->technique->weight != NULL)
+        unload(&alone, sched->loads[feedback->worker]);
+    sched->technique->feedback(sched, &alone);
 }
 
 double sched_weight(const struct sched *sched, unsigned worker)
@@ -224,6 +273,8 @@ uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remainin
     assert(worker < sched->workers);
     sched->remaining = remaining;
     uint64_t chunk = sched->technique->from_rest(sched, worker);
+    if (sched->weighting == SCHED_WEIGHTING_ACP)
+        chunk = floor_real(available(sched, worker, (double)chunk));
     if (chunk < sched->min_chunk)
         chunk = sched->min_chunk;
     return chunk < remaining ? chunk : remaining;

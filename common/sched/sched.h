@@ -72,6 +72,7 @@ struct sched_config {
     const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX, borrowed during init only; NULL for all 1 */
     uint64_t min_chunk;   /* 0 is taken as 1 */
     enum sched_weighting weighting;
+    bool loads;        /* sched_set_load() will tell those of the workers, without which there is no ACP */
     double overhead_s; /* time that handing out one chunk costs its worker; 0: not known */
     double swr;        /* shortest over longest of five timed iterations, in (0, 1]; 0: not known */
 };
@@ -101,11 +102,12 @@ struct sched {
     uint64_t iterations; /* N */
     unsigned workers;    /* P */
     uint64_t min_chunk;
-    enum sched_weighting weighting;    /* on top of the technique; NONE where that is weighted by nature */
+    enum sched_weighting weighting;    /* on top of the technique; not POWER where that is weighted by nature */
     uint64_t remaining;                /* R */
     uint64_t step;                     /* i, chunks cut so far */
     double *powers;                    /* V_j, owned; NULL where nothing is weighted */
     double power_sum;                  /* V */
+    double *loads;                     /* Q_j, owned; NULL where they do not matter */
     double overhead_s, swr;            /* as configured; 0: not known */
     double measured[SCHED_PARAMS_MAX]; /* values measured instead of given, by parameter; NaN until known */
     union {
@@ -178,15 +180,19 @@ void technique_param_accepts(const struct technique_param *param, char *text, si
 int sched_weighting_parse(enum sched_weighting *weighting, const char *text, struct error *error);
 const char *sched_weighting_name(enum sched_weighting weighting);
 
-/* Prepares one loop. The powers are taken as they are given. The weighting does nothing to a technique that is
- * weighted by nature. On failure (-1, one line) nothing is owned. */
+/* Prepares one loop. The powers are taken as they are given, and the loads are 1. Of the weighting only the loads
+ * matter to a technique that is weighted by nature. On failure (-1, one line) nothing is owned. */
 int sched_init(struct sched *sched, const struct sched_spec *spec, const struct sched_config *config,
                struct error *error);
 void sched_fini(struct sched *sched);
 
-/* The size of the next chunk, for a request of `worker` (0 .. P-1): min(R, max(K', min_chunk, 1)), where K' is K or,
- * weighted by power, floor(K V_j); the remaining work shrinks by it. 0 when no work remains. */
+/* The size of the next chunk, for a request of `worker` (0 .. P-1): min(R, max(K', min_chunk, 1)), where K' is K,
+ * weighted by power floor(K V_j), and by acp floor(K V_j / Q_j); the remaining work shrinks by it. 0 when no work
+ * remains. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
+
+/* With ACP: so many runnable processes, at least 1, compete for the worker's core, itself being one. */
+void sched_set_load(struct sched *sched, unsigned worker, double load);
 
 /* Puts `count` iterations of earlier chunks back into the remaining work (a chunk cut short by the ledger, a
  * worker lost). Never more than were cut. */

@@ -39,7 +39,7 @@ def test_all_options_are_offered_and_no_others():
 
 
 def test_values_of_options():
-    for words, expected in ((['--weighting', ''], ['none', 'power']), (['--weighting=p'], ['--weighting=power']), (['--power', 'e'], ['equal', ':files']),
+    for words, expected in ((['--weighting', ''], ['none', 'power', 'acp']), (['--weighting=p'], ['--weighting=power']), (['--power', 'e'], ['equal', ':files']),
                             (['--hostfile', ''], [':files']), (['--output='], [':files']), (['--retries', ''], []), (['--dca', 'r'], ['rma']),
                             (['--technique', 'a'], ['auto', *(name for name in techniques() if name.startswith('a'))]),
                             (['--technique', 'tap:m'], ['tap:mu=']), (['--technique=tap:mu=3,a'], ['--technique=tap:mu=3,alpha=']),

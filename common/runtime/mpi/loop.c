@@ -361,6 +361,16 @@ static bool receive_data(struct driver *driver)
 /* A turn of computing after which messages are looked at before its event is. */
 #define LONG_TURN_NS 2000u
 
+/* The machine learns of another load before it asks for more. */
+static void look_at_load(struct driver *driver)
+{
+    struct load_meter *meter = driver->effects->meter;
+    if (!load_meter_look(meter, driver->now_ns))
+        return;
+    struct event event = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
+    step(driver, &event);
+}
+
 static bool compute(struct driver *driver)
 {
     struct event event = {0};
@@ -369,11 +379,16 @@ static bool compute(struct driver *driver)
     pulse_release(&driver->runtime->pulse);
     enum turn turn = driver->effects->advance(driver->effects->context, &event);
     pulse_retake(&driver->runtime->pulse);
-    if (turn == TURN_BLOCKED)
+    if (turn == TURN_BLOCKED) {
+        if (driver->effects->meter != NULL)
+            load_meter_pause(driver->effects->meter);
         return false;
+    }
     uint64_t before_ns = driver->now_ns;
     driver->now_ns = event.now_ns > 0 ? event.now_ns : runtime_now();
     driver->since_clock = 0;
+    if (driver->effects->meter != NULL)
+        look_at_load(driver);
     if (turn == TURN_EVENT) {
         if (driver->now_ns - before_ns > LONG_TURN_NS) /* what came while it computed came before the event */
             receive_messages(driver);

@@ -6,6 +6,7 @@
 
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
+#include "common/runtime/load/load.h"
 #include "common/util/error.h"
 #include "proto/message.h"
 
@@ -25,6 +26,7 @@ struct effects {
     int (*descriptor)(void *context);
     bool helpers_work; /* other threads of this rank do, and make it readable: messages are polled for before a sleep */
     void (*sent)(void *context, const void *data);
+    struct load_meter *meter; /* of the load that the machine is told; NULL: it is told none */
     /* whoever collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
     /* whoever keeps a journal: records that the ranges are done. -1 with one line. */

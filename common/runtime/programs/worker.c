@@ -25,6 +25,7 @@ struct program {
     unsigned threads;
     struct exec exec; /* of one thread */
     struct team team; /* of several */
+    struct load_meter meter;
 };
 
 static void probe(void *context, struct speed *speed)
@@ -154,6 +155,21 @@ static void open_kernel(struct program *program)
         program->failure = program->exec.error;
 }
 
+static bool is_weighed(const struct program *program)
+{
+    return program->plan.job.weighting == SCHED_WEIGHTING_ACP;
+}
+
+static void open_meter(struct program *program)
+{
+    if (!is_weighed(program) || program->failure != NULL)
+        return;
+    if (load_meter_init(&program->meter, LOAD_FOLDER, &program->error) < 0)
+        program->failure = program->error.text;
+    else
+        load_meter_settle(&program->meter);
+}
+
 static void init_machine(struct program *program)
 {
     static const enum ask_ahead modes[] = {
@@ -171,6 +187,7 @@ static void init_machine(struct program *program)
         .ask_ahead = modes[job->ask_ahead],
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
+        .load = is_weighed(program) && program->failure == NULL ? load_to_wire(program->meter.load) : 0,
     };
     worker_init(&program->worker, &config);
 }
@@ -201,6 +218,7 @@ static int drive(void *context)
     const struct machine machine = worker_machine(&program->worker);
     struct effects effects = program->threads > 1 ? several_threads : one_thread;
     effects.context = program;
+    effects.meter = is_weighed(program) ? &program->meter : NULL;
     return runtime_drive(program->runtime, &machine, &effects, program->failure);
 }
 
@@ -230,6 +248,7 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     }
     choose_threads(program);
     open_kernel(program);
+    open_meter(program);
     init_machine(program);
     return run_kernel(program);
 }

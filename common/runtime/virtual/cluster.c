@@ -323,6 +323,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
             break;
         node->gone = true; /* nothing to decide */
         return;
+    case EVENT_LOAD: event.load = (uint16_t)future->done; break;
     case EVENT_PROBED: event.speed = &node->probed; break;
     default: break;
     }
@@ -388,6 +389,7 @@ static void schedule_beginning(struct virtual_cluster *cluster)
     if (config->drain_at_ns != 0 && config->drain_at_ns != NEVER)
         cluster_schedule(
             cluster, &(struct future){.at_ns = config->drain_at_ns, .rank = config->drain_rank, .type = EVENT_DRAIN});
+    work_schedule_loads(cluster);
     for (unsigned i = 0; i < config->fault_count; i++)
         if (config->faults[i].at_event == 0)
             cluster_schedule(cluster, &(struct future){.at_ns = config->faults[i].at_ns, .fault_plus_1 = i + 1});

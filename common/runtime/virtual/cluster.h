@@ -5,7 +5,9 @@
  * handles one event at a time and is busy for `service_ns` with it; a worker computes beside that, iteration i in
  * cost(i) / speed of the worker. A worker that becomes slower does so in the middle of the iteration that is running
  * then: what is left of its work takes `slow_factor` times as long. Probing and timing chunks in pieces is as the
- * executor does it, with a clock that costs nothing and no warming up.
+ * executor does it, with a clock that costs nothing and no warming up. Where other processes compete for a worker's
+ * core its work takes as many times as long as there are runnable ones, itself being one; weighted by acp it is told of
+ * it at that moment.
  *
  * Faults: a rank that is killed does nothing any more; of its messages that are on their way those up to some moment
  * arrive, and after them, and after `detect_ns`, the ranks that watch it are told: its master and its workers, and the
@@ -31,6 +33,13 @@ enum virtual_fault_type {
     VIRTUAL_SLOW,
     VIRTUAL_STALL,
     VIRTUAL_BABBLE, /* the next message that it sends is nonsense: not of the protocol, or not for it to send */
+};
+
+/* From a moment on so many runnable processes compete for a worker's core, itself being one. */
+struct virtual_load {
+    unsigned worker; /* from 0 */
+    uint64_t at_ns;
+    double load;
 };
 
 /* The kernel fails, or kills the process that computes it. */
@@ -81,7 +90,9 @@ struct virtual_config {
     unsigned drain_rank;
     unsigned slow_worker_plus_1; /* this worker (from 0) becomes slower at `slow_at_ns`; 0: none */
     uint64_t slow_at_ns;
-    double slow_factor;                 /* 3: to a third of its speed */
+    double slow_factor;               /* 3: to a third of its speed */
+    const struct virtual_load *loads; /* [load_count] in the order of their times; borrowed; 1 before the first */
+    unsigned load_count;
     const struct virtual_fault *faults; /* [fault_count] borrowed */
     unsigned fault_count;
     uint64_t fault_seed; /* says which messages of a dead rank arrive, and how late messages are */

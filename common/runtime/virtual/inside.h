@@ -31,6 +31,7 @@ struct node {
     double speed;
     uint64_t slow_at_ns; /* NEVER for most */
     double slow_factor;
+    unsigned worker;     /* which it is, where it is one */
     struct speed probed; /* the result of the probe that is running */
     struct running running;
     struct future *queue_first, **queue_last; /* what arrived while it was busy */
@@ -88,6 +89,10 @@ void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *s
 
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
+/* Whether workers tell the loads of their cores; what one tells first, as in a REQUEST. */
+bool work_tells_loads(const struct virtual_cluster *cluster);
+uint16_t work_load_at_start(const struct virtual_cluster *cluster, unsigned w);
+void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
 /* What timing the chunk in pieces shows. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);

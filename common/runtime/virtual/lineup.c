@@ -120,6 +120,7 @@ static void init_speed(struct virtual_cluster *cluster, unsigned w)
     node->speed = config->speeds != NULL ? config->speeds[w] : 1;
     node->slow_at_ns = slows ? config->slow_at_ns : NEVER;
     node->slow_factor = slows ? config->slow_factor : 1;
+    node->worker = w;
 }
 
 static void init_workers(struct virtual_cluster *cluster)
@@ -134,6 +135,7 @@ static void init_workers(struct virtual_cluster *cluster)
             .drain_ns = cluster->job.drain_ns,
             .ask_ahead = cluster->config.ask_ahead,
             .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
+            .load = work_tells_loads(cluster) ? work_load_at_start(cluster, w) : 0,
         };
         worker_init(&cluster->workers[w], &config);
         cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);

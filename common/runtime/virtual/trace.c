@@ -61,6 +61,7 @@ static void trace_message(const struct message *message, char *text, size_t size
     case MESSAGE_SPEED: snprintf(text, size, "SPEED levels=%u", message->speed.levels); break;
     case MESSAGE_ECHO: snprintf(text, size, "ECHO %" PRIu32, message->echo.id); break;
     case MESSAGE_FEEDBACK: snprintf(text, size, "FEEDBACK workers=%u", message->record_count); break;
+    case MESSAGE_LOADS: snprintf(text, size, "LOADS workers=%u", message->record_count); break;
     case MESSAGE_STATS: snprintf(text, size, "STATS workers=%u", message->record_count); break;
     case MESSAGE_PROBLEM:
         snprintf(text, size, "PROBLEM rank=%" PRIu32 " \"%.*s\"", message->problem.rank, (int)message->problem.length,
@@ -115,6 +116,7 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_TIMER: snprintf(text, size, "timer"); break;
     case EVENT_DRAIN: snprintf(text, size, "drain"); break;
     case EVENT_PROBLEM: snprintf(text, size, "problem"); break;
+    case EVENT_LOAD: snprintf(text, size, "load %.2f", (double)event->load / LOAD_ONE); break;
     case EVENT_LOST: snprintf(text, size, "lost %u", event->from); break;
     }
 }

@@ -1,5 +1,5 @@
 /* Modelled work: iteration i takes cost(i) / speed of its worker, and what is left of it when the worker becomes slower
- * takes `slow_factor` times as long. */
+ * takes `slow_factor` times as long. Of a core for which others compete it gets its share. */
 #include "common/runtime/virtual/inside.h"
 #include "common/machine/probe.h"
 #include "common/machine/spread.h"
@@ -9,12 +9,37 @@ static double iteration_cost(const struct virtual_cluster *cluster, uint64_t ite
     return cluster->config.cost_ns != NULL ? cluster->config.cost_ns(cluster->config.context, iteration) : 1000;
 }
 
-/* Time that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
-static double time_of(const struct node *node, uint64_t started_ns, double cost)
+/* Time of its core that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
+static double core_time_of(const struct node *node, uint64_t started_ns, double cost)
 {
     double time = cost / node->speed;
     double before = node->slow_at_ns <= started_ns ? 0 : (double)(node->slow_at_ns - started_ns);
     return time <= before ? time : before + (time - before) * node->slow_factor;
+}
+
+/* The time in which a worker whose core has these loads gets so much time of it. */
+static double share_of_core(const struct virtual_cluster *cluster, unsigned w, uint64_t started_ns, double time)
+{
+    const struct virtual_load *loads = cluster->config.loads;
+    double load = 1, passed = 0;
+    for (unsigned i = 0; i < cluster->config.load_count; i++) {
+        if (loads[i].worker != w)
+            continue;
+        double until = loads[i].at_ns > started_ns ? (double)(loads[i].at_ns - started_ns) : 0;
+        if (passed + time * load <= until)
+            break;
+        time -= (until - passed) / load;
+        passed = until;
+        load = loads[i].load;
+    }
+    return passed + time * load;
+}
+
+/* Time that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
+static double time_of(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double cost)
+{
+    double time = core_time_of(node, started_ns, cost);
+    return cluster->config.load_count > 0 ? share_of_core(cluster, node->worker, started_ns, time) : time;
 }
 
 /* Time that the worker needs from `started_ns` on for `count` iterations. */
@@ -24,7 +49,38 @@ static uint64_t work_ns(const struct virtual_cluster *cluster, const struct node
     double sum = 0;
     for (uint64_t i = first; i < first + count; i++)
         sum += iteration_cost(cluster, i);
-    return (uint64_t)time_of(node, started_ns, sum);
+    return (uint64_t)time_of(cluster, node, started_ns, sum);
+}
+
+bool work_tells_loads(const struct virtual_cluster *cluster)
+{
+    return cluster->config.weighting == SCHED_WEIGHTING_ACP;
+}
+
+static uint16_t to_wire(double load)
+{
+    return (uint16_t)(load * LOAD_ONE);
+}
+
+uint16_t work_load_at_start(const struct virtual_cluster *cluster, unsigned w)
+{
+    const struct virtual_config *config = &cluster->config;
+    uint16_t load = LOAD_ONE;
+    for (unsigned i = 0; i < config->load_count; i++)
+        if (config->loads[i].worker == w && config->loads[i].at_ns == 0)
+            load = to_wire(config->loads[i].load);
+    return load;
+}
+
+void work_schedule_loads(struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    for (unsigned i = 0; i < config->load_count && work_tells_loads(cluster); i++)
+        if (config->loads[i].at_ns > 0)
+            cluster_schedule(cluster, &(struct future){.at_ns = config->loads[i].at_ns,
+                                                       .rank = cluster->topology.worker_rank[config->loads[i].worker],
+                                                       .type = EVENT_LOAD,
+                                                       .done = to_wire(config->loads[i].load)});
 }
 
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
@@ -121,10 +177,10 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
     probe_init(&probe, cluster->config.first, each > 0 && each < all ? each : all,
                job_wants_swr(&cluster->job) ? PROBE_SWR : 1);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
-        double began = time_of(node, cluster->now_ns, cost), last = began;
+        double began = core_time_of(node, cluster->now_ns, cost), last = began;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {
             cost += iteration_cost(cluster, probe_iteration(&probe, k));
-            double now = time_of(node, cluster->now_ns, cost);
+            double now = core_time_of(node, cluster->now_ns, cost);
             probe_add_single(&probe, k, now - last);
             last = now;
         }
@@ -145,7 +201,7 @@ void work_time_pieces(const struct virtual_cluster *cluster, const struct node *
         piece = spread_piece(running->count, running->count - done, iteration_ns);
         for (uint64_t i = 0; i < piece; i++)
             cost += iteration_cost(cluster, running->first + done + i);
-        double now = time_of(node, running->started_ns, cost);
+        double now = time_of(cluster, node, running->started_ns, cost);
         spread_add(&spread, piece, now - before);
         before = now;
     }

@@ -106,7 +106,7 @@ static const struct {
     {"--min-chunk 3", "no kernel is given; `hdss kernels` lists them"},
     {"width=3 toy", "'width=3' stands before the kernel; accepted: KERNEL [KEY=VALUE]..."},
     {"toy width", "'width' after kernel toy: accepted: KEY=VALUE"},
-    {"--weighting acp toy", "--weighting 'acp': accepted: none, power"},
+    {"--weighting heavy toy", "--weighting 'heavy': accepted: none, power, acp"},
     {"--min-chunk 0 toy", "--min-chunk '0': accepted: an integer from 1 to 2^63"},
     {"--min-chunk -1 toy", "--min-chunk '-1': accepted: an integer from 1 to 2^63"},
     {"--min-chunk 1.5 toy", "--min-chunk '1.5': accepted: an integer from 1 to 2^63"},

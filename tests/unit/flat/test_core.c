@@ -160,6 +160,13 @@ static void fill_powers(double *powers, unsigned workers, unsigned kind)
         powers[w] = kind == 0 ? 1 : kind == 1 ? 1 + w % 3 : w == 0 ? 0.01 : 100;
 }
 
+/* With weighting none and power it does nothing. */
+static void load_world(struct world *world)
+{
+    for (unsigned w = 0; w < world->workers; w++)
+        flat_set_load(&world->cores[w], 1 + w % 3);
+}
+
 static void cover(const char *technique, enum sched_weighting weighting, bool two_counters)
 {
     struct world *world = malloc(sizeof *world);
@@ -172,8 +179,10 @@ static void cover(const char *technique, enum sched_weighting weighting, bool tw
                                                     .workers = crowds[p],
                                                     .powers = powers,
                                                     .weighting = weighting,
+                                                    .loads = true,
                                                     .min_chunk = kind == 1 ? 5 : 1};
                 world_init(world, technique, &config, two_counters, n * 100 + p * 10 + kind);
+                load_world(world);
                 run_world(world);
                 ck_assert_uint_eq(ranges_total(&world->done), lengths[n]);
                 world_fini(world);
@@ -196,6 +205,59 @@ END_TEST
 START_TEST(covers_the_loop_once_when_weighted)
 {
     cover(techniques[_i], SCHED_WEIGHTING_POWER, false);
+}
+END_TEST
+
+START_TEST(covers_the_loop_once_when_cores_are_loaded)
+{
+    cover(techniques[_i], SCHED_WEIGHTING_ACP, false);
+}
+END_TEST
+
+/* Nobody draws in between. */
+static uint64_t add_alone(void *self, enum flat_counter counter, uint64_t amount)
+{
+    uint64_t *counters = self, before = counters[counter];
+    counters[counter] += amount;
+    return before;
+}
+
+static void measure_nothing(void *self, const struct flat_measured *own, struct flat_measured *all)
+{
+    (void)self, (void)own, (void)all;
+}
+
+static uint64_t first_chunk(const char *technique, double load)
+{
+    const double powers[] = {1, 1, 1, 1};
+    uint64_t values[FLAT_COUNTERS] = {0};
+    const struct flat_counters counters = {.self = values, .fetch_add = add_alone, .share = measure_nothing};
+    const struct sched_spec spec = spec_of(technique);
+    const struct flat_config config = {.technique = &spec,
+                                       .sched = {.iterations = 100000,
+                                                 .workers = 4,
+                                                 .powers = powers,
+                                                 .weighting = SCHED_WEIGHTING_ACP,
+                                                 .loads = true},
+                                       .worker = 1};
+    struct flat_core core;
+    struct range chunk;
+    struct error error;
+    ck_assert_msg(flat_init(&core, &config, &error) == 0, "%s", error.text);
+    flat_set_load(&core, load);
+    ck_assert(flat_draw(&core, &counters, &chunk));
+    flat_fini(&core);
+    return chunk.count;
+}
+
+START_TEST(a_loaded_worker_draws_in_proportion)
+{
+    static const char *const loaded[] = {"css:chunk=1200", "fac2", "tss", "dgss", "wf", "af"};
+    for (size_t t = 0; t < sizeof loaded / sizeof *loaded; t++) {
+        uint64_t alone = first_chunk(loaded[t], 1);
+        ck_assert_uint_gt(alone, 100);
+        ck_assert_uint_eq(first_chunk(loaded[t], 2), alone / 2);
+    }
 }
 END_TEST
 
@@ -426,6 +488,8 @@ int main(void)
     tcase_add_loop_test(tcase, covers_the_loop_once, 0, TECHNIQUES);
     tcase_add_loop_test(tcase, covers_the_loop_once_with_two_counters, 0, TECHNIQUES);
     tcase_add_loop_test(tcase, covers_the_loop_once_when_weighted, 0, TECHNIQUES);
+    tcase_add_loop_test(tcase, covers_the_loop_once_when_cores_are_loaded, 0, TECHNIQUES);
+    tcase_add_test(tcase, a_loaded_worker_draws_in_proportion);
     tcase_add_loop_test(tcase, sizes_are_those_of_the_closed_form, 0, 2);
     tcase_add_test(tcase, weighted_chunks_leave_no_crumbs);
     tcase_add_test(tcase, weights_give_their_share);

@@ -12,6 +12,7 @@ static unsigned char assign_records[(ASKS_MAX - 1) * ASSIGN_RECORD_BYTES];
 static unsigned char chunk_records[REFILL_MAX * CHUNK_RECORD_BYTES];
 static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_MAX * FEEDBACK_RECORD_BYTES];
+static unsigned char load_records[LOADS_MAX * LOAD_RECORD_BYTES];
 static unsigned char failed_records[FAILED_MAX * ASSIGN_RECORD_BYTES];
 static unsigned char least_speed_body[SPEED_BODY_MAX], full_speed_body[SPEED_BODY_MAX];
 static char text[TEXT_MAX];
@@ -45,6 +46,8 @@ static void fill_memory(void)
         feedback_record_put(feedback_records, i,
                             &(struct feedback_record){i, i + 1, UINT64_MAX - i, ~(uint64_t)i, i * 7,
                                                       FLT_MAX / (float)(i + 1), UINT32_MAX - i});
+    for (uint32_t i = 0; i < LOADS_MAX; i++)
+        load_record_put(load_records, i, &(struct load_record){UINT32_MAX - i, (uint16_t)(UINT16_MAX - i)});
 }
 
 static struct message least_speed(void)
@@ -94,7 +97,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
                                              .digest = UINT64_MAX - 1,
                                              .wait_ns = UINT64_MAX - 2,
                                              .deviation_ns = FLT_MAX,
-                                             .samples = UINT16_MAX}};
+                                             .samples = UINT16_MAX,
+                                             .load = UINT16_MAX}};
     struct message dones = done;
     dones.records = completions;
     dones.record_count = ASKS_MAX - 1;
@@ -111,6 +115,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"SPEED of LEVELS_MAX levels", full_speed()},
         {"REQUEST for one chunk", ask},
         {"REQUEST for ASKS_MAX chunks", {.type = MESSAGE_REQUEST, .request = {.asks = ASKS_MAX, .wait_ns = 1}}},
+        {"REQUEST, a core for itself", {.type = MESSAGE_REQUEST, .request = {.asks = 1, .load = LOAD_ONE}}},
         {"REQUEST done, asks nothing", {.type = MESSAGE_REQUEST, .request = {.chunk = 1, .done = true}}},
         {"REQUEST done, asks ASKS_MAX", done},
         {"REQUEST of ASKS_MAX done", dones},
@@ -159,6 +164,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"DRAIN", {.type = MESSAGE_DRAIN}},
         {"ECHO 0", {.type = MESSAGE_ECHO}},
         {"ECHO", {.type = MESSAGE_ECHO, .echo = {UINT32_MAX}}},
+        {"LOADS of one worker", records_of(MESSAGE_LOADS, load_records, 1)},
+        {"LOADS of LOADS_MAX workers", records_of(MESSAGE_LOADS, load_records, LOADS_MAX)},
         {"FEEDBACK of one worker", records_of(MESSAGE_FEEDBACK, feedback_records, 1)},
         {"FEEDBACK of FEEDBACK_MAX workers", records_of(MESSAGE_FEEDBACK, feedback_records, FEEDBACK_MAX)},
     };
@@ -211,6 +218,7 @@ static void assert_same_request(const struct request *got, const struct request 
     ck_assert_uint_eq(got->wait_ns, want->wait_ns);
     ck_assert(got->deviation_ns == want->deviation_ns);
     ck_assert_uint_eq(got->samples, want->samples);
+    ck_assert_uint_eq(got->load, want->load);
 }
 
 void assert_same_message(const struct message *got, const struct message *want)
@@ -299,6 +307,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         break;
     case MESSAGE_ECHO: ck_assert_uint_eq(got->echo.id, want->echo.id); break;
     case MESSAGE_FEEDBACK: assert_same_records(got, want, FEEDBACK_RECORD_BYTES); break;
+    case MESSAGE_LOADS: assert_same_records(got, want, LOAD_RECORD_BYTES); break;
     case MESSAGE_DRAIN: break;
     }
 }

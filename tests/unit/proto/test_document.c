@@ -76,7 +76,8 @@ static const struct hello hello_vector = {
 static const unsigned char inline_payload[] = {0xaa, 0xbb};
 static unsigned char completions[COMPLETION_BYTES], assign_records[ASSIGN_RECORD_BYTES];
 static unsigned char report_records[DONE_RECORD_BYTES], refill_records[CHUNK_RECORD_BYTES];
-static unsigned char feedback_records[FEEDBACK_RECORD_BYTES], speed_body[SPEED_BODY_MAX];
+static unsigned char feedback_records[FEEDBACK_RECORD_BYTES], load_records[LOAD_RECORD_BYTES];
+static unsigned char speed_body[SPEED_BODY_MAX];
 
 static const struct {
     const char *label;
@@ -101,6 +102,7 @@ static const struct {
                   .wait_ns = 5,
                   .deviation_ns = 2.5f,
                   .samples = 8}}},
+    {"REQUEST asking for 1, nothing done, load 1.5", {.type = MESSAGE_REQUEST, .request = {.asks = 1, .load = 384}}},
     {"RESULT DATA, chunk 7, 4096 iterations, digest 1, 32768 bytes",
      {.type = MESSAGE_RESULT, .payload = PAYLOAD_DATA, .payload_bytes = 32768, .result = {7, 4096, 1}}},
     {"REQUEST DONE, chunks 3 and 4, asks 2, 1000 ns and 900 ns",
@@ -129,6 +131,7 @@ static const struct {
      {.type = MESSAGE_REPORT, .records = report_records, .record_count = 1, .report = {.refill = true, .busy = 3}}},
     {"REFILL of [5, 7) for rank 2", {.type = MESSAGE_REFILL, .records = refill_records, .record_count = 1}},
     {"PROBLEM at rank 4, \"no\"", {.type = MESSAGE_PROBLEM, .problem = {4, "no", 2}}},
+    {"LOADS, 2 at rank 5", {.type = MESSAGE_LOADS, .records = load_records, .record_count = 1}},
     {"FEEDBACK of rank 5, 2 chunks of 300 iterations, 4000 ns, waited 6 ns, deviation 1.5 ns of 16",
      {.type = MESSAGE_FEEDBACK, .records = feedback_records, .record_count = 1}},
 };
@@ -170,6 +173,7 @@ START_TEST(every_vector_encodes_and_decodes)
     completion_put(completions, 0, &(struct request){.compute_ns = 1000});
     assign_record_put(assign_records, 0, 2, 3);
     done_record_put(report_records, 0, &(struct done_record){0, 5, 9});
+    load_record_put(load_records, 0, &(struct load_record){5, 2 * LOAD_ONE});
     chunk_record_put(refill_records, 0, &(struct chunk_record){5, 2, 2});
     feedback_record_put(feedback_records, 0, &(struct feedback_record){5, 2, 300, 4000, 6, 1.5f, 16});
     speed_message(&(struct speed){.round_trip_ns = 9000,
@@ -204,11 +208,23 @@ static const struct {
     const char *name;
     double value;
 } limits[] = {
-    {"`MESSAGE_MAX`", MESSAGE_MAX},         {"`INLINE_MAX`", INLINE_MAX}, {"`SLICE_MAX`", SLICE_MAX},
-    {"`REFILL_MAX`", REFILL_MAX},           {"`REPORT_MAX`", REPORT_MAX}, {"`STATS_MAX`", STATS_MAX},
-    {"`FEEDBACK_MAX`", FEEDBACK_MAX},       {"`CELLS`", CELLS},           {"`ASKS_MAX`", ASKS_MAX},
-    {"`LEVELS_MAX`", LEVELS_MAX},           {"`TEXT_MAX`", TEXT_MAX},     {"`SPEED_MEAN_MIN_NS`", SPEED_MEAN_MIN_NS},
-    {"`SPEED_RATIO_MAX`", SPEED_RATIO_MAX}, {"`FAILED_MAX`", FAILED_MAX}, {"`PAYLOAD_MAX`", PAYLOAD_MAX},
+    {"`MESSAGE_MAX`", MESSAGE_MAX},
+    {"`INLINE_MAX`", INLINE_MAX},
+    {"`SLICE_MAX`", SLICE_MAX},
+    {"`REFILL_MAX`", REFILL_MAX},
+    {"`REPORT_MAX`", REPORT_MAX},
+    {"`STATS_MAX`", STATS_MAX},
+    {"`FEEDBACK_MAX`", FEEDBACK_MAX},
+    {"`CELLS`", CELLS},
+    {"`ASKS_MAX`", ASKS_MAX},
+    {"`LEVELS_MAX`", LEVELS_MAX},
+    {"`TEXT_MAX`", TEXT_MAX},
+    {"`SPEED_MEAN_MIN_NS`", SPEED_MEAN_MIN_NS},
+    {"`SPEED_RATIO_MAX`", SPEED_RATIO_MAX},
+    {"`FAILED_MAX`", FAILED_MAX},
+    {"`PAYLOAD_MAX`", PAYLOAD_MAX},
+    {"`LOADS_MAX`", LOADS_MAX},
+    {"`LOAD_ONE`", LOAD_ONE},
 };
 
 START_TEST(every_limit_is_that_of_the_document)
@@ -265,6 +281,7 @@ static const struct {
     {MESSAGE_FAULTS, "FAULTS", FAULTS_BYTES, 0},
     {MESSAGE_FAILED, "FAILED", HEADER_BYTES, ASSIGN_RECORD_BYTES},
     {MESSAGE_SUSPECT, "SUSPECT", SUSPECT_BYTES, 0},
+    {MESSAGE_LOADS, "LOADS", HEADER_BYTES, LOAD_RECORD_BYTES},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)

@@ -199,6 +199,8 @@ static void cover(const char *spec, const struct sched_config *config, enum orde
 {
     struct sched sched = loop_with(spec, config);
     struct error error;
+    for (unsigned w = 0; config->loads && w < config->workers; w++)
+        sched_set_load(&sched, w, 1 + 0.7 * (w % 4));
     if (!closed || sched_check_closed(&sched, &error) == 0)
         walk_loop(&sched, spec, order, closed);
     sched_fini(&sched);
@@ -223,6 +225,11 @@ static void cover_powers(const char *spec, struct sched_config *config)
             if (order == ROUND_ROBIN || !is_large(config->iterations, config->workers))
                 cover(spec, config, (enum order)order, false);
     }
+    config->weighting = SCHED_WEIGHTING_ACP;
+    config->loads = true;
+    cover(spec, config, ROUND_ROBIN, false);
+    config->loads = false;
+    config->weighting = SCHED_WEIGHTING_POWER;
 }
 
 START_TEST(chunks_cover_the_loop)

@@ -27,8 +27,8 @@ START_TEST(bad_configurations_get_one_line)
     check_refused("ss", (struct sched_config){.iterations = 1, .workers = SCHED_WORKERS_MAX + 1},
                   "workers=16777217 is not accepted: an integer from 1 to 16777216");
     check_refused("gss", (struct sched_config){.iterations = 1, .workers = 1, .weighting = SCHED_WEIGHTING_ACP},
-                  "weighting acp is not available: it needs the load of each worker's core, which is not measured yet; "
-                  "accepted are none, power");
+                  "weighting acp is not available here: it needs the load of each worker's core, which only a run "
+                  "measures; accepted are none, power");
     config.powers = powers[0];
     check_refused("dgss", config, "power 0 of worker 2 is not accepted: a number from 1e-09 to 1e+09");
     config.powers = powers[1];
@@ -139,6 +139,73 @@ START_TEST(weighting_leaves_the_weighted_by_nature_alone)
 END_TEST
 
 /* Whole powers: the closed formula is the loop of the paper, one step of the trapezoid for each unit of power. */
+static struct sched loop_by_acp(const char *spec, uint64_t iterations, unsigned workers, const double *powers)
+{
+    return loop_with(spec, &(struct sched_config){.iterations = iterations,
+                                                  .workers = workers,
+                                                  .powers = powers,
+                                                  .weighting = SCHED_WEIGHTING_ACP,
+                                                  .loads = true});
+}
+
+START_TEST(acp_is_the_power_over_the_load)
+{
+    const double powers[] = {1, 0.8, 1, 0.8};
+    struct sched sched = loop_by_acp("css:chunk=1000", 100000, 4, powers);
+    ck_assert_uint_eq(sched_next(&sched, 0), 1000);
+    ck_assert_uint_eq(sched_next(&sched, 1), 800);
+    sched_set_load(&sched, 1, 2);
+    sched_set_load(&sched, 2, 1.5);
+    ck_assert_uint_eq(sched_next(&sched, 1), 400);
+    ck_assert_uint_eq(sched_next(&sched, 2), 666); /* both are real numbers: their floors would give 0 and 1000 */
+    ck_assert_uint_eq(sched_next(&sched, 3), 800);
+    ck_assert_uint_eq(sched.remaining, 100000 - 1000 - 800 - 400 - 666 - 800);
+    sched_set_load(&sched, 1, 256);
+    ck_assert_uint_eq(sched_next(&sched, 1), 3);
+    sched_set_load(&sched, 1, 1e6);
+    ck_assert_uint_eq(sched_next(&sched, 1), 1); /* never none */
+    sched_fini(&sched);
+    sched = loop_by_acp("css:chunk=100", 1000, 2, (const double[]){0.87, 0.87});
+    sched_set_load(&sched, 0, 3);
+    ck_assert_uint_eq(sched_next(&sched, 0), 29); /* 28.999999999999996 in doubles */
+    sched_fini(&sched);
+}
+END_TEST
+
+START_TEST(acp_divides_the_weighted_by_nature)
+{
+    const double powers[] = {1, 2, 3, 2};
+    const char *const by_nature[] = {"dtss", "dfss", "dgss", "wf", "awf", "awf-c"};
+    for (size_t s = 0; s < sizeof by_nature / sizeof *by_nature; s++) {
+        struct sched_config config = {.iterations = 1000000, .workers = 4, .powers = powers};
+        struct sched plain = loop_with(by_nature[s], &config), acp = loop_by_acp(by_nature[s], 1000000, 4, powers);
+        sched_set_load(&acp, 2, 2);
+        uint64_t chunk = sched_next(&plain, 2);
+        ck_assert_uint_gt(chunk, 1);
+        ck_assert_uint_eq(sched_next(&acp, 2), chunk / 2);
+        sched_fini(&plain);
+        sched_fini(&acp);
+    }
+}
+END_TEST
+
+/* What a worker measures on a loaded core says how fast it is; that it is loaded is known already. */
+START_TEST(a_load_does_not_count_twice)
+{
+    struct sched sched = loop_by_acp("awf-c", 1000000, 2, NULL);
+    for (unsigned i = 0; i < 20; i++)
+        for (unsigned w = 0; w < 2; w++) {
+            struct sched_feedback feedback = {.worker = w, .chunks = 1, .iterations = sched_next(&sched, w)};
+            feedback.compute_s = (double)feedback.iterations * (w == 0 ? 1e-6 : 2e-6);
+            sched_set_load(&sched, 1, 2);
+            sched_feedback(&sched, &feedback);
+        }
+    ck_assert_double_eq_tol(sched_weight(&sched, 0), 1, 0.01);
+    ck_assert_double_eq_tol(sched_weight(&sched, 1), 1, 0.01);
+    sched_fini(&sched);
+}
+END_TEST
+
 START_TEST(dtss_takes_a_step_for_each_unit_of_power)
 {
     const double powers[] = {1, 2, 3, 2};
@@ -336,6 +403,23 @@ static const char *const specs[] = {"static",
                                     "af"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
+START_TEST(acp_with_free_cores_is_the_power)
+{
+    const double powers[] = {1, 0.4, 0.8, 0.4};
+    for (size_t s = 0; s < SPECS; s++) {
+        struct sched acp = loop_by_acp(specs[s], 100000, 4, powers);
+        struct sched_config config = {
+            .iterations = 100000, .workers = 4, .powers = powers, .weighting = SCHED_WEIGHTING_POWER};
+        struct sched power = loop_with(specs[s], &config);
+        for (unsigned i = 0; power.remaining > 0; i++)
+            ck_assert_uint_eq(sched_next(&power, i % 4), sched_next(&acp, i % 4));
+        ck_assert_uint_eq(acp.remaining, 0);
+        sched_fini(&acp);
+        sched_fini(&power);
+    }
+}
+END_TEST
+
 START_TEST(work_that_comes_back_is_cut_again)
 {
     const double powers[] = {0.3, 1, 2.5};
@@ -406,6 +490,10 @@ int main(void)
     tcase_add_test(all, chunks_are_clamped);
     tcase_add_test(all, weighting_guards_the_product);
     tcase_add_test(all, weighting_leaves_the_weighted_by_nature_alone);
+    tcase_add_test(all, acp_is_the_power_over_the_load);
+    tcase_add_test(all, acp_with_free_cores_is_the_power);
+    tcase_add_test(all, acp_divides_the_weighted_by_nature);
+    tcase_add_test(all, a_load_does_not_count_twice);
     tcase_add_test(all, dtss_takes_a_step_for_each_unit_of_power);
     tcase_add_test(all, dtss_never_serves_steps_below_the_last);
     tcase_add_test(all, a_stage_of_dfss_ends_when_the_powers_served_reach_their_sum);

@@ -1,0 +1,71 @@
+/* The load of the cores that this process is bound to: how many runnable processes compete for one, this one counted as
+ * 1, as --weighting acp scales chunks by it.
+ *
+ * It is not counted but measured: 1 + wait / run, from how long the threads of this process have run and how long they
+ * have waited on a run queue (/proc/self/task/TID/schedstat) while it computed. Beside one process that is always
+ * runnable the scheduler lets both wait as long as they run, which makes 2; beside one that sleeps half of the time it
+ * makes 1.5.
+ *
+ * Why not count the processes in state R, whose `processor` in /proc/PID/stat is one of ours: that takes a reading of
+ * every process of the machine (milliseconds, where this takes some microseconds), shows one moment of what changes
+ * every few milliseconds, counts what is nice for as much as what is not, does not know which of several cores a
+ * process will get, and sees nothing of other containers, which compete all the same. /proc/pressure is of the whole
+ * machine, /proc/sched_debug is for root, and the load average is of a minute.
+ *
+ * The time in which the worker idles must not look like load: it polls then and offers its core to others again and
+ * again, each time waiting for as long as they like. So only the stretches count in which it computes: from
+ * load_meter_look() to load_meter_pause(). One that is long is read every LOAD_PERIOD_NS; where they are short there is
+ * a reading in LOAD_GAP_NS at most. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LOAD_PERIOD_NS 100000000u
+/* A load is of so much time in which the process ran or waited, at least: time slices are a few milliseconds. */
+#define LOAD_LEAST_NS 50000000u
+/* Between a stretch of computing that was measured and the next one. */
+#define LOAD_GAP_NS 2000000u
+/* What is that little above 1 is not somebody who competes but the system's own business. */
+#define LOAD_NOISE 0.05
+
+struct load_times {
+    uint64_t run_ns, wait_ns;
+};
+
+struct load_meter {
+    const char *folder;      /* of the threads; borrowed */
+    double load;             /* as last known, at least 1 */
+    struct load_times began; /* of the stretch that is being measured */
+    struct load_times sum;   /* of those before it, since `load` was made */
+    uint64_t began_ns;       /* when that was; 0: none is */
+    uint64_t due_ns;         /* when the next one may be */
+};
+
+/* The threads of this process. */
+#define LOAD_FOLDER "/proc/self/task"
+
+/* -1 with one line where the system does not tell how long processes wait. */
+int load_meter_init(struct load_meter *meter, const char *folder, struct error *error);
+
+/* Keeps the core busy until a first load is known: for about LOAD_SETTLE_NS. */
+void load_meter_settle(struct load_meter *meter);
+#define LOAD_SETTLE_NS 30000000u
+
+/* The process computes, at this moment. True where `meter->load` is another now. */
+bool load_meter_look(struct load_meter *meter, uint64_t now_ns);
+/* It does not, from now on. */
+void load_meter_pause(struct load_meter *meter);
+
+/* --- the parts of it --- */
+
+/* The text of a schedstat file: time run, time waited, time slices. -1: it is none. */
+int load_parse(const char *text, struct load_times *times);
+/* What the threads in the folder have waited in all, and this process has run. -1 where that is not told. */
+int load_read(const char *folder, struct load_times *times);
+/* 1 + wait / run, 1 for what is only noise. */
+double load_of(const struct load_times *times);
+/* As it goes into a message. */
+uint16_t load_to_wire(double load);

@@ -1,0 +1,33 @@
+/* The loads of the workers' cores, by which chunks are scaled with --weighting acp: of those that are served here their
+ * requests tell them, of the others their masters do. Who has told nothing is taken to have its core for itself. */
+#include "supermaster/core.h"
+
+static double processes(uint16_t load)
+{
+    return load > LOAD_ONE ? (double)load / LOAD_ONE : 1;
+}
+
+void supermaster_weigh_load(struct supermaster *supermaster, unsigned w)
+{
+    const struct served *served = &supermaster->service.workers[w];
+    struct worker_figures *figures = &supermaster->figures[w];
+    double load = processes(served->load > 0 ? served->load : figures->load);
+    sched_set_load(&supermaster->sched, w, load);
+    figures->load_sum += load;
+    figures->load_chunks++;
+}
+
+void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct load_record record;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        load_record_get(message->records, i, &record);
+        unsigned w = topology_worker(topology, record.worker);
+        if (w == topology->workers || !supermaster_speaks_for(supermaster, record.worker)) {
+            supermaster_refuse(supermaster, "sent the load of a rank that it does not serve");
+            return;
+        }
+        supermaster->figures[w].load = record.load;
+    }
+}
