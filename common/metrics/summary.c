@@ -122,18 +122,41 @@ static void add_choice(struct text *text, const struct choice *choice)
     text_add(text, "\n");
 }
 
-/* "weights 0.33 to 1.33", of techniques that learn. */
-static void add_weights(struct text *text, const struct report *report)
+static double weight_of(const struct report_worker *worker)
 {
-    double least = INFINITY, most = 0;
+    return worker->weight;
+}
+
+static double load_of(const struct report_worker *worker)
+{
+    return worker->load;
+}
+
+/* The least and the most of the workers that have one, above 0; false where nobody has. */
+static bool find_span(const struct report *report, double (*of)(const struct report_worker *worker), double *least,
+                      double *most)
+{
+    *least = INFINITY;
+    *most = 0;
     for (unsigned i = 0; i < report->workers; i++) {
-        if (report->worker_stats[i].weight <= 0)
+        double value = of(&report->worker_stats[i]);
+        if (value <= 0)
             continue;
-        least = fmin(least, report->worker_stats[i].weight);
-        most = fmax(most, report->worker_stats[i].weight);
+        *least = fmin(*least, value);
+        *most = fmax(*most, value);
     }
-    if (most > 0)
+    return *most > 0;
+}
+
+/* What was known of the workers: weights by techniques that learn, loads by --weighting acp. */
+static void add_workers(struct text *text, const struct report *report)
+{
+    double least, most;
+    if (find_span(report, weight_of, &least, &most))
         text_add(text, "  learned      weights of the workers from %.3g to %.3g, 1 on average\n", least, most);
+    if (find_span(report, load_of, &least, &most))
+        text_add(text, "  loads        of the workers' cores from %.3g to %.3g, 1 where nobody else uses them\n", least,
+                 most);
 }
 
 static void add_technique(struct text *text, const struct report *report)
@@ -147,7 +170,7 @@ static void add_technique(struct text *text, const struct report *report)
     if (report->choice != NULL)
         add_choice(text, report->choice);
     add_measured(text, report);
-    add_weights(text, report);
+    add_workers(text, report);
     text_add(text, "  chunks       %s", human_count(number, report->chunks));
     if (report->refills > 0) {
         text_add(text, " in ");

@@ -15,7 +15,15 @@
 
 enum { HEAD_BYTES = 4, RANKS = 7, STEPS_MAX = 200, PARTS_MAX = 4096, RECORD_BYTES = 8, DATA_BYTES = 2048 };
 enum kind { KIND_CENTRAL, KIND_SUPERMASTER, KIND_MASTER, KIND_WORKER, KINDS };
-enum { FLAG_OUTPUT = 1, FLAG_PROBE = 2, FLAG_JOURNAL = 4, FLAG_FEEDBACK = 8, FLAG_AHEAD = 16, FLAG_WEIGHTED = 32 };
+enum {
+    FLAG_OUTPUT = 1,
+    FLAG_PROBE = 2,
+    FLAG_JOURNAL = 4,
+    FLAG_FEEDBACK = 8,
+    FLAG_AHEAD = 16,
+    FLAG_WEIGHTED = 32,
+    FLAG_LOADS = 64
+};
 /* Events, by the byte modulo EVENTS; those below EVENT_BYTE_TIMER are messages. */
 enum {
     EVENT_BYTE_TIMER = 4,
@@ -129,7 +137,9 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
     const struct supermaster_config config = {
         .topology = &bench->topology,
         .technique = {.technique = technique},
-        .weighting = bench->flags & FLAG_WEIGHTED ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE,
+        .weighting = bench->flags & FLAG_LOADS      ? SCHED_WEIGHTING_ACP
+                     : bench->flags & FLAG_WEIGHTED ? SCHED_WEIGHTING_POWER
+                                                    : SCHED_WEIGHTING_NONE,
         .min_chunk = 1,
         .first = head[3],
         .count = head[3] & 1 ? head[3] : CHUNK_MAX >> head[3] / 4,

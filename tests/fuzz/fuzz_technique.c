@@ -10,7 +10,7 @@
 
 /* 0 flags, 1 workers - 1, 2 shift, 3 zero, 4 min_chunk, 8 iterations, 16 two measured values of any bits */
 enum { HEAD_BYTES = 32, SHIFT_AT = 2, MIN_CHUNK_AT = 4, ITERATIONS_AT = 8, VALUES_AT = 16 };
-enum { FLAG_WEIGHTED = 1, FLAG_POWERS = 2, FLAG_PROBED = 4, FLAG_FEEDBACK = 8 };
+enum { FLAG_WEIGHTED = 1, FLAG_POWERS = 2, FLAG_PROBED = 4, FLAG_FEEDBACK = 8, FLAG_LOADS = 16 };
 enum { STEPS_MAX = 100, WALK_MAX = 2000, WORKERS_MAX = 256 };
 
 static void check_spelling(const struct sched_spec *spec)
@@ -46,6 +46,7 @@ static void draw_chunks(struct sched *sched, const uint8_t *head)
     for (unsigned i = 0; i < STEPS_MAX; i++) {
         uint64_t before = sched->remaining;
         unsigned worker = i % sched->workers;
+        sched_set_load(sched, worker, 1 + (double)(i % 5) * 0.8);
         uint64_t chunk = sched_next(sched, worker);
         REQUIRE(chunk <= before && (chunk > 0) == (before > 0) && sched->remaining == before - chunk);
         REQUIRE(chunk >= sched->min_chunk || chunk == before);
@@ -123,7 +124,10 @@ static void set_up(struct sched_config *config, double powers[WORKERS_MAX], cons
         .workers = head[1] + 1u,
         .powers = head[0] & FLAG_POWERS ? powers : NULL,
         .min_chunk = wire_get32(head + MIN_CHUNK_AT),
-        .weighting = head[0] & FLAG_WEIGHTED ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE,
+        .weighting = head[0] & FLAG_LOADS      ? SCHED_WEIGHTING_ACP
+                     : head[0] & FLAG_WEIGHTED ? SCHED_WEIGHTING_POWER
+                                               : SCHED_WEIGHTING_NONE,
+        .loads = true,
         .overhead_s = probed ? wire_get_double(head + VALUES_AT) : 0,
         .swr = probed ? wire_get_double(head + VALUES_AT + 8) : 0,
     };

@@ -27,8 +27,8 @@ def speed(levels=2, mean=1000.0, deviation=10.0, swr=0.5, cell=(1000.0, 1)):
     return header(0x10, 0, levels, 7) + struct.pack("<Qddd", 400, mean, deviation, swr) + cells + times
 
 
-def completion(compute=900, digest=5, wait=3, deviation=1.5, samples=9):
-    return struct.pack("<QQQfHH", compute, digest, wait, deviation, samples, 0)
+def completion(compute=900, digest=5, wait=3, deviation=1.5, samples=9, load=0):
+    return struct.pack("<QQQfHH", compute, digest, wait, deviation, samples, load)
 
 
 def request(flags=1, asks=1, chunk=4, more=0, tail=b"", own=completion()):
@@ -41,6 +41,10 @@ def assign(more=0):
 
 def feedback(count):
     return header(0x25, 0, count) + struct.pack("<IIQQQfI", 3, 2, 40, 900, 10, 2.5, 6) * count
+
+
+def loads(*told):
+    return header(0x2A, 0, len(told)) + b"".join(struct.pack("<IH", *one) for one in told)
 
 
 def failure(ident, first, flags=0, count=1, text=b"no luck"):
@@ -58,6 +62,8 @@ MESSAGES = {
     "request-two": request(more=1), "request-15": request(more=15, asks=16), "request-inline": request(3, tail=b"results"),
     "request-data": request(5), "request-inline-data": request(7, tail=b"x"), "request-nan":
     request(own=completion(deviation=float("nan"))), "request-flag": request(9),
+    "request-load": request(own=completion(load=640)), "request-load-less-than-one": request(own=completion(load=255)),
+    "loads": loads((3, 256), (4, 640)), "loads-none": loads(), "loads-less-than-one": loads((3, 255)), "loads-400": loads(*[(3, 300)] * 400),
     "result": header(0x12, 0, 0, 4) + struct.pack("<QQ", 10, 77),
     "result-inline": header(0x12, 2, 0, 4) + struct.pack("<QQ", 10, 77) + b"abcdefgh",
     "result-long": header(0x12, 2, 0, 4) + struct.pack("<QQ", 10, 77) + bytes(2049),
@@ -252,7 +258,7 @@ def steps(machine, technique, flags, length, *events):
 
 
 CENTRAL, SUPERMASTER, MASTER, WORKER = range(4)
-OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD = 1, 2, 4, 8, 16
+OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD, LOADS = 1, 2, 4, 8, 16, 64
 TIMER, STORED, LOST, COMPUTED, DRAIN, PROBLEM, FAILED = range(4, 11)
 ASK, GOODBYE, END = request(0, 1, 0, own=bytes(32)), MESSAGES["goodbye"], header(0x14)
 
@@ -277,6 +283,10 @@ BYE = [(worker, GOODBYE) for worker in range(1, 7)]
 LIVES = {
     "central": steps(CENTRAL, 1, 0, 3, (1, ASK), (2, ASK), (1, request(chunk=1)), (2, request(chunk=1)), (1, request(chunk=2, asks=0)),
         *BYE),
+    "central-loads": steps(CENTRAL, 1, LOADS, 3, (1, request(0, 1, 0, own=completion(0, 0, 0, 0, 0, 640))), (2, ASK),
+        (1, request(chunk=1, own=completion(load=256))), *BYE),
+    "supermaster-loads": steps(SUPERMASTER, 8, LOADS, 156, (1, loads((3, 640))), (1, report(1)), (2, loads((3, 256)))),
+    "master-loads": steps(MASTER, 0, LOADS, 0, (3, request(0, 1, 0, own=completion(0, 0, 0, 0, 0, 640))), (0, refill((0, 10, 3)))),
     "central-output": steps(CENTRAL, 1, OUTPUT, 5, (1, ASK), (1, request(3, chunk=1, tail=bytes(8))), STORED,
         (1, request(3, chunk=2, tail=bytes(8))), LOST, *BYE),
     "central-probe": steps(CENTRAL, 7, PROBE, 156, *[(rank, told(rank)) for rank in range(1, 7)], (1, ASK), (1, request(chunk=1)), TIMER),

@@ -7,10 +7,12 @@
  * makes 1.5.
  *
  * Why not count the processes in state R, whose `processor` in /proc/PID/stat is one of ours: that takes a reading of
- * every process of the machine (milliseconds, where this takes some microseconds), shows one moment of what changes
- * every few milliseconds, counts what is nice for as much as what is not, does not know which of several cores a
- * process will get, and sees nothing of other containers, which compete all the same. /proc/pressure is of the whole
- * machine, /proc/sched_debug is for root, and the load average is of a minute.
+ * every process of the machine (1.2 ms for a hundred of them, where this takes 10 us), shows one moment of what changes
+ * every few milliseconds, counts what is nice, or in a group that is given less, for as much as what is not, does not
+ * know which of several cores a process will get, and in a container sees nothing of the others, which compete all the
+ * same. Beside 0 and 3 busy processes, on a machine with other work, a process took 2.7 and 10.2 times as long as
+ * alone; a count said 4.7 and 7.7, and 1 in a container of its own, where it took 4.4 times as long beside 1.
+ * /proc/pressure is of the whole machine, /proc/sched_debug is for root, and the load average is of a minute.
  *
  * The time in which the worker idles must not look like load: it polls then and offers its core to others again and
  * again, each time waiting for as long as they like. So only the stretches count in which it computes: from

@@ -145,7 +145,7 @@ END_TEST
 
 START_TEST(what_was_measured_and_learned_is_told)
 {
-    struct report_worker workers[] = {{.rank = 1, .weight = 0.5}, {.rank = 2}};
+    struct report_worker workers[] = {{.rank = 1, .weight = 0.5, .load = 1.75}, {.rank = 2}};
     struct report report = sample_report(&spec);
     report.workers = 2;
     report.worker_stats = workers;
@@ -159,6 +159,8 @@ START_TEST(what_was_measured_and_learned_is_told)
     ck_assert_double_eq(json_number_value(json_object_get(measured, "sigma")), 0);
     ck_assert_double_eq(json_number_value(json_object_get(json_array_get(rows, 0), "weight")), 0.5);
     ck_assert_ptr_null(json_object_get(json_array_get(rows, 1), "weight"));
+    ck_assert_double_eq(json_number_value(json_object_get(json_array_get(rows, 0), "load")), 1.75);
+    ck_assert_ptr_null(json_object_get(json_array_get(rows, 1), "load"));
     json_decref(object);
 }
 END_TEST

@@ -142,6 +142,24 @@ START_TEST(a_central_run_that_was_drained)
 }
 END_TEST
 
+START_TEST(loads_are_told)
+{
+    struct report report = sample_report(&spec);
+    struct report_worker workers[3];
+    memcpy(workers, report.worker_stats, sizeof workers);
+    workers[0].load = 1;
+    workers[2].load = 2.25;
+    report.workers = 3;
+    report.worker_stats = workers;
+    report.weighting = SCHED_WEIGHTING_ACP;
+    char *text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, ", weighted by acp\n"
+                                       "  loads        of the workers' cores from 1 to 2.25, 1 where nobody else uses "
+                                       "them\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(a_run_in_time_steps)
 {
     struct report report = sample_report(&spec);
@@ -290,6 +308,7 @@ int main(void)
     tcase_add_test(tests, bars_fill_by_the_eighth);
     tcase_add_test(tests, a_hierarchical_run);
     tcase_add_test(tests, a_central_run_that_was_drained);
+    tcase_add_test(tests, loads_are_told);
     tcase_add_test(tests, a_run_in_time_steps);
     tcase_add_test(tests, a_run_that_failed_at_once);
     tcase_add_test(tests, what_was_given_up_is_named);
