@@ -13,12 +13,12 @@ enum { DECADE_TICKS = 10 }; /* with more decades some have no number */
 
 void axis_linear(struct axis *axis, double high)
 {
-    *axis = (struct axis){false, 0, high > 0 ? high : 1};
+    *axis = (struct axis){false, false, 0, high > 0 ? high : 1};
 }
 
 void axis_logarithmic(struct axis *axis, double low, double high)
 {
-    *axis = (struct axis){true, low, high};
+    *axis = (struct axis){true, false, low, high};
 }
 
 double axis_place(const struct axis *axis, double value)
@@ -54,7 +54,7 @@ static void raise_digits(int exponent, char *text, size_t size)
 static void write_tick(double value, FILE *script)
 {
     char text[64];
-    if (value < 1 && value > 0) {
+    if ((value < 1 && value != 0) || (value < 1000 && fabs(value - round(value)) > 1e-9)) {
         snprintf(text, sizeof text, "%g", value);
     } else if (value < PLAIN_BELOW) {
         axis_group_digits((uint64_t)(value + 0.5), text, sizeof text);
@@ -71,10 +71,10 @@ static void write_tick(double value, FILE *script)
     fprintf(script, "'%s' %.17g", text, value);
 }
 
-/* The least of 1, 2 and 5 times a power of ten that is not below `value`; at least 1, for what is counted is whole. */
+/* The least of 1, 2 and 5 times a power of ten that is not below `value`. */
 static double round_up(double value)
 {
-    double power = pow(10, floor(log10(fmax(value, 1)) + 1e-9));
+    double power = pow(10, floor(log10(value) + 1e-9));
     for (int i = 0; i < 3; i++) {
         double step = power * (const double[]){1, 2, 5}[i];
         if (step >= value * (1 - 1e-9))
@@ -85,9 +85,11 @@ static double round_up(double value)
 
 static void write_linear_ticks(const struct axis *axis, FILE *script)
 {
-    double step = round_up(axis->high / LINEAR_TICKS);
-    for (int i = 0; i * step <= axis->high; i++) {
-        fputs(i > 0 ? ", " : "", script);
+    double least = axis->real ? 0 : 1; /* what is counted is whole */
+    double step = round_up(fmax((axis->high - axis->low) / LINEAR_TICKS, least));
+    int first = (int)ceil(axis->low / step - 1e-9);
+    for (int i = first; i * step <= axis->high; i++) {
+        fputs(i > first ? ", " : "", script);
         write_tick(i * step, script);
     }
 }
@@ -110,7 +112,7 @@ static void write_decade(double decade, bool numbered, bool fine, FILE *script)
 static void write_logarithmic_ticks(const struct axis *axis, FILE *script)
 {
     int first = (int)floor(log10(axis->low)), last = (int)floor(log10(axis->high));
-    first = first > 0 ? first : 0;
+    first = first > 0 || axis->real ? first : 0;
     int stride = (last - first) / DECADE_TICKS + 1;
     for (int exponent = first; exponent <= last; exponent++) {
         fputs(exponent > first ? ", " : "", script);

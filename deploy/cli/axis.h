@@ -8,6 +8,7 @@
 
 struct axis {
     bool logarithmic;
+    bool real; /* ticks may be no whole numbers; set behind axis_linear() or axis_logarithmic() */
     double low, high;
 };
 

@@ -177,22 +177,39 @@ static void write_caption(const struct drawing *drawing)
     fputs("' at graph 0.5, graph 1.028 center font ',10' textcolor rgb '#606060'\n", script);
 }
 
-static void write_settings(const struct drawing *drawing)
+void plot_write_canvas(const char *path, FILE *script)
 {
-    bool below = longest_spec(drawing->plot) > LEGEND_LETTERS;
-    fprintf(drawing->script,
+    fprintf(script,
             "set terminal %s noenhanced size %d,%d font 'sans,12' background '#ffffff'\n"
             "set encoding utf8\n"
             "set border 3 lc rgb '#404040'\n"
             "set tics nomirror out\n"
             "set grid xtics ytics lt 1 lw 1 lc rgb '#e4e4e4'\n"
-            "set tmargin 5\n"
+            "set tmargin 5\n",
+            gnuplot_terminal(path), WIDTH, HEIGHT);
+}
+
+void plot_write_line(unsigned k, FILE *script)
+{
+    fprintf(script, "lc rgb '%s' dt %s lw 2 pt %d ps 1.2", PICK(colours, k), PICK(dashes, k), PICK(points, k));
+}
+
+const char *plot_colour(unsigned k)
+{
+    return PICK(colours, k);
+}
+
+static void write_settings(const struct drawing *drawing)
+{
+    bool below = longest_spec(drawing->plot) > LEGEND_LETTERS;
+    plot_write_canvas(drawing->plot->path, drawing->script);
+    fprintf(drawing->script,
+
             "set bmargin %d\n"
             "set key %s samplen 4 spacing 1.25 font ',12'\n"
             "set xlabel 'scheduling step'\n"
             "set ylabel 'chunk size, iterations'\n",
-            gnuplot_terminal(drawing->plot->path), WIDTH, HEIGHT, below ? -1 : 4,
-            below ? "below left Left reverse height 1.5" : "outside right top vertical Left reverse");
+            below ? -1 : 4, below ? "below left Left reverse height 1.5" : "outside right top vertical Left reverse");
     write_title(drawing);
     write_caption(drawing);
     axis_write(&drawing->x, "x", drawing->script);
@@ -211,8 +228,9 @@ static void write_plot(const struct drawing *drawing)
         fprintf(script, "$mark%u with points lc rgb '%s' pt %d ps 1.2 lw 1.5 notitle, \\\n", k, PICK(colours, k),
                 PICK(points, k));
     for (unsigned k = 0; k < drawing->plot->count; k++) {
-        fprintf(script, "NaN with linespoints lc rgb '%s' dt %s lw 2 pt %d ps 1.2 title ", PICK(colours, k),
-                PICK(dashes, k), PICK(points, k));
+        fputs("NaN with linespoints ", script);
+        plot_write_line(k, script);
+        fputs(" title ", script);
         gnuplot_quote(script, drawing->plot->specs[k]);
         fputs(k + 1 < drawing->plot->count ? ", \\\n" : "\n", script);
     }
