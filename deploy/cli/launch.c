@@ -41,6 +41,8 @@ struct child {
     const struct launch *how;
     struct vigil vigil; /* where how->survives */
     int64_t end_ms;     /* when it is killed, as it was asked to end; 0: it was not */
+    int64_t late_ms;    /* when its time is over; 0: never */
+    bool late;
 };
 
 static int64_t now_ms(void)
@@ -52,8 +54,7 @@ static int64_t now_ms(void)
 
 static void write_error(void *context, const char *bytes, size_t count)
 {
-    (void)context;
-    fwrite(bytes, 1, count, stderr);
+    fwrite(bytes, 1, count, context);
 }
 
 /* A line of our own, which a progress line may stand in front of. */
@@ -84,8 +85,6 @@ static int open_terminal(int ends[2])
     char name[64];
     struct termios settings;
     struct winsize size;
-    if (!isatty(STDERR_FILENO))
-        return -1;
     ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (ends[0] < 0)
         return -1;
@@ -112,12 +111,13 @@ static bool one_terminal(void)
            output.st_rdev == errors.st_rdev;
 }
 
-static int open_errors(int ends[2])
+static int open_errors(const struct launch *how, int ends[2])
 {
-    return open_terminal(ends) == 0 || pipe2(ends, O_CLOEXEC) == 0 ? 0 : -1;
+    bool shown = how->log == NULL && isatty(STDERR_FILENO);
+    return (shown && open_terminal(ends) == 0) || pipe2(ends, O_CLOEXEC) == 0 ? 0 : -1;
 }
 
-static _Noreturn void become(char *const *argv, int errors, const sigset_t *mask, pid_t parent)
+static _Noreturn void become(const struct child *child, char *const *argv, int errors, pid_t parent)
 {
     int null = open("/dev/null", O_RDONLY);
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -126,11 +126,13 @@ static _Noreturn void become(char *const *argv, int errors, const sigset_t *mask
     if (getppid() != parent) /* it died before we asked to be told */
         _exit(EXIT_STATUS_FAILED);
     dup2(null, STDIN_FILENO); /* it is not in the terminal's foreground */
-    if (one_terminal())
+    if (child->how->log != NULL)
+        dup2(fileno(child->how->log), STDOUT_FILENO);
+    else if (one_terminal())
         dup2(errors, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     signal(SIGTTOU, SIG_IGN);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigprocmask(SIG_SETMASK, &child->before, NULL);
     execvp(argv[0], argv);
     dprintf(own, "hdss: cannot run %s: %s%s\n", argv[0], strerror(errno),
             errno == ENOENT ? "; it comes with Open MPI, --mpirun says where it is" : "");
@@ -146,15 +148,15 @@ static int start(struct child *child, char *const *argv)
     pid_t self = getpid();
     block_signals(&child->before, &taken);
     child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (child->signals < 0 || open_errors(ends) < 0)
+    if (child->signals < 0 || open_errors(child->how, ends) < 0)
         return -1;
     child->pid = fork();
     if (child->pid == 0)
-        become(argv, ends[1], &child->before, self);
+        become(child, argv, ends[1], self);
     close(ends[1]);
     child->errors = ends[0];
     fcntl(child->errors, F_SETFL, O_NONBLOCK);
-    banner_init(&child->banner, write_error, NULL);
+    banner_init(&child->banner, write_error, child->how->log != NULL ? child->how->log : stderr);
     return child->pid < 0 ? -1 : 0;
 }
 
@@ -169,7 +171,8 @@ static void look_ready(struct child *child)
 
 static void ask_to_stop(struct child *child)
 {
-    switch (++child->asked) {
+    child->asked += child->how->at_once && child->asked == 0 ? 2 : 1;
+    switch (child->asked) {
     case 1:
         say("draining: running chunks finish and their results are kept; once more to give them up");
         child->drain_waits = true;
@@ -210,7 +213,7 @@ static void pass_errors(struct child *child)
     ssize_t count;
     while ((count = read(child->errors, bytes, sizeof bytes)) > 0)
         banner_take(&child->banner, bytes, (size_t)count);
-    fflush(stderr);
+    fflush(child->how->log != NULL ? child->how->log : stderr);
     if (count == 0 || errno != EAGAIN) { /* its other end is closed; EIO of a terminal */
         close(child->errors);
         child->errors = -1;
@@ -236,9 +239,18 @@ static void look_after(struct child *child)
         end_launcher(child);
 }
 
+/* However it is asked to end, it does. */
+static void look_at_time(struct child *child)
+{
+    if (child->ended || child->late_ms == 0 || now_ms() < child->late_ms)
+        return;
+    child->late = true;
+    end_launcher(child);
+}
+
 static int longest_wait(const struct child *child)
 {
-    return child->drain_waits ? READY_LOOK_MS : child->how->survives ? VIGIL_LOOK_MS : -1;
+    return child->drain_waits ? READY_LOOK_MS : child->how->survives || child->late_ms > 0 ? VIGIL_LOOK_MS : -1;
 }
 
 static void attend(struct child *child)
@@ -249,6 +261,7 @@ static void attend(struct child *child)
         take_signals(child);
         if (child->how->survives)
             look_after(child);
+        look_at_time(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
         if (child->drain_waits && !child->ended)
@@ -257,7 +270,7 @@ static void attend(struct child *child)
     if (child->errors >= 0)
         pass_errors(child); /* what is there; somebody may still hold the other end open */
     banner_flush(&child->banner);
-    if (child->status != 0 && isatty(STDERR_FILENO))
+    if (child->status != 0 && child->how->log == NULL && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* a progress line whose rank was ended before it could remove it */
     fflush(stderr);
 }
@@ -273,10 +286,20 @@ static void release(struct child *child)
         vigil_fini(&child->vigil);
 }
 
+/* How it ended stands where the ranks print. */
+static void tell(const struct child *child, const char *text)
+{
+    if (child->how->log == NULL)
+        say(text);
+    else
+        fprintf(child->how->log, "hdss: %s\n", text);
+}
+
 /* Of a launcher that lets ranks die the status says nothing where it is 0. */
 static int explain_silence(const struct child *child)
 {
-    say(child->vigil.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
+    tell(child,
+         child->vigil.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
     return EXIT_STATUS_FAILED;
 }
 
@@ -295,7 +318,7 @@ static int explain(const struct child *child)
         snprintf(text, sizeof text, "a process of the run was ended by SIG%s", sigabbrev_np(number));
     else
         snprintf(text, sizeof text, "mpirun ended with status %d", status);
-    say(text);
+    tell(child, text);
     return EXIT_STATUS_FAILED;
 }
 
@@ -303,12 +326,19 @@ int launch(char *const *argv, struct launch *how)
 {
     struct child child = {
         .errors = -1, .how = how, .ready_by_ms = now_ms() + (how->remote ? REMOTE_START_MS : START_MS)};
+    if (how->timeout_s > 0)
+        child.late_ms = now_ms() + 1000 * (int64_t)how->timeout_s;
+    if (how->log != NULL)
+        fflush(how->log); /* or the child would write it once more */
     if (start(&child, argv) < 0) {
         fprintf(stderr, "hdss: cannot start %s: %s\n", argv[0], strerror(errno));
         return EXIT_STATUS_FAILED;
     }
+    if (how->is_asked != NULL && how->is_asked()) /* from here on signals come to us */
+        ask_to_stop(&child);
     attend(&child);
     release(&child);
     how->asked = child.asked > 0;
+    how->late = child.late;
     return explain(&child);
 }

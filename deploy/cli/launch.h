@@ -6,19 +6,26 @@
  *   the first SIGINT, SIGTERM or SIGHUP   SIGUSR1 to mpirun, for the ranks to drain;
  *   the second                            SIGTERM to mpirun: the ranks are ended;
  *   the third                             SIGKILL to mpirun.
- * A stop (Ctrl-Z) and its end are passed on as well.
+ * A stop (Ctrl-Z) and its end are passed on as well. Where nothing of a cut-off run is worth keeping the first signal
+ * does what the second does.
  * SIGUSR1 waits until mpirun and the ranks catch it: before that it would kill them or be lost. */
 #pragma once
 
 #include "common/util/error.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct launch {
-    bool remote;    /* of ranks elsewhere nobody can see here what they catch: they get a fixed time to come up */
-    bool survives;  /* the launcher lets ranks die: vigil.h looks after it, and the ranks say how it went */
-    unsigned ranks; /* that it launches */
-    bool asked;     /* set: the user asked to stop */
+    bool remote;        /* of ranks elsewhere nobody can see here what they catch: they get a fixed time to come up */
+    bool survives;      /* the launcher lets ranks die: vigil.h looks after it, and the ranks say how it went */
+    unsigned ranks;     /* that it launches */
+    FILE *log;          /* borrowed; takes what the ranks print; NULL: they print as we do */
+    bool at_once;       /* the first signal ends the ranks */
+    unsigned timeout_s; /* the ranks are ended then; 0: never */
+    bool (*is_asked)(void); /* whether a signal came before there was anything to end; NULL: none did */
+    bool asked;             /* set: the user asked to stop */
+    bool late;              /* set: the time was over */
 };
 
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks

@@ -10,6 +10,7 @@
 #include "deploy/cli/compose.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/openmpi.h"
+#include "deploy/cli/run.h"
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>
@@ -292,21 +293,18 @@ static void set_environment(const struct lineup *lineup, FILE *shown)
 }
 
 /* Composes the line, shows it and runs it. */
-static int run_once(struct lineup *lineup, bool *asked, struct error *error)
+static int run_once(struct lineup *lineup, struct launch *how, struct error *error)
 {
     struct words line = {0};
-    FILE *shown = lineup->dry_run ? stdout : stderr;
+    FILE *shown = lineup->dry_run ? stdout : how->log != NULL ? how->log : stderr;
     int status = EXIT_STATUS_USAGE;
     if (compose(lineup, &line, error) == 0) {
         set_environment(lineup, shown);
         words_print(&line, shown);
-        struct launch how = {
-            .remote = lineup->hosts.count > 0,
-            .survives = lineup->survives,
-            .ranks = 1 + lineup->masters + lineup->workers,
-        };
-        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, &how);
-        *asked = how.asked;
+        how->remote = lineup->hosts.count > 0;
+        how->survives = lineup->survives;
+        how->ranks = 1 + lineup->masters + lineup->workers;
+        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
     }
     words_fini(&line);
     return status;
@@ -327,20 +325,51 @@ static bool can_restart(const struct lineup *lineup, int status, bool asked)
     return status == EXIT_STATUS_FAILED && !asked && lineup->restarts > 0;
 }
 
-static int run(struct lineup *lineup, struct error *error)
+static int run(struct lineup *lineup, struct launch *how, struct error *error)
 {
     unsigned restarts = lineup->restarts;
-    bool asked = false, resumes = false;
+    bool resumes = false;
     lineup->survives = openmpi_survives(lineup);
-    int status = run_once(lineup, &asked, error);
-    for (unsigned i = 1; i <= restarts && can_restart(lineup, status, asked); i++) {
+    int status = run_once(lineup, how, error);
+    for (unsigned i = 1; i <= restarts && can_restart(lineup, status, how->asked); i++) {
         if (!resumes && access(lineup->journal, F_OK) == 0) { /* else it had not begun */
             add_resume(&lineup->job);
             resumes = true;
         }
         fprintf(stderr, "hdss: starting again where it was, %u of %u times\n", i, restarts);
-        status = run_once(lineup, &asked, error);
+        status = run_once(lineup, how, error);
     }
+    return status;
+}
+
+int run_check(int argc, char **argv, struct error *error)
+{
+    struct lineup lineup = {.mpirun = "mpirun"};
+    int result = read_arguments(&lineup, argc, argv, error);
+    lineup_fini(&lineup);
+    return result;
+}
+
+int run_check_option(const char *name, const char *value, struct error *error)
+{
+    struct lineup lineup = {.mpirun = "mpirun"};
+    const struct option_row *ours = options_find(&launch_options, name);
+    struct options_word word = {ours != NULL ? ours : options_find(job_options(), name), value};
+    struct job job;
+    job_init(&job);
+    int result = option_apply(&word, ours != NULL ? (void *)&lineup : &job, error);
+    lineup_fini(&lineup);
+    return result;
+}
+
+int run_words(int argc, char **argv, struct launch *how, struct error *error)
+{
+    struct lineup lineup = {.mpirun = "mpirun"};
+    int status = EXIT_STATUS_USAGE;
+    error->text[0] = '\0';
+    if (read_arguments(&lineup, argc, argv, error) == 0)
+        status = run(&lineup, how, error);
+    lineup_fini(&lineup);
     return status;
 }
 
@@ -348,10 +377,11 @@ int command_run(int argc, char **argv)
 {
     struct lineup lineup = {.mpirun = "mpirun"};
     struct error error = {0};
+    struct launch how = {0};
     int status = EXIT_STATUS_USAGE;
     int result = read_arguments(&lineup, argc, argv, &error);
     if (result == 0)
-        status = run(&lineup, &error);
+        status = run(&lineup, &how, &error);
     else if (result > 0)
         status = show_page("hdss run", &launch_options, result);
     if (error.text[0] != '\0')
