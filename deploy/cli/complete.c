@@ -110,6 +110,8 @@ static void offer_values(const struct place *place, size_t kept, const struct op
         offer_techniques(place, kept, true);
     if (strstr(value, "FILE") != NULL || strstr(value, "PROGRAM") != NULL)
         offer_names(place, kept, "files");
+    if (strstr(value, "FOLDER") != NULL)
+        offer_names(place, kept, "folders");
 }
 
 static void offer_options(const struct place *place)

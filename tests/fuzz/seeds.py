@@ -395,6 +395,25 @@ STATUS = {  # the first byte says how it is cut
     "long": b"\x0a" + b"x" * 100 + b"\nsupermaster 4\n", "half": b"\x03supermaster 1", "nul": b"\x07super\0master 0\n\n",
 }
 
+# the first byte says what it is: @ a study's file, A its table of runs
+STUDIES = {
+    "small": b"@kernel = synthetic\nworkers = 1 2\n",
+    "full": b"@title = A study # of all\n# keys\nkernel = mandelbrot width=64\nkernel=synthetic mean=1\ntechnique = gss css:chunk=5\n"
+            b"weighting = none power\nmin_chunk = 1 1e1\ntopology = central hierarchical dca-rma dca-rma:atomics=2\nmasters = 0 4 2\n"
+            b"workers = 8 2^2\ndelay = none calculation:100\nslowdown = 1 1,2 3\nrepetitions = 3\nseed = 7\ntimeout = 9\n"
+            b"backend = mpirun\noptions = --power equal --group-by=even\nmeasure = time improvement\nx = workers\nseries = masters\n"
+            b"heat = technique masters\nbaseline = technique=gss masters=0\n",
+    "crlf": b"@kernel = synthetic\r\nworkers = 1\r\nheat = none\r\n", "no-kernel": b"@workers = 1", "no-value": b"@kernel =\n",
+    "twice": b"@kernel = synthetic\nworkers = 1 1\n", "key": b"@kernels = a\n", "again": b"@workers = 1\nworkers = 2\n", "pair": b"@= 1\n",
+    "simulate": b"@backend = simulate\n", "topology": b"@kernel = a\nworkers = 1\ntopology = hierarchical\n",
+    "many": b"@kernel = a\nworkers = " + b" ".join(b"%d" % i for i in range(1, 300)) + b"\n", "nul": b"@kernel = a\0\nworkers = 1\n",
+    "runs": b"@kernel = a\nworkers = 1 2 3 4 5 6 7 8 9 10 11\nmasters = 0 1 2 3 4 5 6 7 8 9\nrepetitions = 10000\n",
+    "baseline": b"@kernel = a\nworkers = 1\nbaseline = workers=2\n", "series": b"@kernel = a\nworkers = 1\nx = kernel\nseries = kernel\n",
+    "option": b"@options = --report=x\n", "measure": b"@measure = time speed\n", "empty": b"@",
+    "table": b"Astatus,reason,workers\ndone,,1\n\"failed\",\"a, \"\"b\"\"\nc\",2\n", "ragged": b"Aa,b\n1\n", "open": b"Aa\n\"1\n",
+    "columns": b"Aa,a\n", "behind": b"Aa\n\"1\"2\n", "table-crlf": b"Aa,\"b\"\r\n1,2\r\n", "header": b"Aa,b", "no-table": b"A",
+}
+
 LIST, TABLE, SHELL, CSV = 1, 2, 4, 8
 
 
@@ -415,7 +434,7 @@ TASKS = {
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
-    "parts": PARTS, "tasks": TASKS, "off": OFF, "obj": OBJ, "ply": PLY,
+    "parts": PARTS, "tasks": TASKS, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
 }
 
 # For libFuzzer and AFL++: words to put in.

@@ -31,7 +31,7 @@ def test_all_options_are_offered_and_no_others():
     supermaster = options_of(os.environ['SUPERMASTER'])
     for words, expected in ((['supermaster'], supermaster), (['master'], options_of(os.environ['MASTER'])),
                             (['worker'], options_of(os.environ['WORKER'])), (['hdss'], {'--help', '--version'}),
-                            (['hdss', 'chunks'], options_of(HDSS, 'chunks')), (['hdss', 'kernels'], options_of(HDSS, 'kernels')),
+                            (['hdss', 'chunks'], options_of(HDSS, 'chunks')), (['hdss', 'study'], options_of(HDSS, 'study')), (['hdss', 'kernels'], options_of(HDSS, 'kernels')),
                             (['hdss', 'techniques'], options_of(HDSS, 'techniques')), (['hdss', 'run'], options_of(HDSS, 'run') | supermaster),
                             (['worker', '--dca', 'rma'], options_of(os.environ['WORKER']) | supermaster)):
         assert set(offered(*words, '--')) >= expected - {'--'} and set(offered(*words, '--')) <= expected | {'--help', '--version'}, words
@@ -59,7 +59,7 @@ def test_kernels_and_their_parameters():
         assert got == expected, (words, got)
     assert offered('hdss', 'kernels', 'mandelbrot', 'wi') == ['width='] and offered('worker', 'mand') == []
     assert offered('hdss', 'techniques', 'gs') == ['gss'] and offered('hdss', 'techniques', 'gss', '') == []
-    assert {'run', 'kernels', 'techniques', 'chunks', 'collapse'} == set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
+    assert {'run', 'kernels', 'techniques', 'chunks', 'collapse', 'study'} == set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
 
 
 def in_bash(line):

@@ -1,0 +1,505 @@
+/* Scripts for gnuplot: see figure.h. Lines run along an axis of numbers; along one of names there are bars, a group for
+ * each name. Both show the median, and the range from the least to the greatest run. */
+#include "deploy/cli/study/figure.h"
+#include "deploy/cli/axis.h"
+#include "deploy/cli/gnuplot.h"
+#include "deploy/cli/plot.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1200, LONG_LABEL = 14 };
+
+/* From this ratio of its largest to its least value on an axis is logarithmic. */
+#define LOGARITHMIC_RATIO 25.0
+
+/* Neighbouring numbers of workers stand equally far from each other where they double. */
+#define DOUBLING_RATIO 3.9
+
+struct drawing {
+    const struct summary *summary;
+    const struct figure *figure;
+    const struct matrix *matrix;
+    const struct measure_row *measure;
+    FILE *script;
+    unsigned columns, lines; /* values of x, and of y */
+    bool bars;
+    bool doubling; /* x is logarithmic */
+    struct axis y;
+    bool any_failed;
+};
+
+static unsigned values_of(const struct matrix *matrix, int axis)
+{
+    return axis != AXIS_NONE ? matrix->study->values[axis].count : 1;
+}
+
+static const struct summary_cell *cell_at(const struct summary *summary, const struct figure *figure, unsigned x,
+                                          unsigned y)
+{
+    struct cell cell = figure->panel;
+    cell.at[figure->x] = (unsigned short)x;
+    if (figure->y != AXIS_NONE)
+        cell.at[figure->y] = (unsigned short)y;
+    return &summary->cells[matrix_find(summary->matrix, &cell)];
+}
+
+static const struct summary_value *value_at(const struct summary *summary, const struct figure *figure, unsigned x,
+                                            unsigned y)
+{
+    return &cell_at(summary, figure, x, y)->values[figure->measure];
+}
+
+bool figure_has_data(const struct summary *summary, const struct figure *figure)
+{
+    for (unsigned y = 0; y < values_of(summary->matrix, figure->y); y++)
+        for (unsigned x = 0; x < values_of(summary->matrix, figure->x); x++)
+            if (value_at(summary, figure, x, y)->count > 0)
+                return true;
+    return false;
+}
+
+/* A panel is named by the first of its cells. */
+static bool is_panel(const struct cell *cell, int x, int y)
+{
+    return cell->at[x] == 0 && (y == AXIS_NONE || cell->at[y] == 0);
+}
+
+static size_t list_panels(const struct summary *summary, struct figure figure, struct figure *list)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < summary->matrix->count; i++)
+        if (is_panel(&summary->matrix->cells[i], figure.x, figure.y)) {
+            figure.panel = summary->matrix->cells[i];
+            list[count++] = figure;
+        }
+    return count;
+}
+
+struct figure *figures_list(const struct summary *summary, size_t *count)
+{
+    const struct study *study = summary->matrix->study;
+    struct figure *list = calloc((size_t)summary->matrix->count * MEASURES * 2, sizeof *list);
+    bool heat = study->heat[0] != AXIS_NONE;
+    *count = 0;
+    for (int i = 0; list != NULL && i < MEASURES; i++) {
+        if (!study->measured[i])
+            continue;
+        struct figure figure = {FIGURE_LINES, i, .x = study->x, .y = study->series};
+        *count += list_panels(summary, figure, list + *count);
+        if (!heat)
+            continue;
+        figure = (struct figure){FIGURE_HEAT, i, .x = study->heat[0], .y = study->heat[1]};
+        *count += list_panels(summary, figure, list + *count);
+        heat = study->heat_given;
+    }
+    return list;
+}
+
+void figure_name(const struct figure *figure, const struct figure *all, size_t count, char *text, size_t size)
+{
+    unsigned number = 0, alike = 0;
+    for (size_t i = 0; i < count; i++) {
+        alike += all[i].kind == figure->kind && all[i].measure == figure->measure;
+        if (&all[i] == figure)
+            number = alike;
+    }
+    int length =
+        snprintf(text, size, "%s%s", figure->kind == FIGURE_HEAT ? "heat-" : "", measures[figure->measure].name);
+    if (alike > 1 && length > 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length, "-%u", number);
+}
+
+void figure_title(const struct summary *summary, const struct figure *figure, char *text, size_t size)
+{
+    const char *along = study_axes[figure->x].title;
+    if (figure->kind == FIGURE_HEAT)
+        snprintf(text, size, "%s by %s and %s", measures[figure->measure].title, along, study_axes[figure->y].title);
+    else
+        snprintf(text, size, "%s %s %s", measures[figure->measure].title,
+                 study_is_numeric(summary->matrix->study, figure->x) ? "against" : "by", along);
+    text[0] = (char)toupper((unsigned char)text[0]);
+}
+
+void figure_panel(const struct summary *summary, const struct figure *figure, char *text, size_t size)
+{
+    const struct study *study = summary->matrix->study;
+    char value[TEXT_MAX];
+    size_t used = 0;
+    text[0] = '\0';
+    for (int axis = 0; axis < AXES && used < size; axis++) {
+        const char *word = study->values[axis].items[figure->panel.at[axis]], *standard = study_axes[axis].standard;
+        bool usual = standard != NULL && axis != AXIS_TECHNIQUE && strcmp(word, standard) == 0;
+        if (axis == figure->x || axis == figure->y || (usual && !study_varies(study, axis)))
+            continue;
+        study_value_text(axis, word, value, sizeof value);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", value);
+    }
+}
+
+static void write_titles(const struct drawing *drawing)
+{
+    char text[TEXT_MAX];
+    figure_title(drawing->summary, drawing->figure, text, sizeof text);
+    fputs("set title ", drawing->script);
+    gnuplot_quote(drawing->script, text);
+    fputs(" font ',15' offset 0,0.8\nset label 1 ", drawing->script);
+    figure_panel(drawing->summary, drawing->figure, text, sizeof text);
+    if (drawing->matrix->study->repetitions > 1 && strlen(text) + 50 < sizeof text)
+        snprintf(text + strlen(text), 50, "%smedian of %u runs%s", *text != '\0' ? "; " : "",
+                 drawing->matrix->study->repetitions,
+                 drawing->figure->kind == FIGURE_LINES ? ", least to greatest" : "");
+    gnuplot_quote(drawing->script, text);
+    fputs(" at graph 0.5, graph 1.028 center font ',10' textcolor rgb '#606060'\n", drawing->script);
+}
+
+static void write_label(const struct drawing *drawing, const char *name, const char *title, const char *unit)
+{
+    char text[200];
+    snprintf(text, sizeof text, "%s%s%s", title, *unit != '\0' ? ", " : "", unit);
+    fprintf(drawing->script, "set %slabel ", name);
+    gnuplot_quote(drawing->script, text);
+    putc('\n', drawing->script);
+}
+
+/* The word at a tick or in the legend: without the axis's name where that stands beside it. */
+static const char *tick_text(int axis, const char *value, char *text, size_t size)
+{
+    if (axis != AXIS_MASTERS)
+        snprintf(text, size, "%s", value);
+    else if (strcmp(value, "0") == 0)
+        snprintf(text, size, "central");
+    else
+        snprintf(text, size, "%s", value);
+    return text;
+}
+
+static size_t longest_tick(const struct matrix *matrix, int axis)
+{
+    size_t longest = 0;
+    char text[TEXT_MAX];
+    for (unsigned i = 0; i < values_of(matrix, axis); i++) {
+        size_t length = strlen(tick_text(axis, matrix->study->values[axis].items[i], text, sizeof text));
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+/* The values of the axis at 0, 1, 2 ... */
+static void write_names(const struct drawing *drawing, const char *name, int axis)
+{
+    const struct words *values = &drawing->matrix->study->values[axis];
+    char text[TEXT_MAX];
+    fprintf(drawing->script, "set %stics %s(", name,
+            *name == 'x' && longest_tick(drawing->matrix, axis) > LONG_LABEL ? "rotate by -20 " : "");
+    for (unsigned i = 0; i < values->count; i++) {
+        fputs(i > 0 ? ", " : "", drawing->script);
+        gnuplot_quote(drawing->script, tick_text(axis, values->items[i], text, sizeof text));
+        fprintf(drawing->script, " %u", i);
+    }
+    fprintf(drawing->script, ") font ',12'\nset %srange [-0.5:%g]\n", name, values->count - 0.5);
+}
+
+static double number_at(const struct drawing *drawing, unsigned x)
+{
+    return drawing->bars ? x : strtod(drawing->matrix->study->values[drawing->figure->x].items[x], NULL);
+}
+
+/* A tick at each value; they are sorted. */
+static void write_numbers(const struct drawing *drawing)
+{
+    FILE *script = drawing->script;
+    double low = number_at(drawing, 0), high = number_at(drawing, drawing->columns - 1);
+    if (drawing->doubling)
+        fprintf(script, "set logscale x 2\nset xrange [%g:%g]\n", low / 1.15, high * 1.15);
+    else
+        fprintf(script, "set xrange [%g:%g]\n", low - fmax(0.06 * (high - low), 0.1),
+                high + fmax(0.06 * (high - low), 0.1));
+    fputs("set xtics (", script);
+    for (unsigned x = 0; x < drawing->columns; x++) {
+        char text[40];
+        axis_group_digits((uint64_t)number_at(drawing, x), text, sizeof text);
+        fprintf(script, "%s'%s' %g", x > 0 ? ", " : "", text, number_at(drawing, x));
+    }
+    fputs(")\n", script);
+}
+
+/* What halves or doubles with each step along x is a straight line where both axes are logarithmic. */
+static bool is_logarithmic(const struct drawing *drawing, double least, double most)
+{
+    bool scales = drawing->figure->measure == MEASURE_ELAPSED || drawing->figure->measure == MEASURE_SPEEDUP;
+    double ratio = scales && drawing->doubling ? DOUBLING_RATIO : LOGARITHMIC_RATIO;
+    return !drawing->bars && least > 0 && most > least * ratio;
+}
+
+static void set_extent(struct drawing *drawing, double least, double most, double lowest)
+{
+    if (is_logarithmic(drawing, least, most))
+        axis_logarithmic(&drawing->y, least / 1.3, most * 1.3);
+    else
+        axis_linear(&drawing->y, most > 0 ? most * 1.08 : lowest < 0 ? -0.08 * lowest : 1);
+    if (lowest < 0)
+        drawing->y.low = lowest * 1.08;
+    if (drawing->figure->measure == MEASURE_IMBALANCE && !drawing->y.logarithmic) { /* no less than 1 */
+        drawing->y.low = 1;
+        drawing->y.high = fmax(1 + (most - 1) * 1.08, 1.02);
+    }
+}
+
+/* The extent of the figures; what failed has none, and is marked at the lower end. */
+static void measure_extent(struct drawing *drawing)
+{
+    double least = INFINITY, most = 0, lowest = 0;
+    for (unsigned y = 0; y < drawing->lines; y++)
+        for (unsigned x = 0; x < drawing->columns; x++) {
+            const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
+            const struct summary_value *value = &cell->values[drawing->figure->measure];
+            drawing->any_failed = drawing->any_failed || (cell->failed > 0 && cell->done == 0);
+            if (value->count == 0)
+                continue;
+            least = fmin(least, value->least);
+            lowest = fmin(lowest, value->least);
+            most = fmax(most, value->most);
+        }
+    set_extent(drawing, least, most, lowest);
+    drawing->y.real = true;
+}
+
+/* Bars of a group stand beside each other. */
+static double place_of(const struct drawing *drawing, unsigned x, unsigned y)
+{
+    if (!drawing->bars)
+        return number_at(drawing, x);
+    return x + (y + 0.5) * 0.8 / drawing->lines - 0.4;
+}
+
+static void write_points(const struct drawing *drawing, unsigned y)
+{
+    fprintf(drawing->script, "$line%u << END\n", y);
+    for (unsigned x = 0; x < drawing->columns; x++) {
+        const struct summary_value *value = value_at(drawing->summary, drawing->figure, x, y);
+        if (value->count > 0)
+            fprintf(drawing->script, "%.9g %.9g %.9g %.9g\n", place_of(drawing, x, y), value->median, value->least,
+                    value->most);
+        else
+            fputs("\n", drawing->script); /* the line breaks there */
+    }
+    fputs("END\n", drawing->script);
+}
+
+static void write_failures(const struct drawing *drawing)
+{
+    if (!drawing->any_failed)
+        return;
+    fputs("$failed << END\n", drawing->script);
+    for (unsigned y = 0; y < drawing->lines; y++)
+        for (unsigned x = 0; x < drawing->columns; x++) {
+            const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
+            if (cell->failed > 0 && cell->done == 0)
+                fprintf(drawing->script, "%.9g %.9g\n", place_of(drawing, x, y), drawing->y.low);
+        }
+    fputs("END\n", drawing->script);
+}
+
+static bool has_points(const struct drawing *drawing, unsigned y)
+{
+    for (unsigned x = 0; x < drawing->columns; x++)
+        if (value_at(drawing->summary, drawing->figure, x, y)->count > 0)
+            return true;
+    return false;
+}
+
+static void write_legend(const struct drawing *drawing, unsigned y)
+{
+    char text[TEXT_MAX] = "";
+    int axis = drawing->figure->y;
+    if (axis != AXIS_NONE)
+        study_value_text(axis, drawing->matrix->study->values[axis].items[y], text, sizeof text);
+    if (*text == '\0') {
+        fputs("notitle", drawing->script);
+        return;
+    }
+    fputs("title ", drawing->script);
+    gnuplot_quote(drawing->script, text);
+}
+
+/* gnuplot's own error bars have a white disc in their middle. */
+static void write_range(const struct drawing *drawing, unsigned y)
+{
+    fprintf(drawing->script,
+            "$line%u using 1:3:(0):($4-$3) with vectors heads nofilled size graph 0.004,90 lc rgb '%s' lw 1 notitle", y,
+            drawing->bars ? "#404040" : plot_colour(y));
+}
+
+static void write_one_line(const struct drawing *drawing, unsigned y)
+{
+    FILE *script = drawing->script;
+    if (drawing->bars) {
+        fprintf(script, "$line%u using 1:2 with boxes lc rgb '%s' fill solid 0.75 border ", y, plot_colour(y));
+    } else {
+        fprintf(script, "$line%u using 1:2 with linespoints ", y);
+        plot_write_line(y, script);
+        putc(' ', script);
+    }
+    write_legend(drawing, y);
+}
+
+/* Bars stand behind their ranges, lines before them. */
+static void write_lines(const struct drawing *drawing)
+{
+    FILE *script = drawing->script;
+    bool ideal = drawing->figure->measure == MEASURE_SPEEDUP && drawing->figure->x == AXIS_WORKERS && !drawing->bars;
+    const char *comma = "";
+    fputs("plot ", script);
+    if (ideal)
+        fputs("x with lines lc rgb '#a0a0a0' dt 1 lw 1 title 'one for each worker', \\\n", script);
+    for (int pass = 0; pass < 2; pass++)
+        for (unsigned y = 0; y < drawing->lines; y++)
+            if (has_points(drawing, y)) {
+                fputs(comma, script);
+                comma = ", \\\n";
+                if (drawing->bars == (pass == 0))
+                    write_one_line(drawing, y);
+                else
+                    write_range(drawing, y);
+            }
+    if (drawing->any_failed)
+        fputs(", \\\n$failed with points pt 2 ps 1.8 lw 2.5 lc rgb '#c00000' title 'failed'", script);
+    putc('\n', script);
+}
+
+static void write_line_script(struct drawing *drawing)
+{
+    FILE *script = drawing->script;
+    drawing->bars = !study_is_numeric(drawing->matrix->study, drawing->figure->x);
+    double low = number_at(drawing, 0), high = number_at(drawing, drawing->columns - 1);
+    drawing->doubling = !drawing->bars && low > 0 && high / low > DOUBLING_RATIO;
+    measure_extent(drawing);
+    for (unsigned y = 0; y < drawing->lines; y++)
+        if (has_points(drawing, y))
+            write_points(drawing, y);
+    write_failures(drawing);
+    fputs("set key outside right top vertical Left reverse samplen 4 spacing 1.25 font ',12'\n", script);
+    write_label(drawing, "x", study_axes[drawing->figure->x].title, "");
+    write_label(drawing, "y", drawing->measure->title, drawing->measure->unit);
+    if (drawing->bars) {
+        write_names(drawing, "x", drawing->figure->x);
+        fprintf(script, "set boxwidth %g absolute\n", 0.8 / drawing->lines);
+    } else {
+        write_numbers(drawing);
+    }
+    axis_write(&drawing->y, "y", script);
+    if (drawing->y.low < 0)
+        fputs("set xzeroaxis lt 1 lw 1 lc rgb '#404040'\n", script);
+    write_lines(drawing);
+}
+
+/* Where the value lies between the least and the greatest of the map. */
+static void heat_extent(const struct drawing *drawing, double *least, double *most)
+{
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (unsigned y = 0; y < drawing->lines; y++)
+        for (unsigned x = 0; x < drawing->columns; x++) {
+            const struct summary_value *value = value_at(drawing->summary, drawing->figure, x, y);
+            if (value->count > 0) {
+                *least = fmin(*least, value->median);
+                *most = fmax(*most, value->median);
+            }
+        }
+    /* improvements and losses have their own colours, equally strong */
+    if (drawing->figure->measure == MEASURE_IMPROVEMENT) {
+        *most = fmax(fmax(fabs(*least), fabs(*most)), 1e-9);
+        *least = -*most;
+    }
+    if (*most <= *least)
+        *most = *least + fmax(fabs(*least) * 1e-3, 1e-9);
+}
+
+/* Its number, on dark squares in white; or why there is none. */
+static void write_square(const struct drawing *drawing, unsigned x, unsigned y, double least, double most)
+{
+    const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
+    const struct summary_value *value = &cell->values[drawing->figure->measure];
+    char text[40];
+    if (value->count == 0) {
+        fprintf(drawing->script, "set label '%s' at %u,%u center font ',11' textcolor rgb '#c00000' front\n",
+                cell->failed == 0                           ? "-"
+                : strcmp(cell->status, STATUS_TIMEOUT) == 0 ? "timeout"
+                                                            : "failed",
+                x, y);
+        return;
+    }
+    summary_figure(drawing->figure->measure, value->median, text, sizeof text);
+    double place = (value->median - least) / (most - least);
+    bool diverging = drawing->figure->measure == MEASURE_IMPROVEMENT;
+    bool dark = diverging ? place < 0.15 || place > 0.85 : place > 0.6;
+    fprintf(drawing->script, "set label '%s' at %u,%u center font ',12' textcolor rgb '%s' front\n", text, x, y,
+            dark ? "#ffffff" : "#202020");
+}
+
+static void write_map(const struct drawing *drawing)
+{
+    fputs("$map << END\n", drawing->script);
+    for (unsigned y = 0; y < drawing->lines; y++)
+        for (unsigned x = 0; x < drawing->columns; x++) {
+            const struct summary_value *value = value_at(drawing->summary, drawing->figure, x, y);
+            if (value->count > 0)
+                fprintf(drawing->script, "%u %u %.9g\n", x, y, value->median);
+        }
+    fputs("END\n", drawing->script);
+}
+
+static void write_heat_script(struct drawing *drawing)
+{
+    FILE *script = drawing->script;
+    double least, most;
+    heat_extent(drawing, &least, &most);
+    write_map(drawing);
+    write_label(drawing, "x", study_axes[drawing->figure->x].title, "");
+    write_label(drawing, "y", study_axes[drawing->figure->y].title, "");
+    write_label(drawing, "cb", drawing->measure->title, drawing->measure->unit);
+    write_names(drawing, "x", drawing->figure->x);
+    write_names(drawing, "y", drawing->figure->y);
+    for (unsigned y = 0; y < drawing->lines; y++)
+        for (unsigned x = 0; x < drawing->columns; x++)
+            write_square(drawing, x, y, least, most);
+    if (drawing->figure->measure == MEASURE_IMPROVEMENT)
+        fputs("set palette defined (0 '#b2182b', 0.25 '#f4a582', 0.5 '#f7f7f7', 0.75 '#92c5de', 1 '#2166ac')\n",
+              script);
+    else
+        fputs("set palette defined (0 '#f7fbff', 0.25 '#c6dbef', 0.5 '#6baed6', 0.75 '#2171b5', 1 '#08306b')\n",
+              script);
+    fprintf(script,
+            "set cbrange [%.9g:%.9g]\nset cblabel offset 2,0\nunset grid\nset style fill solid 1 border rgb "
+            "'#ffffff'\nset rmargin 16\n"
+            "plot $map using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror fillcolor palette notitle\n",
+            least, most);
+}
+
+int figure_draw(const struct summary *summary, const struct figure *figure, const char *path, struct error *error)
+{
+    struct drawing drawing = {
+        .summary = summary,
+        .figure = figure,
+        .matrix = summary->matrix,
+        .measure = &measures[figure->measure],
+        .script = tmpfile(),
+        .columns = values_of(summary->matrix, figure->x),
+        .lines = values_of(summary->matrix, figure->y),
+    };
+    if (drawing.script == NULL)
+        return error_set(error, "cannot make a temporary file: %s", strerror(errno));
+    plot_write_canvas(path, drawing.script);
+    write_titles(&drawing);
+    if (figure->kind == FIGURE_HEAT)
+        write_heat_script(&drawing);
+    else
+        write_line_script(&drawing);
+    int result = gnuplot_draw(drawing.script, path, error);
+    fclose(drawing.script);
+    return result;
+}

@@ -1,0 +1,32 @@
+/* The pictures of a study: lines or bars of a measure along an axis, and heat maps of two axes. What has other values
+ * on the remaining axes gets a picture of its own: a panel. */
+#pragma once
+
+#include "deploy/cli/study/summary.h"
+
+enum figure_kind { FIGURE_LINES, FIGURE_HEAT };
+
+struct figure {
+    enum figure_kind kind;
+    int measure;
+    struct cell panel; /* its values on the axes that do not lie in the picture */
+    int x, y;          /* the axes: of a heat map both; y of lines: what each line is for, or AXIS_NONE */
+};
+
+/* All of them; the caller frees the list. NULL when memory is out. */
+struct figure *figures_list(const struct summary *summary, size_t *count);
+
+/* "time", "time-2", "heat-time": what its files are called. */
+void figure_name(const struct figure *figure, const struct figure *all, size_t count, char *text, size_t size);
+
+/* "Loop time against workers". */
+void figure_title(const struct summary *summary, const struct figure *figure, char *text, size_t size);
+
+/* "mandelbrot width=512, dfss": the panel. */
+void figure_panel(const struct summary *summary, const struct figure *figure, char *text, size_t size);
+
+/* Whether there is anything to be seen. */
+bool figure_has_data(const struct summary *summary, const struct figure *figure);
+
+/* Draws the file. -1 with one line. */
+int figure_draw(const struct summary *summary, const struct figure *figure, const char *path, struct error *error);

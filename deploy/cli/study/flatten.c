@@ -1,0 +1,62 @@
+/* From JSON to columns: see flatten.h. */
+#include "deploy/cli/study/flatten.h"
+
+#include <jansson.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 200, DEPTH_MAX = 4 };
+
+static void flatten(struct csv *csv, size_t row, const char *prefix, json_t *object, int depth);
+
+static void take_value(struct csv *csv, size_t row, const char *name, json_t *value, int depth)
+{
+    char text[64];
+    if (json_is_object(value)) {
+        flatten(csv, row, name, value, depth + 1);
+        return;
+    }
+    if (*csv_get(csv, row, name) != '\0')
+        return;
+    switch (json_typeof(value)) {
+    case JSON_STRING: csv_set(csv, row, name, json_string_value(value)); break;
+    case JSON_INTEGER:
+        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        csv_set(csv, row, name, text);
+        break;
+    case JSON_REAL:
+        snprintf(text, sizeof text, "%.15g", json_real_value(value));
+        csv_set(csv, row, name, text);
+        break;
+    case JSON_TRUE: csv_set(csv, row, name, "true"); break;
+    case JSON_FALSE: csv_set(csv, row, name, "false"); break;
+    default: break;
+    }
+}
+
+static void flatten(struct csv *csv, size_t row, const char *prefix, json_t *object, int depth)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        char name[NAME_MAX_BYTES];
+        int length = snprintf(name, sizeof name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
+        if (depth < DEPTH_MAX && length < (int)sizeof name)
+            take_value(csv, row, name, value, depth);
+    }
+}
+
+int flatten_report(struct csv *csv, size_t row, const char *text, struct error *error)
+{
+    json_error_t why;
+    json_t *report = json_loads(text, 0, &why);
+    int result = 0;
+    if (report == NULL)
+        result = error_set(error, "the report is no JSON: line %d: %s", why.line, why.text);
+    else if (!json_is_number(json_object_get(report, "elapsed_s")))
+        result = error_set(error, "the report has no elapsed_s");
+    else
+        flatten(csv, row, "", report, 0);
+    json_decref(report);
+    return result;
+}

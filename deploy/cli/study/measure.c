@@ -1,0 +1,39 @@
+/* The table of the measures: see measure.h. */
+#include "deploy/cli/study/measure.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct measure_row measures[MEASURES] = {
+    [MEASURE_ELAPSED] = {"time", "loop time", "s", "elapsed_s", NULL, "from the first assignment to the last commit",
+                         1},
+    [MEASURE_OVERHEAD] = {"overhead", "non-overlapped overhead", "s", "overhead_s", NULL,
+                          "the mean over the workers of the loop time without their own computing", 1},
+    [MEASURE_SPEEDUP] = {"speedup", "speedup", "", NULL, NULL,
+                         "the least median loop time of the same kernel with the fewest workers of the study, times "
+                         "these workers, over the loop time",
+                         1},
+    [MEASURE_EFFICIENCY] = {"efficiency", "efficiency", "", "efficiency", NULL,
+                            "the part of the workers' time that is spent inside the kernel", 1},
+    [MEASURE_IMBALANCE] = {"imbalance", "imbalance of the finishing times, max / mean", "", "imbalance.max_over_mean",
+                           NULL, "the last worker's finishing time over the mean of all", 1},
+    [MEASURE_COV] = {"cov", "coefficient of variation of the finishing times", "", "imbalance.cov", NULL, NULL, 0},
+    [MEASURE_IMPROVEMENT] = {"improvement", "improvement over the baseline", "%", NULL, NULL,
+                             "100 times the part of the baseline's median loop time that is saved", 0},
+    [MEASURE_CHUNKS] = {"chunks", "chunks", "", "chunks", NULL, NULL, 0},
+    [MEASURE_CHUNK_SIZE] = {"chunk_size", "mean chunk size", "iterations", "iterations", "chunks", NULL, 0},
+    [MEASURE_REFILLS] = {"refills", "refills of the masters' pools", "", "refills", NULL, NULL, 0},
+    [MEASURE_MESSAGES] = {"messages", "messages", "", "messages", NULL, NULL, 0},
+    [MEASURE_MESSAGES_PER_CHUNK] = {"messages_per_chunk", "messages per chunk", "", "messages", "chunks", NULL, 0},
+    [MEASURE_BYTES] = {"bytes", "bytes on the wire", "bytes", "bytes_on_wire", NULL, NULL, 0},
+    [MEASURE_STARTUP] = {"startup", "start-up time", "s", "startup_s", NULL,
+                         "from the start of the program to the first assignment", 0},
+};
+
+int measure_find(const char *name)
+{
+    for (int i = 0; i < MEASURES; i++)
+        if (strcmp(measures[i].name, name) == 0)
+            return i;
+    return -1;
+}

@@ -1,0 +1,35 @@
+/* What is made of a run's figures. */
+#pragma once
+
+enum measure {
+    MEASURE_ELAPSED,
+    MEASURE_OVERHEAD,
+    MEASURE_SPEEDUP,
+    MEASURE_EFFICIENCY,
+    MEASURE_IMBALANCE,
+    MEASURE_COV,
+    MEASURE_IMPROVEMENT,
+    MEASURE_CHUNKS,
+    MEASURE_CHUNK_SIZE,
+    MEASURE_REFILLS,
+    MEASURE_MESSAGES,
+    MEASURE_MESSAGES_PER_CHUNK,
+    MEASURE_BYTES,
+    MEASURE_STARTUP,
+    MEASURES,
+};
+
+struct measure_row {
+    const char *name;   /* in the file and in the names of pictures */
+    const char *title;  /* at an axis */
+    const char *unit;   /* "" for a ratio */
+    const char *column; /* of the table of runs; NULL: it follows from others */
+    const char *over;   /* the column by which it is divided; NULL: none */
+    const char *about;  /* how it is defined, where the title does not say it all; NULL: it does */
+    int standard;       /* where the file names none */
+};
+
+extern const struct measure_row measures[MEASURES];
+
+/* The measure of this name, or -1. */
+int measure_find(const char *name);

@@ -1,0 +1,625 @@
+/* The study file: see plan.h. One function takes the values of each key; a table names them. */
+#include "deploy/cli/study/plan.h"
+#include "common/config/nearest.h"
+#include "common/util/number.h"
+#include "deploy/cli/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS " \t\r\f\v"
+
+const struct study_axis_row study_axes[AXES] = {
+    [AXIS_KERNEL] = {"kernel", "kernel", NULL, NULL, false},
+    [AXIS_TECHNIQUE] = {"technique", "technique", "technique", "dfss", false},
+    [AXIS_WEIGHTING] = {"weighting", "weighting", "weighting", "none", false},
+    [AXIS_MIN_CHUNK] = {"min_chunk", "least chunk", "min-chunk", "1", true},
+    [AXIS_MASTERS] = {"masters", "masters", NULL, "0", true},
+    [AXIS_WORKERS] = {"workers", "workers", "workers", NULL, true},
+    [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
+    [AXIS_SLOWDOWN] = {"slowdown", "slowdown", NULL, "1", false},
+};
+
+/* The file as it is being read. */
+struct reader {
+    struct study *study;
+    struct words topologies;
+    unsigned topologies_line;
+    unsigned x_line, series_line, heat_line;
+    char baseline[AXES][256]; /* as written; empty: not */
+    unsigned line;
+    struct words given; /* keys that stood before */
+};
+
+struct key {
+    const char *name;
+    int (*take)(struct reader *reader, const struct key *key, const struct words *values, struct error *error);
+    const char *accepted;
+    int axis;
+};
+
+int study_axis_find(const char *name)
+{
+    for (int i = 0; i < AXES; i++)
+        if (strcmp(study_axes[i].name, name) == 0)
+            return i;
+    return AXIS_NONE;
+}
+
+bool study_varies(const struct study *study, int axis)
+{
+    return study->values[axis].count > 1;
+}
+
+static bool is_flat(const char *masters)
+{
+    return strncmp(masters, DCA_PREFIX, strlen(DCA_PREFIX)) == 0;
+}
+
+bool study_is_numeric(const struct study *study, int axis)
+{
+    for (unsigned i = 0; i < study->values[axis].count; i++)
+        if (is_flat(study->values[axis].items[i]))
+            return false;
+    return study_axes[axis].number;
+}
+
+const char *study_topology(const char *masters)
+{
+    return is_flat(masters) ? masters : strcmp(masters, "0") == 0 ? "central" : "hierarchical";
+}
+
+void study_value_text(int axis, const char *value, char *text, size_t size)
+{
+    bool one = strcmp(value, "1") == 0;
+    if (axis == AXIS_MASTERS && (is_flat(value) || strcmp(value, "0") == 0))
+        snprintf(text, size, "%s", study_topology(value));
+    else if (axis == AXIS_MASTERS)
+        snprintf(text, size, "%s master%s", value, one ? "" : "s");
+    else if (axis == AXIS_WORKERS)
+        snprintf(text, size, "%s worker%s", value, one ? "" : "s");
+    else if (axis == AXIS_KERNEL || axis == AXIS_TECHNIQUE)
+        snprintf(text, size, "%s", value);
+    else
+        snprintf(text, size, "%s %s", study_axes[axis].title, value);
+}
+
+static int add_value(struct reader *reader, int axis, const char *value, struct error *error)
+{
+    struct words *values = &reader->study->values[axis];
+    if (words_contain(values, value))
+        return error_set(error, "'%.200s' stands twice in %s", value, study_axes[axis].name);
+    if (values->count == STUDY_VALUES_MAX)
+        return error_set(error, "more than %d values of %s are not accepted", STUDY_VALUES_MAX, study_axes[axis].name);
+    words_add(values, value);
+    return 0;
+}
+
+/* One kernel with its parameters; each line is a value of the axis. */
+static int take_kernel(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    struct study *study = reader->study;
+    char text[1024] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i < values->count && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", values->items[i]);
+    if (used >= sizeof text)
+        return error_set(error, "a kernel and its parameters of more than %zu characters are not accepted",
+                         sizeof text - 1);
+    if (text[0] == '-')
+        return error_set(error, "kernel = '%.200s' is not accepted: %s", text, key->accepted);
+    if (add_value(reader, AXIS_KERNEL, text, error) < 0)
+        return -1;
+    study->kernel_line[study->values[AXIS_KERNEL].count - 1] = reader->line;
+    study->line[AXIS_KERNEL] = study->kernel_line[0];
+    return 0;
+}
+
+/* `none` stands for an option that is not given. */
+static bool is_left_out(int axis, const char *value)
+{
+    return axis == AXIS_DELAY && strcmp(value, "none") == 0;
+}
+
+static int take_axis(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    const char *option = key->axis == AXIS_MASTERS    ? "masters"
+                         : key->axis == AXIS_SLOWDOWN ? "slowdown"
+                                                      : study_axes[key->axis].option;
+    struct error why;
+    reader->study->line[key->axis] = reader->line;
+    for (unsigned i = 0; i < values->count; i++) {
+        const char *value = values->items[i];
+        if (!is_left_out(key->axis, value) && run_check_option(option, value, &why) < 0)
+            return error_set(error, "%s: %s", key->name, why.text);
+        if (add_value(reader, key->axis, value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_number_axis(struct reader *reader, const struct key *key, const struct words *values,
+                            struct error *error)
+{
+    struct words plain = {0};
+    uint64_t number;
+    int result = 0;
+    for (unsigned i = 0; i < values->count && result == 0; i++) {
+        if (number_parse_u64(values->items[i], &number) == 0)
+            words_add_format(&plain, "%" PRIu64, number); /* 1e3 is 1000 */
+        else
+            result = error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
+    }
+    if (result == 0)
+        result = take_axis(reader, key, &plain, error);
+    words_fini(&plain);
+    return result;
+}
+
+static int take_topologies(struct reader *reader, const struct key *key, const struct words *values,
+                           struct error *error)
+{
+    struct error why;
+    reader->topologies_line = reader->line;
+    for (unsigned i = 0; i < values->count; i++) {
+        const char *value = values->items[i];
+        bool known = strcmp(value, "central") == 0 || strcmp(value, "hierarchical") == 0 ||
+                     (is_flat(value) && run_check_option("dca", value + strlen(DCA_PREFIX), &why) == 0);
+        if (!known)
+            return error_set(error, "topology = '%.200s' is not accepted: %s", value, key->accepted);
+        if (words_contain(&reader->topologies, value))
+            return error_set(error, "'%.200s' stands twice in %s", value, key->name);
+        words_add(&reader->topologies, value);
+    }
+    return 0;
+}
+
+static int take_options(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    static const char *const ours[] = {"report", "dry-run", "progress", "dca", "restarts", "resume", "help", "version"};
+    reader->study->options_line = reader->line;
+    for (unsigned i = 0; i < values->count; i++) {
+        const char *word = values->items[i];
+        size_t length = strcspn(word, "=");
+        for (size_t k = 0; word[0] == '-' && k < sizeof ours / sizeof *ours + AXES; k++) {
+            const char *name = k < AXES ? study_axes[k].option : ours[k - AXES];
+            if (k == AXIS_MASTERS || k == AXIS_SLOWDOWN)
+                name = study_axes[k].name;
+            if (name != NULL && length == strlen(name) + 2 && strncmp(word + 2, name, length - 2) == 0)
+                return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, word, key->accepted);
+        }
+        words_add(&reader->study->options, word);
+    }
+    return 0;
+}
+
+static int take_title(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    char *title = reader->study->title;
+    size_t used = 0, size = sizeof reader->study->title;
+    for (unsigned i = 0; i < values->count && used < size; i++)
+        used += (size_t)snprintf(title + used, size - used, "%s%s", i > 0 ? " " : "", values->items[i]);
+    return used < size ? 0 : error_set(error, "%s is not accepted: %s", key->name, key->accepted);
+}
+
+static int take_one(const struct key *key, const struct words *values, uint64_t least, uint64_t most, uint64_t *number,
+                    struct error *error)
+{
+    if (values->count == 1 && number_parse_u64(values->items[0], number) == 0 && *number >= least && *number <= most)
+        return 0;
+    return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
+                     values->count > 1 ? " ..." : "", key->accepted);
+}
+
+static int take_repetitions(struct reader *reader, const struct key *key, const struct words *values,
+                            struct error *error)
+{
+    uint64_t number = 0;
+    int result = take_one(key, values, 1, STUDY_REPETITIONS_MAX, &number, error);
+    reader->study->repetitions = (unsigned)number;
+    return result;
+}
+
+static int take_timeout(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    uint64_t number = 0;
+    int result = take_one(key, values, 1, STUDY_TIMEOUT_S_MAX, &number, error);
+    reader->study->timeout_s = (unsigned)number;
+    return result;
+}
+
+static int take_seed(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    return take_one(key, values, 0, UINT64_MAX, &reader->study->seed, error);
+}
+
+static int take_backend(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    (void)reader;
+    for (unsigned i = 0; i < values->count; i++)
+        if (strcmp(values->items[i], "simulate") == 0)
+            return error_set(error, "backend = 'simulate' is not there yet: %s", key->accepted);
+    if (values->count == 1 && strcmp(values->items[0], "mpirun") == 0)
+        return 0;
+    return error_set(error, "backend = '%.200s' is not accepted: %s", values->items[0], key->accepted);
+}
+
+static int take_measures(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    for (unsigned i = 0; i < values->count; i++) {
+        int measure = measure_find(values->items[i]);
+        if (measure < 0)
+            return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
+        reader->study->measured[measure] = true;
+    }
+    return 0;
+}
+
+static int find_axis(const struct key *key, const char *name, int *axis, struct error *error)
+{
+    *axis = study_axis_find(name);
+    return *axis != AXIS_NONE ? 0
+                              : error_set(error, "%s = '%.200s' is not accepted: %s", key->name, name, key->accepted);
+}
+
+static int take_x(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    reader->x_line = reader->line;
+    if (values->count > 1)
+        return error_set(error, "%s: one axis is accepted", key->name);
+    return find_axis(key, values->items[0], &reader->study->x, error);
+}
+
+static int take_series(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    reader->series_line = reader->line;
+    if (values->count > 1)
+        return error_set(error, "%s: one axis is accepted", key->name);
+    return find_axis(key, values->items[0], &reader->study->series, error);
+}
+
+static int take_heat(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    int *heat = reader->study->heat;
+    reader->study->heat_given = true;
+    reader->heat_line = reader->line;
+    if (values->count == 1 && strcmp(values->items[0], "none") == 0)
+        return 0;
+    if (values->count != 2 || strcmp(values->items[0], values->items[1]) == 0)
+        return error_set(error, "%s: accepted: two axes, or none", key->name);
+    if (find_axis(key, values->items[0], &heat[0], error) < 0)
+        return -1;
+    return find_axis(key, values->items[1], &heat[1], error);
+}
+
+static int take_baseline(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+{
+    reader->study->baseline_line = reader->line;
+    reader->study->baseline_given = true;
+    for (unsigned i = 0; i < values->count; i++) {
+        char name[32];
+        const char *equals = strchr(values->items[i], '=');
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(values->items[i], "="), values->items[i]);
+        int axis = study_axis_find(name);
+        if (equals == NULL || axis == AXIS_NONE || strlen(equals + 1) >= sizeof reader->baseline[axis])
+            return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
+        snprintf(reader->baseline[axis], sizeof reader->baseline[axis], "%s", equals + 1);
+    }
+    return 0;
+}
+
+#define AXIS_NAMES "kernel, technique, weighting, min_chunk, masters, workers, delay, slowdown"
+
+static const struct key keys[] = {
+    {"title", take_title, "up to 159 characters", AXIS_NONE},
+    {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
+    {"technique", take_axis, "techniques", AXIS_TECHNIQUE},
+    {"weighting", take_axis, "none, power, acp", AXIS_WEIGHTING},
+    {"min_chunk", take_number_axis, "integers from 1 to 2^63", AXIS_MIN_CHUNK},
+    {"topology", take_topologies, "central, hierarchical, dca-rma, dca-two-sided, dca-node", AXIS_NONE},
+    {"masters", take_number_axis, "integers from 0 to 1048576", AXIS_MASTERS},
+    {"workers", take_number_axis, "integers from 1 to 1048576", AXIS_WORKERS},
+    {"delay", take_axis, "none, calculation:MICROSECONDS, assignment:MICROSECONDS", AXIS_DELAY},
+    {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
+    {"repetitions", take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
+    {"seed", take_seed, "an integer from 0 to 2^64-1", AXIS_NONE},
+    {"timeout", take_timeout, "seconds, an integer from 1 to 1000000", AXIS_NONE},
+    {"backend", take_backend, "mpirun", AXIS_NONE},
+    {"options", take_options, "options of hdss run that are no axis and that the study does not set itself", AXIS_NONE},
+    {"measure", take_measures,
+     "time, overhead, speedup, efficiency, imbalance, cov, improvement, chunks, chunk_size, refills, messages, "
+     "messages_per_chunk, bytes, startup",
+     AXIS_NONE},
+    {"x", take_x, AXIS_NAMES, AXIS_NONE},
+    {"series", take_series, AXIS_NAMES, AXIS_NONE},
+    {"heat", take_heat, AXIS_NAMES, AXIS_NONE},
+    {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
+    {NULL},
+};
+
+static const struct key *find_key(const char *name, struct error *error)
+{
+    struct nearest nearest;
+    nearest_init(&nearest, name);
+    for (const struct key *key = keys; key->name != NULL; key++) {
+        if (strcmp(key->name, name) == 0)
+            return key;
+        nearest_offer(&nearest, key->name);
+    }
+    if (nearest.name != NULL)
+        error_set(error, "unknown key '%.100s'; did you mean %s?", name, nearest.name);
+    else
+        error_set(error, "unknown key '%.100s'; accepted: kernel, technique, masters, workers ..., see hdss(1)", name);
+    return NULL;
+}
+
+static int take_pair(struct reader *reader, const char *name, const char *text, struct error *error)
+{
+    struct words values = {0};
+    int result = -1;
+    const struct key *key = find_key(name, error);
+    if (key == NULL)
+        return -1;
+    words_add_split(&values, text);
+    if (values.count == 0)
+        error_set(error, "%s has no value; accepted: %s", name, key->accepted);
+    else if (key->axis != AXIS_KERNEL && words_contain(&reader->given, name))
+        error_set(error, "%s stands there for the second time", name);
+    else
+        result = key->take(reader, key, &values, error);
+    words_add(&reader->given, name);
+    words_fini(&values);
+    return result;
+}
+
+static void strip(char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && strchr(BLANKS, text[length - 1]) != NULL)
+        text[--length] = '\0';
+}
+
+/* Changes the line. */
+static int take_line(struct reader *reader, char *line, struct error *error)
+{
+    line[strcspn(line, "#")] = '\0';
+    for (char *c = line; *c != '\0'; c++)
+        if (strchr(BLANKS, *c) != NULL)
+            *c = ' ';
+    line += strspn(line, BLANKS);
+    strip(line);
+    if (*line == '\0')
+        return 0;
+    char *equals = strchr(line, '=');
+    if (equals == NULL || equals == line)
+        return error_set(error, "'%.100s' is not accepted: KEY = VALUE ..., or # and a comment", line);
+    *equals = '\0';
+    strip(line);
+    return take_pair(reader, line, equals + 1, error);
+}
+
+static int take_lines(struct reader *reader, const char *text, struct error *error)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        char *line = strndup(text, length);
+        reader->line++;
+        int result = line != NULL ? take_line(reader, line, error) : error_set(error, "out of memory");
+        free(line);
+        if (result < 0)
+            return -1;
+        text += length + (text[length] == '\n');
+    }
+    return 0;
+}
+
+/* Topologies and masters become one axis. */
+static int merge_topologies(struct reader *reader, struct error *error)
+{
+    struct words *masters = &reader->study->values[AXIS_MASTERS];
+    const struct words *topologies = &reader->topologies;
+    struct words merged = {0};
+    reader->line = reader->topologies_line;
+    for (unsigned i = 0; i < topologies->count; i++) {
+        const char *topology = topologies->items[i];
+        unsigned before = merged.count;
+        if (strcmp(topology, "central") == 0)
+            words_add(&merged, "0");
+        else if (is_flat(topology))
+            words_add(&merged, topology);
+        else
+            for (unsigned k = 0; k < masters->count; k++)
+                if (strcmp(masters->items[k], "0") != 0)
+                    words_add(&merged, masters->items[k]);
+        if (merged.count == before && !merged.failed) {
+            words_fini(&merged);
+            return error_set(error, "the topology hierarchical needs a line masters = 1 ...");
+        }
+    }
+    words_fini(masters);
+    *masters = merged;
+    return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    if (is_flat(*x) != is_flat(*y))
+        return is_flat(*x) - is_flat(*y);
+    double first = strtod(*x, NULL), second = strtod(*y, NULL);
+    return (first > second) - (first < second);
+}
+
+static int complete_axes(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    if (reader->topologies.count > 0 && merge_topologies(reader, error) < 0)
+        return -1;
+    for (int i = 0; i < AXES; i++) {
+        if (study->values[i].count > 0 && study_axes[i].number)
+            qsort(study->values[i].items, study->values[i].count, sizeof(char *), compare_numbers);
+        if (study->values[i].count > 0)
+            continue;
+        if (study_axes[i].standard == NULL)
+            return error_set(error, "the matrix is empty: there is no line %s = ...", study_axes[i].name);
+        words_add(&study->values[i], study_axes[i].standard);
+    }
+    return 0;
+}
+
+static int first_varying(const struct study *study, const int *order, size_t count, int without)
+{
+    for (size_t i = 0; i < count; i++)
+        if (order[i] != without && study_varies(study, order[i]))
+            return order[i];
+    return AXIS_NONE;
+}
+
+/* What the lines of a picture run along, and what each of them is for. */
+static void choose_axes(struct reader *reader)
+{
+    static const int along[] = {AXIS_WORKERS,  AXIS_MASTERS, AXIS_MIN_CHUNK, AXIS_TECHNIQUE,
+                                AXIS_SLOWDOWN, AXIS_DELAY,   AXIS_WEIGHTING, AXIS_KERNEL};
+    static const int lines[] = {AXIS_MASTERS, AXIS_TECHNIQUE, AXIS_WEIGHTING, AXIS_MIN_CHUNK,
+                                AXIS_DELAY,   AXIS_SLOWDOWN,  AXIS_WORKERS,   AXIS_KERNEL};
+    struct study *study = reader->study;
+    if (study->x == AXIS_NONE)
+        study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);
+    if (study->x == AXIS_NONE)
+        study->x = AXIS_WORKERS;
+    if (study->series == AXIS_NONE)
+        study->series = first_varying(study, lines, sizeof lines / sizeof *lines, study->x);
+    if (!study->heat_given && study->series != AXIS_NONE) {
+        study->heat[0] = study->x;
+        study->heat[1] = study->series;
+    }
+}
+
+static int index_of(const struct words *values, const char *value)
+{
+    for (unsigned i = 0; i < values->count; i++)
+        if (strcmp(values->items[i], value) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int complete_baseline(struct reader *reader, struct error *error)
+{
+    struct study *study = reader->study;
+    reader->line = study->baseline_line;
+    for (int i = 0; i < AXES; i++) {
+        if (reader->baseline[i][0] == '\0')
+            continue;
+        study->baseline[i] = index_of(&study->values[i], reader->baseline[i]);
+        if (study->baseline[i] < 0)
+            return error_set(error, "baseline = '%s=%.100s': the study has no such value of %s", study_axes[i].name,
+                             reader->baseline[i], study_axes[i].name);
+    }
+    reader->line = 0;
+    if (study->measured[MEASURE_IMPROVEMENT] && !study->baseline_given)
+        return error_set(error, "the measure improvement needs a line baseline = AXIS=VALUE ...");
+    return 0;
+}
+
+static void choose_measures(struct study *study)
+{
+    bool any = false;
+    for (int i = 0; i < MEASURES; i++)
+        any = any || study->measured[i];
+    for (int i = 0; i < MEASURES && !any; i++)
+        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline_given);
+}
+
+static int check_size(const struct study *study, struct error *error)
+{
+    uint64_t runs = study->repetitions;
+    for (int i = 0; i < AXES; i++) {
+        runs *= study->values[i].count;
+        if (runs > STUDY_RUNS_MAX)
+            return error_set(error, "the matrix has too many runs; accepted: up to %d", STUDY_RUNS_MAX);
+    }
+    return 0;
+}
+
+static bool out_of_memory(const struct reader *reader)
+{
+    bool failed = reader->topologies.failed || reader->given.failed || reader->study->options.failed;
+    for (int i = 0; i < AXES; i++)
+        failed = failed || reader->study->values[i].failed;
+    return failed;
+}
+
+static int complete(struct reader *reader, struct error *error)
+{
+    reader->line = 0;
+    if (complete_axes(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
+        check_size(reader->study, error) < 0)
+        return -1;
+    if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
+        reader->line = reader->series_line;
+        return error_set(error, "series: it is the axis x already");
+    }
+    choose_axes(reader);
+    choose_measures(reader->study);
+    return out_of_memory(reader) ? error_set(error, "out of memory for the study") : 0;
+}
+
+static int locate(const char *name, unsigned line, const struct error *why, struct error *error)
+{
+    if (line == 0)
+        return error_set(error, "%.150s: %s", name, why->text);
+    return error_set(error, "%.150s, line %u: %s", name, line, why->text);
+}
+
+int study_parse(struct study *study, const char *name, const char *text, struct error *error)
+{
+    struct error why = {0};
+    struct reader reader = {.study = study};
+    *study = (struct study){
+        .repetitions = 1, .seed = 1, .x = AXIS_NONE, .series = AXIS_NONE, .heat = {AXIS_NONE, AXIS_NONE}};
+    for (int i = 0; i < AXES; i++)
+        study->baseline[i] = -1;
+    int result = take_lines(&reader, text, &why);
+    if (result == 0)
+        result = complete(&reader, &why);
+    if (result < 0)
+        locate(name, reader.line, &why, error);
+    words_fini(&reader.topologies);
+    words_fini(&reader.given);
+    return result;
+}
+
+void study_fini(struct study *study)
+{
+    for (int i = 0; i < AXES; i++)
+        words_fini(&study->values[i]);
+    words_fini(&study->options);
+}
+
+int study_check(const struct study *study, const char *name, struct error *error)
+{
+    for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++) {
+        struct words line = {0};
+        struct error why;
+        unsigned where = study->kernel_line[i];
+        words_add(&line, "run");
+        words_add_split(&line, study->values[AXIS_KERNEL].items[i]);
+        int result = run_check((int)line.count, line.items, &why);
+        if (result == 0 && study->options.count > 0) {
+            where = study->options_line;
+            words_fini(&line);
+            words_add(&line, "run");
+            words_add_all(&line, &study->options);
+            words_add_split(&line, study->values[AXIS_KERNEL].items[i]);
+            result = run_check((int)line.count, line.items, &why);
+        }
+        words_fini(&line);
+        if (result > 0)
+            error_set(&why, "--help and --version are not accepted in a study");
+        if (result != 0)
+            return locate(name, where, &why, error);
+    }
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* What a study file asks for: the axes of the matrix, and what is made of its runs.
+ *
+ * The file has lines "key = value value ..." and comments from a # to the end of the line. The values of an axis are
+ * checked as the options of `hdss run` are that they become. How masters, hierarchies and flat launches lie on one
+ * axis: its values are "0" (central), "2" (two masters) and "dca-rma" (workers alone, --dca rma). */
+#pragma once
+
+#include "common/util/error.h"
+#include "deploy/cli/study/measure.h"
+#include "deploy/cli/words.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A new axis is a name here and a row in plan.c, which says by which option it reaches `hdss run`. */
+enum study_axis {
+    AXIS_KERNEL,
+    AXIS_TECHNIQUE,
+    AXIS_WEIGHTING,
+    AXIS_MIN_CHUNK,
+    AXIS_MASTERS,
+    AXIS_WORKERS,
+    AXIS_DELAY,
+    AXIS_SLOWDOWN,
+    AXES,
+    AXIS_NONE = -1,
+};
+
+struct study_axis_row {
+    const char *name;     /* in the file and in the table of runs */
+    const char *title;    /* for people */
+    const char *option;   /* of `hdss run`; NULL: it is composed in another way */
+    const char *standard; /* where the file does not name it; NULL: it must */
+    bool number;          /* values are numbers, unless a flat launch is among them */
+};
+
+extern const struct study_axis_row study_axes[AXES];
+
+#define STUDY_VALUES_MAX      256
+#define STUDY_RUNS_MAX        1000000
+#define STUDY_REPETITIONS_MAX 10000
+#define STUDY_TIMEOUT_S_MAX   1000000
+#define DCA_PREFIX            "dca-"
+
+struct study {
+    char title[160];
+    struct words values[AXES];
+    unsigned line[AXES];                    /* where they stand, the first of them; 0: nowhere */
+    unsigned kernel_line[STUDY_VALUES_MAX]; /* each kernel has its own */
+    struct words options;                   /* of `hdss run`, for every run */
+    unsigned options_line;
+    unsigned repetitions, timeout_s; /* 0 s: none */
+    uint64_t seed;
+    bool measured[MEASURES];
+    int x, series;      /* axes of the lines; AXIS_NONE: none */
+    int heat[2];        /* of the heat maps; AXIS_NONE: none */
+    bool heat_given;    /* then of every measure, otherwise of the first */
+    int baseline[AXES]; /* what `improvement` compares with: an index of the value, or -1: the cell's own */
+    bool baseline_given;
+    unsigned baseline_line;
+};
+
+/* Reads the text of the file `name`. -1 with one line that says where. Kernels and `options` are not looked at yet;
+ * study_fini() is due all the same. */
+int study_parse(struct study *study, const char *name, const char *text, struct error *error);
+void study_fini(struct study *study);
+
+/* Whether the kernels can be run with the options: this may load code. -1 with one line. */
+int study_check(const struct study *study, const char *name, struct error *error);
+
+/* The axis that has this name, or AXIS_NONE. */
+int study_axis_find(const char *name);
+
+/* Whether the axis has more than one value; whether all of them are numbers. */
+bool study_varies(const struct study *study, int axis);
+bool study_is_numeric(const struct study *study, int axis);
+
+/* "central", "hierarchical", "dca-rma": what a value of the axis of the masters is. */
+const char *study_topology(const char *masters);
+
+/* A value as people read it: "2 masters", "central". */
+void study_value_text(int axis, const char *value, char *text, size_t size);

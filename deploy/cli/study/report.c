@@ -1,0 +1,242 @@
+/* The page that joins tables and pictures: see report.h. */
+#include "deploy/cli/study/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1200 };
+
+/* A table's cell ends at a stroke. */
+static void write_text(const char *text, FILE *file)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|\\<*_`[", *text) != NULL)
+            putc('\\', file);
+        putc(*text, file);
+    }
+}
+
+static bool is_shown(const struct study *study, int axis)
+{
+    return study_varies(study, axis) || axis == AXIS_WORKERS;
+}
+
+static void write_head(const struct summary *summary, FILE *file)
+{
+    const struct study *study = summary->matrix->study;
+    unsigned columns = 1;
+    putc('|', file);
+    for (int axis = 0; axis < AXES; axis++)
+        if (is_shown(study, axis))
+            columns += (unsigned)(fprintf(file, " %s |", study_axes[axis].title) > 0);
+    fputs(" runs |", file);
+    for (int i = 0; i < MEASURES; i++)
+        if (study->measured[i])
+            columns += (unsigned)(fprintf(file, " %s%s%s |", measures[i].title, *measures[i].unit != '\0' ? ", " : "",
+                                          measures[i].unit) > 0);
+    fputs("\n|", file);
+    for (unsigned i = 0; i < columns; i++)
+        fputs("---|", file);
+    putc('\n', file);
+}
+
+static void write_value(const struct summary_value *value, int measure, FILE *file)
+{
+    char median[32], least[32], most[32];
+    summary_figure(measure, value->median, median, sizeof median);
+    summary_figure(measure, value->least, least, sizeof least);
+    summary_figure(measure, value->most, most, sizeof most);
+    if (value->count == 0)
+        fputs(" - |", file);
+    else if (value->count == 1)
+        fprintf(file, " %s |", median);
+    else
+        fprintf(file, " %s (%s .. %s) |", median, least, most);
+}
+
+/* How many of the runs there are, and what became of the others. */
+static void write_runs(const struct summary_cell *cell, unsigned repetitions, FILE *file)
+{
+    fprintf(file, " %u", cell->done);
+    if (cell->failed > 0)
+        fprintf(file, ", **%u %s**", cell->failed, cell->status);
+    if (cell->done + cell->failed < repetitions)
+        fprintf(file, ", %u to come", repetitions - cell->done - cell->failed);
+    fputs(" |", file);
+}
+
+static void write_row(const struct summary *summary, unsigned index, FILE *file)
+{
+    const struct study *study = summary->matrix->study;
+    const struct summary_cell *cell = &summary->cells[index];
+    putc('|', file);
+    for (int axis = 0; axis < AXES; axis++)
+        if (is_shown(study, axis)) {
+            const char *value = matrix_value(summary->matrix, index, axis);
+            putc(' ', file);
+            write_text(axis == AXIS_MASTERS && strcmp(value, "0") == 0 ? "central" : value, file);
+            fputs(" |", file);
+        }
+    write_runs(cell, study->repetitions, file);
+    for (int i = 0; i < MEASURES; i++)
+        if (study->measured[i])
+            write_value(&cell->values[i], i, file);
+    putc('\n', file);
+}
+
+void report_table(const struct summary *summary, FILE *file)
+{
+    write_head(summary, file);
+    for (unsigned i = 0; i < summary->matrix->count; i++)
+        write_row(summary, i, file);
+}
+
+static void write_axes(const struct study *study, FILE *file)
+{
+    fputs("| axis | values |\n|---|---|\n", file);
+    for (int axis = 0; axis < AXES; axis++) {
+        fprintf(file, "| %s | ", study_axes[axis].title);
+        for (unsigned i = 0; i < study->values[axis].count; i++) {
+            const char *value = study->values[axis].items[i];
+            fputs(i > 0 ? axis == AXIS_KERNEL ? "<br>" : ", " : "", file);
+            write_text(axis == AXIS_MASTERS && strcmp(value, "0") == 0 ? "central" : value, file);
+        }
+        fputs(" |\n", file);
+    }
+    if (study->options.count > 0) {
+        fputs("| options | ", file);
+        for (unsigned i = 0; i < study->options.count; i++) {
+            fputs(i > 0 ? " " : "", file);
+            write_text(study->options.items[i], file);
+        }
+        fputs(" |\n", file);
+    }
+    putc('\n', file);
+}
+
+/* Each that there is in the table of runs, once: a study may go on elsewhere. */
+static void write_machines(const struct csv *csv, FILE *file)
+{
+    static const char *const columns[] = {
+        "machine.processor", "machine.cores", "machine.memory_gib", "machine.system", "machine.host",
+        "version",           "commit"};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    for (size_t row = 0; row < csv->count; row++) {
+        const char *of[COLUMNS];
+        bool known = false;
+        for (int i = 0; i < COLUMNS; i++)
+            of[i] = csv_get(csv, row, columns[i]);
+        for (size_t k = 0; k < row && !known; k++) {
+            known = true;
+            for (int i = 0; i < COLUMNS; i++)
+                known = known && strcmp(csv_get(csv, k, columns[i]), of[i]) == 0;
+        }
+        if (!known)
+            fprintf(file, "- %s, %s cores, %s GiB, %s (%s); HDSS %s, commit %s\n", of[0], of[1], of[2], of[3], of[4],
+                    of[5], of[6]);
+    }
+    putc('\n', file);
+}
+
+static void write_count(const struct study_report *report, FILE *file)
+{
+    const struct summary *summary = report->summary;
+    const struct study *study = summary->matrix->study;
+    size_t all = (size_t)summary->matrix->count * study->repetitions;
+    fprintf(file,
+            "%zu runs: %u cells, %u time%s each, in the order of seed %" PRIu64
+            ". Done: %zu, failed: %zu, to come: %zu. "
+            "Each is a row of [%s.csv](%s.csv).\n\n",
+            all, summary->matrix->count, study->repetitions, study->repetitions == 1 ? "" : "s", study->seed,
+            summary->done, summary->failed, all - summary->done - summary->failed, report->name, report->name);
+}
+
+static void write_failures(const struct summary *summary, FILE *file)
+{
+    char text[TEXT_MAX];
+    if (summary->failed == 0)
+        return;
+    fputs("## Failed\n\n| cell | runs | why |\n|---|---|---|\n", file);
+    for (unsigned i = 0; i < summary->matrix->count; i++) {
+        const struct summary_cell *cell = &summary->cells[i];
+        if (cell->failed == 0)
+            continue;
+        matrix_describe(summary->matrix, i, text, sizeof text);
+        fputs("| ", file);
+        write_text(text, file);
+        fprintf(file, " | %u %s | ", cell->failed, cell->status);
+        write_text(cell->reason, file);
+        fputs(" |\n", file);
+    }
+    putc('\n', file);
+}
+
+static void write_definitions(const struct study *study, FILE *file)
+{
+    for (int i = 0; i < MEASURES; i++)
+        if (study->measured[i] && measures[i].about != NULL)
+            fprintf(file, "- %s: %s\n", measures[i].title, measures[i].about);
+    if (study->baseline_given) {
+        fputs("- the baseline:", file);
+        for (int axis = 0; axis < AXES; axis++)
+            if (study->baseline[axis] >= 0) {
+                fprintf(file, " %s ", study_axes[axis].title);
+                write_text(study->values[axis].items[study->baseline[axis]], file);
+            }
+        putc('\n', file);
+    }
+    putc('\n', file);
+}
+
+static void write_figures(const struct study_report *report, FILE *file)
+{
+    char name[64], title[200], panel[TEXT_MAX];
+    fputs("## Pictures\n\n", file);
+    for (size_t i = 0; i < report->figure_count; i++) {
+        const struct figure *figure = &report->figures[i];
+        if (!figure_has_data(report->summary, figure))
+            continue;
+        figure_name(figure, report->figures, report->figure_count, name, sizeof name);
+        figure_title(report->summary, figure, title, sizeof title);
+        figure_panel(report->summary, figure, panel, sizeof panel);
+        bool first = i == 0 || figure[-1].kind != figure->kind || figure[-1].measure != figure->measure;
+        if (first)
+            fprintf(file, "### %s\n\n", title);
+        write_text(panel, file);
+        fprintf(file, " ([PNG](%s-%s.png))\n\n![%s](%s-%s.svg)\n\n", report->name, name, title, report->name, name);
+    }
+}
+
+static void write_page(const struct study_report *report, FILE *file)
+{
+    const struct study *study = report->summary->matrix->study;
+    fprintf(file, "# %s\n\nMade by `hdss study %s`.\n\n", *study->title != '\0' ? study->title : report->name,
+            report->file);
+    write_count(report, file);
+    write_machines(report->csv, file);
+    fputs("## What was run\n\n", file);
+    write_axes(study, file);
+    fputs("## Medians\n\nThe median of the runs that are done, in brackets the least and the greatest.\n\n", file);
+    report_table(report->summary, file);
+    putc('\n', file);
+    write_definitions(study, file);
+    write_failures(report->summary, file);
+    if (report->drawn)
+        write_figures(report, file);
+}
+
+char *report_page(const struct study_report *report)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (file == NULL)
+        return NULL;
+    write_page(report, file);
+    bool failed = ferror(file);
+    if (fclose(file) == 0 && !failed)
+        return text;
+    free(text);
+    return NULL;
+}

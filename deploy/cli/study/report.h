@@ -1,0 +1,21 @@
+/* The report of a study: a page of Markdown. */
+#pragma once
+
+#include "deploy/cli/study/figure.h"
+#include "deploy/cli/study/machine.h"
+
+struct study_report {
+    const char *name; /* of the study's files, without their endings */
+    const char *file; /* the study file, as given */
+    const struct summary *summary;
+    const struct csv *csv;
+    const struct figure *figures;
+    size_t figure_count;
+    bool drawn; /* the pictures are there */
+};
+
+/* The page; the caller frees it. NULL when memory is out. */
+char *report_page(const struct study_report *report);
+
+/* The table of medians, least and greatest, a line for each cell. */
+void report_table(const struct summary *summary, FILE *file);

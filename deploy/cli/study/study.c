@@ -1,0 +1,544 @@
+/* hdss study: the runs of a matrix, one after the other by the ways of `hdss run`, and what becomes of them: a row of
+ * the table each, the report and the pictures.
+ *
+ * The table is the memory of the study: what is in it is not run again, so a study that was ended goes on. A run that
+ * was cut off by a signal does not get into it. */
+#include "common/files/files.h"
+#include "common/util/number.h"
+#include "deploy/cli/commands.h"
+#include "deploy/cli/gnuplot.h"
+#include "deploy/cli/run.h"
+#include "deploy/cli/study/figure.h"
+#include "deploy/cli/study/flatten.h"
+#include "deploy/cli/study/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REASON_MAX = 300 };
+
+struct request {
+    const char *file, *folder;
+    bool dry_run, retry_failed, report_only;
+};
+
+struct session {
+    struct request request;
+    char name[NAME_MAX + 1]; /* of the study's files, without their endings */
+    struct study study;
+    struct matrix matrix;
+    struct csv csv;
+    struct machine machine;
+    struct matrix_run *runs; /* owned; those that are due, in order */
+    size_t due;
+    FILE *log;
+    bool asked; /* a signal ends it */
+};
+
+/* A signal between two runs; during one it is the launcher's. */
+static volatile sig_atomic_t signalled;
+
+static void note_signal(int number)
+{
+    (void)number;
+    signalled = 1;
+}
+
+static bool is_signalled(void)
+{
+    return signalled != 0;
+}
+
+/* Those that whoever started us wants ignored stay so. */
+static void note_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+static void forget_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == note_signal)
+            signal(numbers[i], SIG_DFL);
+}
+
+static int take_file(void *target, const char *word, struct error *error)
+{
+    struct request *request = target;
+    if (request->file != NULL)
+        return error_set(error, "'%.200s' is one argument too many: one study file is accepted", word);
+    request->file = word;
+    return 0;
+}
+
+static int take_folder(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct request *)target)->folder = value;
+    return *value != '\0' ? 0 : -1;
+}
+
+static int take_dry_run(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct request *)target)->dry_run = true;
+    return 0;
+}
+
+static int take_retry_failed(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct request *)target)->retry_failed = true;
+    return 0;
+}
+
+static int take_report_only(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct request *)target)->report_only = true;
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {"folder", 0, "FOLDER", "a folder that exists", "where the study's files go (default: the current folder)",
+     take_folder},
+    {"retry-failed", 0, NULL, NULL, "run again what failed, too", take_retry_failed},
+    {"report-only", 0, NULL, NULL, "run nothing: make the report and the pictures of the runs that are there",
+     take_report_only},
+    {"dry-run", 0, NULL, NULL, "print the lines of hdss run that are due, in their order, and do nothing",
+     take_dry_run},
+    {NULL},
+};
+
+static const struct options options = {
+    .usage = "hdss study [OPTION]... FILE",
+    .about =
+        "Runs the matrix that FILE describes, and makes of it a table of all runs (NAME.csv), a report (NAME.md) and "
+        "pictures (NAME-*.svg, NAME-*.png); NAME is that of FILE without its ending. What is in the table is not run "
+        "again: after Ctrl-C the same command goes on.",
+    .sections = {{"Options", rows}, {"Help", options_common}},
+    .notes = "FILE has lines KEY = VALUE ..., and comments behind #. Axes, of which all combinations are run:\n"
+             "    kernel (one on each line, with its parameters), technique, weighting, min_chunk, topology, masters, "
+             "workers, delay, slowdown\n"
+             "and beside them:\n"
+             "    title, repetitions, seed, timeout, backend, options, measure, x, series, heat, baseline\n"
+             "hdss(1) describes them.\n"
+             "Example of a FILE:\n"
+             "    kernel = mandelbrot width=1024 height=1024\n"
+             "    technique = dtss dfss dgss\n"
+             "    masters = 0 1 2\n"
+             "    workers = 1 2 4\n"
+             "    repetitions = 3\n"
+             "Exit status: 0 done, 1 failed, 2 wrong use, 3 done and some of the runs failed, 4 stopped by a signal.",
+};
+
+void study_grammar(struct grammar *grammar)
+{
+    *grammar = (struct grammar){options, OPERANDS_FILE};
+}
+
+static void path_of(const struct session *session, const char *ending, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/%s%s", session->request.folder, session->name, ending);
+}
+
+/* masters.study is called masters. */
+static int take_name(struct session *session, struct error *error)
+{
+    const char *slash = strrchr(session->request.file, '/');
+    const char *name = slash != NULL ? slash + 1 : session->request.file, *dot = strrchr(name, '.');
+    size_t length = dot != NULL && dot > name ? (size_t)(dot - name) : strlen(name);
+    if (length == 0 || length + 40 > sizeof session->name || strlen(session->request.folder) + length + 50 > PATH_MAX)
+        return error_set(error, "%.200s: a file name is accepted", session->request.file);
+    snprintf(session->name, sizeof session->name, "%.*s", (int)length, name);
+    return 0;
+}
+
+static int read_study(struct session *session, struct error *error)
+{
+    if (take_name(session, error) < 0)
+        return -1;
+    char *text = file_read(session->request.file, error);
+    if (text == NULL)
+        return -1;
+    int result = study_parse(&session->study, session->request.file, text, error);
+    free(text);
+    if (result < 0 || study_check(&session->study, session->request.file, error) < 0)
+        return -1;
+    return matrix_init(&session->matrix, &session->study, error);
+}
+
+static int read_table(struct session *session, struct error *error)
+{
+    char path[PATH_MAX];
+    path_of(session, ".csv", path);
+    if (access(path, F_OK) < 0 && errno == ENOENT)
+        return 0;
+    char *text = file_read(path, error);
+    int result = text != NULL ? csv_parse(&session->csv, path, text, error) : -1;
+    free(text);
+    return result;
+}
+
+static int write_table(const struct session *session, struct error *error)
+{
+    char path[PATH_MAX];
+    size_t length;
+    path_of(session, ".csv", path);
+    char *text = csv_text(&session->csv, &length);
+    int result = text != NULL ? file_write(path, text, length, error) : error_set(error, "out of memory for the table");
+    free(text);
+    return result;
+}
+
+/* The row of the run, or that behind the last. */
+static size_t find_row(const struct session *session, const struct matrix_run *run)
+{
+    size_t row = 0;
+    while (row < session->csv.count && !matrix_is_row(&session->matrix, run, &session->csv, row))
+        row++;
+    return row;
+}
+
+static bool is_due(struct session *session, const struct matrix_run *run)
+{
+    size_t row = find_row(session, run);
+    if (row == session->csv.count)
+        return true;
+    return session->request.retry_failed && strcmp(csv_get(&session->csv, row, "status"), STATUS_DONE) != 0;
+}
+
+static int list_due(struct session *session, struct error *error)
+{
+    size_t count;
+    session->runs = matrix_order(&session->matrix, &count);
+    if (session->runs == NULL)
+        return error_set(error, "out of memory for %zu runs", count);
+    for (size_t i = 0; i < count; i++)
+        if (is_due(session, &session->runs[i]))
+            session->runs[session->due++] = session->runs[i];
+    return 0;
+}
+
+/* What the runs print goes there; who has it locked is the only one who writes the table. */
+static int open_log(struct session *session, struct error *error)
+{
+    char path[PATH_MAX];
+    path_of(session, ".log", path);
+    session->log = fopen(path, "a+e");
+    if (session->log == NULL)
+        return error_set(error, "%.300s: %s", path, strerror(errno));
+    if (flock(fileno(session->log), LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    return error_set(error, "%.300s: another hdss study runs with it", path);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The line that says last what is wrong; what was printed before the run began is not looked at. */
+static void find_reason(struct session *session, long begin, char reason[REASON_MAX])
+{
+    char line[REASON_MAX];
+    bool found = false;
+    fflush(session->log);
+    fseek(session->log, begin, SEEK_SET);
+    while (fgets(line, sizeof line, session->log) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        bool ours = strncmp(line, "hdss", 4) == 0 || strncmp(line, "supermaster", 11) == 0 ||
+                    strncmp(line, "master", 6) == 0 || strncmp(line, "worker", 6) == 0;
+        if (*line == '\0' || (found && !ours))
+            continue;
+        found = found || ours;
+        snprintf(reason, REASON_MAX, "%s", line);
+    }
+    fseek(session->log, 0, SEEK_END);
+}
+
+static void write_run(struct session *session, const struct matrix_run *run, const char *status, const char *reason)
+{
+    char number[24];
+    size_t row = find_row(session, run);
+    if (row < session->csv.count)
+        csv_remove(&session->csv, row);
+    row = csv_add(&session->csv);
+    csv_set(&session->csv, row, "status", status);
+    csv_set(&session->csv, row, "reason", reason);
+    matrix_write(&session->matrix, run, &session->csv, row);
+    snprintf(number, sizeof number, "%" PRIu64, session->study.seed);
+    csv_set(&session->csv, row, "seed", number);
+    csv_set(&session->csv, row, "backend", "mpirun");
+    machine_write(&session->machine, &session->csv, row);
+}
+
+/* The report's scalars; the run has failed where there is none. */
+static void take_report(struct session *session, const char *path, const char **status, char reason[REASON_MAX])
+{
+    struct error why;
+    size_t row = session->csv.count - 1;
+    char *text = file_read(path, &why);
+    if (text != NULL && flatten_report(&session->csv, row, text, &why) == 0) {
+        free(text);
+        return;
+    }
+    free(text);
+    if (strcmp(*status, STATUS_DONE) != 0)
+        return;
+    *status = STATUS_FAILED;
+    snprintf(reason, REASON_MAX, "%.*s", REASON_MAX - 1, why.text);
+}
+
+static void keep_run(struct session *session, const struct matrix_run *run, int status, bool late, const char *reason)
+{
+    char why[REASON_MAX], path[PATH_MAX];
+    const char *word = late ? STATUS_TIMEOUT : status == EXIT_STATUS_DONE ? STATUS_DONE : STATUS_FAILED;
+    snprintf(why, sizeof why, "%s", status == EXIT_STATUS_DONE ? "" : reason);
+    if (late)
+        snprintf(why, sizeof why, "not done after %u s", session->study.timeout_s);
+    write_run(session, run, word, why);
+    path_of(session, ".run.json", path);
+    take_report(session, path, &word, why);
+    csv_set(&session->csv, session->csv.count - 1, "status", word);
+    csv_set(&session->csv, session->csv.count - 1, "reason", why);
+    unlink(path);
+}
+
+/* One run; -1 where the study cannot go on. */
+static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
+{
+    char path[PATH_MAX], reason[REASON_MAX] = "";
+    struct words line = {0};
+    struct error why = {0};
+    struct launch how = {
+        .log = session->log, .at_once = true, .is_asked = is_signalled, .timeout_s = session->study.timeout_s};
+    path_of(session, ".run.json", path);
+    unlink(path);
+    matrix_compose(&session->matrix, run->cell, path, &line);
+    if (line.failed) {
+        words_fini(&line);
+        return error_set(error, "out of memory for a command line");
+    }
+    fseek(session->log, 0, SEEK_END);
+    long begin = ftell(session->log);
+    fputs("# hdss ", session->log);
+    words_print(&line, session->log);
+    fflush(session->log);
+    int status = run_words((int)line.count, line.items, &how, &why);
+    words_fini(&line);
+    session->asked = how.asked;
+    if (how.asked) {
+        unlink(path);
+        return 0;
+    }
+    if (why.text[0] != '\0')
+        fprintf(session->log, "hdss run: %s\n", why.text);
+    if (status != EXIT_STATUS_DONE)
+        find_reason(session, begin, reason);
+    keep_run(session, run, status, how.late, reason);
+    return write_table(session, error);
+}
+
+/* "about 2 min left" */
+static void format_left(double seconds, char *text, size_t size)
+{
+    if (seconds < 90)
+        snprintf(text, size, "about %.0f s left", seconds + 0.5);
+    else if (seconds < 5400)
+        snprintf(text, size, "about %.0f min left", seconds / 60);
+    else
+        snprintf(text, size, "about %.1f h left", seconds / 3600);
+}
+
+/* On a terminal one line that changes, elsewhere a line for each run. */
+static void show_progress(const struct session *session, size_t done, size_t failed, double began_s)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    char cell[160], left[40] = "", failures[40] = "";
+    matrix_describe(&session->matrix, session->runs[done].cell, cell, sizeof cell);
+    if (done > 0)
+        format_left((now_s() - began_s) / (double)done * (double)(session->due - done), left, sizeof left);
+    if (failed > 0)
+        snprintf(failures, sizeof failures, "%zu failed, ", failed);
+    fprintf(stderr, "%s[%zu/%zu] %s%s%s%.*s%s", terminal ? "\r\033[K" : "", done + 1, session->due, failures, left,
+            *left != '\0' ? ": " : "", terminal ? 60 : 150, cell, terminal ? "" : "\n");
+    fflush(stderr);
+}
+
+static int make_runs(struct session *session, struct error *error)
+{
+    double began_s = now_s();
+    size_t failed = 0;
+    int result = 0;
+    note_signals();
+    for (size_t i = 0; i < session->due && result == 0 && !session->asked; i++) {
+        show_progress(session, i, failed, began_s);
+        result = make_run(session, &session->runs[i], error);
+        if (!session->asked && result == 0)
+            failed += strcmp(csv_get(&session->csv, session->csv.count - 1, "status"), STATUS_DONE) != 0;
+        session->asked = session->asked || is_signalled();
+    }
+    forget_signals();
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    return result;
+}
+
+static int draw_figure(const struct session *session, const struct summary *summary, const struct figure *figure,
+                       const char *name, struct error *error)
+{
+    static const char *const endings[] = {".svg", ".png"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char path[PATH_MAX], ending[80];
+        snprintf(ending, sizeof ending, "-%s%s", name, endings[i]);
+        path_of(session, ending, path);
+        if (figure_draw(summary, figure, path, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int draw_figures(const struct session *session, const struct study_report *report, struct error *error)
+{
+    char name[64];
+    for (size_t i = 0; i < report->figure_count; i++) {
+        figure_name(&report->figures[i], report->figures, report->figure_count, name, sizeof name);
+        if (figure_has_data(report->summary, &report->figures[i]) &&
+            draw_figure(session, report->summary, &report->figures[i], name, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int write_page(const struct session *session, const struct study_report *report, struct error *error)
+{
+    char path[PATH_MAX];
+    path_of(session, ".md", path);
+    char *text = report_page(report);
+    int result =
+        text != NULL ? file_write(path, text, strlen(text), error) : error_set(error, "out of memory for the report");
+    free(text);
+    return result;
+}
+
+/* Without gnuplot there are no pictures, and one line says so. */
+static int make_report(const struct session *session, struct summary *summary, struct error *error)
+{
+    struct study_report report = {session->name, session->request.file, summary, &session->csv};
+    struct figure *figures = figures_list(summary, &report.figure_count);
+    if (figures == NULL)
+        return error_set(error, "out of memory for the list of pictures");
+    struct error why;
+    report.figures = figures;
+    report.drawn = gnuplot_check(&why) == 0;
+    if (!report.drawn)
+        fprintf(stderr, "hdss study: no pictures are drawn: %s\n", why.text);
+    int result = write_page(session, &report, error);
+    if (result == 0 && report.drawn)
+        result = draw_figures(session, &report, error);
+    free(figures);
+    return result;
+}
+
+static int finish(const struct session *session, struct error *error)
+{
+    struct summary summary;
+    size_t all = (size_t)session->matrix.count * session->study.repetitions;
+    if (summary_init(&summary, &session->matrix, &session->csv, error) < 0)
+        return EXIT_STATUS_FAILED;
+    int result = make_report(session, &summary, error);
+    int status = result < 0           ? EXIT_STATUS_FAILED
+                 : session->asked     ? EXIT_STATUS_DRAINED
+                 : summary.failed > 0 ? EXIT_STATUS_TASKS
+                                      : EXIT_STATUS_DONE;
+    if (result == 0) {
+        printf("%s/%s.md: %zu of %zu runs are done, %zu failed\n", session->request.folder, session->name, summary.done,
+               all, summary.failed);
+        if (session->asked)
+            puts("ended by a signal; the same command goes on");
+    }
+    summary_fini(&summary);
+    return status;
+}
+
+static int print_due(const struct session *session)
+{
+    for (size_t i = 0; i < session->due; i++) {
+        char path[PATH_MAX];
+        struct words line = {0};
+        path_of(session, ".run.json", path);
+        words_add(&line, "hdss");
+        matrix_compose(&session->matrix, session->runs[i].cell, path, &line);
+        words_print(&line, stdout);
+        words_fini(&line);
+    }
+    return EXIT_STATUS_DONE;
+}
+
+static int conduct(struct session *session, struct error *error)
+{
+    if (read_study(session, error) < 0 || read_table(session, error) < 0)
+        return EXIT_STATUS_USAGE;
+    if (list_due(session, error) < 0)
+        return EXIT_STATUS_FAILED;
+    if (session->request.dry_run)
+        return print_due(session);
+    if (!session->request.report_only) {
+        machine_look(&session->machine);
+        if (open_log(session, error) < 0 || make_runs(session, error) < 0)
+            return EXIT_STATUS_FAILED;
+    }
+    return finish(session, error);
+}
+
+static void session_fini(struct session *session)
+{
+    study_fini(&session->study);
+    matrix_fini(&session->matrix);
+    csv_fini(&session->csv);
+    free(session->runs);
+    if (session->log != NULL)
+        fclose(session->log);
+}
+
+static int flush(int status, struct error *error)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    error_set(error, "cannot write: %s", strerror(errno));
+    return EXIT_STATUS_FAILED;
+}
+
+int command_study(int argc, char **argv)
+{
+    struct session session = {.request = {.folder = "."}};
+    struct error error = {0};
+    int status = EXIT_STATUS_USAGE;
+    int result = options_parse(&options, argc, argv, &session.request, take_file, &error);
+    if (result > 0)
+        return show_page("hdss study", &options, result);
+    if (result == 0 && session.request.file == NULL)
+        error_set(&error, "no study file is given: hdss study FILE");
+    else if (result == 0)
+        status = flush(conduct(&session, &error), &error);
+    if (error.text[0] != '\0')
+        fprintf(stderr, "hdss study: %s\n", error.text);
+    session_fini(&session);
+    return status;
+}

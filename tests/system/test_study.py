@@ -1,0 +1,128 @@
+"""hdss study: a matrix of real runs, ended in its middle and gone on with, with a cell that fails; what is wrong with a file."""
+import csv
+import os
+import shutil
+import signal
+
+from launch import HDSS, finish, main, run, start, wait_until
+
+SMALL = """# two techniques, two numbers of workers; the second kernel cannot end well
+kernel = synthetic iterations=40 mean=100 mode=sleep
+technique = gss ss
+workers = 1 2
+timeout = 60
+measure = time overhead efficiency improvement
+baseline = technique=ss
+"""
+
+
+def study(*words):
+    return run([HDSS, 'study', *words])
+
+
+def write(name, text):
+    with open(name, 'w') as file:
+        file.write(text)
+
+
+def rows(name='small.csv'):
+    if not os.path.exists(name):
+        return []
+    with open(name, newline='') as file:
+        return list(csv.DictReader(file))
+
+
+def test_ended_and_gone_on_with():
+    write('small.study', SMALL)
+    process = start([HDSS, 'study', 'small.study'])
+    wait_until(rows, 'the first row')
+    os.kill(process.pid, signal.SIGINT)
+    ended = finish(process)
+    first = rows()
+    assert ended.status == 4 and 1 <= len(first) < 4 and 'goes on' in ended.out, str(ended)
+    assert not os.path.exists('small.run.json'), os.listdir()
+    result = study('small.study')
+    assert result.status == 0 and '4 of 4 runs are done, 0 failed' in result.out, str(result)
+    assert len(result.err) - ('gnuplot' in result.raw_err) == 4 - len(first), str(result)
+    table = rows()
+    assert table[:len(first)] == first and {row['status'] for row in table} == {'done'}, table
+    assert {(row['technique'], row['workers']) for row in table} == {(t, w) for t in ('gss', 'ss') for w in '12'}, table
+    for row in table:
+        assert row['topology'] == 'central' and row['masters'] == '0' and row['iterations'] == '40', row
+        assert float(row['elapsed_s']) > 0 and row['version'] == row['hdss'] and row['machine.processor'] and row['commit'], row
+    assert len({row['checksum'] for row in table}) == 1, table
+    again = study('small.study')
+    assert again.status == 0 and rows() == table, str(again)
+    check_page(shutil.which('gnuplot') is not None)
+
+
+def check_page(drawn):
+    with open('small.md', encoding='utf-8') as file:
+        page = file.read()
+    for part in ('| gss | 2 |', '| ss | 1 |', '4 runs: 4 cells', 'seed 1', 'improvement over the baseline', '(small.csv)'):
+        assert part in page, (part, page)
+    for measure in ('time', 'overhead', 'heat-time') if drawn else ():
+        assert f'(small-{measure}.svg)' in page, page
+        for ending in ('svg', 'png'):
+            assert os.path.getsize(f'small-{measure}.{ending}') > 1000, os.listdir()
+    if drawn:
+        with open('small-time.svg', encoding='utf-8') as file:
+            picture = file.read()
+        assert all(part in picture for part in ('loop time, s', 'workers', 'gss')), picture
+
+
+def test_failures_are_marked():
+    """A kernel that fails, and one that takes too long; what is done goes with them. Nothing is drawn without gnuplot."""
+    write('bad.study', 'kernel = synthetic iterations=4 mean=1 fail=2\nkernel = synthetic iterations=40 mean=1e6 mode=sleep\n'
+          'kernel = synthetic iterations=4 mean=1\nworkers = 1\ntimeout = 3\n')
+    os.mkdir('there')
+    link_mpirun()
+    result = run(['/usr/bin/env', f'PATH={os.getcwd()}/bin', HDSS, 'study', '--folder', 'there', 'bad.study'])
+    assert result.status == 3 and '1 of 3 runs are done, 2 failed' in result.out, str(result)
+    assert sum('gnuplot' in line for line in result.err) == 1, str(result)
+    status = {row['kernel'].split('mean=')[1]: (row['status'], row['reason']) for row in rows('there/bad.csv')}
+    assert status['1'] == ('done', ''), status
+    assert status['1 fail=2'][0] == 'failed' and status['1 fail=2'][1], status
+    assert status['1e6 mode=sleep'] == ('timeout', 'not done after 3 s'), status
+    with open('there/bad.md', encoding='utf-8') as file:
+        page = file.read()
+    assert '**1 failed**' in page and '**1 timeout**' in page and '## Failed' in page and 'svg' not in page, page
+    assert sorted(os.listdir('there')) == ['bad.csv', 'bad.log', 'bad.md'], os.listdir('there')
+
+
+def link_mpirun():
+    """A PATH that has what mpirun needs, and no gnuplot."""
+    os.mkdir('bin')
+    for name in ('mpirun', 'sh'):
+        os.symlink(shutil.which(name), 'bin/' + name)
+    write('bin/ssh', '#!/bin/sh\n')  # Open MPI 4 looks for it also where it needs none
+    os.chmod('bin/ssh', 0o755)
+
+
+def test_what_is_due_is_shown():
+    write('small.study', SMALL + 'repetitions = 3\nseed = 5\nmasters = 0 1\nslowdown = 1,2\n')
+    shown = study('--dry-run', 'small.study')
+    lines = shown.out.splitlines()
+    assert shown.status == 0 and len(lines) == 24 and os.listdir() == ['small.study'], str(shown)
+    assert all(line.startswith('hdss run --technique ') for line in lines) and sorted(lines[:8]) == sorted(lines[8:16]), lines
+    assert lines == study('--dry-run', 'small.study').out.splitlines() and lines[:8] != lines[8:16], lines
+
+
+def test_bad_files():
+    for text, *parts in (('worker = 2\n', 'line 1', 'workers'), (SMALL + 'backend = simulate\n', 'line 8', 'not there yet'),
+                         (SMALL + 'kernel = synthetic mode=doze\n', 'line 8', 'mode'), ('kernel = synthetic\n', 'empty', 'workers'),
+                         (SMALL + 'options = --powr equal\n', 'line 8', '--power'), (SMALL.replace('gss', 'gus'), 'line 3', 'gus')):
+        write('bad.study', text)
+        result = study('bad.study')
+        assert result.status == 2 and len(result.err) == 1 and not result.out, (text, str(result))
+        assert all(part in result.err[0] for part in ('hdss study: bad.study', *parts)), (parts, result.err)
+    write('bad.csv', 'status,kernel\ndone\n')
+    write('bad.study', SMALL)
+    for words, part in ((['bad.study'], 'bad.csv, line 2'), ([], 'no study file'), (['none.study'], 'none.study'), (['a', 'b'], "'b'")):
+        result = study(*words)
+        assert result.status == 2 and len(result.err) == 1 and part in result.err[0], (words, str(result))
+    assert sorted(os.listdir()) == ['bad.csv', 'bad.study'], os.listdir()
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -1,0 +1,395 @@
+/* The parts of `hdss study` that start nothing: the file, the matrix and its order, the table of runs, the figures of a
+ * cell, a report's scalars, and the page. */
+#include "deploy/cli/study/figure.h"
+#include "deploy/cli/study/flatten.h"
+#include "deploy/cli/study/report.h"
+#include "tests/lib/suite.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LOOP "kernel = synthetic iterations=9\n"
+
+static void parse(struct study *study, const char *text)
+{
+    struct error error = {0};
+    ck_assert_msg(study_parse(study, "a.study", text, &error) == 0, "%s", error.text);
+}
+
+static void check_words(const struct words *words, const char *expected)
+{
+    struct words list = {0};
+    words_add_split(&list, expected);
+    ck_assert_uint_eq(words->count, list.count);
+    for (unsigned i = 0; i < list.count; i++)
+        ck_assert_str_eq(words->items[i], list.items[i]);
+    words_fini(&list);
+}
+
+START_TEST(what_a_file_says)
+{
+    struct study study;
+    parse(&study,
+          "# two levels\n title = A  title # here\n" LOOP "kernel=mandelbrot  width=64\n\ntechnique = gss css:chunk=5\n"
+          "workers = 8 1 1e1\nmasters = 2 0\nrepetitions = 3\nseed = 7\ntimeout = 60\n"
+          "options = --power equal\nmeasure = time chunks\nslowdown = 1 1,2\ndelay = none calculation:50");
+    ck_assert_str_eq(study.title, "A title");
+    ck_assert_uint_eq(study.values[AXIS_KERNEL].count, 2);
+    ck_assert_str_eq(study.values[AXIS_KERNEL].items[1], "mandelbrot width=64");
+    ck_assert_uint_eq(study.kernel_line[1], 4);
+    check_words(&study.values[AXIS_TECHNIQUE], "gss css:chunk=5");
+    check_words(&study.values[AXIS_WORKERS], "1 8 10"); /* numbers in their order */
+    check_words(&study.values[AXIS_MASTERS], "0 2");
+    check_words(&study.values[AXIS_SLOWDOWN], "1 1,2");
+    check_words(&study.values[AXIS_DELAY], "none calculation:50");
+    check_words(&study.values[AXIS_WEIGHTING], "none");
+    check_words(&study.options, "--power equal");
+    ck_assert_uint_eq(study.repetitions, 3);
+    ck_assert_uint_eq(study.seed, 7);
+    ck_assert_uint_eq(study.timeout_s, 60);
+    ck_assert(study.measured[MEASURE_CHUNKS] && !study.measured[MEASURE_SPEEDUP]);
+    ck_assert_int_eq(study.x, AXIS_WORKERS);
+    ck_assert_int_eq(study.series, AXIS_MASTERS);
+    study_fini(&study);
+}
+END_TEST
+
+/* Whatever the order of the file: masters as numbers, then the flat launches. */
+START_TEST(topologies_and_masters_are_one_axis)
+{
+    static const char *const cases[][2] = {
+        {"", "0"},
+        {"masters = 4 0 2\n", "0 2 4"},
+        {"masters = 0 2\ntopology = hierarchical\n", "2"},
+        {"masters = 2 3\ntopology = dca-rma hierarchical central\n", "0 2 3 dca-rma"},
+        {"topology = dca-node dca-rma:atomics=2\n", "dca-node dca-rma:atomics=2"},
+    };
+    struct study study;
+    char text[200];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, LOOP "workers = 2\n%s", cases[i][0]);
+        parse(&study, text);
+        check_words(&study.values[AXIS_MASTERS], cases[i][1]);
+        study_fini(&study);
+    }
+}
+END_TEST
+
+START_TEST(what_is_wrong_has_a_line)
+{
+    static const char *const cases[][3] = {
+        {LOOP "workers = 2\n\nworker = 3\n", "line 4", "workers"},
+        {"technique\n", "line 1", "KEY = VALUE"},
+        {LOOP "workers =  # none\n", "line 2", "no value"},
+        {LOOP "workers = two\n", "line 2", "'two'"},
+        {LOOP "workers = 0\n", "line 2", "--workers"},
+        {LOOP "workers = 2 2\n", "line 2", "twice"},
+        {LOOP "workers = 2\nworkers = 3\n", "line 3", "second time"},
+        {LOOP "workers = 2\ntechnique = gss gsss\n", "line 3", "gsss"},
+        {LOOP "workers = 2\nslowdown = 0.5\n", "line 3", "0.5"},
+        {LOOP "workers = 2\ndelay = soon\n", "line 3", "soon"},
+        {LOOP "workers = 2\nbackend = simulate\n", "line 3", "not there yet"},
+        {LOOP "workers = 2\ntopology = ring\n", "line 3", "dca-rma"},
+        {LOOP "workers = 2\nmasters = 0\ntopology = hierarchical\n", "line 4", "masters"},
+        {LOOP "workers = 2\noptions = --technique gss\n", "line 3", "--technique"},
+        {LOOP "workers = 2\noptions = --report=a.json\n", "line 3", "--report"},
+        {LOOP "workers = 2\nmeasure = time speed\n", "line 3", "speedup"},
+        {LOOP "workers = 2\nrepetitions = 0\n", "line 3", "10000"},
+        {LOOP "workers = 2\nx = cores\n", "line 3", "workers"},
+        {LOOP "workers = 2\nx = workers\nseries = workers\n", "line 4", "series"},
+        {LOOP "workers = 2\nheat = workers\n", "line 3", "two axes"},
+        {LOOP "workers = 2\nbaseline = technique=gss\n", "line 3", "no such value"},
+        {LOOP "workers = 2\nmeasure = improvement\n", "a.study: ", "baseline"},
+        {LOOP, "a.study: ", "empty: there is no line workers"},
+        {"workers = 2\n", "a.study: ", "empty: there is no line kernel"},
+        {LOOP "workers = 1 2 3 4 5 6 7 8 9 10 11\nmasters = 0 1 2 3 4 5 6 7 8 9\nrepetitions = 10000\n",
+         "a.study: ", "1000000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct study study;
+        struct error error = {0};
+        ck_assert_int_eq(study_parse(&study, "a.study", cases[i][0], &error), -1);
+        ck_assert_msg(strstr(error.text, cases[i][1]) != NULL && strstr(error.text, cases[i][2]) != NULL, "%s: %s",
+                      cases[i][0], error.text);
+        study_fini(&study);
+    }
+}
+END_TEST
+
+START_TEST(kernels_and_options_are_checked_where_they_stand)
+{
+    static const char *const cases[][3] = {
+        {"workers = 2\nkernel = synthetic\nkernel = syntetic\n", "line 3", "synthetic"},
+        {"workers = 2\nkernel = synthetic mean=x\n", "line 2", "mean"},
+        {LOOP "workers = 2\n\noptions = --powr equal\n", "line 4", "--power"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct study study;
+        struct error error = {0};
+        parse(&study, cases[i][0]);
+        ck_assert_int_eq(study_check(&study, "a.study", &error), -1);
+        ck_assert_msg(strstr(error.text, cases[i][1]) != NULL && strstr(error.text, cases[i][2]) != NULL, "%s",
+                      error.text);
+        study_fini(&study);
+    }
+}
+END_TEST
+
+static void check_order(const struct matrix *matrix, const struct matrix_run *runs, size_t count)
+{
+    unsigned cells = matrix->count, seen[64] = {0};
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_uint_eq(runs[i].repetition, i / cells);
+        ck_assert_uint_eq(seen[runs[i].cell]++, runs[i].repetition);
+    }
+}
+
+static bool is_sorted(const struct matrix_run *runs, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        if (runs[i].cell < runs[i - 1].cell)
+            return false;
+    return true;
+}
+
+/* A repetition of all cells after the other, each in an order of its own, which the seed says. */
+START_TEST(the_order_is_shuffled_by_the_seed)
+{
+    static const char text[] = LOOP "workers = 1 2 3 4\ntechnique = gss fac2 tss\nrepetitions = 3\n";
+    struct study study;
+    struct matrix matrix;
+    struct error error;
+    size_t count;
+    parse(&study, text);
+    ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
+    ck_assert_uint_eq(matrix.count, 12);
+    struct matrix_run *runs = matrix_order(&matrix, &count), *same = matrix_order(&matrix, &count);
+    study.seed++;
+    struct matrix_run *other = matrix_order(&matrix, &count);
+    ck_assert_uint_eq(count, 36);
+    check_order(&matrix, runs, count);
+    check_order(&matrix, other, count);
+    ck_assert(memcmp(runs, same, count * sizeof *runs) == 0);
+    ck_assert(memcmp(runs, other, count * sizeof *runs) != 0);
+    ck_assert(!is_sorted(runs, 12));
+    free(runs);
+    free(same);
+    free(other);
+    matrix_fini(&matrix);
+    study_fini(&study);
+}
+END_TEST
+
+START_TEST(a_cell_becomes_a_command_line)
+{
+    static const char *const expected[] = {
+        "run --technique gss --workers 3 --masters 2 --slowdown 1,4,1 --progress never --report r.json --power equal "
+        "synthetic iterations=9",
+        "run --technique gss --workers 3 --dca rma --slowdown 1,4,1 --progress never --report r.json --power equal "
+        "synthetic iterations=9",
+    };
+    struct study study;
+    struct matrix matrix;
+    struct error error;
+    parse(&study, LOOP "workers = 3\ntechnique = gss\nmasters = 2\ntopology = dca-rma hierarchical\nslowdown = 1,4\n"
+                       "options = --power equal\n");
+    ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        struct words line = {0};
+        matrix_compose(&matrix, i, "r.json", &line);
+        check_words(&line, expected[i]);
+        words_fini(&line);
+    }
+    matrix_fini(&matrix);
+    study_fini(&study);
+}
+END_TEST
+
+START_TEST(a_table_comes_back)
+{
+    struct csv csv = {0}, again;
+    struct error error = {0};
+    size_t length;
+    size_t row = csv_add(&csv);
+    csv_set(&csv, row, "a", "plain");
+    csv_set(&csv, row, "b", "a \"quote\", a comma\nand a line");
+    row = csv_add(&csv);
+    csv_set(&csv, row, "c", "new");
+    ck_assert_str_eq(csv_get(&csv, 0, "c"), "");
+    ck_assert_str_eq(csv_get(&csv, 1, "none"), "");
+    char *text = csv_text(&csv, &length);
+    ck_assert_str_eq(text, "a,b,c\nplain,\"a \"\"quote\"\", a comma\nand a line\",\n,,new\n");
+    ck_assert_msg(csv_parse(&again, "a.csv", text, &error) == 0, "%s", error.text);
+    ck_assert_str_eq(csv_get(&again, 0, "b"), csv_get(&csv, 0, "b"));
+    csv_remove(&again, 0);
+    ck_assert_uint_eq(again.count, 1);
+    ck_assert_str_eq(csv_get(&again, 0, "c"), "new");
+    free(text);
+    csv_fini(&csv);
+    csv_fini(&again);
+}
+END_TEST
+
+START_TEST(a_table_that_is_none)
+{
+    static const char *const cases[][2] = {
+        {"a,b\n1,2\n1\n", "line 3"}, {"a\n\"1\n", "line 2"}, {"a,a\n", "line 1"}, {"a\n\"x\ny\"\n\"1\"2\n", "line 4"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct csv csv;
+        struct error error = {0};
+        ck_assert_int_eq(csv_parse(&csv, "a.csv", cases[i][0], &error), -1);
+        ck_assert_msg(strstr(error.text, cases[i][1]) != NULL, "%s", error.text);
+        csv_fini(&csv);
+    }
+}
+END_TEST
+
+static void add_run(const struct matrix *matrix, struct csv *csv, struct matrix_run run, const char *time)
+{
+    size_t row = csv_add(csv);
+    matrix_write(matrix, &run, csv, row);
+    csv_set(csv, row, "status", time != NULL ? STATUS_DONE : STATUS_FAILED);
+    csv_set(csv, row, "reason", time != NULL ? "" : "a worker was lost");
+    if (time != NULL)
+        csv_set(csv, row, "elapsed_s", time);
+}
+
+/* What is in the table is the run's, and no other's: of another repetition, cell or options. */
+START_TEST(rows_are_found_again)
+{
+    struct study study;
+    struct matrix matrix;
+    struct csv csv = {0};
+    struct error error;
+    parse(&study, LOOP "workers = 1 2\nmasters = 0 1\ntopology = central hierarchical dca-rma\nrepetitions = 2\n");
+    ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
+    for (unsigned i = 0; i < matrix.count; i++)
+        for (unsigned r = 0; r < 2; r++)
+            add_run(&matrix, &csv, (struct matrix_run){i, r}, "1");
+    ck_assert_uint_eq(csv.count, 12);
+    for (unsigned i = 0; i < csv.count; i++)
+        for (unsigned k = 0; k < csv.count; k++) {
+            struct matrix_run run = {k / 2, k % 2};
+            ck_assert_int_eq(matrix_is_row(&matrix, &run, &csv, i), i == k);
+        }
+    words_add(&study.options, "--power");
+    words_add(&study.options, "equal");
+    ck_assert(!matrix_is_row(&matrix, &(struct matrix_run){0, 0}, &csv, 0));
+    csv_fini(&csv);
+    matrix_fini(&matrix);
+    study_fini(&study);
+}
+END_TEST
+
+static void check_value(const struct summary_value *value, unsigned count, double median, double least, double most)
+{
+    ck_assert_uint_eq(value->count, count);
+    ck_assert_double_eq_tol(value->median, median, 1e-9);
+    ck_assert_double_eq_tol(value->least, least, 1e-9);
+    ck_assert_double_eq_tol(value->most, most, 1e-9);
+}
+
+static char *table_text(const struct summary *summary)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    report_table(summary, file);
+    fclose(file);
+    return text;
+}
+
+START_TEST(medians_speedups_and_failures)
+{
+    struct study study;
+    struct matrix matrix;
+    struct csv csv = {0};
+    struct summary summary;
+    struct error error;
+    parse(&study, LOOP "workers = 2 4\ntechnique = static gss\nrepetitions = 4\nbaseline = technique=static\n"
+                       "measure = time speedup improvement\n");
+    ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
+    /* cells: static 2, static 4, gss 2, gss 4 */
+    const char *const times[4][4] = {{"9", "8", "8", "7"}, {"4", "5", "6", NULL}, {"6", "6", "6", "6"}, {NULL}};
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned r = 0; r < 4; r++)
+            add_run(&matrix, &csv, (struct matrix_run){i, r}, times[i][r]);
+    add_run(&matrix, &csv, (struct matrix_run){3, 1}, NULL);
+    ck_assert_int_eq(summary_init(&summary, &matrix, &csv, &error), 0);
+    check_value(&summary.cells[0].values[MEASURE_ELAPSED], 4, 8, 7, 9);
+    check_value(&summary.cells[1].values[MEASURE_ELAPSED], 3, 5, 4, 6);
+    check_value(&summary.cells[1].values[MEASURE_SPEEDUP], 3, 12.0 / 5, 12.0 / 6, 12.0 / 4);
+    check_value(&summary.cells[2].values[MEASURE_IMPROVEMENT], 4, 25, 25, 25);
+    check_value(&summary.cells[0].values[MEASURE_IMPROVEMENT], 4, 0, -12.5, 12.5);
+    ck_assert_uint_eq(summary.cells[3].values[MEASURE_ELAPSED].count, 0);
+    ck_assert_uint_eq(summary.done, 11);
+    ck_assert_uint_eq(summary.failed, 2);
+    ck_assert_str_eq(summary.cells[3].reason, "a worker was lost");
+    char *text = table_text(&summary);
+    ck_assert_ptr_nonnull(
+        strstr(text, "| technique | workers | runs | loop time, s | speedup | improvement over the baseline, % |\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "| static | 4 | 3, **1 failed** | 5 (4 .. 6) | 2.40 (2 .. 3) | 0.0 (-20.0 .. 20.0) |\n"));
+    ck_assert_ptr_nonnull(strstr(text, "| gss | 4 | 0, **1 failed**, 3 to come | - | - | - |\n"));
+    free(text);
+    summary_fini(&summary);
+    csv_fini(&csv);
+    matrix_fini(&matrix);
+    study_fini(&study);
+}
+END_TEST
+
+START_TEST(a_reports_scalars_become_columns)
+{
+    static const char report[] =
+        "{\"hdss\": \"1\", \"workers\": 4, \"elapsed_s\": 0.125, \"imbalance\": {\"cov\": 2}, "
+        "\"worker_stats\": [{\"rank\": 1}], \"measured\": {\"deep\": {\"er\": true}}, \"none\": null}";
+    struct csv csv = {0};
+    struct error error = {0};
+    size_t length, row = csv_add(&csv);
+    csv_set(&csv, row, "workers", "3");
+    ck_assert_int_eq(flatten_report(&csv, row, report, &error), 0);
+    char *text = csv_text(&csv, &length);
+    ck_assert_str_eq(text, "workers,hdss,elapsed_s,imbalance.cov,measured.deep.er\n3,1,0.125,2,true\n");
+    free(text);
+    ck_assert_int_eq(flatten_report(&csv, row, "{\"elapsed_s\": 1", &error), -1);
+    ck_assert_int_eq(flatten_report(&csv, row, "{}", &error), -1);
+    csv_fini(&csv);
+}
+END_TEST
+
+START_TEST(figures_read_well)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},         {0.00123, "0.00123"}, {0.0123, "0.0123"}, {0.123, "0.123"},    {1.234, "1.23"},
+                 {12.34, "12.3"},  {123.4, "123"},       {1234.5, "1,235"},  {-1234.4, "-1,234"}, {7, "7"},
+                 {-12.54, "-12.5"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        summary_number(cases[i].value, text, sizeof text);
+        ck_assert_str_eq(text, cases[i].text);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("study");
+    TCase *tests = tcase_create("parts");
+    tcase_add_test(tests, what_a_file_says);
+    tcase_add_test(tests, topologies_and_masters_are_one_axis);
+    tcase_add_test(tests, what_is_wrong_has_a_line);
+    tcase_add_test(tests, kernels_and_options_are_checked_where_they_stand);
+    tcase_add_test(tests, the_order_is_shuffled_by_the_seed);
+    tcase_add_test(tests, a_cell_becomes_a_command_line);
+    tcase_add_test(tests, a_table_comes_back);
+    tcase_add_test(tests, a_table_that_is_none);
+    tcase_add_test(tests, rows_are_found_again);
+    tcase_add_test(tests, medians_speedups_and_failures);
+    tcase_add_test(tests, a_reports_scalars_become_columns);
+    tcase_add_test(tests, figures_read_well);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
