@@ -403,6 +403,7 @@ STUDIES = {
             b"workers = 8 2^2\ndelay = none calculation:100\nslowdown = 1 1,2 3\nrepetitions = 3\nseed = 7\ntimeout = 9\n"
             b"backend = mpirun\noptions = --power equal --group-by=even\nmeasure = time improvement\nx = workers\nseries = masters\n"
             b"heat = technique masters\nbaseline = technique=gss masters=0\n",
+    "threads": b"@kernel = synthetic\nworkers = 2\nthreads = 4 1 auto\nthread_technique = static gss\nmin_chunk = mfsc/2 3\n",
     "crlf": b"@kernel = synthetic\r\nworkers = 1\r\nheat = none\r\n", "no-kernel": b"@workers = 1", "no-value": b"@kernel =\n",
     "twice": b"@kernel = synthetic\nworkers = 1 1\n", "key": b"@kernels = a\n", "again": b"@workers = 1\nworkers = 2\n", "pair": b"@= 1\n",
     "simulate": b"@backend = simulate\n", "topology": b"@kernel = a\nworkers = 1\ntopology = hierarchical\n",

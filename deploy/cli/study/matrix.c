@@ -1,6 +1,7 @@
 /* Cells, order and command lines: see matrix.h. */
 #include "deploy/cli/study/matrix.h"
 #include "common/util/random.h"
+#include "deploy/cli/study/least.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -124,18 +125,37 @@ static void add_masters(struct words *line, const char *masters)
         add_option(line, "masters", masters);
 }
 
+static unsigned workers_of(const struct matrix *matrix, unsigned cell)
+{
+    return (unsigned)strtoul(matrix_value(matrix, cell, AXIS_WORKERS), NULL, 10);
+}
+
+/* What follows from the loop is put in here; where it cannot be told, hdss run says why. */
+static void add_axis(const struct matrix *matrix, unsigned cell, int axis, struct words *line)
+{
+    const char *value = matrix_value(matrix, cell, axis);
+    char number[24];
+    uint64_t chunk;
+    if (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0 &&
+        least_half_mfsc(matrix_value(matrix, cell, AXIS_KERNEL), workers_of(matrix, cell), &chunk, NULL) == 0) {
+        snprintf(number, sizeof number, "%" PRIu64, chunk);
+        value = number;
+    }
+    add_option(line, study_axes[axis].option, value);
+}
+
 void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct words *line)
 {
     words_add(line, "run");
     for (int axis = 0; axis < AXES; axis++) {
         const char *value = matrix_value(matrix, cell, axis), *standard = study_axes[axis].standard;
-        bool left_out = axis != AXIS_TECHNIQUE && standard != NULL && strcmp(value, standard) == 0;
+        bool shown = axis == AXIS_TECHNIQUE || (axis == AXIS_THREADS && matrix->study->line[axis] != 0);
+        bool left_out = !shown && standard != NULL && strcmp(value, standard) == 0;
         if (study_axes[axis].option != NULL && !left_out)
-            add_option(line, study_axes[axis].option, value);
+            add_axis(matrix, cell, axis, line);
     }
     add_masters(line, matrix_value(matrix, cell, AXIS_MASTERS));
-    add_slowdown(line, matrix_value(matrix, cell, AXIS_SLOWDOWN),
-                 (unsigned)strtoul(matrix_value(matrix, cell, AXIS_WORKERS), NULL, 10));
+    add_slowdown(line, matrix_value(matrix, cell, AXIS_SLOWDOWN), workers_of(matrix, cell));
     add_option(line, "progress", "never");
     add_option(line, "report", report);
     words_add_all(line, &matrix->study->options);

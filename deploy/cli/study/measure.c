@@ -10,8 +10,8 @@ const struct measure_row measures[MEASURES] = {
     [MEASURE_OVERHEAD] = {"overhead", "non-overlapped overhead", "s", "overhead_s", NULL,
                           "the mean over the workers of the loop time without their own computing", 1},
     [MEASURE_SPEEDUP] = {"speedup", "speedup", "", NULL, NULL,
-                         "the least median loop time of the same kernel with the fewest workers of the study, times "
-                         "these workers, over the loop time",
+                         "the least median loop time of the same kernel with the fewest workers and threads of the "
+                         "study, times the number of these, over the loop time",
                          1},
     [MEASURE_EFFICIENCY] = {"efficiency", "efficiency", "", "efficiency", NULL,
                             "the part of the workers' time that is spent inside the kernel", 1},

@@ -1,8 +1,10 @@
 /* The study file: see plan.h. One function takes the values of each key; a table names them. */
 #include "deploy/cli/study/plan.h"
+#include "common/config/job.h"
 #include "common/config/nearest.h"
 #include "common/util/number.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/study/least.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +20,8 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_MIN_CHUNK] = {"min_chunk", "least chunk", "min-chunk", "1", true},
     [AXIS_MASTERS] = {"masters", "masters", NULL, "0", true},
     [AXIS_WORKERS] = {"workers", "workers", "workers", NULL, true},
+    [AXIS_THREADS] = {"threads", "threads", "threads", "1", true},
+    [AXIS_THREAD_TECHNIQUE] = {"thread_technique", "thread technique", "thread-technique", JOB_THREAD_TECHNIQUE, false},
     [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
     [AXIS_SLOWDOWN] = {"slowdown", "slowdown", NULL, "1", false},
 };
@@ -60,9 +64,10 @@ static bool is_flat(const char *masters)
 
 bool study_is_numeric(const struct study *study, int axis)
 {
+    uint64_t number;
     for (unsigned i = 0; i < study->values[axis].count; i++)
-        if (is_flat(study->values[axis].items[i]))
-            return false;
+        if (number_parse_u64(study->values[axis].items[i], &number) < 0)
+            return false; /* a flat launch, `auto` */
     return study_axes[axis].number;
 }
 
@@ -80,6 +85,8 @@ void study_value_text(int axis, const char *value, char *text, size_t size)
         snprintf(text, size, "%s master%s", value, one ? "" : "s");
     else if (axis == AXIS_WORKERS)
         snprintf(text, size, "%s worker%s", value, one ? "" : "s");
+    else if (axis == AXIS_THREADS)
+        snprintf(text, size, "%s thread%s", value, one ? "" : "s");
     else if (axis == AXIS_KERNEL || axis == AXIS_TECHNIQUE)
         snprintf(text, size, "%s", value);
     else
@@ -117,10 +124,11 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
     return 0;
 }
 
-/* `none` stands for an option that is not given. */
-static bool is_left_out(int axis, const char *value)
+/* What is no value of the option: `none` stands for one that is not given. */
+static bool is_ours(int axis, const char *value)
 {
-    return axis == AXIS_DELAY && strcmp(value, "none") == 0;
+    return (axis == AXIS_DELAY && strcmp(value, "none") == 0) ||
+           (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0);
 }
 
 static int take_axis(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
@@ -132,7 +140,7 @@ static int take_axis(struct reader *reader, const struct key *key, const struct 
     reader->study->line[key->axis] = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         const char *value = values->items[i];
-        if (!is_left_out(key->axis, value) && run_check_option(option, value, &why) < 0)
+        if (!is_ours(key->axis, value) && run_check_option(option, value, &why) < 0)
             return error_set(error, "%s: %s", key->name, why.text);
         if (add_value(reader, key->axis, value, error) < 0)
             return -1;
@@ -149,6 +157,8 @@ static int take_number_axis(struct reader *reader, const struct key *key, const 
     for (unsigned i = 0; i < values->count && result == 0; i++) {
         if (number_parse_u64(values->items[i], &number) == 0)
             words_add_format(&plain, "%" PRIu64, number); /* 1e3 is 1000 */
+        else if (is_ours(key->axis, values->items[i]))
+            words_add(&plain, values->items[i]);
         else
             result = error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
     }
@@ -310,17 +320,20 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
     return 0;
 }
 
-#define AXIS_NAMES "kernel, technique, weighting, min_chunk, masters, workers, delay, slowdown"
+#define AXIS_NAMES                                                                                                     \
+    "kernel, technique, weighting, min_chunk, masters, workers, threads, thread_technique, delay, slowdown"
 
 static const struct key keys[] = {
     {"title", take_title, "up to 159 characters", AXIS_NONE},
     {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
     {"technique", take_axis, "techniques", AXIS_TECHNIQUE},
     {"weighting", take_axis, "none, power, acp", AXIS_WEIGHTING},
-    {"min_chunk", take_number_axis, "integers from 1 to 2^63", AXIS_MIN_CHUNK},
+    {"min_chunk", take_number_axis, "integers from 1 to 2^63, " LEAST_HALF_MFSC, AXIS_MIN_CHUNK},
     {"topology", take_topologies, "central, hierarchical, dca-rma, dca-two-sided, dca-node", AXIS_NONE},
     {"masters", take_number_axis, "integers from 0 to 1048576", AXIS_MASTERS},
     {"workers", take_number_axis, "integers from 1 to 1048576", AXIS_WORKERS},
+    {"threads", take_axis, "integers from 1 to 1024, auto", AXIS_THREADS},
+    {"thread_technique", take_axis, "techniques with a closed form", AXIS_THREAD_TECHNIQUE},
     {"delay", take_axis, "none, calculation:MICROSECONDS, assignment:MICROSECONDS", AXIS_DELAY},
     {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
     {"repetitions", take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
@@ -477,13 +490,22 @@ static int first_varying(const struct study *study, const int *order, size_t cou
     return AXIS_NONE;
 }
 
+static int check_threads(struct reader *reader, struct error *error)
+{
+    const unsigned *line = reader->study->line;
+    if (line[AXIS_THREAD_TECHNIQUE] == 0 || line[AXIS_THREADS] != 0)
+        return 0;
+    reader->line = line[AXIS_THREAD_TECHNIQUE];
+    return error_set(error, "thread_technique needs a line threads = T ...");
+}
+
 /* What the lines of a picture run along, and what each of them is for. */
 static void choose_axes(struct reader *reader)
 {
-    static const int along[] = {AXIS_WORKERS,  AXIS_MASTERS, AXIS_MIN_CHUNK, AXIS_TECHNIQUE,
-                                AXIS_SLOWDOWN, AXIS_DELAY,   AXIS_WEIGHTING, AXIS_KERNEL};
-    static const int lines[] = {AXIS_MASTERS, AXIS_TECHNIQUE, AXIS_WEIGHTING, AXIS_MIN_CHUNK,
-                                AXIS_DELAY,   AXIS_SLOWDOWN,  AXIS_WORKERS,   AXIS_KERNEL};
+    static const int along[] = {AXIS_WORKERS,          AXIS_THREADS,  AXIS_MASTERS, AXIS_MIN_CHUNK, AXIS_TECHNIQUE,
+                                AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN, AXIS_DELAY,   AXIS_WEIGHTING, AXIS_KERNEL};
+    static const int lines[] = {AXIS_MASTERS,   AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_THREADS, AXIS_WEIGHTING,
+                                AXIS_MIN_CHUNK, AXIS_DELAY,     AXIS_SLOWDOWN,         AXIS_WORKERS, AXIS_KERNEL};
     struct study *study = reader->study;
     if (study->x == AXIS_NONE)
         study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);
@@ -554,7 +576,7 @@ static bool out_of_memory(const struct reader *reader)
 static int complete(struct reader *reader, struct error *error)
 {
     reader->line = 0;
-    if (complete_axes(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
+    if (complete_axes(reader, error) < 0 || check_threads(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
         check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
@@ -598,28 +620,45 @@ void study_fini(struct study *study)
     words_fini(&study->options);
 }
 
+/* Whether the kernel can be run with the options. */
+static int check_line(const struct study *study, const struct words *options, unsigned kernel, struct error *why)
+{
+    struct words line = {0};
+    words_add(&line, "run");
+    words_add_all(&line, options);
+    words_add_split(&line, study->values[AXIS_KERNEL].items[kernel]);
+    int result =
+        line.failed ? error_set(why, "out of memory for a command line") : run_check((int)line.count, line.items, why);
+    words_fini(&line);
+    return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
+}
+
+/* Which of them the threads can share a chunk by is known only where they stand beside their number. */
+static int check_thread_techniques(const struct study *study, struct error *why)
+{
+    const struct words *values = &study->values[AXIS_THREAD_TECHNIQUE];
+    int result = 0;
+    for (unsigned i = 0; i < values->count && result == 0; i++) {
+        struct words options = {0};
+        words_add_split(&options, "--threads 2 --thread-technique");
+        words_add(&options, values->items[i]);
+        result = check_line(study, &options, 0, why);
+        words_fini(&options);
+    }
+    return result;
+}
+
 int study_check(const struct study *study, const char *name, struct error *error)
 {
+    static const struct words none;
+    struct error why;
     for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++) {
-        struct words line = {0};
-        struct error why;
-        unsigned where = study->kernel_line[i];
-        words_add(&line, "run");
-        words_add_split(&line, study->values[AXIS_KERNEL].items[i]);
-        int result = run_check((int)line.count, line.items, &why);
-        if (result == 0 && study->options.count > 0) {
-            where = study->options_line;
-            words_fini(&line);
-            words_add(&line, "run");
-            words_add_all(&line, &study->options);
-            words_add_split(&line, study->values[AXIS_KERNEL].items[i]);
-            result = run_check((int)line.count, line.items, &why);
-        }
-        words_fini(&line);
-        if (result > 0)
-            error_set(&why, "--help and --version are not accepted in a study");
-        if (result != 0)
-            return locate(name, where, &why, error);
+        if (check_line(study, &none, i, &why) < 0)
+            return locate(name, study->kernel_line[i], &why, error);
+        if (check_line(study, &study->options, i, &why) < 0)
+            return locate(name, study->options_line, &why, error);
     }
+    if (study->line[AXIS_THREAD_TECHNIQUE] != 0 && check_thread_techniques(study, &why) < 0)
+        return locate(name, study->line[AXIS_THREAD_TECHNIQUE], &why, error);
     return 0;
 }

@@ -20,6 +20,8 @@ enum study_axis {
     AXIS_MIN_CHUNK,
     AXIS_MASTERS,
     AXIS_WORKERS,
+    AXIS_THREADS,
+    AXIS_THREAD_TECHNIQUE,
     AXIS_DELAY,
     AXIS_SLOWDOWN,
     AXES,

@@ -132,7 +132,7 @@ static const struct options options = {
     .sections = {{"Options", rows}, {"Help", options_common}},
     .notes = "FILE has lines KEY = VALUE ..., and comments behind #. Axes, of which all combinations are run:\n"
              "    kernel (one on each line, with its parameters), technique, weighting, min_chunk, topology, masters, "
-             "workers, delay, slowdown\n"
+             "workers, threads, thread_technique, delay, slowdown\n"
              "and beside them:\n"
              "    title, repetitions, seed, timeout, backend, options, measure, x, series, heat, baseline\n"
              "hdss(1) describes them.\n"

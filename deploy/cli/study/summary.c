@@ -86,9 +86,11 @@ static void take_cell(struct summary *summary, unsigned index, const struct csv 
     measure_cell(cell, csv, sample);
 }
 
+/* With all their threads; `auto` counts as one. */
 static double workers_of(const struct summary *summary, unsigned cell)
 {
-    return strtod(matrix_value(summary->matrix, cell, AXIS_WORKERS), NULL);
+    double threads = strtod(matrix_value(summary->matrix, cell, AXIS_THREADS), NULL);
+    return strtod(matrix_value(summary->matrix, cell, AXIS_WORKERS), NULL) * fmax(threads, 1);
 }
 
 /* The quickest case with the fewest workers, times these: what one worker would take. 0: there is none. */

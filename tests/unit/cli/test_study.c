@@ -2,6 +2,7 @@
  * cell, a report's scalars, and the page. */
 #include "deploy/cli/study/figure.h"
 #include "deploy/cli/study/flatten.h"
+#include "deploy/cli/study/least.h"
 #include "deploy/cli/study/report.h"
 #include "tests/lib/suite.h"
 
@@ -95,6 +96,7 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\noptions = --report=a.json\n", "line 3", "--report"},
         {LOOP "workers = 2\nmeasure = time speed\n", "line 3", "speedup"},
         {LOOP "workers = 2\nrepetitions = 0\n", "line 3", "10000"},
+        {LOOP "workers = 2\nthread_technique = gss\n", "line 3", "threads"},
         {LOOP "workers = 2\nx = cores\n", "line 3", "workers"},
         {LOOP "workers = 2\nx = workers\nseries = workers\n", "line 4", "series"},
         {LOOP "workers = 2\nheat = workers\n", "line 3", "two axes"},
@@ -122,6 +124,7 @@ START_TEST(kernels_and_options_are_checked_where_they_stand)
         {"workers = 2\nkernel = synthetic\nkernel = syntetic\n", "line 3", "synthetic"},
         {"workers = 2\nkernel = synthetic mean=x\n", "line 2", "mean"},
         {LOOP "workers = 2\n\noptions = --powr equal\n", "line 4", "--power"},
+        {LOOP "workers = 2\nthreads = 1\nthread_technique = gss awf\n", "line 4", "awf"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct study study;
@@ -183,15 +186,18 @@ END_TEST
 START_TEST(a_cell_becomes_a_command_line)
 {
     static const char *const expected[] = {
-        "run --technique gss --workers 3 --masters 2 --slowdown 1,4,1 --progress never --report r.json --power equal "
+        "run --technique gss --workers 3 --threads 1 --thread-technique tss --masters 2 --slowdown 1,4,1 --progress "
+        "never --report r.json --power equal "
         "synthetic iterations=9",
-        "run --technique gss --workers 3 --dca rma --slowdown 1,4,1 --progress never --report r.json --power equal "
+        "run --technique gss --workers 3 --threads 1 --thread-technique tss --dca rma --slowdown 1,4,1 --progress "
+        "never --report r.json --power equal "
         "synthetic iterations=9",
     };
     struct study study;
     struct matrix matrix;
     struct error error;
-    parse(&study, LOOP "workers = 3\ntechnique = gss\nmasters = 2\ntopology = dca-rma hierarchical\nslowdown = 1,4\n"
+    parse(&study, LOOP "workers = 3\ntechnique = gss\nmasters = 2\ntopology = dca-rma hierarchical\nslowdown = "
+                       "1,4\nthreads = 1\nthread_technique = tss\n"
                        "options = --power equal\n");
     ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -202,6 +208,30 @@ START_TEST(a_cell_becomes_a_command_line)
     }
     matrix_fini(&matrix);
     study_fini(&study);
+}
+END_TEST
+
+/* 1,000 rows, or 5 steps of 1,000 iterations each, for 4 workers: mfsc cuts as many chunks as fac2. */
+START_TEST(half_of_mfsc)
+{
+    static const struct {
+        const char *kernel, *same;
+        unsigned workers;
+        uint64_t chunk;
+    } cases[] = {{"mandelbrot height=1000 width=8", "synthetic iterations=1000 steps=5", 4, 0},
+                 {"synthetic iterations=3", "synthetic iterations=2", 2, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t chunk = 0, same = 0;
+        struct error error;
+        ck_assert_int_eq(least_half_mfsc(cases[i].kernel, cases[i].workers, &chunk, &error), 0);
+        ck_assert_int_eq(least_half_mfsc(cases[i].same, cases[i].workers, &same, &error), 0);
+        ck_assert_uint_eq(chunk, same);
+        ck_assert_uint_ge(chunk, cases[i].chunk > 0 ? cases[i].chunk : 10);
+    }
+    struct error error = {0};
+    uint64_t chunk;
+    ck_assert_int_eq(least_half_mfsc("nothing", 2, &chunk, &error), -1);
+    ck_assert(error.text[0] != '\0');
 }
 END_TEST
 
@@ -384,6 +414,7 @@ int main(void)
     tcase_add_test(tests, kernels_and_options_are_checked_where_they_stand);
     tcase_add_test(tests, the_order_is_shuffled_by_the_seed);
     tcase_add_test(tests, a_cell_becomes_a_command_line);
+    tcase_add_test(tests, half_of_mfsc);
     tcase_add_test(tests, a_table_comes_back);
     tcase_add_test(tests, a_table_that_is_none);
     tcase_add_test(tests, rows_are_found_again);
