@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1200, LONG_LABEL = 14 };
+enum { TEXT_MAX = 1200, LONG_LABEL = 14, CAPTION_LETTERS = 115 };
 
 /* From this ratio of its largest to its least value on an axis is logarithmic. */
 #define LOGARITHMIC_RATIO 25.0
@@ -140,20 +140,55 @@ void figure_panel(const struct summary *summary, const struct figure *figure, ch
     }
 }
 
+/* A line below the title, so high above the picture. */
+static void write_caption_line(const struct drawing *drawing, int number, const char *text, double height)
+{
+    fprintf(drawing->script, "set label %d ", number);
+    gnuplot_quote(drawing->script, text);
+    fprintf(drawing->script, " at graph 0.5, graph %g center font ',10' textcolor rgb '#606060'\n", height);
+}
+
+/* The end of as much as stands beside each other, at a comma where there is one. */
+static size_t first_line(const char *text)
+{
+    size_t end = 0;
+    if (strlen(text) <= CAPTION_LETTERS)
+        return strlen(text);
+    for (size_t i = 0; i < CAPTION_LETTERS; i++)
+        if (text[i] == ',' && text[i + 1] == ' ')
+            end = i + 1;
+    return end > 0 ? end : CAPTION_LETTERS;
+}
+
+static void write_caption(const struct drawing *drawing, const char *text)
+{
+    char line[CAPTION_LETTERS + 8];
+    size_t length = first_line(text);
+    snprintf(line, sizeof line, "%.*s", (int)length, text);
+    if (text[length] == '\0') {
+        write_caption_line(drawing, 1, line, 1.028);
+        return;
+    }
+    write_caption_line(drawing, 1, line, 1.044);
+    text += length;
+    text += *text == ' ';
+    snprintf(line, sizeof line, "%.*s%s", CAPTION_LETTERS, text, strlen(text) > CAPTION_LETTERS ? " ..." : "");
+    write_caption_line(drawing, 2, line, 1.016);
+}
+
 static void write_titles(const struct drawing *drawing)
 {
     char text[TEXT_MAX];
     figure_title(drawing->summary, drawing->figure, text, sizeof text);
     fputs("set title ", drawing->script);
     gnuplot_quote(drawing->script, text);
-    fputs(" font ',15' offset 0,0.8\nset label 1 ", drawing->script);
+    fputs(" font ',15' offset 0,1.2\n", drawing->script);
     figure_panel(drawing->summary, drawing->figure, text, sizeof text);
     if (drawing->matrix->study->repetitions > 1 && strlen(text) + 50 < sizeof text)
-        snprintf(text + strlen(text), 50, "%smedian of %u runs%s", *text != '\0' ? "; " : "",
+        snprintf(text + strlen(text), 50, "%smedian of %u runs%s", *text != '\0' ? ", " : "",
                  drawing->matrix->study->repetitions,
-                 drawing->figure->kind == FIGURE_LINES ? ", least to greatest" : "");
-    gnuplot_quote(drawing->script, text);
-    fputs(" at graph 0.5, graph 1.028 center font ',10' textcolor rgb '#606060'\n", drawing->script);
+                 drawing->figure->kind == FIGURE_LINES ? " (least to greatest)" : "");
+    write_caption(drawing, text);
 }
 
 static void write_label(const struct drawing *drawing, const char *name, const char *title, const char *unit)

@@ -208,10 +208,15 @@ static bool write_field(void *context, const char *name, const char *value)
     return true;
 }
 
+/* A table that is older than an axis has no column for it: its runs had what is usual. */
 static bool is_field(void *context, const char *name, const char *value)
 {
-    struct place *place = context;
-    return strcmp(csv_get(place->read, place->row, name), value) == 0;
+    const struct place *place = context;
+    const char *found = csv_get(place->read, place->row, name);
+    int axis = study_axis_find(name);
+    if (*found == '\0' && axis != AXIS_NONE && study_axes[axis].standard != NULL)
+        found = study_axes[axis].standard;
+    return strcmp(found, value) == 0;
 }
 
 void matrix_write(const struct matrix *matrix, const struct matrix_run *run, struct csv *csv, size_t row)
