@@ -144,7 +144,7 @@ def test_files_of_points():
 
 def test_the_collapse_of_a_sphere():
     check(job('evrard', 'steps=0'), 'steps=0', 'from 1 to')
-    check(job('evrard', 'particles=10000', 'steps=100'), 'steps=100', 'from 808 on', 'end_time=')
+    check(job('evrard', 'particles=10000', 'steps=100'), 'steps=100', 'from 851 on', 'end_time=')
 
 
 def test_pages_are_printed_once():
