@@ -29,7 +29,7 @@ struct drawing {
     bool bars;
     bool doubling; /* x is logarithmic */
     struct axis y;
-    bool any_failed;
+    bool failed[STUDY_VALUES_MAX]; /* of each line: some of its cells */
 };
 
 static unsigned values_of(const struct matrix *matrix, int axis)
@@ -156,7 +156,7 @@ static size_t first_line(const char *text)
         return strlen(text);
     for (size_t i = 0; i < CAPTION_LETTERS; i++)
         if (text[i] == ',' && text[i + 1] == ' ')
-            end = i + 1;
+            end = i;
     return end > 0 ? end : CAPTION_LETTERS;
 }
 
@@ -170,8 +170,7 @@ static void write_caption(const struct drawing *drawing, const char *text)
         return;
     }
     write_caption_line(drawing, 1, line, 1.044);
-    text += length;
-    text += *text == ' ';
+    text += length + strspn(text + length, ", ");
     snprintf(line, sizeof line, "%.*s%s", CAPTION_LETTERS, text, strlen(text) > CAPTION_LETTERS ? " ..." : "");
     write_caption_line(drawing, 2, line, 1.016);
 }
@@ -200,13 +199,11 @@ static void write_label(const struct drawing *drawing, const char *name, const c
     putc('\n', drawing->script);
 }
 
-/* The word at a tick or in the legend: without the axis's name where that stands beside it. */
+/* The word at a tick: without the axis's name, which stands beside it. */
 static const char *tick_text(int axis, const char *value, char *text, size_t size)
 {
-    if (axis != AXIS_MASTERS)
-        snprintf(text, size, "%s", value);
-    else if (strcmp(value, "0") == 0)
-        snprintf(text, size, "central");
+    if (axis == AXIS_MASTERS)
+        study_value_text(axis, value, text, size);
     else
         snprintf(text, size, "%s", value);
     return text;
@@ -292,7 +289,6 @@ static void measure_extent(struct drawing *drawing)
         for (unsigned x = 0; x < drawing->columns; x++) {
             const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
             const struct summary_value *value = &cell->values[drawing->figure->measure];
-            drawing->any_failed = drawing->any_failed || (cell->failed > 0 && cell->done == 0);
             if (value->count == 0)
                 continue;
             least = fmin(least, value->least);
@@ -325,18 +321,35 @@ static void write_points(const struct drawing *drawing, unsigned y)
     fputs("END\n", drawing->script);
 }
 
-static void write_failures(const struct drawing *drawing)
+static bool has_failed(const struct drawing *drawing, unsigned x, unsigned y)
 {
-    if (!drawing->any_failed)
-        return;
-    fputs("$failed << END\n", drawing->script);
-    for (unsigned y = 0; y < drawing->lines; y++)
-        for (unsigned x = 0; x < drawing->columns; x++) {
-            const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
-            if (cell->failed > 0 && cell->done == 0)
-                fprintf(drawing->script, "%.9g %.9g\n", place_of(drawing, x, y), drawing->y.low);
-        }
+    const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
+    return cell->failed > 0 && cell->done == 0;
+}
+
+/* Just above the lower end; those of each line a little higher than those of the one before. */
+static double failure_height(const struct drawing *drawing, unsigned y)
+{
+    double part = 0.02 + 0.025 * y;
+    if (drawing->y.logarithmic)
+        return drawing->y.low * pow(drawing->y.high / drawing->y.low, part);
+    return drawing->y.low + part * (drawing->y.high - drawing->y.low);
+}
+
+/* False where none of the line did. */
+static bool write_failures(const struct drawing *drawing, unsigned y)
+{
+    bool any = false;
+    for (unsigned x = 0; x < drawing->columns; x++)
+        any = any || has_failed(drawing, x, y);
+    if (!any)
+        return false;
+    fprintf(drawing->script, "$failed%u << END\n", y);
+    for (unsigned x = 0; x < drawing->columns; x++)
+        if (has_failed(drawing, x, y))
+            fprintf(drawing->script, "%.9g %.9g\n", place_of(drawing, x, y), failure_height(drawing, y));
     fputs("END\n", drawing->script);
+    return true;
 }
 
 static bool has_points(const struct drawing *drawing, unsigned y)
@@ -347,12 +360,13 @@ static bool has_points(const struct drawing *drawing, unsigned y)
     return false;
 }
 
-static void write_legend(const struct drawing *drawing, unsigned y)
+static void write_legend(const struct drawing *drawing, unsigned y, bool failed)
 {
-    char text[TEXT_MAX] = "";
+    char value[TEXT_MAX - 20] = "", text[TEXT_MAX];
     int axis = drawing->figure->y;
     if (axis != AXIS_NONE)
-        study_value_text(axis, drawing->matrix->study->values[axis].items[y], text, sizeof text);
+        study_value_text(axis, drawing->matrix->study->values[axis].items[y], value, sizeof value);
+    snprintf(text, sizeof text, "%s%s", value, !failed ? "" : *value != '\0' ? ": failed" : "failed");
     if (*text == '\0') {
         fputs("notitle", drawing->script);
         return;
@@ -379,7 +393,7 @@ static void write_one_line(const struct drawing *drawing, unsigned y)
         plot_write_line(y, script);
         putc(' ', script);
     }
-    write_legend(drawing, y);
+    write_legend(drawing, y, false);
 }
 
 /* Bars stand behind their ranges, lines before them. */
@@ -401,8 +415,12 @@ static void write_lines(const struct drawing *drawing)
                 else
                     write_range(drawing, y);
             }
-    if (drawing->any_failed)
-        fputs(", \\\n$failed with points pt 2 ps 1.8 lw 2.5 lc rgb '#c00000' title 'failed'", script);
+    for (unsigned y = 0; y < drawing->lines; y++)
+        if (drawing->failed[y]) {
+            fprintf(script, "%s$failed%u with points pt 2 ps 1.6 lw 2.5 lc rgb '%s' ", comma, y, plot_colour(y));
+            write_legend(drawing, y, true);
+            comma = ", \\\n";
+        }
     putc('\n', script);
 }
 
@@ -416,7 +434,8 @@ static void write_line_script(struct drawing *drawing)
     for (unsigned y = 0; y < drawing->lines; y++)
         if (has_points(drawing, y))
             write_points(drawing, y);
-    write_failures(drawing);
+    for (unsigned y = 0; y < drawing->lines; y++)
+        drawing->failed[y] = write_failures(drawing, y);
     fputs("set key outside right top vertical Left reverse samplen 4 spacing 1.25 font ',12'\n", script);
     write_label(drawing, "x", study_axes[drawing->figure->x].title, "");
     write_label(drawing, "y", drawing->measure->title, drawing->measure->unit);
