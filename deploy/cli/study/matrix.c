@@ -1,5 +1,6 @@
 /* Cells, order and command lines: see matrix.h. */
 #include "deploy/cli/study/matrix.h"
+#include "common/util/number.h"
 #include "common/util/random.h"
 #include "deploy/cli/study/least.h"
 
@@ -175,58 +176,77 @@ static char *options_text(const struct study *study)
     return text;
 }
 
-/* Calls `use` with each name and value by which a run is told from others, until it says no. */
-static bool each_field(const struct matrix *matrix, const struct matrix_run *run,
-                       bool (*use)(void *context, const char *name, const char *value), void *context)
+void matrix_write(const struct matrix *matrix, const struct matrix_run *run, struct csv *csv, size_t row)
 {
     char number[24];
-    const char *masters = matrix_value(matrix, run->cell, AXIS_MASTERS);
-    bool go_on = true;
-    for (int axis = 0; axis < AXES && go_on; axis++)
+    const char *masters = matrix_value(matrix, run->cell, AXIS_MASTERS), *topology = study_topology(masters);
+    for (int axis = 0; axis < AXES; axis++)
         if (axis != AXIS_MASTERS)
-            go_on = use(context, study_axes[axis].name, matrix_value(matrix, run->cell, axis));
-    go_on = go_on && use(context, "topology", study_topology(masters)) &&
-            use(context, "masters", study_topology(masters) == masters ? "0" : masters);
+            csv_set(csv, row, study_axes[axis].name, matrix_value(matrix, run->cell, axis));
+    csv_set(csv, row, "topology", topology);
+    csv_set(csv, row, "masters", topology == masters ? "0" : masters);
     snprintf(number, sizeof number, "%u", run->repetition + 1);
-    go_on = go_on && use(context, "repetition", number);
+    csv_set(csv, row, "repetition", number);
     char *options = options_text(matrix->study);
-    go_on = go_on && options != NULL && use(context, "options", options);
+    csv_set(csv, row, "options", options != NULL ? options : "");
+    csv->failed = csv->failed || options == NULL;
     free(options);
-    return go_on;
 }
 
-struct place {
-    struct csv *csv;
-    const struct csv *read;
-    size_t row;
-};
-
-static bool write_field(void *context, const char *name, const char *value)
+/* The value of the axis. A table that is older than an axis has no column for it: its runs had what is usual. */
+static const char *read_value(const struct csv *csv, size_t row, int axis)
 {
-    struct place *place = context;
-    csv_set(place->csv, place->row, name, value);
+    const char *value = csv_get(csv, row, study_axes[axis].name), *topology = csv_get(csv, row, "topology");
+    if (axis == AXIS_MASTERS && study_topology(topology) == topology)
+        return topology;
+    return *value == '\0' && study_axes[axis].standard != NULL ? study_axes[axis].standard : value;
+}
+
+static bool read_run(const struct matrix *matrix, const struct csv *csv, size_t row, const char *options,
+                     struct matrix_run *run)
+{
+    struct cell cell;
+    uint64_t repetition;
+    for (int axis = 0; axis < AXES; axis++) {
+        const struct words *values = &matrix->study->values[axis];
+        const char *value = read_value(csv, row, axis);
+        unsigned i = 0;
+        while (i < values->count && strcmp(values->items[i], value) != 0)
+            i++;
+        if (i == values->count)
+            return false;
+        cell.at[axis] = (unsigned short)i;
+    }
+    if (number_parse_u64(csv_get(csv, row, "repetition"), &repetition) < 0 || repetition < 1 ||
+        repetition > matrix->study->repetitions || strcmp(csv_get(csv, row, "options"), options) != 0)
+        return false;
+    *run = (struct matrix_run){matrix_find(matrix, &cell), (unsigned)repetition - 1};
     return true;
 }
 
-/* A table that is older than an axis has no column for it: its runs had what is usual. */
-static bool is_field(void *context, const char *name, const char *value)
+bool matrix_read(const struct matrix *matrix, const struct csv *csv, size_t row, struct matrix_run *run)
 {
-    const struct place *place = context;
-    const char *found = csv_get(place->read, place->row, name);
-    int axis = study_axis_find(name);
-    if (*found == '\0' && axis != AXIS_NONE && study_axes[axis].standard != NULL)
-        found = study_axes[axis].standard;
-    return strcmp(found, value) == 0;
+    char *options = options_text(matrix->study);
+    bool is_run = options != NULL && read_run(matrix, csv, row, options, run);
+    free(options);
+    return is_run;
 }
 
-void matrix_write(const struct matrix *matrix, const struct matrix_run *run, struct csv *csv, size_t row)
+size_t *matrix_rows(const struct matrix *matrix, const struct csv *csv)
 {
-    struct place place = {csv, csv, row};
-    each_field(matrix, run, write_field, &place);
-}
-
-bool matrix_is_row(const struct matrix *matrix, const struct matrix_run *run, const struct csv *csv, size_t row)
-{
-    struct place place = {NULL, csv, row};
-    return each_field(matrix, run, is_field, &place);
+    size_t count = (size_t)matrix->count * matrix->study->repetitions;
+    size_t *rows = malloc(count * sizeof *rows);
+    char *options = options_text(matrix->study);
+    struct matrix_run run;
+    for (size_t i = 0; rows != NULL && i < count; i++)
+        rows[i] = MATRIX_NO_ROW;
+    for (size_t row = 0; rows != NULL && options != NULL && row < csv->count; row++)
+        if (read_run(matrix, csv, row, options, &run))
+            rows[(size_t)run.cell * matrix->study->repetitions + run.repetition] = row;
+    if (options == NULL) {
+        free(rows);
+        rows = NULL;
+    }
+    free(options);
+    return rows;
 }

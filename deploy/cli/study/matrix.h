@@ -38,6 +38,11 @@ void matrix_describe(const struct matrix *matrix, unsigned cell, char *text, siz
 /* The words for `hdss run`, with its report to `report`. */
 void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct words *line);
 
-/* Writes what the run is into a row of the table; whether a row is that of the run. */
+/* Writes what the run is into a row of the table; reads of which run a row is: false where it is none of the matrix. */
 void matrix_write(const struct matrix *matrix, const struct matrix_run *run, struct csv *csv, size_t row);
-bool matrix_is_row(const struct matrix *matrix, const struct matrix_run *run, const struct csv *csv, size_t row);
+bool matrix_read(const struct matrix *matrix, const struct csv *csv, size_t row, struct matrix_run *run);
+
+/* The row of each run, all repetitions of a cell next to each other; MATRIX_NO_ROW where there is none. The caller
+ * frees it; NULL when memory is out. */
+#define MATRIX_NO_ROW SIZE_MAX
+size_t *matrix_rows(const struct matrix *matrix, const struct csv *csv);

@@ -207,30 +207,34 @@ static int write_table(const struct session *session, struct error *error)
 /* The row of the run, or that behind the last. */
 static size_t find_row(const struct session *session, const struct matrix_run *run)
 {
+    struct matrix_run other;
     size_t row = 0;
-    while (row < session->csv.count && !matrix_is_row(&session->matrix, run, &session->csv, row))
-        row++;
+    for (; row < session->csv.count; row++)
+        if (matrix_read(&session->matrix, &session->csv, row, &other) && other.cell == run->cell &&
+            other.repetition == run->repetition)
+            break;
     return row;
 }
 
-static bool is_due(struct session *session, const struct matrix_run *run)
+static bool is_due(const struct session *session, size_t row)
 {
-    size_t row = find_row(session, run);
-    if (row == session->csv.count)
+    if (row == MATRIX_NO_ROW)
         return true;
     return session->request.retry_failed && strcmp(csv_get(&session->csv, row, "status"), STATUS_DONE) != 0;
 }
 
 static int list_due(struct session *session, struct error *error)
 {
-    size_t count;
+    size_t count, *row_of = matrix_rows(&session->matrix, &session->csv);
     session->runs = matrix_order(&session->matrix, &count);
-    if (session->runs == NULL)
-        return error_set(error, "out of memory for %zu runs", count);
-    for (size_t i = 0; i < count; i++)
-        if (is_due(session, &session->runs[i]))
-            session->runs[session->due++] = session->runs[i];
-    return 0;
+    bool ready = row_of != NULL && session->runs != NULL;
+    for (size_t i = 0; ready && i < count; i++) {
+        struct matrix_run run = session->runs[i];
+        if (is_due(session, row_of[(size_t)run.cell * session->study.repetitions + run.repetition]))
+            session->runs[session->due++] = run;
+    }
+    free(row_of);
+    return ready ? 0 : error_set(error, "out of memory for %zu runs", count);
 }
 
 /* What the runs print goes there; who has it locked is the only one who writes the table. */

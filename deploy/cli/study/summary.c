@@ -71,18 +71,14 @@ static void take_row(struct summary *summary, struct summary_cell *cell, const s
     summary->failed++;
 }
 
-static void take_cell(struct summary *summary, unsigned index, const struct csv *csv, struct sample *sample)
+static void take_cell(struct summary *summary, unsigned index, const struct csv *csv, const size_t *rows,
+                      struct sample *sample)
 {
     struct summary_cell *cell = &summary->cells[index];
     sample->count = 0;
-    for (unsigned r = 0; r < summary->matrix->study->repetitions; r++) {
-        struct matrix_run run = {index, r};
-        for (size_t row = 0; row < csv->count; row++)
-            if (matrix_is_row(summary->matrix, &run, csv, row)) {
-                take_row(summary, cell, csv, row, sample);
-                break;
-            }
-    }
+    for (unsigned r = 0; r < summary->matrix->study->repetitions; r++)
+        if (rows[r] != MATRIX_NO_ROW)
+            take_row(summary, cell, csv, rows[r], sample);
     measure_cell(cell, csv, sample);
 }
 
@@ -154,12 +150,14 @@ int summary_init(struct summary *summary, const struct matrix *matrix, const str
 {
     unsigned most = matrix->study->repetitions;
     struct sample sample = {calloc(most, sizeof *sample.rows), calloc(most, sizeof *sample.values), 0};
+    size_t *rows = matrix_rows(matrix, csv);
     *summary = (struct summary){matrix, calloc(matrix->count, sizeof *summary->cells)};
-    bool ready = sample.rows != NULL && sample.values != NULL && summary->cells != NULL;
+    bool ready = sample.rows != NULL && sample.values != NULL && summary->cells != NULL && rows != NULL;
     for (unsigned i = 0; ready && i < matrix->count; i++)
-        take_cell(summary, i, csv, &sample);
+        take_cell(summary, i, csv, rows + (size_t)i * most, &sample);
     if (ready)
         compare_cells(summary);
+    free(rows);
     free(sample.rows);
     free(sample.values);
     return ready ? 0 : error_set(error, "out of memory for the figures of %u cells", matrix->count);
