@@ -11,10 +11,11 @@ void supermaster_weigh_load(struct supermaster *supermaster, unsigned w)
 {
     const struct served *served = &supermaster->service.workers[w];
     struct worker_figures *figures = &supermaster->figures[w];
-    double load = processes(served->load > 0 ? served->load : figures->load);
+    uint16_t told = served->load > 0 ? served->load : figures->load;
+    double load = processes(told);
     sched_set_load(&supermaster->sched, w, load);
-    figures->load_sum += load;
-    figures->load_chunks++;
+    figures->load_sum += told > 0 ? load : 0;
+    figures->load_chunks += told > 0;
 }
 
 void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message)

@@ -135,9 +135,9 @@ struct worker_figures {
     double speed; /* relative; 0 until known */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
     struct threads threads; /* count 0: it has told of none */
-    uint16_t load;        /* as its master has told; 0: nothing */
-    double load_sum;      /* of the loads by which its chunks were cut, in processes */
-    uint64_t load_chunks; /* so many */
+    uint16_t load;          /* as its master has told; 0: nothing */
+    double load_sum;        /* of the loads by which its chunks were cut, in processes, where they were known */
+    uint64_t load_chunks;   /* so many */
 };
 
 struct supermaster {

@@ -21,7 +21,7 @@ struct worker_config {
     /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
      * as they come, and finish in that order. */
     const struct threads *threads;
-    uint16_t load;             /* of its cores at first, as in a REQUEST; 0: it tells none */
+    uint16_t load; /* of its cores at first, as in a REQUEST; 0: it tells none */
 };
 
 struct assigned {

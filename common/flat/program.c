@@ -248,7 +248,7 @@ static int prepare_core(struct flat *flat)
 
 static int open_meter(struct flat *flat)
 {
-    if (!is_weighed(flat))
+    if (!is_weighed(flat) || flat->lead.plan.kernel->descriptor != NULL) /* whose processes are not this one */
         return EXIT_STATUS_DONE;
     if (load_meter_init(&flat->meter, LOAD_FOLDER, &flat->lead.error) < 0)
         return EXIT_STATUS_FAILED;

@@ -74,6 +74,12 @@ def test_every_technique_takes_loads():
         figures_of(topology, technique, 500)
 
 
+def test_processes_of_a_kernel_are_not_measured():
+    for line_of in (lambda words: job(0, 1, words), lambda words: mpirun_line([(1, [WORKER, '--dca', 'rma', *words])])):
+        result = run(line_of(['--weighting', 'acp', '--technique', 'gss', '--report', 'report.json', 'exec', 'command=true {}', 'count=3']))
+        assert result.status == 0 and 'load' not in report()['worker_stats'][0], (result, report())
+
+
 def test_what_cannot_be_weighted_by_load_says_so():
     words = ['--weighting', 'acp', 'synthetic', 'iterations=10']
     result = run(mpirun_line([(2, [WORKER, '--dca', 'node', *words])]))
@@ -85,4 +91,5 @@ def test_what_cannot_be_weighted_by_load_says_so():
 
 
 if __name__ == '__main__':
-    main([test_a_loaded_worker_gets_less, test_every_technique_takes_loads, test_what_cannot_be_weighted_by_load_says_so])
+    main([test_a_loaded_worker_gets_less, test_every_technique_takes_loads, test_processes_of_a_kernel_are_not_measured,
+          test_what_cannot_be_weighted_by_load_says_so])

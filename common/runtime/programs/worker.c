@@ -155,14 +155,16 @@ static void open_kernel(struct program *program)
         program->failure = program->exec.error;
 }
 
+/* Whether the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
 static bool is_weighed(const struct program *program)
 {
-    return program->plan.job.weighting == SCHED_WEIGHTING_ACP;
+    const struct plan *plan = &program->plan;
+    return program->failure == NULL && plan->job.weighting == SCHED_WEIGHTING_ACP && plan->kernel->descriptor == NULL;
 }
 
 static void open_meter(struct program *program)
 {
-    if (!is_weighed(program) || program->failure != NULL)
+    if (!is_weighed(program))
         return;
     if (load_meter_init(&program->meter, LOAD_FOLDER, &program->error) < 0)
         program->failure = program->error.text;
@@ -187,7 +189,7 @@ static void init_machine(struct program *program)
         .ask_ahead = modes[job->ask_ahead],
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
-        .load = is_weighed(program) && program->failure == NULL ? load_to_wire(program->meter.load) : 0,
+        .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,
     };
     worker_init(&program->worker, &config);
 }
