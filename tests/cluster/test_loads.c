@@ -264,6 +264,7 @@ static void tell_load(unsigned worker, bool refused)
         ck_assert_uint_eq(supermaster.figures[worker - 3].load, 700);
     }
     actions_fini(&actions);
+    sched_fini(&supermaster.sched); /* which the cluster's own has not begun */
     virtual_free(cluster);
 }
 
