@@ -272,7 +272,7 @@ static const struct option_row workers[] = {
      take_ask_ahead},
     {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
      "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)", take_threads},
-    {"thread-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
+    {"thread-technique", 0, "SPEC", "NAME or NAME:PARAM=VALUE,... (see hdss techniques)",
      "with --threads: how the threads of a worker share each of its chunks (default " JOB_THREAD_TECHNIQUE ")",
      take_thread_technique},
     {"retries", 0, "N", "an integer from 0 to 100",
@@ -411,37 +411,37 @@ static int check_technique(const struct job *job, struct error *error)
     return 0;
 }
 
-static void list_closed_forms(char *text, size_t size)
+/* The values that are not given and would be measured: "mu=, sigma=". */
+static void list_measured(const struct sched_spec *spec, char *text, size_t size)
 {
-    size_t count, length = 0;
-    const struct technique *const *all = sched_techniques(&count);
-    for (size_t i = 0; i < count && length < size; i++)
-        if (all[i]->at != NULL)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "", all[i]->name);
+    size_t length = 0;
+    const struct technique_param *params = spec->technique->params;
+    for (size_t i = 0; params != NULL && params[i].name != NULL && length < size; i++)
+        if (params[i].measured != SCHED_NOT_MEASURED && !spec->given[i])
+            length += (size_t)snprintf(text + length, size - length, "%s%s=", length > 0 ? ", " : "", params[i].name);
 }
 
-/* Threads draw the scheduling steps of a chunk, from which its closed form makes their iterations. */
+/* Threads draw the scheduling steps of a chunk, from which its closed form makes their iterations, with nothing
+ * measured; a technique that has none is drawn as it goes. */
 static int check_thread_technique(const struct job *job, struct error *error)
 {
     struct sched sched;
     struct error reason;
-    char accepted[200] = "";
+    char missing[64] = "";
     const struct sched_config trial = {.iterations = 1, .workers = 1};
     if (!job->thread_technique_given)
         return 0;
     if (!job->threads_given)
         return error_set(error, "--thread-technique is for --threads T");
-    if (job->thread_technique.technique->at == NULL) {
-        list_closed_forms(accepted, sizeof accepted);
-        return error_set(error,
-                         "--thread-technique: %s cannot run at the thread level, it has no closed form; accepted: %s",
-                         job->thread_technique.technique->name, accepted);
-    }
     if (sched_init(&sched, &job->thread_technique, &trial, &reason) < 0)
         return error_set(error, "--thread-technique: %s", reason.text);
-    int result = sched_check_closed(&sched, &reason);
+    int result = sched.technique->at != NULL ? sched_check_closed(&sched, &reason) : 0;
     sched_fini(&sched);
-    return result == 0 ? 0 : error_set(error, "--thread-technique: %s", reason.text);
+    if (result == 0)
+        return 0;
+    list_measured(&job->thread_technique, missing, sizeof missing);
+    return error_set(error, "--thread-technique: %s measures %s which threads do not; accepted: %s with a number",
+                     job->thread_technique.technique->name, missing, missing);
 }
 
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX])

@@ -131,6 +131,7 @@ static const struct {
     {"openmp guided", NULL, omp_sched_guided},
     {"hdss gss", "gss", 0},
     {"hdss fac2", "fac2", 0},
+    {"hdss awf-c", "awf-c", 0},
     {"openmp static", NULL, omp_sched_static},
     {"hdss static", "static", 0},
 };

@@ -26,7 +26,7 @@ def read(path):
 
 
 def test_results_are_the_same_for_every_number_of_threads_and_pair_of_techniques():
-    pairs = [('dfss', 'fac2', 2, 0), ('awf-b', 'gss', 3, 1), ('ss', 'static', 2, 0), ('af', 'ss', 3, 0), ('static', 'tss', 2, 1)]
+    pairs = [('dfss', 'fac2', 2, 0), ('awf-b', 'gss', 3, 1), ('ss', 'static', 2, 0), ('af', 'ss', 3, 0), ('static', 'awf-b', 2, 1), ('gss', 'af', 3, 0)]
     lines = [line(['--output', 'one.npy', *LOOP])]
     lines += [line(['--threads', threads, '--technique', process, '--thread-technique', thread, '--output', f'{process}.npy',
                     '--report', f'{process}.json', *LOOP],
@@ -104,8 +104,9 @@ def test_what_cannot_be_is_refused_in_one_line():
             (['--threads', '1025', *LOOP], 'accepted: an integer from 1 to 1024, auto'),
             (['--threads', 'two', *LOOP], 'accepted: an integer from 1 to 1024, auto'),
             (['--thread-technique', 'gss', *LOOP], '--thread-technique is for --threads T'),
-            (['--threads', '2', '--thread-technique', 'awf-b', *LOOP], 'it has no closed form; accepted: static, ss, css,'),
-            (['--threads', '2', '--thread-technique', 'fsc', *LOOP], '--thread-technique: '),
+            (['--threads', '2', '--thread-technique', 'tap', *LOOP], 'tap measures mu=, sigma= which threads do not; accepted: mu=, sigma= with a number'),
+            (['--threads', '2', '--thread-technique', 'fsc:h=0.001', *LOOP], 'accepted: sigma= with a number'),
+            (['--threads', '2', '--thread-technique', 'pls', *LOOP], 'accepted here is swr= with a number from 0 to 1'),
             (['--threads', '2', '--thread-technique', 'nonsense', *LOOP], "nonsense"),
             (['--threads', '2', 'exec', 'command=true', 'count=4'], '--threads: exec runs on one thread of a worker only'),
             (['--dca', 'rma', '--threads', '2', *LOOP], '--threads is for launches with a supermaster, not for --dca')):

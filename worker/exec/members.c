@@ -55,6 +55,8 @@ static uint64_t tick(struct team *team, unsigned thread)
     learn(member, elapsed_ns, team->scratch_most);
     if (team->config.exec.spread && (double)elapsed_ns >= SPREAD_PIECE_NS / 2)
         team_add_spread(team, slot, member->untimed, (double)elapsed_ns);
+    if (ring_learns(&team->ring) && !ring_has_failed(&team->ring.thread[thread]))
+        ring_learn(&team->ring, thread, member->untimed, elapsed_ns);
     member->untimed = 0;
     add(&member->busy_ns, elapsed_ns);
     add(&member->chunks, member->draws);
@@ -120,12 +122,19 @@ static bool enter(struct team *team, unsigned thread)
     return true;
 }
 
+/* By the recursive form, where there is no closed one. */
+static bool draw_learned(struct team *team, unsigned thread)
+{
+    struct member *member = &team->member[thread];
+    return ring_learns(&team->ring) && ring_draw_learned(&team->ring, thread, &member->next, &member->end);
+}
+
 /* Draws; goes on with the next slot where this one is dry. False: there is nothing to draw. */
 static inline bool draw(struct team *team, unsigned thread)
 {
     struct ring_thread *own = &team->ring.thread[thread];
     while (own->slot != NULL || enter(team, thread)) {
-        if (ring_draw(own, &team->member[thread].next, &team->member[thread].end)) {
+        if (ring_draw(own, &team->member[thread].next, &team->member[thread].end) || draw_learned(team, thread)) {
             team->member[thread].draws++;
             return true;
         }

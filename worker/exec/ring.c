@@ -19,7 +19,7 @@ static int init_slots(struct ring *ring, const struct sched_spec *technique, str
     for (unsigned i = 0; i < ring->slots; i++) {
         struct sched *sched = &ring->slot[i].sched;
         bool is_init = sched_init(sched, technique, &config, error) == 0;
-        if (is_init && sched_check_closed(sched, error) == 0)
+        if (is_init && (ring_learns(ring) || sched_check_closed(sched, error) == 0))
             continue;
         ring->slots = is_init ? i + 1 : i;
         return -1;
@@ -35,15 +35,27 @@ static void *lines(size_t count, size_t size)
     return memory;
 }
 
+/* Whether there is memory for what is measured, if the technique has no closed form. */
+static bool init_measured(struct ring *ring, const struct sched_spec *technique)
+{
+    if (technique->technique->at != NULL)
+        return true;
+    ring->measured = calloc((size_t)(ring->slots + 1) * ring->threads, sizeof *ring->measured);
+    for (unsigned i = 0; ring->measured != NULL && i < ring->slots; i++)
+        ring->slot[i].seen = ring->measured + (size_t)(i + 1) * ring->threads;
+    return ring->measured != NULL;
+}
+
 int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
               void *context, struct error *error)
 {
     *ring = (struct ring){.threads = threads, .slots = threads + SPARE_SLOTS, .notify = notify, .context = context};
     pthread_mutex_init(&ring->lock, NULL);
+    pthread_mutex_init(&ring->learning, NULL);
     pthread_cond_init(&ring->wake, NULL);
     ring->slot = lines(ring->slots, sizeof *ring->slot);
     ring->thread = lines(threads, sizeof *ring->thread);
-    if (ring->slot == NULL || ring->thread == NULL) {
+    if (ring->slot == NULL || ring->thread == NULL || !init_measured(ring, technique)) {
         ring->slots = 0;
         ring_fini(ring);
         return error_set(error, "out of memory for %u threads", threads);
@@ -71,10 +83,13 @@ void ring_fini(struct ring *ring)
     }
     free(ring->slot);
     free(ring->thread);
+    free(ring->measured);
     pthread_mutex_destroy(&ring->lock);
+    pthread_mutex_destroy(&ring->learning);
     pthread_cond_destroy(&ring->wake);
     ring->slot = NULL;
     ring->thread = NULL;
+    ring->measured = NULL;
     ring->slots = 0;
 }
 
@@ -130,19 +145,55 @@ static void wake(struct ring *ring, uint64_t chunks)
     pthread_mutex_unlock(&ring->lock);
 }
 
+/* Tells the slot's technique what the thread has measured since it was told last. */
+static void feed(struct ring *ring, struct ring_slot *slot, unsigned thread)
+{
+    const struct ring_measured *all = &ring->measured[thread];
+    struct ring_measured *seen = &slot->seen[thread];
+    const struct sched_feedback feedback = {
+        .worker = thread,
+        .chunks = 1,
+        .iterations = all->iterations - seen->iterations,
+        .compute_s = (double)(all->time_ns - seen->time_ns) / 1e9,
+    };
+    *seen = *all;
+    sched_feedback(&slot->sched, &feedback);
+}
+
+/* The slot's technique begins a time step, with all that was measured in others. */
+static int begin_learned(struct ring *ring, struct ring_slot *slot, uint64_t count, struct error *error)
+{
+    pthread_mutex_lock(&ring->learning);
+    for (unsigned i = 0; i < ring->threads; i++)
+        feed(ring, slot, i);
+    int result = sched_again(&slot->sched, count, error);
+    pthread_mutex_unlock(&ring->learning);
+    slot->bounds = (struct sched_bounds){.sched = &slot->sched};
+    return result;
+}
+
+static int begin_closed(struct ring_slot *slot, uint64_t count, struct error *error)
+{
+    if (sched_again(&slot->sched, count, error) < 0 || sched_bounds_init(&slot->bounds, &slot->sched, error) < 0)
+        return -1;
+    slot->bounded = true;
+    return 0;
+}
+
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error)
 {
     uint64_t begun = ring_begun(ring);
     struct ring_slot *slot = ring_slot(ring, begun);
     drop_bounds(slot);
-    if (sched_again(&slot->sched, chunk->count, error) < 0 || sched_bounds_init(&slot->bounds, &slot->sched, error) < 0)
+    int result =
+        ring_learns(ring) ? begin_learned(ring, slot, chunk->count, error) : begin_closed(slot, chunk->count, error);
+    if (result < 0)
         return -1;
-    slot->bounded = true;
     describe(slot, chunk, part_most, records);
     atomic_store_explicit(&slot->step, 0, memory_order_relaxed);
     atomic_store(&ring->begun, begun + 1);
-    wake(ring, slot->bounds.count);
+    wake(ring, ring_learns(ring) ? chunk->count : slot->bounds.count);
     return 0;
 }
 
@@ -232,6 +283,29 @@ void ring_leave(struct ring *ring, unsigned thread)
     atomic_store(&own->at, RING_NOWHERE);
     if (atomic_load(&ring->wanted) && atomic_exchange(&ring->wanted, false))
         ring->notify(ring->context);
+}
+
+bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)
+{
+    struct ring_slot *slot = ring->thread[thread].slot;
+    if (atomic_load_explicit(&slot->step, memory_order_relaxed) >= CLOSED)
+        return false;
+    pthread_mutex_lock(&ring->learning);
+    feed(ring, slot, thread);
+    uint64_t before = slot->sched.iterations - slot->sched.remaining, count = sched_next(&slot->sched, thread);
+    pthread_mutex_unlock(&ring->learning);
+    *first = slot->first + before;
+    *end = *first + count;
+    return count > 0;
+}
+
+void ring_learn(struct ring *ring, unsigned thread, uint64_t iterations, uint64_t time_ns)
+{
+    struct ring_measured *all = &ring->measured[thread];
+    pthread_mutex_lock(&ring->learning);
+    all->iterations += iterations;
+    all->time_ns += time_ns;
+    pthread_mutex_unlock(&ring->learning);
 }
 
 void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns)

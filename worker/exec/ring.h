@@ -6,6 +6,11 @@
  * and no thread waits for another. Results are counted and digested by parts of a slot, some tens of them, so that what
  * is complete at its beginning can leave before the rest is.
  *
+ * A technique without a closed form is drawn by its recursive form, under a mutex, and told with each draw what the
+ * thread has measured since the one before. Each slot has a loop of its own of it, which goes from one time step to the
+ * next with each chunk that lies there, and is told then what all threads measured in other slots meanwhile: what is
+ * learned counts in all that begins later.
+ *
  * Why no slot is used again too early: a thread says which slot it is at before it touches it, and looks then whether
  * that is still one of those in use (ring->oldest); the owner takes a slot out of use first and looks then whether some
  * thread is at it. One of the two sees the other.
@@ -32,6 +37,11 @@ struct ring_part {
     _Atomic bool failed; /* some did not work: all of the part is to be done again, and what is here does not count */
 };
 
+/* What a thread measured, in all. */
+struct ring_measured {
+    uint64_t iterations, time_ns;
+};
+
 struct ring_slot {
     _Alignas(RING_LINE) _Atomic uint64_t step; /* the next scheduling step */
     /* the same for as long as somebody may draw */
@@ -39,7 +49,8 @@ struct ring_slot {
     uint64_t count, part_count; /* iterations; of each part but the last */
     unsigned char *records;     /* where its records go; NULL: nowhere */
     struct sched_bounds bounds;
-    struct sched sched;
+    struct sched sched; /* of a technique without a closed form under ring->learning, and so is what it has seen */
+    struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
     bool bounded;
     /* how far it is */
     _Alignas(RING_LINE) _Atomic uint64_t done; /* iterations that are over */
@@ -62,8 +73,10 @@ struct ring_thread {
 
 struct ring {
     unsigned threads, slots;
-    struct ring_slot *slot;     /* [slots], owned */
-    struct ring_thread *thread; /* [threads], owned */
+    struct ring_slot *slot;         /* [slots], owned */
+    struct ring_thread *thread;     /* [threads], owned */
+    struct ring_measured *measured; /* [threads], then what each slot has seen of it; owned, NULL with a closed form */
+    pthread_mutex_t learning;       /* for techniques without a closed form */
     void (*notify)(void *context);
     void *context;
     _Alignas(RING_LINE) _Atomic uint64_t begun; /* slots that have begun, ever */
@@ -134,6 +147,12 @@ bool ring_enter(struct ring *ring, unsigned thread);
 /* Leaves a slot that is dry: all that was done must have been told. */
 void ring_leave(struct ring *ring, unsigned thread);
 
+/* Whether the technique has no closed form: it wants ring_learn(). */
+static inline bool ring_learns(const struct ring *ring)
+{
+    return ring->measured != NULL;
+}
+
 /* Draws iterations `*first` to `*end` - 1 from the slot that the thread is at. False: it is dry. */
 static inline bool ring_draw(struct ring_thread *own, uint64_t *first, uint64_t *end)
 {
@@ -146,6 +165,12 @@ static inline bool ring_draw(struct ring_thread *own, uint64_t *first, uint64_t 
     *end = *first + count;
     return true;
 }
+
+/* The same if ring_learns(), where ring_draw() finds every slot dry. */
+bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end);
+
+/* So many iterations have taken the thread so long, which counts from its next draw on. Only if ring_learns(). */
+void ring_learn(struct ring *ring, unsigned thread, uint64_t iterations, uint64_t time_ns);
 
 /* The part of `iteration`, which has been drawn, is the thread's from now on; what it did of another is told. */
 void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint64_t now_ns);

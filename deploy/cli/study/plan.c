@@ -333,7 +333,7 @@ static const struct key keys[] = {
     {"masters", take_number_axis, "integers from 0 to 1048576", AXIS_MASTERS},
     {"workers", take_number_axis, "integers from 1 to 1048576", AXIS_WORKERS},
     {"threads", take_axis, "integers from 1 to 1024, auto", AXIS_THREADS},
-    {"thread_technique", take_axis, "techniques with a closed form", AXIS_THREAD_TECHNIQUE},
+    {"thread_technique", take_axis, "techniques, as --thread-technique takes them", AXIS_THREAD_TECHNIQUE},
     {"delay", take_axis, "none, calculation:MICROSECONDS, assignment:MICROSECONDS", AXIS_DELAY},
     {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
     {"repetitions", take_repetitions, "an integer from 1 to 10000", AXIS_NONE},

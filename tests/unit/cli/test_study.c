@@ -124,7 +124,7 @@ START_TEST(kernels_and_options_are_checked_where_they_stand)
         {"workers = 2\nkernel = synthetic\nkernel = syntetic\n", "line 3", "synthetic"},
         {"workers = 2\nkernel = synthetic mean=x\n", "line 2", "mean"},
         {LOOP "workers = 2\n\noptions = --powr equal\n", "line 4", "--power"},
-        {LOOP "workers = 2\nthreads = 1\nthread_technique = gss awf\n", "line 4", "awf"},
+        {LOOP "workers = 2\nthreads = 1\nthread_technique = gss fsc\n", "line 4", "fsc"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct study study;
