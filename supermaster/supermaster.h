@@ -70,7 +70,6 @@ struct timesteps {
     uint64_t each;   /* iterations of a step */
     uint64_t number; /* of the step at hand, from 0 */
     uint64_t end;    /* how many iterations of the loop there are up to its end */
-    uint64_t chunks; /* cut in the steps before */
     uint64_t began_ns;
     struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
     uint64_t count;

@@ -36,11 +36,11 @@ static inline uint64_t adjoint_block_end(uint64_t from, uint64_t terms)
 
 #if VECTORS_X86
 #define LANES         8
-#define VECTOR_TARGET __attribute__((target("avx512f,avx512dq")))
+#define VECTOR_TARGET VECTORS_AVX512
 #include "worker/kernels/adjoint_vector.h"
 
 #define LANES         4
-#define VECTOR_TARGET __attribute__((target("avx2")))
+#define VECTOR_TARGET VECTORS_AVX2
 #include "worker/kernels/adjoint_vector.h"
 #endif
 

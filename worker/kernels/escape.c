@@ -91,12 +91,12 @@ static inline void escape_take_out(struct escape_points *deep, unsigned exponent
 #if VECTORS_X86
 #define LANES         8
 #define VECTORS       6
-#define VECTOR_TARGET __attribute__((target("avx512f,avx512dq")))
+#define VECTOR_TARGET VECTORS_AVX512
 #include "worker/kernels/escape_vector.h"
 
 #define LANES         4
 #define VECTORS       5
-#define VECTOR_TARGET __attribute__((target("avx2")))
+#define VECTOR_TARGET VECTORS_AVX2
 #include "worker/kernels/escape_vector.h"
 #endif
 

@@ -120,11 +120,11 @@ static void spin_block_init(struct spin_block *block, uint32_t width)
 
 #if VECTORS_X86
 #define LANES         8
-#define VECTOR_TARGET __attribute__((target("avx512f,avx512dq")))
+#define VECTOR_TARGET VECTORS_AVX512
 #include "worker/kernels/spin_vector.h"
 
 #define LANES         4
-#define VECTOR_TARGET __attribute__((target("avx2")))
+#define VECTOR_TARGET VECTORS_AVX2
 #include "worker/kernels/spin_vector.h"
 #endif
 

@@ -1,8 +1,8 @@
 /* What the vector templates need: which widths to build, and what one width is made of.
  *
- * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included once for each width by its .c file, with LANES (doubles in
- * a vector) and VECTOR_TARGET (a function attribute) set. The functions are chosen at run time by the table in the
- * .c file, not by ifunc, which sanitizers and some static linkers do not like. */
+ * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included once for each width by its .c file, with
+ * LANES (doubles in a vector) and VECTOR_TARGET (a function attribute) set. The functions are chosen at run time by the
+ * table in the .c file, not by ifunc, which sanitizers and some static linkers do not like. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,6 +33,10 @@ static inline bool vectors_anywhere(void)
 }
 
 #if VECTORS_X86
+/* The VECTOR_TARGET of each width, and whether this machine has what it takes. */
+#define VECTORS_AVX2   __attribute__((target("avx2")))
+#define VECTORS_AVX512 __attribute__((target("avx512f,avx512dq")))
+
 static inline bool vectors_have_avx2(void)
 {
     return __builtin_cpu_supports("avx2");
