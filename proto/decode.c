@@ -57,7 +57,7 @@ static enum decode_result decode_data(struct message *message, const unsigned ch
     return message->payload_bytes == 0 || message->payload_bytes > PAYLOAD_MAX ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-/* Sets the payload of a REQUEST or RESULT whose fixed part has `fixed` bytes. */
+/* Sets the payload of a REQUEST, RESULT or BOUNDARY whose fixed part has `fixed` bytes. */
 static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
                                          size_t size, size_t fixed)
 {
@@ -476,6 +476,35 @@ static enum decode_result decode_suspect(struct message *message, const struct h
                : DECODE_OK;
 }
 
+static enum decode_result decode_neighbour(struct message *message, const struct header *header,
+                                           const unsigned char *bytes, size_t size)
+{
+    const struct header without_id = {header->flags, header->number, 0};
+    enum decode_result result = check_plain(&without_id, size, NEIGHBOUR_BYTES, 0);
+    if (result != DECODE_OK)
+        return result;
+    message->neighbour = (struct neighbour){.first = wire_get64(bytes + 8), .rank = header->id};
+    return message->neighbour.first == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+/* There is a chunk before the one that it is for, and something to hand over. */
+static enum decode_result decode_boundary(struct message *message, const struct header *header,
+                                          const unsigned char *bytes, size_t size)
+{
+    if (header->flags & ~(FLAG_INLINE | FLAG_DATA))
+        return DECODE_UNKNOWN_FLAG;
+    enum decode_result result = decode_payload(message, header->flags, bytes, size, BOUNDARY_BYTES);
+    if (result != DECODE_OK)
+        return result;
+    if (header->number != 0 || header->id != 0)
+        return DECODE_NOT_ZERO;
+    const struct boundary boundary = {.first = wire_get64(bytes + 8), .offset = wire_get64(bytes + 16)};
+    message->boundary = boundary;
+    if (boundary.first == 0 || message->payload == PAYLOAD_NONE)
+        return DECODE_OUT_OF_RANGE;
+    return boundary.offset > UINT64_MAX - message->payload_bytes ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
 static enum decode_result decode_faults(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size)
 {
@@ -535,6 +564,8 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_FAILURE: return decode_failure(message, &header, bytes, size);
     case MESSAGE_SUSPECT: return decode_suspect(message, &header, bytes, size);
     case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
+    case MESSAGE_NEIGHBOUR: return decode_neighbour(message, &header, bytes, size);
+    case MESSAGE_BOUNDARY: return decode_boundary(message, &header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -590,6 +621,8 @@ const char *message_name(enum message_type type)
     case MESSAGE_FAILURE: return "FAILURE";
     case MESSAGE_SUSPECT: return "SUSPECT";
     case MESSAGE_LOADS: return "LOADS";
+    case MESSAGE_NEIGHBOUR: return "NEIGHBOUR";
+    case MESSAGE_BOUNDARY: return "BOUNDARY";
     }
     return "?";
 }

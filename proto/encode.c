@@ -127,6 +127,21 @@ static size_t encode_suspect(const struct suspect *suspect, unsigned char *out)
     return SUSPECT_BYTES;
 }
 
+static size_t encode_neighbour(const struct neighbour *neighbour, unsigned char *out)
+{
+    put_header(out, MESSAGE_NEIGHBOUR, 0, 0, neighbour->rank);
+    wire_put64(out + 8, neighbour->first);
+    return NEIGHBOUR_BYTES;
+}
+
+static size_t encode_boundary(const struct message *message, unsigned char *out)
+{
+    put_header(out, MESSAGE_BOUNDARY, payload_flags(message), 0, 0);
+    wire_put64(out + 8, message->boundary.first);
+    wire_put64(out + 16, message->boundary.offset);
+    return BOUNDARY_BYTES + put_payload_bytes(message, out + BOUNDARY_BYTES);
+}
+
 static size_t encode_end(const struct end *end, unsigned char *out)
 {
     unsigned flags = (end->drain ? FLAG_DRAIN : 0u) | (end->lossy ? FLAG_LOSSY : 0u) | (end->late ? FLAG_LATE : 0u);
@@ -179,6 +194,8 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_FAILURE: return encode_failure(&message->failure, out);
     case MESSAGE_SUSPECT: return encode_suspect(&message->suspect, out);
     case MESSAGE_LOADS: return encode_records(message, 0, 0, LOAD_RECORD_BYTES, out);
+    case MESSAGE_NEIGHBOUR: return encode_neighbour(&message->neighbour, out);
+    case MESSAGE_BOUNDARY: return encode_boundary(message, out);
     }
     return 0;
 }
@@ -212,6 +229,8 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_FAILURE: return FAILURE_BYTES + message->failure.length;
     case MESSAGE_SUSPECT: return SUSPECT_BYTES;
     case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
+    case MESSAGE_NEIGHBOUR: return NEIGHBOUR_BYTES;
+    case MESSAGE_BOUNDARY: return BOUNDARY_BYTES + data_bytes(message);
     }
     return 0;
 }

@@ -15,8 +15,8 @@
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
 #define FLAG_DONE    1u /* REQUEST */
-#define FLAG_INLINE  2u /* REQUEST, RESULT */
-#define FLAG_DATA    4u /* REQUEST, RESULT */
+#define FLAG_INLINE  2u /* REQUEST, RESULT, BOUNDARY */
+#define FLAG_DATA    4u /* REQUEST, RESULT, BOUNDARY */
 #define FLAG_CAREFUL 1u /* ASSIGN */
 #define FLAG_FINAL   1u /* FAILURE */
 #define FLAG_DRAIN   1u /* END */

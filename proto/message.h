@@ -6,21 +6,23 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 8
+#define PROTOCOL_VERSION 9
 
-#define HEADER_BYTES  8
-#define HELLO_BYTES   24
-#define REQUEST_BYTES 40
-#define RESULT_BYTES  24
-#define ASSIGN_BYTES  24
-#define GOODBYE_BYTES 32
-#define ADOPT_BYTES   24
-#define LOST_BYTES    32
-#define FAULTS_BYTES  24
-#define THREADS_BYTES 24
-#define FAILURE_BYTES 24
-#define SUSPECT_BYTES 32
-#define SPEED_BYTES   168 /* and 8 for each level */
+#define HEADER_BYTES    8
+#define HELLO_BYTES     24
+#define REQUEST_BYTES   40
+#define RESULT_BYTES    24
+#define ASSIGN_BYTES    24
+#define GOODBYE_BYTES   32
+#define ADOPT_BYTES     24
+#define LOST_BYTES      32
+#define FAULTS_BYTES    24
+#define THREADS_BYTES   24
+#define FAILURE_BYTES   24
+#define SUSPECT_BYTES   32
+#define SPEED_BYTES     168 /* and 8 for each level */
+#define NEIGHBOUR_BYTES 16
+#define BOUNDARY_BYTES  24
 
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
@@ -74,6 +76,8 @@ enum message_type {
     MESSAGE_ADOPT = 0x17,
     MESSAGE_FAILURE = 0x18,
     MESSAGE_THREADS = 0x19,
+    MESSAGE_NEIGHBOUR = 0x1a,
+    MESSAGE_BOUNDARY = 0x1b,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
@@ -183,6 +187,19 @@ struct faults {
     uint64_t reissued, duplicates;
 };
 
+/* In a loop with dependencies: who computes the chunk that begins at `first`, which is not the loop's first. */
+struct neighbour {
+    uint64_t first;
+    uint32_t rank; /* of a worker */
+};
+
+/* Of the boundary data that the chunk before it hands to the chunk that begins at `first`, the payload is what begins
+ * at `offset`. */
+struct boundary {
+    uint64_t first;
+    uint64_t offset; /* in bytes */
+};
+
 /* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at message.records:
  * see record.h.
  */
@@ -206,7 +223,7 @@ enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
 
 struct message {
     enum message_type type;
-    enum payload payload;         /* REQUEST and RESULT only */
+    enum payload payload;         /* REQUEST, RESULT and BOUNDARY only */
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
     uint64_t payload_bytes;       /* at most PAYLOAD_MAX */
     const unsigned char *records; /* SPEED: its body; the others that have some: records; encoded, borrowed */
@@ -225,6 +242,8 @@ struct message {
         struct faults faults;
         struct failure failure;
         struct suspect suspect;
+        struct neighbour neighbour;
+        struct boundary boundary;
         struct report_head report;
         struct refill_head refill;
         struct problem problem;

@@ -23,6 +23,7 @@ struct supermaster_config {
     uint64_t first, count; /* the loop */
     uint64_t each;         /* iterations of a time step; 0: there is one */
     bool chained;          /* a step needs all results of the one before */
+    uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
     uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
     bool once;             /* nobody is given what another still computes */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/machine/topology.h"
 
 /* PROBING: measures what a message round trip costs, then times the probe iterations. ASKING: has nothing to compute.
  * COMPUTING. LEAVING: a drain came while it computes. GONE. */
@@ -22,6 +23,10 @@ struct worker_config {
      * as they come, and finish in that order. */
     const struct threads *threads;
     uint16_t load; /* of its cores at first, as in a REQUEST; 0: it tells none */
+    /* where iterations depend on those before them; such a worker has one thread */
+    uint64_t boundary_bytes; /* that a chunk hands to the one behind it, all of them; 0: iterations are independent */
+    uint64_t end;            /* behind the loop's last iteration */
+    const struct topology *topology; /* who are workers: they send one another boundary data; borrowed */
 };
 
 struct assigned {

@@ -29,15 +29,17 @@ static inline bool part_is_unwanted(const struct part *part)
 }
 
 enum event_type {
-    EVENT_START,    /* first event of every machine */
-    EVENT_MESSAGE,  /* `message` came from rank `from` */
-    EVENT_STORED,   /* a STORE or COLLECT is over: `part`; `text` is NULL or says what failed; `lost`: see there */
-    EVENT_PROBED,   /* a PROBE is over: `speed` */
-    EVENT_MARK,     /* the running chunk has reached its mark: `chunk` says how far it is */
-    EVENT_SLICE,    /* some results of the running chunk, not its last, are ready: `chunk` */
-    EVENT_FAILURE,  /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text` says why.
-                       All results before them have left; the chunk goes on behind them */
-    EVENT_DRY,      /* a thread of this worker finds nothing to compute in the chunks that run */
+    EVENT_START,   /* first event of every machine */
+    EVENT_MESSAGE, /* `message` came from rank `from` */
+    EVENT_STORED,  /* a STORE or COLLECT is over: `part`; `text` is NULL or says what failed; `lost`: see there */
+    EVENT_PROBED,  /* a PROBE is over: `speed` */
+    EVENT_MARK,    /* the running chunk has reached its mark: `chunk` says how far it is */
+    EVENT_SLICE,   /* some results of the running chunk, not its last, are ready: `chunk` */
+    EVENT_FAILURE, /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text` says why.
+                      All results before them have left; the chunk goes on behind them */
+    EVENT_EDGE, /* more boundary data of the running chunk are complete: `edge`. In a loop with dependencies only, and
+                   not of its last chunk; those of the whole chunk are told before FINISHED */
+    EVENT_DRY,  /* a thread of this worker finds nothing to compute in the chunks that run */
     EVENT_FINISHED, /* the running chunk is over: `chunk`, in which there may be nothing left */
     EVENT_TIMER,    /* the deadline has passed */
     EVENT_DRAIN,    /* a signal asks to stop */
@@ -60,6 +62,15 @@ struct chunk_event {
     uint32_t samples;    /* pieces of the chunk that were timed; with fewer than two the deviation is 0 */
 };
 
+/* Boundary data that the running chunk hands to the chunk behind it. */
+struct edge_event {
+    uint64_t seam;    /* where that one begins: behind the last iteration of the running one */
+    const void *data; /* all of them from the first on, also what is not complete yet; at the same place in each event
+                         of the chunk, and borrowed until RELEASE or INHERIT of the seam, and in a SEND until that is
+                         over */
+    uint64_t bytes;   /* so many are complete: more than in the event before */
+};
+
 struct event {
     enum event_type type;
     uint64_t now_ns; /* monotonic, the same clock for all events of one machine; a message's may be some 300 ns old */
@@ -71,6 +82,7 @@ struct event {
         struct part part;
         const struct speed *speed; /* borrowed for the step */
         struct chunk_event chunk;
+        struct edge_event edge;
         uint16_t load; /* as in a REQUEST, at least LOAD_ONE */
     };
 };
@@ -95,6 +107,14 @@ enum action_type {
     ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; PROBLEM follows where that fails */
     ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
                     it is there, is left out, and PROBLEM follows */
+    ACTION_BOUNDARY, /* some of the boundary data that the chunk at `boundary.first` needs are here, or on their way as
+                        a data message. They may come before the chunk is RUN, for several chunks at a time, in
+                        ascending order for each; where some are on their way and later ones are here, these must wait
+                        for them */
+    ACTION_INHERIT,  /* what the chunk that ended at `seam` has handed over is what the chunk that begins there needs:
+                        the RUN of that one is the next action, all of it is complete, and no RELEASE follows */
+    ACTION_RELEASE, /* what the chunk that ended at `seam` has handed over is not needed any more, but for what SENDs of
+                       it that are not over yet take */
     ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_LOST of it follows,
                     and it is sent nothing more. If it is the supermaster, that ends this rank */
     ACTION_EXIT, /* leave with exit.status */
@@ -119,6 +139,13 @@ struct action {
             const void *data;
             uint64_t bytes;
         } store;
+        struct {
+            uint64_t first, offset; /* offset and bytes within what the chunk before hands over */
+            const void *data;       /* borrowed for the step; NULL: receive the data message of rank `from` */
+            uint64_t bytes;
+            unsigned from;
+        } boundary;
+        uint64_t seam; /* INHERIT, RELEASE */
         struct {
             const struct range *ranges; /* borrowed for the step */
             size_t count;

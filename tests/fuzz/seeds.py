@@ -55,6 +55,18 @@ def suspect(first, count, deaths, failures, rank):
     return header(0x29, 0, 0, rank) + struct.pack("<QQII", first, count, deaths, failures)
 
 
+def neighbour(first, rank):
+    return header(0x1A, 0, 0, rank) + struct.pack("<Q", first)
+
+
+def boundary(first, offset, flags=2, tail=b"boundary"):
+    return header(0x1B, flags) + struct.pack("<QQ", first, offset) + tail
+
+
+def threads(count=4, longest=1.25, cov=0.5):
+    return header(0x19, 0, count, 5) + struct.pack("<ffQ", longest, cov, 90)
+
+
 MESSAGES = {
     "speed": speed(), "speed-nothing-timed": speed(1, 0.0, 0.0, 0.0, (0.0, 0)), "speed-12": speed(12),
     "speed-negative": speed(2, -1.0), "speed-infinite": speed(2, float("inf")), "speed-swr": speed(swr=1.5),
@@ -74,6 +86,10 @@ MESSAGES = {
     "failure": failure(4, 3), "failure-final": failure(4, 3, 1), "failure-none": failure(4, 3, count=0),
     "suspect": suspect(5, 2, 2, 1, 4), "suspect-nothing": suspect(5, 2, 0, 0, 0), "assign-careful": header(0x13, 1, 0, 2) + struct.pack("<QQ", 100, 20), "faults": header(0x27) + struct.pack("<QQ", 3, 1),
     "failed": header(0x28, 0, 1) + struct.pack("<QQ", 2, 3), "failed-nothing": header(0x28),
+    "threads": threads(), "threads-one": threads(1), "threads-below-mean": threads(longest=0.5), "threads-nan": threads(cov=float("nan")),
+    "neighbour": neighbour(7, 5), "neighbour-first": neighbour(0, 5), "boundary": boundary(7, 16),
+    "boundary-data": boundary(7, 16, 4, struct.pack("<Q", 32768)), "boundary-nothing": boundary(7, 16, 0, b""),
+    "boundary-overflow": boundary(7, 2**64 - 4), "boundary-long": boundary(7, 0, 2, bytes(2049)),
     "goodbye": header(0x15) + struct.pack("<QQQ", 5, 600, 7),
     "echo": header(0x16, 0, 0, 3), "report": header(0x20, 1, 2, 4) + struct.pack("<QQQ", 0, 9, 1) * 2,
     "report-empty": header(0x20), "refill": header(0x21, 1, 2) + struct.pack("<QQI", 0, 9, 3) * 2,

@@ -238,6 +238,9 @@ static void apply(void *self, const struct action *action)
         break;
     case ACTION_JOURNAL: record(driver, action); break;
     case ACTION_SYNC: sync_stored(driver); break;
+    case ACTION_BOUNDARY:
+    case ACTION_INHERIT:
+    case ACTION_RELEASE: break; /* of loops with dependencies */
     case ACTION_DROP: drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         driver->exiting = true;

@@ -139,6 +139,9 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
     case ACTION_SYNC: store_sync(cluster, rank); break;
+    case ACTION_BOUNDARY:
+    case ACTION_INHERIT:
+    case ACTION_RELEASE: break; /* of loops with dependencies */
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         cluster->nodes[rank].gone = true;

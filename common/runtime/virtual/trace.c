@@ -85,6 +85,14 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->suspect.first, message->suspect.first + message->suspect.count, message->suspect.deaths,
                  message->suspect.failures, message->suspect.failed_by);
         break;
+    case MESSAGE_NEIGHBOUR:
+        snprintf(text, size, "NEIGHBOUR %" PRIu64 " rank=%" PRIu32, message->neighbour.first, message->neighbour.rank);
+        break;
+    case MESSAGE_BOUNDARY:
+        snprintf(text, size, "BOUNDARY %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")%s", message->boundary.first,
+                 message->boundary.offset, message->boundary.offset + message->payload_bytes,
+                 payload_text(message->payload));
+        break;
     default: snprintf(text, size, "%s", message_name(message->type));
     }
 }
@@ -108,6 +116,9 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
     case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
     case EVENT_DRY: snprintf(text, size, "dry"); break;
+    case EVENT_EDGE:
+        snprintf(text, size, "edge %" PRIu64 " bytes=%" PRIu64, event->edge.seam, event->edge.bytes);
+        break;
     case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
     case EVENT_FAILURE:
         snprintf(text, size, "%" PRIu64 " failed%s", event->chunk.count, event->chunk.final ? " for good" : "");
@@ -146,6 +157,12 @@ void trace_action(const struct action *action, char *text, size_t size)
         snprintf(text, size, "journal %zu ranges digest=%016" PRIx64, action->journal.count, action->journal.digest);
         break;
     case ACTION_SYNC: snprintf(text, size, "sync"); break;
+    case ACTION_BOUNDARY:
+        snprintf(text, size, "boundary %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", action->boundary.first,
+                 action->boundary.offset, action->boundary.offset + action->boundary.bytes);
+        break;
+    case ACTION_INHERIT: snprintf(text, size, "inherit %" PRIu64, action->seam); break;
+    case ACTION_RELEASE: snprintf(text, size, "release %" PRIu64, action->seam); break;
     case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
     }

@@ -102,6 +102,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
     struct message dones = done;
     dones.records = completions;
     dones.record_count = ASKS_MAX - 1;
+    const struct message boundary = {.type = MESSAGE_BOUNDARY, .boundary = {UINT64_MAX, UINT64_MAX - SLICE_MAX}};
     const struct message result = {.type = MESSAGE_RESULT, .result = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1}};
     struct message report = records_of(MESSAGE_REPORT, done_records, REPORT_MAX);
     report.report = (struct report_head){.refill = true, .busy = UINT32_MAX};
@@ -150,6 +151,12 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"FAILED, FAILED_MAX ranges", records_of(MESSAGE_FAILED, failed_records, FAILED_MAX)},
         {"THREADS, least", {.type = MESSAGE_THREADS, .threads = {0, 2, 1, 0, 0}}},
         {"THREADS, most", {.type = MESSAGE_THREADS, .threads = {UINT32_MAX, UINT16_MAX, 3e38f, 3e38f, UINT64_MAX}}},
+        {"NEIGHBOUR of the second iteration", {.type = MESSAGE_NEIGHBOUR, .neighbour = {1, 0}}},
+        {"NEIGHBOUR of the last iteration", {.type = MESSAGE_NEIGHBOUR, .neighbour = {UINT64_MAX, UINT32_MAX}}},
+        {"BOUNDARY, one byte inline",
+         with_payload((struct message){.type = MESSAGE_BOUNDARY, .boundary = {1, 0}}, PAYLOAD_INLINE, 1)},
+        {"BOUNDARY, INLINE_MAX bytes inline", with_payload(boundary, PAYLOAD_INLINE, INLINE_MAX)},
+        {"BOUNDARY, data up to the last byte", with_payload(boundary, PAYLOAD_DATA, SLICE_MAX)},
         {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
         {"GOODBYE of everything", {.type = MESSAGE_GOODBYE, .goodbye = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2}}},
         {"REPORT of nothing", {.type = MESSAGE_REPORT}},
@@ -308,6 +315,14 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_ECHO: ck_assert_uint_eq(got->echo.id, want->echo.id); break;
     case MESSAGE_FEEDBACK: assert_same_records(got, want, FEEDBACK_RECORD_BYTES); break;
     case MESSAGE_LOADS: assert_same_records(got, want, LOAD_RECORD_BYTES); break;
+    case MESSAGE_NEIGHBOUR:
+        ck_assert_uint_eq(got->neighbour.first, want->neighbour.first);
+        ck_assert_uint_eq(got->neighbour.rank, want->neighbour.rank);
+        break;
+    case MESSAGE_BOUNDARY:
+        ck_assert_uint_eq(got->boundary.first, want->boundary.first);
+        ck_assert_uint_eq(got->boundary.offset, want->boundary.offset);
+        break;
     case MESSAGE_DRAIN: break;
     }
 }

@@ -131,7 +131,7 @@ static const struct {
     {"type 0", "00 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type of a hello", "01 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type before the first", "0f 00 0000 00000000", DECODE_UNKNOWN_TYPE},
-    {"type between", "1a 00 0000 00000000", DECODE_UNKNOWN_TYPE},
+    {"type between", "1c 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type behind the last", "2b 00 0000 00000000", DECODE_UNKNOWN_TYPE},
     {"type 255", "ff 00 0000 00000000", DECODE_UNKNOWN_TYPE},
 
@@ -220,6 +220,18 @@ static const struct {
     {"END number", "14 00 0100 00000000", DECODE_NOT_ZERO},
     {"END id", "14 01 0000 00000001", DECODE_NOT_ZERO},
 
+    {"NEIGHBOUR flag", "1a 01 0000 05000000" ONE, DECODE_UNKNOWN_FLAG},
+    {"NEIGHBOUR number", "1a 00 0100 05000000" ONE, DECODE_NOT_ZERO},
+    {"NEIGHBOUR of the first iteration", "1a 00 0000 05000000" Z8, DECODE_OUT_OF_RANGE},
+    {"BOUNDARY flag", "1b 01 0000 00000000" ONE Z8, DECODE_UNKNOWN_FLAG},
+    {"BOUNDARY of nothing", "1b 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"BOUNDARY inline without bytes", "1b 02 0000 00000000" ONE Z8, DECODE_TOO_SHORT},
+    {"BOUNDARY number", "1b 02 0100 00000000" ONE Z8 "aa", DECODE_NOT_ZERO},
+    {"BOUNDARY id", "1b 02 0000 01000000" ONE Z8 "aa", DECODE_NOT_ZERO},
+    {"BOUNDARY at the first iteration", "1b 02 0000 00000000" Z8 Z8 "aa", DECODE_OUT_OF_RANGE},
+    {"BOUNDARY past the end", "1b 02 0000 00000000" ONE F8 "aa", DECODE_OUT_OF_RANGE},
+    {"BOUNDARY data past the end", "1b 04 0000 00000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
+    {"BOUNDARY data of 2 GiB", "1b 04 0000 00000000" ONE Z8 "0000008000000000", DECODE_OUT_OF_RANGE},
     {"THREADS flag", "19 01 0200 00000000 0000803f 00000000" ONE, DECODE_UNKNOWN_FLAG},
     {"THREADS of one", "19 00 0100 00000000 0000803f 00000000" ONE, DECODE_OUT_OF_RANGE},
     {"THREADS below the mean", "19 00 0200 00000000 0000003f 00000000" ONE, DECODE_OUT_OF_RANGE},
@@ -430,14 +442,15 @@ START_TEST(every_unknown_flag_is_rejected)
     struct sample samples[SAMPLES_MAX];
     size_t count = samples_make(samples);
     for (size_t i = 0; i < count; i++) {
-        unsigned known = samples[i].message.type == MESSAGE_REQUEST   ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_RESULT  ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END     ? FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE
-                         : samples[i].message.type == MESSAGE_ASSIGN  ? FLAG_CAREFUL
-                         : samples[i].message.type == MESSAGE_FAILURE ? FLAG_FINAL
-                         : samples[i].message.type == MESSAGE_REPORT  ? FLAG_REFILL
-                         : samples[i].message.type == MESSAGE_REFILL  ? FLAG_MORE | FLAG_EMPTY
-                                                                      : 0;
+        unsigned known = samples[i].message.type == MESSAGE_REQUEST    ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_RESULT   ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_BOUNDARY ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_END      ? FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE
+                         : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_CAREFUL
+                         : samples[i].message.type == MESSAGE_FAILURE  ? FLAG_FINAL
+                         : samples[i].message.type == MESSAGE_REPORT   ? FLAG_REFILL
+                         : samples[i].message.type == MESSAGE_REFILL   ? FLAG_MORE | FLAG_EMPTY
+                                                                       : 0;
         for (unsigned bit = 1; bit < 256; bit <<= 1) {
             unsigned char bytes[MESSAGE_MAX];
             struct message got;
