@@ -14,6 +14,8 @@
 #define PIECE_NS 500000.0
 /* Between two readings of the clock. */
 #define TICK_NS 100000.0
+/* Steps that a thread draws at once take no longer, or are one. */
+#define AHEAD_NS 1000.0
 /* A thread that finds nothing to draw looks on for so long before it sleeps. */
 #define SPIN_NS 50000u
 
@@ -53,6 +55,8 @@ static uint64_t tick(struct team *team, unsigned thread)
     if (member->untimed == 0)
         return now_ns;
     learn(member, elapsed_ns, team->scratch_most);
+    team->ring.thread[thread].ahead_most =
+        (unsigned)exec_least(iterations_in(AHEAD_NS, member->iteration_ns), RING_AHEAD_MAX);
     if (team->config.exec.spread && (double)elapsed_ns >= SPREAD_PIECE_NS / 2)
         team_add_spread(team, slot, member->untimed, (double)elapsed_ns);
     if (ring_learns(&team->ring) && !ring_has_failed(&team->ring.thread[thread]))
@@ -86,7 +90,22 @@ static inline int run_kernel(struct team *team, struct member *member, uint64_t 
                                 : config->kernel->run(member->instance, first, count, records, member->error);
 }
 
-/* Runs a piece at the beginning of what is drawn. Of a part that has failed nothing is computed any more. */
+/* Runs iterations of the part that the thread is at, and adds to `*digest`. Of a part that has failed nothing is
+ * computed any more. */
+static inline void run_iterations(struct team *team, struct member *member, struct ring_thread *own, uint64_t first,
+                                  uint64_t count, uint64_t *digest)
+{
+    if (ring_has_failed(own))
+        return;
+    unsigned char *to = own->slot->records;
+    to = to == NULL ? member->scratch : to + (first - own->slot->first) * team->record_bytes;
+    if (run_kernel(team, member, first, count, to) < 0)
+        ring_fail(own);
+    else
+        *digest += digest_records(first, count, to, team->record_bytes);
+}
+
+/* Runs a piece at the beginning of what is drawn. */
 static inline void run_piece(struct team *team, unsigned thread)
 {
     struct member *member = &team->member[thread];
@@ -95,14 +114,7 @@ static inline void run_piece(struct team *team, unsigned thread)
     if (first < own->part_first || first >= own->part_end)
         ring_take_part(&team->ring, thread, first, member->read_ns);
     uint64_t count = exec_least(exec_least(member->end, own->part_end) - first, member->piece_most);
-    if (!ring_has_failed(own)) {
-        unsigned char *to = own->slot->records;
-        to = to == NULL ? member->scratch : to + (first - own->slot->first) * team->record_bytes;
-        if (run_kernel(team, member, first, count, to) < 0)
-            ring_fail(own);
-        else
-            own->digest += digest_records(first, count, to, team->record_bytes);
-    }
+    run_iterations(team, member, own, first, count, &own->digest);
     own->done += count;
     member->untimed += count;
     member->next = first + count;
@@ -134,7 +146,8 @@ static inline bool draw(struct team *team, unsigned thread)
 {
     struct ring_thread *own = &team->ring.thread[thread];
     while (own->slot != NULL || enter(team, thread)) {
-        if (ring_draw(own, &team->member[thread].next, &team->member[thread].end) || draw_learned(team, thread)) {
+        if (ring_draw(&team->ring, thread, &team->member[thread].next, &team->member[thread].end) ||
+            draw_learned(team, thread)) {
             team->member[thread].draws++;
             return true;
         }
@@ -142,6 +155,38 @@ static inline bool draw(struct team *team, unsigned thread)
         ring_leave(&team->ring, thread);
     }
     return false;
+}
+
+/* The end has come, or there is something for the main thread to look at. */
+static inline bool is_called(const struct team *team, unsigned thread)
+{
+    return ring_is_stopped(&team->ring) || (thread == 0 && team_has_news(team));
+}
+
+/* Draws and runs for as long as each draw is one piece of the part that the thread is at, up to the next reading of the
+ * clock. It is the way of short chunks: what is counted stays in registers, as a draw waits until all that was written
+ * before it is in the cache. A draw that is not so simple is left to run_piece(). */
+static void run_short_draws(struct team *team, unsigned thread)
+{
+    struct member *member = &team->member[thread];
+    struct ring_thread *own = &team->ring.thread[thread];
+    const uint64_t part_first = own->part_first, part_end = own->part_end, piece_most = member->piece_most;
+    const uint64_t left = member->tick_most > member->untimed ? member->tick_most - member->untimed : 0;
+    uint64_t draws = 0, done = 0, digest = 0, first, end;
+    while (done < left && !is_called(team, thread) && ring_draw(&team->ring, thread, &first, &end)) {
+        draws++;
+        if (first < part_first || end > part_end || end - first > piece_most) {
+            member->next = first;
+            member->end = end;
+            break;
+        }
+        run_iterations(team, member, own, first, end - first, &digest);
+        done += end - first;
+    }
+    own->done += done;
+    own->digest += digest;
+    member->untimed += done;
+    member->draws += draws;
 }
 
 bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
@@ -153,6 +198,8 @@ bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
     while (!ring_is_stopped(&team->ring) && (member->next < member->end || draw(team, thread))) {
         any = true;
         run_piece(team, thread);
+        if (member->next == member->end && !ring_learns(&team->ring))
+            run_short_draws(team, thread);
         bool is_late = is_main && team_has_news(team);
         if (!is_late && member->untimed < member->tick_most)
             continue;

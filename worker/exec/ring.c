@@ -72,7 +72,7 @@ static void drop_bounds(struct ring_slot *slot)
 {
     if (slot->bounded)
         sched_bounds_fini(&slot->bounds);
-    slot->bounded = false;
+    slot->bounded = slot->many = false;
 }
 
 void ring_fini(struct ring *ring)
@@ -190,6 +190,8 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
         ring_learns(ring) ? begin_learned(ring, slot, chunk->count, error) : begin_closed(slot, chunk->count, error);
     if (result < 0)
         return -1;
+    slot->many = slot->bounds.equal == 1 && slot->bounds.count < UINT64_C(1) << RING_AHEAD_STEP_BITS &&
+                 ring->slots <= 1u << RING_AHEAD_SLOT_BITS;
     describe(slot, chunk, part_most, records);
     atomic_store_explicit(&slot->step, 0, memory_order_relaxed);
     atomic_store(&ring->begun, begun + 1);
@@ -220,7 +222,11 @@ bool ring_is_left(struct ring *ring)
 
 void ring_close_slot(struct ring *ring, uint64_t number)
 {
-    atomic_fetch_or_explicit(&ring_slot(ring, number)->step, CLOSED, memory_order_relaxed);
+    struct ring_slot *slot = ring_slot(ring, number);
+    atomic_fetch_or_explicit(&slot->step, CLOSED, memory_order_relaxed);
+    for (unsigned i = 0; slot->many && i < ring->threads; i++)
+        for (uint64_t step; ring_take_ahead(&ring->thread[i].ahead, number % ring->slots, &step);)
+            ;
 }
 
 void ring_release(struct ring *ring, uint64_t number)
@@ -270,6 +276,7 @@ bool ring_enter(struct ring *ring, unsigned thread)
             break;
     }
     own->slot = ring_slot(ring, own->next);
+    own->index = own->next % ring->slots;
     own->part = NULL;
     own->part_first = own->part_end = own->done = own->digest = 0;
     return true;
@@ -283,6 +290,28 @@ void ring_leave(struct ring *ring, unsigned thread)
     atomic_store(&own->at, RING_NOWHERE);
     if (atomic_load(&ring->wanted) && atomic_exchange(&ring->wanted, false))
         ring->notify(ring->context);
+}
+
+/* Takes a step that another has drawn ahead. */
+static bool take_from_others(struct ring *ring, const struct ring_thread *own, uint64_t *step)
+{
+    for (unsigned i = 0; own->slot->many && i < ring->threads; i++)
+        if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))
+            return true;
+    return false;
+}
+
+bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
+{
+    struct ring_slot *slot = own->slot;
+    uint64_t most = slot->many && own->ahead_most > 1 ? own->ahead_most : 1, count = slot->bounds.count;
+    *step = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
+    if (*step >= count)
+        return take_from_others(ring, own, step);
+    uint64_t behind = count - *step - 1, left = most - 1 < behind ? most - 1 : behind;
+    if (left > 0)
+        atomic_store_explicit(&own->ahead, ring_ahead(own->index, *step + 1, left), memory_order_relaxed);
+    return true;
 }
 
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)

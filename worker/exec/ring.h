@@ -6,6 +6,10 @@
  * and no thread waits for another. Results are counted and digested by parts of a slot, some tens of them, so that what
  * is complete at its beginning can leave before the rest is.
  *
+ * Where a chunk is one iteration, and short, what a draw costs is that the step's cache line goes from core to core. So
+ * a thread may draw some steps at once (ring_thread.ahead) and takes them one by one from a line of its own; a thread
+ * that finds the slot dry takes from those of others what has not begun, so that nothing waits for who drew it.
+ *
  * A technique without a closed form is drawn by its recursive form, under a mutex, and told with each draw what the
  * thread has measured since the one before. Each slot has a loop of its own of it, which goes from one time step to the
  * next with each chunk that lies there, and is told then what all threads measured in other slots meanwhile: what is
@@ -52,6 +56,7 @@ struct ring_slot {
     struct sched sched; /* of a technique without a closed form under ring->learning, and so is what it has seen */
     struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
     bool bounded;
+    bool many; /* chunks of one iteration: several may be drawn at once */
     /* how far it is */
     _Alignas(RING_LINE) _Atomic uint64_t done; /* iterations that are over */
     _Atomic uint64_t busy_ns;                  /* of all threads together */
@@ -62,7 +67,10 @@ struct ring_slot {
 /* What a thread has done of one part of the slot it is at and has not told yet, and where it is. */
 struct ring_thread {
     _Alignas(RING_LINE) _Atomic uint64_t at; /* the slot; RING_NOWHERE */
-    struct ring_slot *slot;                  /* the same; NULL */
+    _Atomic uint64_t ahead;                  /* steps that are drawn and have not begun, by anybody: ring_ahead() */
+    uint64_t index;                          /* of the slot in the ring */
+    unsigned ahead_most;                     /* steps to be drawn at once; 0 is 1 */
+    struct ring_slot *slot;                  /* NULL: at none */
     uint64_t next;                           /* no slot before this one has anything for it */
     struct ring_part *part;                  /* NULL: none */
     uint64_t part_first, part_end;
@@ -153,12 +161,42 @@ static inline bool ring_learns(const struct ring *ring)
     return ring->measured != NULL;
 }
 
-/* Draws iterations `*first` to `*end` - 1 from the slot that the thread is at. False: it is dry. */
-static inline bool ring_draw(struct ring_thread *own, uint64_t *first, uint64_t *end)
+/* Steps that are drawn ahead, in one word: in which slot of the ring, the first of them, how many. While somebody is at
+ * a slot its place in the ring is not used again: the word never means another slot to him than when he read it. */
+#define RING_AHEAD_MAX       15
+#define RING_AHEAD_LEFT_BITS 4
+#define RING_AHEAD_STEP_BITS 40
+#define RING_AHEAD_SLOT_BITS 20
+
+static inline uint64_t ring_ahead(uint64_t index, uint64_t step, uint64_t left)
 {
+    return ((index << RING_AHEAD_STEP_BITS | step) << RING_AHEAD_LEFT_BITS) | left;
+}
+
+/* Takes one of the steps that were drawn ahead in the slot `index`: its own, or another's. False: there is none. */
+static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint64_t *step)
+{
+    const uint64_t one = ring_ahead(0, 1, 0) - 1; /* a step further, one less */
+    uint64_t word = atomic_load_explicit(ahead, memory_order_relaxed);
+    do
+        if (word % (1u << RING_AHEAD_LEFT_BITS) == 0 || word >> (64 - RING_AHEAD_SLOT_BITS) != index)
+            return false;
+    while (
+        !atomic_compare_exchange_weak_explicit(ahead, &word, word + one, memory_order_relaxed, memory_order_relaxed));
+    *step = word >> RING_AHEAD_LEFT_BITS & ((UINT64_C(1) << RING_AHEAD_STEP_BITS) - 1);
+    return true;
+}
+
+/* Draws a step of the slot, and more of them ahead where that may be. False: it is dry. */
+bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step);
+
+/* Draws iterations `*first` to `*end` - 1 from the slot that the thread is at. False: it is dry. */
+static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)
+{
+    struct ring_thread *own = &ring->thread[thread];
     struct ring_slot *slot = own->slot;
-    uint64_t step = atomic_fetch_add_explicit(&slot->step, 1, memory_order_relaxed);
-    if (step >= slot->bounds.count)
+    uint64_t step;
+    if (!ring_take_ahead(&own->ahead, own->index, &step) && !ring_draw_step(ring, own, &step))
         return false;
     uint64_t start, count = sched_bounds_chunk(&slot->bounds, step, &start);
     *first = slot->first + start;

@@ -365,7 +365,7 @@ static uint64_t draw_of(struct ring *ring, unsigned thread)
 {
     uint64_t first, end;
     ring_enter(ring, thread);
-    ck_assert(!ring_draw(&ring->thread[thread], &first, &end));
+    ck_assert(!ring_draw(ring, thread, &first, &end));
     return ring_draw_learned(ring, thread, &first, &end) ? end - first : 0;
 }
 
@@ -411,6 +411,106 @@ START_TEST(what_is_measured_counts_in_the_next_draw)
         ck_assert_uint_eq(draw_of(&ring, i % 2), expected[i]);
         ring_learn(&ring, i % 2, expected[i], expected[i] * (i % 2 == 0 ? 100 : 400));
     }
+    ring_fini(&ring);
+}
+END_TEST
+
+/* Draws once; 0: the slot is dry. */
+static uint64_t draw_step(struct ring *ring, unsigned thread, uint64_t *first)
+{
+    uint64_t end;
+    return ring_draw(ring, thread, first, &end) ? end - *first : 0;
+}
+
+static void begin_steps(struct ring *ring, unsigned threads, const struct range *chunk)
+{
+    struct sched_spec spec;
+    struct error error;
+    ck_assert_int_eq(sched_spec_parse(&spec, "ss", &error), 0);
+    ck_assert_int_eq(ring_init(ring, threads, &spec, ignore, NULL, &error), 0);
+    ck_assert_int_eq(ring_begin(ring, chunk, 0, NULL, &error), 0);
+    for (unsigned i = 0; i < threads; i++) {
+        ring->thread[i].ahead_most = RING_AHEAD_MAX;
+        ck_assert(ring_enter(ring, i));
+    }
+}
+
+/* What a thread has drawn ahead is its own for as long as there is something else, and anybody's after that. */
+START_TEST(what_was_drawn_ahead_waits_for_nobody)
+{
+    struct ring ring;
+    const struct range chunk = {.first = 100, .count = RING_AHEAD_MAX + 2};
+    uint64_t first;
+    begin_steps(&ring, 3, &chunk);
+    ck_assert_uint_eq(draw_step(&ring, 0, &first), 1);
+    ck_assert_uint_eq(first, 100);
+    for (uint64_t i = 0; i < 2; i++) {
+        ck_assert_uint_eq(draw_step(&ring, 1, &first), 1);
+        ck_assert_uint_eq(first, 100 + RING_AHEAD_MAX + i);
+    }
+    for (uint64_t i = 1; i < RING_AHEAD_MAX; i++) {
+        ck_assert_uint_eq(draw_step(&ring, (unsigned)(i % 3), &first), 1);
+        ck_assert_uint_eq(first, 100 + i);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_uint_eq(draw_step(&ring, i, &first), 0);
+    ring_fini(&ring);
+}
+END_TEST
+
+START_TEST(what_was_drawn_ahead_is_closed_with_its_slot)
+{
+    struct ring ring;
+    const struct range chunk = {.first = 0, .count = 1000};
+    uint64_t first;
+    begin_steps(&ring, 2, &chunk);
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_uint_eq(draw_step(&ring, i, &first), 1);
+    ring_close_slot(&ring, 0);
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_uint_eq(draw_step(&ring, i, &first), 0);
+    ring_fini(&ring);
+}
+END_TEST
+
+enum { TAKERS = 4, TAKEN = 200000 };
+
+struct taker {
+    struct ring *ring;
+    unsigned thread;
+    pthread_t id;
+};
+
+static _Atomic unsigned char taken[TAKEN];
+
+/* The later threads go while there is something left, with steps that they have drawn ahead. */
+static void *take_steps(void *context)
+{
+    struct taker *taker = context;
+    uint64_t first;
+    for (unsigned i = 0; taker->thread == 0 || i < 1000 * taker->thread; i++) {
+        if (draw_step(taker->ring, taker->thread, &first) == 0)
+            break;
+        taken[first]++;
+    }
+    return NULL;
+}
+
+START_TEST(each_step_is_taken_once)
+{
+    struct ring ring;
+    struct taker takers[TAKERS];
+    const struct range chunk = {.first = 0, .count = TAKEN};
+    memset((void *)taken, 0, sizeof taken);
+    begin_steps(&ring, TAKERS, &chunk);
+    for (unsigned i = 0; i < TAKERS; i++) {
+        takers[i] = (struct taker){.ring = &ring, .thread = i};
+        ck_assert_int_eq(pthread_create(&takers[i].id, NULL, take_steps, &takers[i]), 0);
+    }
+    for (unsigned i = 0; i < TAKERS; i++)
+        pthread_join(takers[i].id, NULL);
+    for (unsigned i = 0; i < TAKEN; i++)
+        ck_assert_msg(taken[i] == 1, "step %u was taken %u times", i, taken[i]);
     ring_fini(&ring);
 }
 END_TEST
@@ -549,6 +649,9 @@ int main(void)
     tcase_add_test(all, a_slow_thread_is_known_to_be_slow);
     tcase_add_test(all, what_is_measured_counts_in_the_next_slots);
     tcase_add_test(all, what_is_measured_counts_in_the_next_draw);
+    tcase_add_test(all, what_was_drawn_ahead_waits_for_nobody);
+    tcase_add_test(all, what_was_drawn_ahead_is_closed_with_its_slot);
+    tcase_add_test(all, each_step_is_taken_once);
     tcase_add_test(all, records_lie_where_they_belong);
     tcase_add_test(all, long_chunks_leave_in_slices);
     tcase_add_test(all, threads_go_on_with_the_next_chunk);
