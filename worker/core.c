@@ -211,18 +211,30 @@ static void give_up(struct worker *worker, uint64_t now_ns, struct actions *acti
     leave(worker, now_ns, actions);
 }
 
-/* With a drain the running chunk is wanted, if it does not take too long; else nothing is. */
+/* With a drain the running chunk is wanted, if it is going to be over and does not take too long; else nothing is. */
 static void receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     worker->drain = true;
     drop_queue(worker, actions);
     if (worker->state == WORKER_ASKING)
         leave(worker, now_ns, actions);
-    else if (worker->state >= WORKER_COMPUTING && !end->drain)
+    else if (worker->state >= WORKER_COMPUTING && (!end->drain || worker->is_stuck))
         give_up(worker, now_ns, actions);
     else if (worker->state == WORKER_COMPUTING) {
         worker->give_up_ns = now_ns + worker->config.drain_ns;
         state_move(&worker->state, WORKER_LEAVING, legal_moves);
+    }
+}
+
+/* What is running is not going to be over. The END, for which it waits, may have come already. */
+static void be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
+{
+    worker->is_stuck = true;
+    if (worker->state == WORKER_PROBING) {
+        state_move(&worker->state, WORKER_ASKING, legal_moves);
+        worker->idle_since_ns = now_ns;
+    } else if (worker->state == WORKER_LEAVING) {
+        give_up(worker, now_ns, actions);
     }
 }
 
@@ -452,10 +464,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_DRAIN: send_up(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
     case EVENT_PROBLEM:
         problem(worker, event->text, actions);
-        if (worker->state == WORKER_PROBING) { /* it cannot compute: waits for the END */
-            state_move(&worker->state, WORKER_ASKING, legal_moves);
-            worker->idle_since_ns = event->now_ns;
-        }
+        be_stuck(worker, event->now_ns, actions);
         break;
     default: break;
     }

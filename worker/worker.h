@@ -62,6 +62,7 @@ struct worker {
     uint64_t waited_ns; /* before the running chunk */
     bool was_idle;      /* there was none before it */
     bool drain;
+    bool is_stuck;                            /* a problem was told: the running chunk is not going to be over */
     uint64_t give_up_ns;                      /* LEAVING: when it leaves though it computes */
     uint32_t echoes;                          /* sent; the last one is on its way while PROBING */
     uint64_t echo_sent_ns;                    /* when */

@@ -101,6 +101,27 @@ START_TEST(a_drain_gives_up_all_but_the_oldest)
 }
 END_TEST
 
+/* A kernel that refuses a time step: nobody waits for the chunk, whatever comes first. */
+START_TEST(a_chunk_that_cannot_be_over_is_not_waited_for)
+{
+    for (unsigned ended = 0; ended < 2; ended++) {
+        const struct message end = {.type = MESSAGE_END, .end = {.drain = true}};
+        const struct event problem = {.type = EVENT_PROBLEM, .text = "no", .now_ns = 1500};
+        begin(ASK_AHEAD_FIXED);
+        assign(1, 0, 10, 2);
+        if (ended)
+            tell(end, 0);
+        else
+            ck_assert_int_eq(step(problem, 1)->send.message.type, MESSAGE_PROBLEM);
+        const struct action *action = ended ? step(problem, 4) : tell(end, 3);
+        ck_assert_int_eq(action[0].send.message.type, ended ? MESSAGE_PROBLEM : MESSAGE_THREADS);
+        ck_assert_int_eq(action[ended + 1].send.message.type, MESSAGE_GOODBYE);
+        ck_assert_int_eq(action[ended + 2].type, ACTION_EXIT);
+        actions_fini(&actions);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("worker-threads");
@@ -108,6 +129,7 @@ int main(void)
     tcase_add_test(all, chunks_begin_as_they_come_and_finish_in_order);
     tcase_add_test(all, threads_that_run_dry_are_asked_for_once);
     tcase_add_test(all, a_drain_gives_up_all_but_the_oldest);
+    tcase_add_test(all, a_chunk_that_cannot_be_over_is_not_waited_for);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

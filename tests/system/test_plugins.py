@@ -4,6 +4,7 @@ resumed runs; what is no kernel; kernels in Python, with and without the module 
 import atexit
 import functools
 import os
+import re
 import shutil
 import signal
 import sys
@@ -148,6 +149,26 @@ def test_the_example_with_time_steps():
         assert result.status == 2 and len(result.err) == 1 and result.err[0].startswith(line), result
     result = flat(2, 'rma', ['--output', 'heat.npy', kernel])
     assert result.status == 2 and result.err == ['worker: --dca: heat has time steps; accepted are loops of one step, or a supermaster'], result
+
+
+def refusing_kernel():
+    """The example, but that it refuses the fourth step."""
+    with open(os.path.join(EXAMPLES, 'heat.c'), encoding='utf-8') as file:
+        source = file.read()
+    begin = '    if (number > 0)\n'
+    assert source.count(begin) == 1
+    with open('refusing.c', 'w', encoding='utf-8') as file:
+        file.write(source.replace(begin, '    if (number == 3) {\n        strcpy(error, "too hot");\n        return -1;\n    }\n' + begin))
+    return built('cc', 'refusing.so', os.path.abspath('refusing.c'))
+
+
+def test_a_step_that_is_refused_ends_the_run():
+    kernel = refusing_kernel()
+    for masters, options in ((0, []), (1, []), (0, ['--threads', '2']), (1, ['--threads', '2'])):
+        result = run_job(masters, 2, [*EQUAL, *options, '--output', 'heat.bin', '--report', 'report.json', '--overwrite', kernel, 'cells=40', 'steps=10'])
+        assert result.status == 1 and len(result.err) == 1, result
+        assert re.fullmatch(r'supermaster: rank \d: time step 3: too hot', result.err[0]), result
+        assert report()['done'] == 120 and report()['failed'] == [], report()
 
 
 def test_time_steps_go_on_after_losses_and_ends():
@@ -453,6 +474,7 @@ main([
     test_the_example_in_cpp,
     test_the_example_in_fortran,
     test_the_example_with_time_steps,
+    test_a_step_that_is_refused_ends_the_run,
     test_time_steps_go_on_after_losses_and_ends,
     test_a_plugin_is_shown_as_a_built_in_kernel_is,
     test_what_is_no_kernel_is_refused,

@@ -251,7 +251,7 @@ static bool event_is_due(struct exec *exec, struct event *event)
 void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
 {
     if (!exec_is_in_step(exec, first))
-        exec_enter_step(exec, first); /* not in the chunk's time; should it fail, so does the chunk */
+        exec_enter_step(exec, first); /* not in the chunk's time; exec_advance() tells if it fails */
     exec->running = true;
     exec->first = first;
     exec->count = count;
@@ -282,6 +282,16 @@ static bool mark_is_due(struct exec *exec, struct event *event)
     return true;
 }
 
+/* A time step cannot be entered: said once. */
+static enum turn be_stuck(struct exec *exec, struct event *event)
+{
+    if (exec->stuck_told)
+        return TURN_BLOCKED;
+    *event = (struct event){.type = EVENT_PROBLEM, .text = exec->error};
+    exec->stuck_told = true;
+    return TURN_EVENT;
+}
+
 /* More of variable output has gathered than could leave at once. */
 static bool lags(const struct exec *exec)
 {
@@ -294,8 +304,10 @@ static enum turn advance_once(struct exec *exec, struct event *event)
         return TURN_EVENT;
     if (!exec->running || exec_buffer_in_use(exec)->sent)
         return TURN_BLOCKED;
-    if (!exec->failed && exec->done < exec->count && (exec->waiting || !lags(exec)))
+    if (!exec->is_stuck && !exec->failed && exec->done < exec->count && (exec->waiting || !lags(exec)))
         (exec->careful.wanted ? exec_compute_in_child : compute)(exec);
+    if (exec->is_stuck)
+        return be_stuck(exec, event);
     if (exec->failed) {
         exec_tell_failure(exec, event);
         return TURN_EVENT;

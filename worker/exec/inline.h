@@ -65,8 +65,9 @@ struct exec {
     /* the time step that the kernel is in, and its iterations: all there are where steps do not build upon one another
      */
     uint64_t step, step_first, step_count;
-    void *earlier; /* the records of the step before it, as far as they were read; owned */
-    bool is_stuck; /* the kernel has refused a step, and is told of none any more */
+    void *earlier;             /* the records of the step before it, as far as they were read; owned */
+    bool is_stuck, stuck_told; /* the next step cannot be entered, for which exec->error says why: nothing runs any more
+                                */
     /* Tells other instances of a step, that of this executor being told; NULL: there are none. */
     int (*tell_others)(void *others, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
     void *others;
@@ -126,7 +127,8 @@ void exec_mark(struct exec *exec, uint64_t mark);
  * waits: the descriptor is the worker's. */
 void exec_take_care(struct exec *exec);
 
-/* Computes for a turn; the event is MARK, SLICE, FAILURE or FINISHED. TURN_BLOCKED also while the kernel waits. */
+/* Computes for a turn; the event is MARK, SLICE, FAILURE or FINISHED; PROBLEM, once, where a time step
+ * cannot be entered, and nothing after it. TURN_BLOCKED also while the kernel waits. */
 enum turn exec_advance(struct exec *exec, struct event *event);
 
 /* Whether a chunk is known to be short. Never where results are collected, the worker is slowed down or the spread is

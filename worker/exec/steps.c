@@ -149,10 +149,8 @@ void exec_compute_in_child(struct exec *exec)
     };
     size_t gathered = output_bytes(&exec->output);
     unsigned char *records = exec_next_records(exec);
-    if (!exec_is_in_step(exec, job.first) && exec_enter_step(exec, job.first) < 0) {
-        exec->failed = true;
+    if (!exec_is_in_step(exec, job.first) && exec_enter_step(exec, job.first) < 0)
         return;
-    }
     uint64_t count = careful_turn(&exec->careful, &job, records, &exec->failed, &exec->final, exec->error);
     if (exec->variable)
         exec_look_at_output(exec, count, gathered);

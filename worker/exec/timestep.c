@@ -27,13 +27,11 @@ static int read_earlier(struct exec *exec)
     return 0;
 }
 
-/* A kernel that refuses a step may have gone half of the way. */
 static int tell(struct exec *exec)
 {
     if (exec->config.kernel->step(exec->instance, exec->step, exec->earlier, exec->error) == 0 &&
         (exec->tell_others == NULL || exec->tell_others(exec->others, exec->step, exec->earlier, exec->error) == 0))
         return 0;
-    exec->is_stuck = true;
     return refuse(exec, exec->error);
 }
 
@@ -41,18 +39,20 @@ static int enter_next(struct exec *exec)
 {
     exec->step++;
     exec->step_first += exec->config.each;
-    int result = exec->is_stuck ? refuse(exec, "the kernel has refused a step") : read_earlier(exec);
-    if (result == 0)
-        result = tell(exec);
-    if (result < 0) {
-        exec->step--;
-        exec->step_first -= exec->config.each;
-    }
-    return result;
+    if (read_earlier(exec) == 0 && tell(exec) == 0)
+        return 0;
+    exec->step--;
+    exec->step_first -= exec->config.each;
+    exec->is_stuck = true;
+    return -1;
 }
 
+/* What fails is not tried again: a kernel that refuses a step may have gone half of the way, and the worker goes no
+ * further in any case. */
 int exec_enter_step(struct exec *exec, uint64_t iteration)
 {
+    if (exec->is_stuck)
+        return -1;
     if (iteration < exec->step_first) {
         snprintf(exec->error, sizeof exec->error,
                  "an iteration of a time step that is over: the worker is in step %" PRIu64, exec->step);

@@ -177,8 +177,8 @@ struct hdss_kernel {
 
     /* Called before the first iteration of a time step that this worker runs: for each step from 0 on, in their order,
      * none left out. `results` are the records of all iterations of the step before, whoever computed them; NULL at
-     * step 0. They are valid during the call. Returns 0, or -1 with one line in `error`. NULL where there is nothing to
-     * do. */
+     * step 0. They are valid during the call. Returns 0, or -1 with one line in `error`: that ends the run. NULL where
+     * there is nothing to do. */
     int (*step)(void *instance, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
 
     /* Releases everything. May be NULL where open() allocates nothing. */
