@@ -48,6 +48,7 @@ LEVELS = [
     ("common/config/*", 2),
     ("common/predict/*", 2),
     ("common/mesh/*", 2),
+    ("common/simulate/*", 2),
     ("common/sched/*", 1),
     ("proto/*", 1),
     ("common/util/*", 0),

@@ -1,0 +1,39 @@
+/* What the iterations of a simulated loop cost: how long each takes on a core of speed 1.
+ *
+ * From a model of the kernel, from a file that a real run has measured (--record-costs), or from a distribution. Both
+ * backends ask for the sum over a range. Sums are kept for up to COSTS_ENTRIES places of the loop, so that a sum takes
+ * the same time for few and many iterations. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <stdint.h>
+
+#define COSTS_ENTRIES (1u << 24)
+/* Of a loop whose costs are a function or a distribution: each is asked for once, and more would take too long. */
+#define COSTS_ITERATIONS_MAX (UINT64_C(1) << 34)
+
+struct costs;
+
+/* Nanoseconds of the iterations [first, first + count) together, which must be in the part that the costs are for. */
+double costs_ns(const struct costs *costs, uint64_t first, uint64_t count);
+void costs_free(struct costs *costs);
+
+/* For the iterations [first, first + count) an iteration's cost by a function of its index, which is given a copy of
+ * the `size` bytes of `context`. NULL with one line where there are too many of them or memory is out. */
+struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), const void *context, size_t size,
+                                uint64_t first, uint64_t count, struct error *error);
+
+/* All cost the same. NULL when memory is out. */
+struct costs *costs_constant(double cost_ns);
+
+/* From the text of a file: lines "COST", the n-th is that of iteration n - 1; or lines "FIRST COUNT COST", blocks of
+ * iterations in order and without a gap, COST is that of each. In microseconds; # comments. It must have all of
+ * [first, first + count). NULL with one line where it does not or is no such file; that has the number of the line. */
+struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, struct error *error);
+
+/* From a distribution, `name` or `name:param=value,..`: constant, uniform, normal, exponential, gamma, bimodal,
+ * increasing or decreasing, with mean= (us), cov= (uniform, normal, gamma: standard deviation over mean), spread=
+ * (bimodal, increasing, decreasing: relative to the mean, 0 to 1) and seed=. The cost of an iteration depends on
+ * nothing but its index, the parameters and, where the costs grow or shrink, on the range. NULL with one line. */
+struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error);

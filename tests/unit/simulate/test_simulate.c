@@ -1,0 +1,295 @@
+/* Platforms, where ranks are put on them, and the sums of costs. */
+#include "common/simulate/costs.h"
+#include "common/simulate/placement.h"
+#include "tests/lib/suite.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct error error;
+
+/* --- platforms --- */
+
+static const char small[] = "title Two kinds of node # of a test\n"
+                            "\n"
+                            "nodes 3 cores=4 # the quick ones\n"
+                            "nodes 3 cores=2 speed=0.5 site=1\r\n"
+                            "node latency=500ns bandwidth=2GB/s\n"
+                            "network latency=1.5us bandwidth=500MB/s\n"
+                            "sites latency=2ms bandwidth=1GB/s\n"
+                            "service event=100ns message=50ns byte=0.5ns calculation=7ns";
+
+START_TEST(test_platform_is_read)
+{
+    struct platform p;
+    ck_assert_msg(platform_parse(&p, small, &error) == 0, "%s", error.text);
+    ck_assert_str_eq(p.title, "Two kinds of node # of a test");
+    ck_assert_uint_eq(p.groups, 2);
+    ck_assert_uint_eq(p.nodes, 6);
+    ck_assert_uint_eq(p.sites, 2);
+    ck_assert_uint_eq(p.cores, 18);
+    ck_assert_double_eq(platform_node(&p, 2)->speed, 1);
+    ck_assert_double_eq(platform_node(&p, 3)->speed, 0.5);
+    ck_assert_double_eq_tol(platform_link_between(&p, 1, 1)->latency_ns, 500, 1e-9);
+    ck_assert_double_eq_tol(platform_link_between(&p, 0, 1)->latency_ns, 1500, 1e-9);
+    ck_assert_double_eq_tol(platform_link_between(&p, 0, 1)->bytes_per_ns, 0.5, 1e-12);
+    ck_assert_double_eq_tol(platform_link_between(&p, 0, 5)->latency_ns, 2e6, 1e-9);
+    ck_assert_double_eq_tol(p.service.byte_ns, 0.5, 1e-12);
+}
+END_TEST
+
+#define LINKS "node latency=1ns bandwidth=1GB/s\nnetwork latency=1ns bandwidth=1GB/s\n"
+
+static const struct {
+    const char *text, *error;
+} bad_platforms[] = {
+    {"", "line 0: the end, and there are no nodes"},
+    {"nodes 2\n", "line 1: the end, and there is no statement node"},
+    {"nodes 2\nnode latency=1ns bandwidth=1GB/s\n", "line 2: the end, and there is no statement network"},
+    {"nodes 2\nnodes 2 site=1\n" LINKS, "line 4: the end, and there is no statement sites for 2 sites"},
+    {"nodes\n", "line 1: nodes: the number of them is missing"},
+    {"nodes none\n", "line 1: nodes none: accepted: how many there are, from 1 to 16777216"},
+    {"\nnodes 2 cores=0\n", "line 2: cores=0: accepted: an integer from 1 to 4096"},
+    {"nodes 2 speed=-1\n", "line 1: speed=-1: accepted: a number from 0.001 to 1000"},
+    {"nodes 2 site=64\n", "line 1: site=64: accepted: an integer from 0 to 63"},
+    {"nodes 2 colour=red\n",
+     "line 1: 'colour' is not a word of nodes; accepted: the number of nodes, cores=, speed=, site="},
+    {"node latency=1 bandwidth=1GB/s\n",
+     "line 1: latency=1: accepted: a time with its unit, ns, us, ms or s, up to 60s"},
+    {"node latency=1us bandwidth=0GB/s\n",
+     "line 1: bandwidth=0GB/s: accepted: a number above 0 with its unit, kB/s, MB/s or GB/s"},
+    {"node latency=1us\n", "line 1: node: bandwidth= is missing"},
+    {"service event=fast\n", "line 1: event=fast: accepted: a time with its unit, ns, us, ms or s, up to 60s"},
+    {"<platform version=\"4.1\">\n",
+     "line 1: '<platform' begins no statement; accepted: title, nodes, node, network, sites, service"},
+};
+
+START_TEST(test_bad_platform_is_refused)
+{
+    struct platform p;
+    ck_assert_int_eq(platform_parse(&p, bad_platforms[_i].text, &error), -1);
+    ck_assert_str_eq(error.text, bad_platforms[_i].error);
+}
+END_TEST
+
+START_TEST(test_described_platforms_are_read)
+{
+    struct platform p;
+    ck_assert_ptr_nonnull(platform_names[0]);
+    for (unsigned i = 0; platform_names[i] != NULL; i++) {
+        ck_assert_msg(platform_find(&p, platform_names[i], &error) == 0, "%s: %s", platform_names[i], error.text);
+        ck_assert_str_eq(p.name, platform_names[i]);
+        ck_assert_uint_ge(p.cores, 8193);
+        ck_assert_double_gt(p.service.event_ns, 0);
+    }
+}
+END_TEST
+
+START_TEST(test_changes_of_a_platform)
+{
+    struct platform p;
+    ck_assert_int_eq(platform_find(&p, "two-speeds:nodes=7,cores=3", &error), 0);
+    ck_assert_uint_eq(p.nodes, 7);
+    ck_assert_uint_eq(p.group[0].count + p.group[1].count, 7);
+    ck_assert_uint_eq(p.cores, 21);
+    ck_assert_int_eq(platform_find(&p, "two-speeds:nodes=1", &error), -1);
+    ck_assert_str_eq(error.text, "platform 'two-speeds:nodes=1': 'nodes=1' is not accepted; accepted: nodes=N (from 2 "
+                                 "on), cores=N");
+    ck_assert_int_eq(platform_find(&p, "moon", &error), -1);
+    ck_assert_str_eq(error.text,
+                     "platform 'moon' is unknown; accepted: ranger, cluster, two-speeds, two-sites, or a file");
+}
+END_TEST
+
+/* --- placement --- */
+
+START_TEST(test_placement)
+{
+    struct platform p;
+    struct placement placement;
+    ck_assert_int_eq(platform_parse(&p, small, &error), 0);
+    /* 10 ranks: of two nodes that are spread over the six, 6 cores; three, 0, 2 and 4, have room */
+    ck_assert_msg(placement_init(&placement, &p, 2, 7, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(placement.nodes, 3);
+    const unsigned nodes[] = {0, 2, 4}, of[] = {0, 0, 1, 0, 0, 1, 1, 1, 2, 2};
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_uint_eq(placement.platform_node[i], nodes[i]);
+    for (unsigned i = 0; i < 10; i++)
+        ck_assert_msg(placement.node_of[i] == of[i], "rank %u is on node %u", i, placement.node_of[i]);
+    ck_assert_double_eq(placement.speed[1], 1);
+    ck_assert_double_eq(placement.speed[2], 0.5);
+    placement_fini(&placement);
+}
+END_TEST
+
+START_TEST(test_each_core_has_one_rank)
+{
+    struct platform p;
+    struct placement placement;
+    ck_assert_int_eq(platform_parse(&p, small, &error), 0);
+    for (unsigned workers = 1; workers <= 17; workers++)
+        for (unsigned masters = 0; masters + workers <= 17 && masters <= workers; masters++) {
+            unsigned ranks[6] = {0};
+            ck_assert_int_eq(placement_init(&placement, &p, masters, workers, &error), 0);
+            for (unsigned r = 0; r < placement.ranks; r++)
+                ranks[placement.platform_node[placement.node_of[r]]]++;
+            for (unsigned n = 0; n < 6; n++)
+                ck_assert_uint_le(ranks[n], platform_node(&p, n)->cores);
+            placement_fini(&placement);
+        }
+    ck_assert_int_eq(placement_init(&placement, &p, 2, 16, &error), -1);
+    ck_assert_str_eq(error.text,
+                     "the platform has 18 cores (6 nodes), fewer than the 19 ranks; accepted: up to 17 masters "
+                     "and workers together, or a larger platform (NAME:nodes=N)");
+}
+END_TEST
+
+/* --- costs --- */
+
+static double square(void *context, uint64_t i)
+{
+    return *(const double *)context * (double)i * (double)i;
+}
+
+START_TEST(test_costs_of_a_function)
+{
+    double factor = 2;
+    struct costs *costs = costs_of_function(square, &factor, sizeof factor, 3, 1000, &error);
+    ck_assert_ptr_nonnull(costs);
+    ck_assert_double_eq(costs_ns(costs, 3, 0), 0);
+    ck_assert_double_eq_tol(costs_ns(costs, 3, 3), 2 * (9 + 16 + 25), 1e-9);
+    ck_assert_double_eq_tol(costs_ns(costs, 1000, 3), 2 * (1e6 + 1001. * 1001 + 1002. * 1002), 1e-3);
+    costs_free(costs);
+}
+END_TEST
+
+/* More iterations than there are places for sums. */
+START_TEST(test_costs_between_places)
+{
+    double factor = 1e-9;
+    uint64_t count = 2 * (uint64_t)COSTS_ENTRIES + 5;
+    struct costs *costs = costs_of_function(square, &factor, sizeof factor, 0, count, &error);
+    ck_assert_ptr_nonnull(costs);
+    for (uint64_t first = 10; first < 20; first++) {
+        double sum = 0;
+        for (uint64_t i = first; i < first + 7; i++)
+            sum += square(&factor, i);
+        ck_assert_double_eq_tol(costs_ns(costs, first, 7), sum, 1e-12);
+    }
+    ck_assert_double_eq_tol(costs_ns(costs, count - 1, 1) / square(&factor, count - 1), 1, 1e-6);
+    costs_free(costs);
+}
+END_TEST
+
+START_TEST(test_costs_of_files)
+{
+    struct costs *costs = costs_parse("# us\n1\n2.5\n\n4 # last\n", 0, 3, &error);
+    ck_assert_msg(costs != NULL, "%s", error.text);
+    ck_assert_double_eq_tol(costs_ns(costs, 0, 3), 7500, 1e-9);
+    ck_assert_double_eq_tol(costs_ns(costs, 1, 1), 2500, 1e-9);
+    costs_free(costs);
+    costs = costs_parse("0 10 1\n10 5 3\n15 1e3 0.5\n", 2, 900, &error);
+    ck_assert_msg(costs != NULL, "%s", error.text);
+    ck_assert_double_eq_tol(costs_ns(costs, 8, 4), 2000 + 6000, 1e-6);
+    ck_assert_double_eq_tol(costs_ns(costs, 900, 2), 1000, 1e-6);
+    costs_free(costs);
+}
+END_TEST
+
+static const struct {
+    const char *text, *error;
+} bad_costs[] = {
+    {"1\n-2\n3\n", "line 2: '-2': accepted: a cost in microseconds, from 0 to 1e12"},
+    {"1\nnan\n", "line 2: 'nan': accepted: a cost in microseconds, from 0 to 1e12"},
+    {"# none\n", "line 1: the end, and there are no costs"},
+    {"1\n2\n", "line 2: the end, and there are costs of the iterations 0 to 1; accepted: all from 0 to 2"},
+    {"1 2\n", "line 1: accepted: COST, or FIRST COUNT COST in all lines"},
+    {"0 2 1\n5\n", "line 2: accepted: FIRST COUNT COST, as in the lines before"},
+    {"0 2 1\n3 2 1\n", "line 2: the block begins at iteration 3; accepted: 2, where the one before ends"},
+    {"0 0 1\n", "line 1: '0 0': accepted: the first iteration of a block and how many it has, from 1"},
+    {"0 3 much\n", "line 1: cost 'much': accepted: microseconds, from 0 to 1e12"},
+    {"2 9 1\n", "line 1: the end, and there are costs of the iterations 2 to 10; accepted: all from 0 to 2"},
+};
+
+START_TEST(test_bad_costs_are_refused)
+{
+    ck_assert_ptr_null(costs_parse(bad_costs[_i].text, 0, 3, &error));
+    ck_assert_str_eq(error.text, bad_costs[_i].error);
+}
+END_TEST
+
+/* --- distributions --- */
+
+static const struct {
+    const char *spec;
+    double mean, deviation; /* us */
+} distributions[] = {
+    {"constant:mean=5", 5, 0},
+    {"uniform:mean=10,cov=0.5", 10, 5},
+    {"normal:mean=100,cov=0.2,seed=7", 100, 20},
+    {"exponential:mean=3", 3, 3},
+    {"gamma:mean=20,cov=0.5", 20, 10},
+    {"gamma:mean=20,cov=2", 20, 40},
+    {"bimodal:mean=8,spread=0.5", 8, 4},
+    {"increasing:mean=6,spread=1", 6, 6 / 1.7320508},
+    {"decreasing:mean=6,spread=0.5", 6, 3 / 1.7320508},
+};
+
+START_TEST(test_distributions)
+{
+    enum { COUNT = 200000 };
+    struct costs *costs = costs_distributed(distributions[_i].spec, 5, COUNT, &error);
+    ck_assert_msg(costs != NULL, "%s", error.text);
+    double squares = 0, mean = distributions[_i].mean * 1000, deviation = distributions[_i].deviation * 1000;
+    ck_assert_double_eq_tol(costs_ns(costs, 5, COUNT) / COUNT / mean, 1, 0.02);
+    for (unsigned i = 0; i < COUNT; i++) {
+        double distance = costs_ns(costs, 5 + i, 1) - mean;
+        squares += distance * distance;
+    }
+    ck_assert_double_eq_tol(sqrt(squares / COUNT), deviation, 0.03 * deviation + 1e-3);
+    costs_free(costs);
+}
+END_TEST
+
+static const struct {
+    const char *spec, *error;
+} bad_distributions[] = {
+    {"weibull", "distribution 'weibull' is unknown; accepted: constant, uniform, normal, exponential, gamma, bimodal, "
+                "increasing, decreasing"},
+    {"normal:sigma=2", "distribution: 'sigma=2' is no parameter of normal; accepted: mean=US, cov=, seed="},
+    {"constant:cov=1", "distribution: 'cov=1' is no parameter of constant; accepted: mean=US, seed="},
+    {"bimodal:spread=2", "distribution: 'spread=2': accepted: a number from 0 to 1"},
+    {"normal:mean=-1", "distribution: 'mean=-1': accepted: a number from 0 to 1e+12"},
+    {"normal:seed=x", "distribution: 'seed=x': accepted: an integer from 0"},
+};
+
+START_TEST(test_bad_distributions_are_refused)
+{
+    ck_assert_ptr_null(costs_distributed(bad_distributions[_i].spec, 0, 3, &error));
+    ck_assert_str_eq(error.text, bad_distributions[_i].error);
+}
+END_TEST
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+int main(void)
+{
+    Suite *suite = suite_create("simulate");
+    TCase *tcase = tcase_create("simulate");
+    tcase_add_test(tcase, test_platform_is_read);
+    tcase_add_loop_test(tcase, test_bad_platform_is_refused, 0, COUNT_OF(bad_platforms));
+    tcase_add_test(tcase, test_described_platforms_are_read);
+    tcase_add_test(tcase, test_changes_of_a_platform);
+    tcase_add_test(tcase, test_placement);
+    tcase_add_test(tcase, test_each_core_has_one_rank);
+    tcase_add_test(tcase, test_costs_of_a_function);
+    tcase_add_test(tcase, test_costs_between_places);
+    tcase_add_test(tcase, test_costs_of_files);
+    tcase_add_loop_test(tcase, test_bad_costs_are_refused, 0, COUNT_OF(bad_costs));
+    tcase_add_loop_test(tcase, test_distributions, 0, COUNT_OF(distributions));
+    tcase_add_loop_test(tcase, test_bad_distributions_are_refused, 0, COUNT_OF(bad_distributions));
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
