@@ -44,8 +44,8 @@ static void print_step(struct virtual_cluster *cluster, unsigned rank, const cha
         snprintf(text, sizeof text, "%s -> %s", before, after);
         cluster_print(cluster, rank, "=", text);
     }
-    for (size_t i = 0; i < node->actions.length; i++) {
-        trace_action(&node->actions.items[i], text, sizeof text);
+    for (size_t i = 0; i < cluster->actions.length; i++) {
+        trace_action(&cluster->actions.items[i], text, sizeof text);
         cluster_print(cluster, rank, ">", text);
     }
 }
@@ -54,7 +54,10 @@ static void print_step(struct virtual_cluster *cluster, unsigned rank, const cha
 
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future)
 {
-    if (heap_push(&cluster->heap, future) < 0)
+    struct future *copy = heap_new(&cluster->heap);
+    if (copy != NULL)
+        *copy = *future;
+    if (copy == NULL || heap_push(&cluster->heap, copy) < 0)
         cluster->out_of_memory = true;
 }
 
@@ -71,19 +74,32 @@ void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t si
 static uint64_t transfer_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t bytes)
 {
     const struct virtual_config *config = &cluster->config;
-    bool near = cluster->nodes[from].node == cluster->nodes[to].node;
+    unsigned from_node = cluster->nodes[from].node, to_node = cluster->nodes[to].node;
+    if (config->transfer_ns != NULL)
+        return config->transfer_ns(config->context, from_node, to_node, bytes);
+    bool near = from_node == to_node;
     uint64_t latency = near || config->remote_latency_ns == 0 ? config->latency_ns : config->remote_latency_ns;
     return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
 }
 
+/* So long after the step began its next action happens. */
+static uint64_t so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct virtual_config *config = &cluster->config;
+    if (config->message_ns <= 0)
+        return 0;
+    return (uint64_t)(((double)config->service_ns + cluster->sending_ns) * cluster->nodes[rank].service_factor);
+}
+
 static void send_message(struct virtual_cluster *cluster, unsigned from, unsigned to, const struct message *message)
 {
+    const struct virtual_config *config = &cluster->config;
     struct node *node = &cluster->nodes[from];
     if (node->sync_failed) {
         node->sync_failed = false;
         return;
     }
-    if (++cluster->sends == cluster->config.fail_send_plus_1) {
+    if (++cluster->sends == config->fail_send_plus_1) {
         cluster->result.failed_sends++;
         faults_kill_all(cluster);
         return;
@@ -95,14 +111,19 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, unsigne
     bool babbles = node->babbles;
     if (babbles)
         size = faults_babble(cluster, from, to, bytes, size);
+    cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
+    uint64_t way_ns = so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
     struct future future = {
-        .at_ns = faults_arrival(cluster, from, to, transfer_ns(cluster, from, to, size + message->payload_bytes)),
+        .at_ns = faults_arrival(cluster, from, to, way_ns),
         .rank = to,
         .type = EVENT_MESSAGE,
         .from = from,
-        .bytes = cluster_copy(cluster, bytes, size),
         .size = size,
     };
+    if (size <= FUTURE_SMALL)
+        memcpy(future.small, bytes, size);
+    else
+        future.bytes = cluster_copy(cluster, bytes, size);
     if (message->payload == PAYLOAD_DATA && !babbles)
         future.data = cluster_copy(cluster, message->payload_data, message->payload_bytes);
     cluster_schedule(cluster, &future);
@@ -132,7 +153,7 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     switch (action->type) {
     case ACTION_SEND: send_message(cluster, rank, action->send.to, &action->send.message); break;
     case ACTION_PROBE: work_probe(cluster, rank); break;
-    case ACTION_RUN: work_begin(cluster, rank, action); break;
+    case ACTION_RUN: work_begin(cluster, rank, action, so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
     case ACTION_FORGET: break; /* of workers with threads */
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
@@ -173,9 +194,9 @@ static void schedule_timer(struct virtual_cluster *cluster, unsigned rank)
 static uint64_t service_ns(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct virtual_config *config = &cluster->config;
-    uint64_t nominal_ns = config->service_ns + node->actions.calculations * config->calculation_ns +
-                          node->actions.assignments * config->assignment_ns;
-    return (uint64_t)((double)nominal_ns * node->service_factor);
+    uint64_t nominal_ns = config->service_ns + cluster->actions.calculations * config->calculation_ns +
+                          cluster->actions.assignments * config->assignment_ns;
+    return (uint64_t)(((double)nominal_ns + cluster->sending_ns) * node->service_factor);
 }
 
 static void lose_dropped(struct virtual_cluster *cluster, unsigned rank);
@@ -185,19 +206,25 @@ static void step(struct virtual_cluster *cluster, unsigned rank, const struct ev
 {
     struct node *node = &cluster->nodes[rank];
     const char *before = node->machine.state(node->machine.self);
+    struct actions *actions = &cluster->actions;
     print_event(cluster, rank, event);
-    actions_clear(&node->actions);
+    actions_clear(actions);
+    cluster->sending_ns = 0;
+    actions->messages = node->messages;
+    actions->bytes = node->bytes;
     cluster_in_machine(cluster, true);
-    node->machine.step(node->machine.self, event, &node->actions);
+    node->machine.step(node->machine.self, event, actions);
     cluster_in_machine(cluster, false);
+    node->messages = actions->messages;
+    node->bytes = actions->bytes;
     print_step(cluster, rank, before);
     node->handled++;
-    for (size_t i = 0, most = faults_limit(cluster, rank, node->actions.length); i < most && !node->killed; i++)
-        apply(cluster, rank, &node->actions.items[i], data);
+    for (size_t i = 0, most = faults_limit(cluster, rank, actions->length); i < most && !node->killed; i++)
+        apply(cluster, rank, &actions->items[i], data);
     faults_after_event(cluster, rank);
     schedule_timer(cluster, rank);
     node->busy_until_ns = cluster->now_ns + service_ns(cluster, node);
-    cluster->out_of_memory |= node->actions.out_of_memory;
+    cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
     lose_dropped(cluster, rank);
 }
@@ -220,7 +247,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
     struct message message;
     if (faults_has_dropped(cluster, future->rank, future->from))
         return;
-    if (message_decode(&message, future->bytes, future->size) != DECODE_OK) {
+    if (message_decode(&message, future_bytes(future), future->size) != DECODE_OK) {
         if (cluster->result.babbled == 0)
             abort(); /* the machines sent what the protocol does not allow */
         faults_drop(cluster, future->rank, future->from, "sent a message that is not of the protocol");
@@ -238,17 +265,17 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     struct running *running = &cluster->nodes[future->rank].running;
     uint64_t first = running->first + running->sliced, count = done - running->sliced;
     uint64_t bytes;
+    unsigned char *results = NULL;
     if (count == 0 && event->type == EVENT_SLICE)
         return;
-    unsigned char *results = store_make(cluster, first, count, &bytes);
-    if (results == NULL) {
+    if (cluster->config.collect && (results = store_make(cluster, first, count, &bytes)) == NULL) {
         cluster->out_of_memory = true;
         return;
     }
     event->chunk.count = count;
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count && !cluster->config.undigested; i++)
         event->chunk.digest += store_digest(first + i);
-    if (cluster->config.collect && count > 0) {
+    if (results != NULL && count > 0) {
         event->chunk.data = results;
         event->chunk.bytes = bytes;
     }
@@ -327,7 +354,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         node->gone = true; /* nothing to decide */
         return;
     case EVENT_LOAD: event.load = (uint16_t)future->done; break;
-    case EVENT_PROBED: event.speed = &node->probed; break;
+    case EVENT_PROBED: event.speed = future->data; break;
     default: break;
     }
     step(cluster, future->rank, &event, NULL);
@@ -349,21 +376,18 @@ static void handle(struct virtual_cluster *cluster, struct future *future)
         deliver(cluster, future);
         cluster->result.end_ns = cluster->now_ns;
     }
-    future_release(future);
+    heap_return(&cluster->heap, future);
 }
 
 /* A rank takes its events one at a time, in the order in which they arrive. */
-static void enqueue(struct virtual_cluster *cluster, const struct future *future)
+static void enqueue(struct virtual_cluster *cluster, struct future *future)
 {
     struct node *node = &cluster->nodes[future->rank];
-    struct future *queued = cluster_copy(cluster, future, sizeof *future);
-    if (queued == NULL)
-        return;
     if (node->queue_first == NULL && !node->stopped && node->wakes == 0)
         cluster_wake(cluster, future->rank);
-    queued->next = NULL;
-    *node->queue_last = queued;
-    node->queue_last = &queued->next;
+    future->next = NULL;
+    *node->queue_last = future;
+    node->queue_last = &future->next;
 }
 
 static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
@@ -377,7 +401,6 @@ static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
     if (node->queue_first == NULL)
         node->queue_last = &node->queue_first;
     handle(cluster, first);
-    free(first);
     if (node->queue_first != NULL)
         cluster_wake(cluster, rank);
 }
@@ -403,31 +426,44 @@ const struct supermaster *virtual_supermaster(const struct virtual_cluster *clus
     return &cluster->supermaster;
 }
 
+static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct node *node = &cluster->nodes[rank];
+    return node->busy_until_ns > cluster->now_ns || node->queue_first != NULL || node->stopped;
+}
+
+/* What is due: takes over `future`. */
+static void happen(struct virtual_cluster *cluster, struct future *future)
+{
+    if (future->fault_plus_1 == 0 && !future->wake) {
+        if (is_busy(cluster, future->rank))
+            enqueue(cluster, future);
+        else
+            handle(cluster, future);
+        return;
+    }
+    const unsigned rank = future->rank, fault_plus_1 = future->fault_plus_1;
+    const bool over = future->over;
+    heap_return(&cluster->heap, future);
+    if (fault_plus_1 == 0)
+        take_from_queue(cluster, rank);
+    else if (over)
+        faults_end(cluster, &cluster->config.faults[fault_plus_1 - 1]);
+    else
+        faults_apply(cluster, &cluster->config.faults[fault_plus_1 - 1]);
+}
+
 struct virtual_result virtual_run(struct virtual_cluster *cluster)
 {
     uint64_t limit = cluster->config.limit_ns > 0 ? cluster->config.limit_ns : NS_PER_HOUR;
-    struct future future;
+    struct future *future;
     cluster->result.status = -1;
     cluster->result.supermaster = &cluster->supermaster;
     cluster->result.journalled = &cluster->journalled;
     schedule_beginning(cluster);
-    while (!cluster->out_of_memory && heap_pop(&cluster->heap, &future)) {
-        const struct node *node = &cluster->nodes[future.rank];
-        if (future.at_ns > limit) {
-            future_release(&future);
-            break;
-        }
-        cluster->now_ns = future.at_ns;
-        if (future.fault_plus_1 > 0 && future.over)
-            faults_end(cluster, &cluster->config.faults[future.fault_plus_1 - 1]);
-        else if (future.fault_plus_1 > 0)
-            faults_apply(cluster, &cluster->config.faults[future.fault_plus_1 - 1]);
-        else if (future.wake)
-            take_from_queue(cluster, future.rank);
-        else if (node->busy_until_ns > future.at_ns || node->queue_first != NULL || node->stopped)
-            enqueue(cluster, &future);
-        else
-            handle(cluster, &future);
+    while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit) {
+        cluster->now_ns = future->at_ns;
+        happen(cluster, future);
     }
     if ((!is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
         cluster->result.status = -1;

@@ -3,11 +3,12 @@
  *
  * Model: a message takes `latency_ns` (`remote_latency_ns` between nodes) plus its bytes over `bytes_per_ns`; a rank
  * handles one event at a time and is busy for `service_ns` with it; a worker computes beside that, iteration i in
- * cost(i) / speed of the worker. A worker that becomes slower does so in the middle of the iteration that is running
- * then: what is left of its work takes `slow_factor` times as long. Probing and timing chunks in pieces is as the
- * executor does it, with a clock that costs nothing and no warming up. Where other processes compete for a worker's
- * core its work takes as many times as long as there are runnable ones, itself being one; weighted by acp it is told of
- * it at that moment.
+ * cost(i) / speed of the worker. Where sending takes time (`message_ns`) a rank's messages leave one behind the other,
+ * and what it computes begins when it has done so. A worker that becomes slower does so in the middle of the iteration
+ * that is running then: what is left of its work takes `slow_factor` times as long. Probing and timing chunks in pieces
+ * is as the executor does it, with a clock that costs nothing and no warming up. Where other processes compete for a
+ * worker's core its work takes as many times as long as there are runnable ones, itself being one; weighted by acp it
+ * is told of it at that moment.
  *
  * Faults: a rank that is killed does nothing any more; of its messages that are on their way those up to some moment
  * arrive, and after them, and after `detect_ns`, the ranks that watch it are told: its master and its workers, and the
@@ -60,16 +61,20 @@ struct virtual_config {
     unsigned masters, workers;
     unsigned nodes; /* workers and masters are spread over them in blocks; 0 is taken as 1 */
     bool group_even;
+    const unsigned *rank_node; /* [ranks] the node of each, from 0, where they are not spread so; borrowed */
     /* the job */
-    const char *technique; /* as on the command line, also `auto` */
+    const struct job *job; /* what of it the lines below do not say; borrowed; NULL: its technique and defaults */
+    const char *technique; /* as on the command line, also `auto`; where there is no `job` */
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t first, count;
-    uint64_t each; /* iterations of a time step; 0: there is one */
-    bool chained;  /* which needs the results of the one before */
+    uint64_t each;                   /* iterations of a time step; 0: there is one */
+    bool chained;                    /* which needs the results of the one before */
+    bool once, childless, are_tasks; /* as in struct supermaster_config */
     bool measure_power;
     const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
-    bool collect;         /* results are sent and stored, else only digested */
+    bool collect;         /* results are sent and stored, else only digested, */
+    bool undigested;      /* or not even that */
     bool variable;        /* and they are variable output: see virtual_length() */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks;
@@ -81,9 +86,16 @@ struct virtual_config {
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
     uint64_t calculation_ns, assignment_ns; /* --inject-delay: a step with such takes so much longer */
-    double bytes_per_ns;                    /* 0: bytes cost nothing */
-    const double *speeds; /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
+    double message_ns, byte_ns; /* that a rank needs for each message that it sends, and for each byte of it */
+    double bytes_per_ns;        /* 0: bytes cost nothing */
+    bool in_order;              /* no message overtakes another, though it is shorter */
+    const double *speeds;       /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
+    const double *rank_speeds;  /* [ranks] of what a rank does beside computing; NULL: all 1; borrowed */
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
+    /* The same of a range; NULL: they are summed up. */
+    double (*costs_ns)(void *context, uint64_t first, uint64_t count);
+    /* How long a message is on its way between two nodes, where not the latency and the bytes above say it. */
+    uint64_t (*transfer_ns)(void *context, unsigned from_node, unsigned to_node, uint64_t bytes);
     void *context;
     /* what happens */
     uint64_t drain_at_ns; /* a signal reaches `drain_rank`; NEVER or 0: none */

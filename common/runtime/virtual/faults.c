@@ -25,12 +25,32 @@ static uint64_t chance(const struct virtual_cluster *cluster, unsigned rank, uns
     return random_at(cluster->config.fault_seed, (uint64_t)rank << 32 | other) % (most + 1);
 }
 
+/* When the latest message from one to the other arrived, or will. */
+static uint64_t *lane(const struct virtual_cluster *cluster, unsigned from, unsigned to)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned above = topology->supermaster, below = from;
+    if (from == above)
+        below = to;
+    else if (to != above) { /* a master and a worker of it; masters come first */
+        above = from < to ? from : to;
+        below = from < to ? to : from;
+    }
+    return &cluster->arrivals[(size_t)below * LANES + 2 * (above == topology->supermaster) + (from == below)];
+}
+
+static uint64_t latest_arrival(const struct virtual_cluster *cluster, unsigned from, unsigned to)
+{
+    uint64_t last = *lane(cluster, from, to);
+    return last > cluster->now_ns ? last : cluster->now_ns;
+}
+
 /* When the last message of `rank` arrives that is on its way to `other`; those after `cut_ns` do not. */
 static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t cut_ns)
 {
     uint64_t last = cluster->now_ns;
     for (size_t i = 0; i < cluster->heap.length; i++) {
-        struct future *future = &cluster->heap.items[i];
+        struct future *future = cluster->heap.items[i].future;
         if (future->rank != other || future->from != rank || future->type != EVENT_MESSAGE || future->wake ||
             future->fault_plus_1 > 0)
             continue;
@@ -79,19 +99,35 @@ static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned maste
             tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
 }
 
-void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
+/* What is on its way from `rank` to another arrives, or is cut off; and where that one watches, it is told. */
+static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned rank, uint64_t cut_ns)
 {
     const struct virtual_config *config = &cluster->config;
-    uint64_t most = config->last_ns > 0 ? config->last_ns : 2 * config->latency_ns;
-    for (unsigned watcher = 0; watcher < cluster_ranks(&cluster->config); watcher++) {
-        uint64_t cut = cut_ns == NEVER ? NEVER : cut_ns + chance(cluster, rank, watcher, most);
-        uint64_t last = last_arrival(cluster, rank, watcher, cut);
-        if (!watches(cluster, watcher, rank))
-            continue;
-        tell(cluster, watcher, rank, last);
-        if (watcher == cluster->topology.supermaster)
-            tell_of_dead_workers(cluster, rank, last);
+    uint64_t most = config->last_ns > 0 ? config->last_ns : 2 * config->latency_ns, last;
+    if (cut_ns == NEVER && config->in_order)
+        last = latest_arrival(cluster, rank, peer);
+    else
+        last = last_arrival(cluster, rank, peer, cut_ns == NEVER ? NEVER : cut_ns + chance(cluster, rank, peer, most));
+    if (!watches(cluster, peer, rank))
+        return;
+    tell(cluster, peer, rank, last);
+    if (peer == cluster->topology.supermaster)
+        tell_of_dead_workers(cluster, rank, last);
+}
+
+/* Of a worker only its master and the supermaster hear anything. */
+void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned w = topology_worker(topology, rank);
+    if (w == topology->workers) {
+        for (unsigned peer = 0; peer < cluster_ranks(&cluster->config); peer++)
+            tell_peer(cluster, peer, rank, cut_ns);
+        return;
     }
+    tell_peer(cluster, topology->supermaster, rank, cut_ns);
+    if (topology->masters > 0)
+        tell_peer(cluster, topology->master_rank[topology->master_of[w]], rank, cut_ns);
 }
 
 bool faults_spare(const struct virtual_cluster *cluster, const struct part *part, unsigned rank)
@@ -103,7 +139,7 @@ bool faults_spare(const struct virtual_cluster *cluster, const struct part *part
 static void lose_data(struct virtual_cluster *cluster, unsigned rank)
 {
     for (size_t i = 0; i < cluster->heap.length; i++) {
-        struct future *future = &cluster->heap.items[i];
+        struct future *future = cluster->heap.items[i].future;
         if (future->type == EVENT_STORED && !future->wake && future->data != NULL && future->from == rank)
             future->lost = !faults_spare(cluster, &future->part, rank);
     }
@@ -238,7 +274,7 @@ static void cancel(struct future *future, unsigned rank, unsigned from)
 static void cancel_collects(struct virtual_cluster *cluster, unsigned rank, unsigned from)
 {
     for (size_t i = 0; i < cluster->heap.length; i++)
-        cancel(&cluster->heap.items[i], rank, from);
+        cancel(cluster->heap.items[i].future, rank, from);
     for (struct future *queued = cluster->nodes[rank].queue_first; queued != NULL; queued = queued->next)
         cancel(queued, rank, from);
 }
@@ -280,7 +316,7 @@ static bool is_due(const struct virtual_cluster *cluster, const struct virtual_f
 
 size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t count)
 {
-    for (unsigned i = 0; i < cluster->config.fault_count; i++) {
+    for (unsigned i = 0; cluster->event_faults && i < cluster->config.fault_count; i++) {
         const struct virtual_fault *fault = &cluster->config.faults[i];
         bool kills = fault->type == VIRTUAL_KILL || fault->type == VIRTUAL_KILL_ALL;
         if (kills && is_due(cluster, fault, rank) && fault->after_actions < count)
@@ -291,7 +327,7 @@ size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t
 
 void faults_after_event(struct virtual_cluster *cluster, unsigned rank)
 {
-    for (unsigned i = 0; i < cluster->config.fault_count; i++)
+    for (unsigned i = 0; cluster->event_faults && i < cluster->config.fault_count; i++)
         if (is_due(cluster, &cluster->config.faults[i], rank))
             faults_apply(cluster, &cluster->config.faults[i]);
 }
@@ -303,8 +339,9 @@ uint64_t faults_arrival(struct virtual_cluster *cluster, unsigned from, unsigned
     const struct virtual_config *config = &cluster->config;
     if (cluster->arrivals == NULL)
         return cluster->now_ns + transfer_ns;
-    uint64_t *latest = &cluster->arrivals[(size_t)from * cluster_ranks(config) + to];
-    uint64_t later = random_at(config->fault_seed + 2, cluster->sends) % (config->jitter_ns + 1);
+    uint64_t *latest = lane(cluster, from, to);
+    uint64_t later =
+        config->jitter_ns == 0 ? 0 : random_at(config->fault_seed + 2, cluster->sends) % (config->jitter_ns + 1);
     const uint64_t not_before[] = {cluster->nodes[from].stalled_until_ns, cluster->nodes[to].stalled_until_ns, *latest};
     uint64_t at = cluster->now_ns + transfer_ns + later;
     for (unsigned i = 0; i < sizeof not_before / sizeof *not_before; i++)

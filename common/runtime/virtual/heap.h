@@ -3,41 +3,71 @@
 
 #include "common/machine/machine.h"
 
+/* Encoded messages up to this size are kept inside. */
+#define FUTURE_SMALL 48
+
 struct future {
-    struct future *next; /* in the queue of a rank that is busy */
-    uint64_t at_ns, sequence;
+    struct future *next; /* in the queue of a rank that is busy, or among the unused */
+    uint64_t at_ns;
     unsigned rank;         /* to whom */
-    bool wake;             /* the rank is no longer busy: it takes the next event of its queue */
-    bool dropped;          /* it will not happen after all */
-    bool lost;             /* STORED; FAILURE: it ends the process that computes it */
-    bool over;             /* the fault is */
-    bool outcast;          /* not an event: the rank learns that it was dropped */
+    unsigned from;         /* MESSAGE, LOST; STORED: who sent the results */
     unsigned fault_plus_1; /* not an event: this fault of the configuration */
     enum event_type type;
-    unsigned from;        /* MESSAGE, LOST; STORED: who sent the results */
-    unsigned char *bytes; /* MESSAGE: encoded, owned */
-    size_t size;
-    void *data;          /* MESSAGE: data payload; STORED: what is still to be written; owned */
+    bool wake;           /* the rank is no longer busy: it takes the next event of its queue */
+    bool dropped;        /* it will not happen after all */
+    bool lost;           /* STORED; FAILURE: it ends the process that computes it */
+    bool over;           /* the fault is */
+    bool outcast;        /* not an event: the rank learns that it was dropped */
+    size_t size;         /* MESSAGE: of the encoded bytes; STORED: of the data */
+    void *data;          /* MESSAGE: data payload; STORED: what is still to be written; PROBED: the speed; owned */
     uint64_t generation; /* MARK, SLICE, FAILURE, FINISHED: of the running chunk; TIMER: of the deadline */
-    uint64_t done;       /* MARK, SLICE, FAILURE, FINISHED: iterations of the chunk behind it */
-    struct part part;    /* STORED */
     const char *text;
+    union {
+        unsigned char small[FUTURE_SMALL]; /* MESSAGE: encoded, up to that size */
+        unsigned char *bytes;              /* MESSAGE: longer ones; owned */
+        struct part part;                  /* STORED */
+        uint64_t done; /* MARK, SLICE, FAILURE, FINISHED: iterations of the chunk behind it; LOAD: what it is */
+    };
 };
 
-/* Frees what it owns. */
-void future_release(struct future *future);
+/* When one of them is due. */
+struct due {
+    uint64_t at_ns, sequence;
+    struct future *future;
+};
+
+/* So many futures are allocated at once; they stay where they are. */
+#define HEAP_BLOCK 1024
 
 struct heap {
-    struct future *items; /* owned */
+    struct due *items; /* [length]; owned */
     size_t length, capacity;
     uint64_t sequence;
+    struct future **blocks; /* owned */
+    size_t block_count;
+    struct future *unused;
 };
 
-/* Schedules; takes over what `future` owns. -1 when memory is out. */
-int heap_push(struct heap *heap, const struct future *future);
+/* An empty one that the caller fills and schedules, or returns; NULL when memory is out. */
+struct future *heap_new(struct heap *heap);
 
-/* The earliest; false when nothing will happen any more. The caller takes over what it owns. */
-bool heap_pop(struct heap *heap, struct future *future);
+/* Schedules it. -1 when memory is out; it is returned then. */
+int heap_push(struct heap *heap, struct future *future);
+
+/* The earliest; NULL when nothing will happen any more. The caller returns it. */
+struct future *heap_pop(struct heap *heap);
+
+/* Frees what it owns; it may be used again. */
+void heap_return(struct heap *heap, struct future *future);
+
 /* What the rank computes takes so many times as long from `now_ns` on. */
 void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor);
+
+/* Frees all, those included that were popped or not pushed. */
 void heap_fini(struct heap *heap);
+
+/* The encoded bytes of a MESSAGE. */
+static inline const unsigned char *future_bytes(const struct future *future)
+{
+    return future->size > FUTURE_SMALL ? future->bytes : future->small;
+}

@@ -26,13 +26,12 @@ struct node {
     uint64_t busy_until_ns;
     uint64_t deadline_ns; /* for which a TIMER is scheduled; NEVER if none */
     uint64_t timer_generation;
-    struct actions actions;
-    bool synced; /* by the action before */
+    uint64_t messages, bytes; /* sent so far */
+    bool synced;              /* by the action before */
     double speed;
     uint64_t slow_at_ns; /* NEVER for most */
     double slow_factor;
-    unsigned worker;     /* which it is, where it is one */
-    struct speed probed; /* the result of the probe that is running */
+    unsigned worker; /* which it is, where it is one */
     struct running running;
     struct future *queue_first, **queue_last; /* what arrived while it was busy */
     unsigned wakes;                           /* scheduled */
@@ -55,17 +54,24 @@ struct virtual_cluster {
     struct worker *workers;
     unsigned **master_ranks; /* [masters] ranks of its workers */
     struct node *nodes;      /* [ranks] */
+    struct actions actions;  /* of the step that is running */
+    double sending_ns;       /* what its messages have taken so far */
+    bool event_faults;       /* some of the configuration come at an event */
     struct heap heap;
     uint64_t now_ns;
     uint64_t *output;       /* [count] collected records */
     unsigned char *written; /* [count] times written */
-    uint64_t *arrivals;     /* [ranks * ranks] of the latest message from one to another; NULL: they cannot overtake */
+    uint64_t *arrivals;     /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
     bool *dropped;          /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
     uint64_t stores, records, syncs, sends;
     struct ranges journalled;
     struct virtual_result result;
     bool out_of_memory;
 };
+
+/* Messages go to and from a master and the supermaster only: each pair of ranks is a lower rank of the tree, one of
+ * these two above it, and a direction. */
+#define LANES 4
 
 static inline unsigned cluster_ranks(const struct virtual_config *config)
 {
@@ -74,7 +80,7 @@ static inline unsigned cluster_ranks(const struct virtual_config *config)
 
 /* --- cluster.c --- */
 
-/* Takes over what `future` owns. */
+/* Schedules a copy of it, which takes over what it owns. */
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
 /* When the rank is no longer busy it takes the next event of its queue. */
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
@@ -87,7 +93,8 @@ void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *s
 
 /* --- work.c --- */
 
-void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+/* The chunk begins so long after the step. */
+void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
 /* Whether workers tell the loads of their cores; what one tells first, as in a REQUEST. */
 bool work_tells_loads(const struct virtual_cluster *cluster);

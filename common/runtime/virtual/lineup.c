@@ -29,6 +29,8 @@ static int build_topology(struct virtual_cluster *cluster)
             hellos[i].role = ROLE_WORKER;
             hellos[i].node = spread(i - 1 - config->masters, config->workers, nodes);
         }
+        if (config->rank_node != NULL)
+            hellos[i].node = config->rank_node[i];
         cluster->nodes[i].node = hellos[i].node;
     }
     int result = topology_init(&cluster->topology, hellos, ranks, !config->group_even);
@@ -40,6 +42,10 @@ static int build_topology(struct virtual_cluster *cluster)
 static int init_job(struct virtual_cluster *cluster, struct error *error)
 {
     struct job *job = &cluster->job;
+    if (cluster->config.job != NULL) {
+        *job = *cluster->config.job;
+        return 0;
+    }
     job_init(job);
     job->power = cluster->config.measure_power ? JOB_POWER_MEASURE : JOB_POWER_EQUAL;
     return job_set_technique(job, cluster->config.technique, error);
@@ -62,6 +68,9 @@ static int init_supermaster(struct virtual_cluster *cluster, struct error *error
         .chained = config->chained,
         .record_bytes = store_record_bytes(config),
         .drain_ns = cluster->job.drain_ns,
+        .once = config->once,
+        .childless = config->childless,
+        .are_tasks = config->are_tasks,
         .retries = config->retries,
         .journal = config->journal,
         .done = config->done,
@@ -98,6 +107,8 @@ static int init_masters(struct virtual_cluster *cluster)
             .workers = count,
             .record_bytes = store_record_bytes(&cluster->config),
             .drain_ns = cluster->job.drain_ns,
+            .once = cluster->config.once,
+            .childless = cluster->config.childless,
             .feedback = job_learns(&cluster->job),
             .retries = cluster->config.retries,
             .sync = cluster->config.sync,
@@ -153,8 +164,8 @@ static int allocate(struct virtual_cluster *cluster)
     cluster->workers = calloc(config->workers + 1, sizeof *cluster->workers);
     if (!cluster->nodes || !cluster->masters || !cluster->master_ranks || !cluster->workers)
         return -1;
-    if (config->jitter_ns > 0 || config->fault_count > 0) {
-        cluster->arrivals = calloc((size_t)ranks * ranks, sizeof *cluster->arrivals);
+    if (config->jitter_ns > 0 || config->fault_count > 0 || config->in_order) {
+        cluster->arrivals = calloc((size_t)ranks * LANES, sizeof *cluster->arrivals);
         if (cluster->arrivals == NULL)
             return -1;
     }
@@ -167,12 +178,11 @@ static int allocate(struct virtual_cluster *cluster)
     for (unsigned i = 0; i < ranks; i++) {
         cluster->nodes[i].deadline_ns = NEVER;
         cluster->nodes[i].slow_at_ns = NEVER;
-        cluster->nodes[i].service_factor = cluster->nodes[i].slow_factor = cluster->nodes[i].speed = 1;
+        cluster->nodes[i].service_factor = config->rank_speeds != NULL ? 1 / config->rank_speeds[i] : 1;
+        cluster->nodes[i].slow_factor = cluster->nodes[i].speed = 1;
         cluster->nodes[i].queue_last = &cluster->nodes[i].queue_first;
-        if (actions_init(&cluster->nodes[i].actions, ACTIONS) < 0)
-            return -1;
     }
-    return 0;
+    return actions_init(&cluster->actions, ACTIONS);
 }
 
 struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error)
@@ -183,6 +193,8 @@ struct virtual_cluster *virtual_new(const struct virtual_config *config, struct 
         return NULL;
     }
     cluster->config = *config;
+    for (unsigned i = 0; i < config->fault_count; i++)
+        cluster->event_faults |= config->faults[i].at_event > 0;
     if (allocate(cluster) < 0 || build_topology(cluster) < 0) {
         error_set(error, "out of memory");
     } else if (init_job(cluster, error) == 0 && init_supermaster(cluster, error) == 0) {
@@ -208,14 +220,7 @@ void virtual_free(struct virtual_cluster *cluster)
         master_fini(&cluster->masters[m]);
         free(cluster->master_ranks[m]);
     }
-    for (unsigned i = 0; cluster->nodes != NULL && i < cluster_ranks(&cluster->config); i++) {
-        actions_fini(&cluster->nodes[i].actions);
-        for (struct future *future = cluster->nodes[i].queue_first, *next; future != NULL; future = next) {
-            next = future->next;
-            future_release(future);
-            free(future);
-        }
-    }
+    actions_fini(&cluster->actions);
     topology_fini(&cluster->topology);
     free(cluster->nodes);
     free(cluster->arrivals);

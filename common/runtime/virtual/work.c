@@ -6,7 +6,20 @@
 
 static double iteration_cost(const struct virtual_cluster *cluster, uint64_t iteration)
 {
-    return cluster->config.cost_ns != NULL ? cluster->config.cost_ns(cluster->config.context, iteration) : 1000;
+    const struct virtual_config *config = &cluster->config;
+    if (config->costs_ns != NULL)
+        return config->costs_ns(config->context, iteration, 1);
+    return config->cost_ns != NULL ? config->cost_ns(config->context, iteration) : 1000;
+}
+
+static double range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
+{
+    if (cluster->config.costs_ns != NULL)
+        return cluster->config.costs_ns(cluster->config.context, first, count);
+    double sum = 0;
+    for (uint64_t i = first; i < first + count; i++)
+        sum += iteration_cost(cluster, i);
+    return sum;
 }
 
 /* Time of its core that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
@@ -46,10 +59,7 @@ static double time_of(const struct virtual_cluster *cluster, const struct node *
 static uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
                         uint64_t first, uint64_t count)
 {
-    double sum = 0;
-    for (uint64_t i = first; i < first + count; i++)
-        sum += iteration_cost(cluster, i);
-    return (uint64_t)time_of(cluster, node, started_ns, sum);
+    return (uint64_t)time_of(cluster, node, started_ns, range_cost(cluster, first, count));
 }
 
 bool work_tells_loads(const struct virtual_cluster *cluster)
@@ -140,16 +150,17 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
     return ledger->done + ranges_total(&ledger->failed) >= before;
 }
 
-void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)
 {
     struct node *node = &cluster->nodes[rank];
-    uint64_t slice = cluster->config.slice_iterations, count = action->run.count;
+    uint64_t slice = cluster->config.slice_iterations, count = action->run.count,
+             begins_ns = cluster->now_ns + later_ns;
     cluster->result.too_early += !is_in_time(cluster, action->run.first);
     node->running = (struct running){
         .first = action->run.first,
         .count = count,
-        .started_ns = cluster->now_ns,
-        .ends_ns = cluster->now_ns + work_ns(cluster, node, cluster->now_ns, action->run.first, count),
+        .started_ns = begins_ns,
+        .ends_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, count),
         .careful = action->run.careful,
         .generation = node->running.generation + 1,
     };
@@ -159,7 +170,7 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
     for (uint64_t done = slice; slice > 0 && cluster->config.collect && done < count; done += slice) {
         future.type = EVENT_SLICE;
         future.done = done;
-        future.at_ns = cluster->now_ns + work_ns(cluster, node, cluster->now_ns, action->run.first, done);
+        future.at_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, done);
         cluster_schedule(cluster, &future);
     }
     future.type = EVENT_FINISHED;
@@ -186,9 +197,12 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
         }
         probe_add(&probe, count, (uint64_t)last - (uint64_t)began);
     }
-    probe_finish(&probe, &node->probed);
-    cluster_schedule(cluster,
-                     &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns, .rank = rank, .type = EVENT_PROBED});
+    struct speed speed = {0};
+    probe_finish(&probe, &speed);
+    cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns,
+                                               .rank = rank,
+                                               .type = EVENT_PROBED,
+                                               .data = cluster_copy(cluster, &speed, sizeof speed)});
 }
 
 /* What timing the chunk in pieces shows. */
@@ -199,7 +213,9 @@ void work_time_pieces(const struct virtual_cluster *cluster, const struct node *
     double iteration_ns = (double)chunk->compute_ns / (double)running->count, cost = 0, before = 0;
     for (uint64_t done = 0, piece; done < running->count; done += piece) {
         piece = spread_piece(running->count, running->count - done, iteration_ns);
-        for (uint64_t i = 0; i < piece; i++)
+        if (cluster->config.costs_ns != NULL)
+            cost += range_cost(cluster, running->first + done, piece);
+        for (uint64_t i = 0; cluster->config.costs_ns == NULL && i < piece; i++)
             cost += iteration_cost(cluster, running->first + done + i);
         double now = time_of(cluster, node, running->started_ns, cost);
         spread_add(&spread, piece, now - before);
