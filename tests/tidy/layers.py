@@ -49,6 +49,7 @@ LEVELS = [
     ("common/predict/*", 2),
     ("common/mesh/*", 2),
     ("common/simulate/*", 2),
+    ("common/image/*", 2),
     ("common/sched/*", 1),
     ("proto/*", 1),
     ("common/util/*", 0),
