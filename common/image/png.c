@@ -70,6 +70,9 @@ static int read_head(struct reader *reader, struct image *image)
     return 0;
 }
 
+/* No compressed byte stands for more than this. */
+#define DEFLATE_MOST 1032u
+
 /* Room for all rows where they come in several passes, else for one. */
 static int prepare_rows(struct reader *reader, uint32_t rows)
 {
@@ -94,6 +97,9 @@ static int read_pixels(struct reader *reader, struct image *image)
     bool passes = png_set_interlace_handling(reader->png) > 1;
     png_read_update_info(reader->png, reader->info);
     unsigned channels = png_get_channels(reader->png, reader->info);
+    if ((uint64_t)image->width * image->height / 8 / DEFLATE_MOST > (uint64_t)(reader->end - reader->at))
+        return error_set(reader->error, "it is cut off: it is too short for its %u x %u pixels", image->width,
+                         image->height);
     if (image_allocate(image, reader->error) < 0 || prepare_rows(reader, passes ? image->height : 1) < 0)
         return -1;
     if (passes)

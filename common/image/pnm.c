@@ -101,6 +101,20 @@ static bool take_pixel(struct reader *reader, uint8_t *level)
     return true;
 }
 
+static int refuse_row(const struct image *image, uint64_t row, struct error *error)
+{
+    return error_set(error, "it is cut off: row %llu of %u is not complete", (unsigned long long)row + 1,
+                     image->height);
+}
+
+/* Whether there are bytes enough for all samples, before there is room made for them. */
+static int check_length(const struct reader *reader, const struct image *image, struct error *error)
+{
+    uint64_t row = (uint64_t)image->width * reader->channels * (reader->is_text || reader->highest > UINT8_MAX ? 2 : 1);
+    uint64_t left = (uint64_t)(reader->end - reader->at) + reader->is_text; /* the last number needs no blank */
+    return left / row >= image->height ? 0 : refuse_row(image, left / row, error);
+}
+
 int image_read_pnm(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error)
 {
     struct reader reader = {.at = bytes, .end = bytes + size};
@@ -108,12 +122,11 @@ int image_read_pnm(struct image *image, const uint8_t *bytes, size_t size, bool 
         return -1;
     if (!pixels)
         return 0;
-    if (image_allocate(image, error) < 0)
+    if (check_length(&reader, image, error) < 0 || image_allocate(image, error) < 0)
         return -1;
     const uint64_t count = (uint64_t)image->width * image->height;
     for (uint64_t i = 0; i < count; i++)
         if (!take_pixel(&reader, &image->gray[i]))
-            return error_set(error, "it is cut off: row %llu of %u is not complete",
-                             (unsigned long long)(i / image->width + 1), image->height);
+            return refuse_row(image, i / image->width, error);
     return 0;
 }

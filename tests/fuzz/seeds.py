@@ -11,6 +11,7 @@ import os
 import re
 import struct
 import sys
+import zlib
 
 from run import SHARES
 
@@ -405,6 +406,28 @@ PLY = {
     "nothing": b"ply\nformat ascii 1.0\nelement a 99\nelement vertex 1\nproperty int x\nend_header\n" + b" " * 99,
 }
 
+
+def png(rows, width, height, bits=8, colour=0, interlaced=0, other=b""):
+    """Rows as they stand in the file, with their filters; not compressed, so that every zlib writes the same."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    stored = b"\x78\x01\x01" + struct.pack("<HH", len(rows), len(rows) ^ 0xffff) + rows + struct.pack(">I", zlib.adler32(rows))
+    head = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, interlaced)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + other + chunk(b"IDAT", stored) + chunk(b"IEND", b"")
+
+
+GRAY = png(b"\0\x10\x20\0\x30\x40", 2, 2)
+IMAGES = {
+    "pgm": b"P5 2 2 255\n\0\x40\x80\xff", "comment": b"P5\n# a\n2 # b\n1\n255\n\0\xff", "text": b"P2 2 2 15 0 5\n10 15", "ppm": b"P6 1 1 255\n\1\2\3",
+    "ppm-text": b"P3 1 1 9\n1 2 3", "deep": b"P5 1 2 65535\n\0\1\xff\xff", "low": b"P5 1 1 1\n\7", "cut": b"P5 2 2 255\n\0\x40", "cut-head": b"P5 2",
+    "none": b"P5 0 1 255\n", "huge": b"P5 1048576 4096 255\n", "larger": b"P5 99999999999999999999 1 255\n", "highest": b"P5 1 1 65536\n\0", "bits": b"P4 8 1\n\0",
+    "empty": b"", "word": b"picture", "png": GRAY, "png-cut": GRAY[:-20], "png-head": GRAY[:20], "png-crc": GRAY[:29] + b"\0\0\0\0" + GRAY[33:], "png-magic": GRAY[:8],
+    "png-bits": png(b"\0\x80\0\x40", 2, 2, bits=1), "png-deep": png(b"\0\1\2\3\4", 2, 1, bits=16), "png-rgb": png(b"\0\1\2\3", 1, 1, colour=2),
+    "png-alpha": png(b"\0\1\2\3\x80", 1, 1, colour=6), "png-gray-alpha": png(b"\0\1\x80", 1, 1, colour=4),
+    "png-palette": png(b"\0\0\0\1", 1, 2, colour=3, other=struct.pack(">I", 6) + b"PLTE\1\2\3\4\5\6" + struct.pack(">I", zlib.crc32(b"PLTE\1\2\3\4\5\6"))),
+    "png-interlaced": png(b"\0\x10\0\x20\0\x30\x40", 2, 2, interlaced=1), "png-large": png(b"\0", 1 << 20, 1 << 12), "png-zero": png(b"\0", 0, 1),
+}
+
 STATUS = {  # the first byte says how it is cut
     "empty": b"", "begun": b"\x04begun 1234\n", "done": b"\x00begun 1234\nsupermaster 0\n", "lossy": b"\x1fbegun 9\nsupermaster 3 lossy\n",
     "worker": b"\x02worker 1\nsupermaster 0\n", "unknown": b"\x05supermaster 7\nsupermaster -1\nmaster x\n",
@@ -451,7 +474,7 @@ TASKS = {
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
-    "parts": PARTS, "tasks": TASKS, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
+    "parts": PARTS, "tasks": TASKS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
 }
 
 # For libFuzzer and AFL++: words to put in.
