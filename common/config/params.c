@@ -282,8 +282,8 @@ static int check_records(const struct hdss_kernel *kernel, const struct hdss_loo
 {
     size_t element = hdss_type_size(loop->type);
     uint64_t elements, bytes;
-    if (kernel->run == NULL || element == 0 || loop->record_length == 0 || loop->dims == 0 ||
-        loop->dims > HDSS_DIMS_MAX)
+    bool runs = loop->sync > 0 ? kernel->run_block != NULL : kernel->run != NULL;
+    if (!runs || element == 0 || loop->record_length == 0 || loop->dims == 0 || loop->dims > HDSS_DIMS_MAX)
         return error_set(error, "%s: the kernel describes no result it could have", kernel->name);
     if (!multiply(loop->iterations, loop->record_length, &elements) || !multiply(elements, element, &bytes) ||
         bytes > INT64_MAX / 2)
@@ -332,6 +332,30 @@ static int check_steps(const struct hdss_kernel *kernel, const struct hdss_loop 
     return error_set(error, "%s: the kernel describes no time steps it could have", kernel->name);
 }
 
+/* What a chunk hands to the next: as much as a message may have is plenty. */
+#define BOUNDARY_MAX (UINT64_C(1) << 30)
+
+/* How far a chunk's first row has to be for its last one to be complete is a number of 64 bits. */
+static bool dependencies_are_sound(const struct hdss_loop *loop)
+{
+    uint64_t behind, bytes;
+    return loop->streams == 0 && loop->distance > 0 && loop->reach <= loop->sync && loop->boundary_bytes > 0 &&
+           multiply(loop->iterations, loop->reach, &behind) && behind <= INT64_MAX &&
+           multiply(loop->sync, loop->boundary_bytes, &bytes) && bytes <= BOUNDARY_MAX;
+}
+
+static int check_dependencies(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
+{
+    if (loop->sync == 0)
+        return 0;
+    if (!dependencies_are_sound(loop))
+        return error_set(error, "%s: the kernel describes no dependencies it could have", kernel->name);
+    return loop->steps <= 1
+               ? 0
+               : error_set(error, "%s: the kernel describes both dependencies and time steps; accepted: one of them",
+                           kernel->name);
+}
+
 int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
                     struct error *error)
 {
@@ -339,7 +363,8 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     *loop = (struct hdss_loop){0};
     if (kernel->describe(values, loop, line) < 0)
         return error_set(error, "%s: %s", kernel->name, line);
-    if (check_steps(kernel, loop, error) < 0)
+    loop->note[sizeof loop->note - 1] = '\0';
+    if (check_steps(kernel, loop, error) < 0 || check_dependencies(kernel, loop, error) < 0)
         return -1;
     return loop->streams > 0 ? check_streams(kernel, loop, error) : check_records(kernel, loop, error);
 }

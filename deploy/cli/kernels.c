@@ -103,6 +103,20 @@ static void print_streams(const struct hdss_loop *loop)
         printf("output  %s, unless --output says another\n", loop->output);
 }
 
+static void print_dependencies(const struct hdss_loop *loop)
+{
+    if (loop->sync == 0)
+        return;
+    printf("needs   ");
+    if (loop->distance > 1)
+        printf("the %" PRIu64 " iterations before it", loop->distance);
+    else
+        printf("the iteration before it");
+    printf(", up to %" PRIu64 " element%s further on of %" PRIu64 "; a chunk hands over %" PRIu64 " byte%s of each\n",
+           loop->reach, loop->reach == 1 ? "" : "s", loop->sync, loop->boundary_bytes,
+           loop->boundary_bytes == 1 ? "" : "s");
+}
+
 static void print_loop(const struct hdss_loop *loop)
 {
     char layout[TEXT_MAX];
@@ -111,6 +125,7 @@ static void print_loop(const struct hdss_loop *loop)
         print_streams(loop);
         return;
     }
+    print_dependencies(loop);
     printf("record  %" PRIu64 " x %s, %zu bytes per iteration\n", loop->record_length, type_name(loop->type),
            hdss_record_size(loop));
     printf("result  ");
@@ -149,6 +164,8 @@ static int describe_named(const char *name, unsigned count, const char *const *w
            kernel_params_count(kernel) > 0 ? "parameters" : "no parameters");
     print_params(kernel, values);
     print_loop(&loop);
+    if (loop.note[0] != '\0')
+        printf("note    %s\n", loop.note);
     return finish();
 }
 

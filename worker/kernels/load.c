@@ -58,8 +58,10 @@ static int check_plugin(const char *name, const struct hdss_kernel *kernel, stru
         if (needed[i] == NULL)
             return error_set(error, "kernel %.200s: its name, version, summary or table of parameters is missing",
                              name);
-    if (kernel->describe == NULL || kernel->open == NULL || (kernel->run == NULL && kernel->run_variable == NULL))
-        return error_set(error, "kernel %.200s: it lacks describe(), open(), or run() or run_variable()", name);
+    bool runs = kernel->run != NULL || kernel->run_variable != NULL || kernel->run_block != NULL;
+    if (kernel->describe == NULL || kernel->open == NULL || !runs)
+        return error_set(error, "kernel %.200s: it lacks describe(), open(), or run(), run_variable() or run_block()",
+                         name);
     return kernel_check_table(name, kernel, error);
 }
 

@@ -3,7 +3,8 @@
  * A kernel is a constant `struct hdss_kernel`. The daemons call describe() on every rank (cheap: it checks the
  * parameters and says how long the loop is and what one iteration yields), open() on the workers only, then
  * run() or run_variable() for range after range in any order, and close(). A worker calls these from one thread, unless
- * it is told to use several (--threads): see enum hdss_threads.
+ * it is told to use several (--threads): see enum hdss_threads. Where iterations depend on those before them
+ * run_block() takes the place of run(): see struct hdss_block.
  *
  * What an iteration yields is either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
  * streams, as many as it likes. Records make up an array, streams make up files: the bytes of all iterations one after
@@ -23,13 +24,15 @@ extern "C" {
 #endif
 
 /* To be raised when a structure or the meaning of a call in this header changes. */
-#define HDSS_KERNEL_ABI 4
+#define HDSS_KERNEL_ABI 5
 
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
 #define HDSS_STREAMS_MAX 3
 /* Of a file's name, with its NUL. */
 #define HDSS_OUTPUT_MAX 512
+/* Of a line for the user, with its NUL. */
+#define HDSS_NOTE_MAX 256
 
 enum hdss_param_kind {
     HDSS_PARAM_INTEGER, /* value.integer */
@@ -97,13 +100,24 @@ struct hdss_loop {
     bool waits;          /* an iteration sleeps rather than computes: time it by the wall clock */
     uint64_t full_value; /* for pictures of integers: the value drawn black (the inside); 0 if there is none. Where
                             there is one, no iteration yields 0, and 0 is drawn as "not computed" */
-    bool has_effects;    /* an iteration does more than yield its output: none is run only to be timed, nor by a second
-                            worker only because it takes long, and without --power all workers count as equally fast */
-    bool are_tasks;      /* iterations are called tasks, and count from 1, wherever people read of them */
-    uint64_t steps;      /* time steps, of which the loop has as many iterations each: none of a step begins before all
-                            of the step before are done. 0 is taken as 1 */
-    uint64_t inputs;     /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
-                            same, and so must a run that is resumed */
+    bool is_bilevel;  /* of HDSS_UINT8: all values are 0, drawn black, or 1, drawn white; a picture has one bit for each
+                       */
+    bool has_effects; /* an iteration does more than yield its output: none is run only to be timed, nor by a second
+                         worker only because it takes long, and without --power all workers count as equally fast */
+    bool are_tasks;   /* iterations are called tasks, and count from 1, wherever people read of them */
+    uint64_t steps;   /* time steps, of which the loop has as many iterations each: none of a step begins before all
+                         of the step before are done. 0 is taken as 1 */
+    uint64_t inputs;  /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
+                         same, and so must a run that is resumed */
+    char note[HDSS_NOTE_MAX]; /* a line that the user is to be told once, such as that an input was converted; "": none
+                               */
+    /* Dependencies, of a kernel with run_block(). An iteration is a row of `sync` elements along the synchronization
+     * dimension, each of which may need those before it in its row, and of the `distance` rows before its own those up
+     * to `reach` elements further along. A further dimension is the kernel's own business. */
+    uint64_t sync;           /* 0: iterations do not depend on one another */
+    uint64_t distance;       /* at least 1; no chunk is smaller, but for the last */
+    uint64_t reach;          /* at most `sync` */
+    uint64_t boundary_bytes; /* what a chunk hands to the next of each element along `sync`: at least 1 */
     /* of variable output: with it nothing about records is looked at */
     unsigned streams; /* 0: there are records */
     struct hdss_stream stream[HDSS_STREAMS_MAX];
@@ -132,6 +146,45 @@ struct hdss_output {
 
 /* Returned by run_variable(): it waits for something that is not the worker's. */
 #define HDSS_WAIT 1
+
+/* One step of a chunk, in a loop with dependencies. A chunk is computed in steps along the synchronization dimension;
+ * between two of them workers exchange boundary data, so that neighbouring chunks are computed side by side.
+ *
+ * In a step the first row of the chunk goes on from element `from` to `to`, and each row stays `reach` elements behind
+ * the row before it: row i, counted from 0, computes elements hdss_block_begin() up to, not including,
+ * hdss_block_end(). The rows are to be computed in their order; what a row needs of those before it is then there. The
+ * steps of a chunk come one after another, `from` being the `to` of the step before, from 0 on until the last row is
+ * complete; no step of another chunk comes between. */
+struct hdss_block {
+    uint64_t first, count; /* the chunk: iterations first .. first + count - 1 */
+    uint64_t from, to;     /* of its first row; beyond `sync` while the last rows are being completed */
+    uint64_t sync, reach;  /* as in the loop */
+    const void *before;    /* what the chunk before has handed over, of elements 0 .. to + reach - 1; aligned to 64
+                              bytes. NULL where `first` is the loop's first iteration */
+    void *after;           /* sync * boundary_bytes, aligned to 64 bytes: what this chunk hands over. Of each element
+                              that the last row computes it is to be filled in by the same step; elsewhere it may be
+                              written to meanwhile. It keeps its contents from step to step */
+    void *records;         /* count * record_length elements, aligned to 64 bytes, which keep their contents likewise: a
+                              row's record is to be complete when the row is */
+};
+
+static inline uint64_t hdss_block_clip(const struct hdss_block *block, uint64_t row, uint64_t at)
+{
+    uint64_t behind = row * block->reach;
+    at = at > behind ? at - behind : 0;
+    return at < block->sync ? at : block->sync;
+}
+
+/* Elements along `sync` that row `row` of the chunk computes in this step: none where both are the same. */
+static inline uint64_t hdss_block_begin(const struct hdss_block *block, uint64_t row)
+{
+    return hdss_block_clip(block, row, block->from);
+}
+
+static inline uint64_t hdss_block_end(const struct hdss_block *block, uint64_t row)
+{
+    return hdss_block_clip(block, row, block->to);
+}
 
 /* What a kernel allows a worker that has several threads. */
 enum hdss_threads {
@@ -197,6 +250,12 @@ struct hdss_kernel {
 
     /* Of a kernel with records and no effects: others have one thread in any case. */
     enum hdss_threads threads;
+
+    /* Computes one step of a chunk: what run() does where iterations depend on those before them. Called where the loop
+     * has a `sync`, and then run() is not; a kernel may have both. Returns 0, or -1 with one line in `error`, which
+     * ends the run. To be measured, single iterations are run before the loop with `before` all zeros. NULL where
+     * iterations are always independent. */
+    int (*run_block)(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX]);
 };
 
 /* Declares the kernel of a shared object, before its definition: HDSS_KERNEL(hdss_kernel) = { HDSS_KERNEL_ABI, .. }; */
