@@ -52,9 +52,12 @@ struct exec_buffer {
     bool sent;            /* on its way: not to be touched */
 };
 
+struct pipeline;
+
 struct exec {
     struct exec_config config;
     void *instance;
+    struct pipeline *pipeline; /* of a loop with dependencies, whose chunks it runs; NULL for others */
     bool open;
     uint64_t record_bytes, capacity; /* bytes of a record; records that fit a buffer */
     struct exec_buffer buffers[EXEC_BUFFERS];

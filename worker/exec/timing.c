@@ -1,5 +1,6 @@
 /* Timing what is too short for the clock: chunks that are computed in runs (see inline.h), and the iterations of a
  * probe. */
+#include "worker/exec/pipeline.h"
 #include "worker/exec/steps.h"
 
 #include "common/clock/clock.h"
@@ -137,6 +138,10 @@ uint64_t exec_pause(struct exec *exec)
 static void run_probe(struct exec *exec, const struct probe *probe, uint64_t k)
 {
     uint64_t iteration = probe_iteration(probe, k);
+    if (exec->pipeline != NULL) {
+        pipeline_try_row(exec->pipeline, iteration);
+        return;
+    }
     if (exec->variable)
         output_clear(&exec->output, iteration);
     exec_call_kernel(exec, iteration, 1, exec->variable ? NULL : exec->buffers[0].bytes + EXEC_HEADROOM);

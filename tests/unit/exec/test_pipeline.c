@@ -1,0 +1,450 @@
+/* Chunks that depend on one another: whatever the chunks, the points, the workers and the order in which boundary data
+ * come, the result is that of the serial loop; nothing is computed before what it needs is there; boundary data are
+ * told at the points, and parts of results leave whole and are not touched before they are through. */
+#include "common/util/digest.h"
+#include "common/util/random.h"
+#include "tests/lib/suite.h"
+#include "worker/exec/pipeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- a kernel whose element (i, s) needs (i - distance, up to s + reach) and (i, s - 1) --- */
+
+enum { SYNC_MAX = 300, ROWS_MAX = 120, DISTANCE_MAX = 3 };
+
+static struct hdss_loop loop;
+static uint64_t fail_at; /* row at which the kernel fails */
+static uint32_t expected[ROWS_MAX][SYNC_MAX];
+
+static uint32_t combine(uint32_t above, uint32_t left, uint64_t row, uint64_t s)
+{
+    return (above * 2654435761u ^ left * 40503u) + (uint32_t)(row * 977 + s);
+}
+
+/* The farthest element of the row above that is needed. */
+static uint64_t farthest(uint64_t s)
+{
+    return s + loop.reach < loop.sync ? s + loop.reach : loop.sync - 1;
+}
+
+static void compute_serially(uint64_t rows)
+{
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t s = 0; s < loop.sync; s++)
+            expected[i][s] = combine(i >= loop.distance ? expected[i - loop.distance][farthest(s)] : 0,
+                                     s > 0 ? expected[i][s - 1] : 0, i, s);
+}
+
+/* Boundary data are, of each element, that of the last `distance` rows of the chunk. */
+static int run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
+{
+    (void)instance;
+    const uint32_t(*before)[DISTANCE_MAX] = block->before;
+    uint32_t(*after)[DISTANCE_MAX] = block->after, *records = block->records;
+    if (fail_at >= block->first && fail_at < block->first + block->count) {
+        snprintf(error, HDSS_ERROR_MAX, "cannot do %llu", (unsigned long long)fail_at);
+        return -1;
+    }
+    for (uint64_t i = 0; i < block->count; i++)
+        for (uint64_t s = hdss_block_begin(block, i); s < hdss_block_end(block, i); s++) {
+            uint32_t above = 0;
+            if (i >= loop.distance)
+                above = records[(i - loop.distance) * loop.sync + farthest(s)];
+            else if (before != NULL)
+                above = before[farthest(s)][i];
+            uint32_t value = combine(above, s > 0 ? records[i * loop.sync + s - 1] : 0, block->first + i, s);
+            records[i * loop.sync + s] = value;
+            if (i + loop.distance >= block->count)
+                after[s][i + loop.distance - block->count] = value;
+        }
+    return 0;
+}
+
+static int open_kernel(const union hdss_value *values, const struct hdss_loop *described,
+                       const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)described, (void)worker, (void)instance, (void)error;
+    return 0;
+}
+
+static const struct hdss_kernel fake = {
+    .abi = HDSS_KERNEL_ABI, .name = "fake", .open = open_kernel, .run_block = run_block};
+
+static void describe(uint64_t rows, uint64_t sync, uint64_t distance, uint64_t reach)
+{
+    loop = (struct hdss_loop){.iterations = rows,
+                              .type = HDSS_UINT32,
+                              .record_length = sync,
+                              .dims = 2,
+                              .shape = {rows, sync},
+                              .sync = sync,
+                              .distance = distance,
+                              .reach = reach,
+                              .boundary_bytes = DISTANCE_MAX * sizeof(uint32_t)};
+    fail_at = UINT64_MAX;
+    compute_serially(rows);
+}
+
+/* --- workers --- */
+
+enum { WORKERS_MAX = 4, CHUNKS_MAX = ROWS_MAX };
+
+struct chunk {
+    uint64_t first, count;
+    unsigned worker;
+    const unsigned char *edge; /* its boundary data, as far as they were told */
+    uint64_t told, sent;
+    bool over;
+};
+
+static struct {
+    struct pipeline pipeline[WORKERS_MAX];
+    struct chunk chunk[CHUNKS_MAX];
+    unsigned workers, chunks;
+    unsigned next[WORKERS_MAX]; /* the chunk that it begins next */
+    bool runs[WORKERS_MAX];
+    const void *on_way[WORKERS_MAX][8];
+    unsigned on_way_count[WORKERS_MAX];
+    uint64_t digest, received[ROWS_MAX], edges;
+    struct random random;
+} run;
+
+static unsigned draw(unsigned most)
+{
+    return (unsigned)random_between(&run.random, 0, most);
+}
+
+static void open_workers(unsigned workers, uint64_t points, bool collect)
+{
+    run.workers = workers;
+    for (unsigned w = 0; w < workers; w++) {
+        const struct pipeline_config config = {
+            .exec = {.kernel = &fake,
+                     .loop = &loop,
+                     .collect = collect,
+                     .slowdown = 1,
+                     .probe_count = loop.iterations,
+                     .probe_least = 1},
+            .points = points,
+            .end = loop.iterations,
+        };
+        ck_assert_int_eq(pipeline_init(&run.pipeline[w], &config), 0);
+    }
+}
+
+static void close_workers(void)
+{
+    for (unsigned w = 0; w < run.workers; w++)
+        pipeline_fini(&run.pipeline[w]);
+}
+
+/* Chunks of up to `most` rows in ascending order, each for a worker of its own choice. */
+static void cut(uint64_t most)
+{
+    run.chunks = 0;
+    for (uint64_t first = 0; first < loop.iterations;) {
+        uint64_t left = loop.iterations - first, count = loop.distance + draw((unsigned)(most - loop.distance));
+        count = left < count + loop.distance ? left : count;
+        run.chunk[run.chunks++] = (struct chunk){.first = first, .count = count, .worker = draw(run.workers - 1)};
+        first += count;
+    }
+}
+
+static unsigned next_of(unsigned w, unsigned from)
+{
+    while (from < run.chunks && run.chunk[from].worker != w)
+        from++;
+    return from;
+}
+
+static struct chunk *chunk_at(uint64_t first)
+{
+    for (unsigned c = 0; c < run.chunks; c++)
+        if (run.chunk[c].first == first)
+            return &run.chunk[c];
+    return NULL;
+}
+
+static struct chunk *running_of(unsigned w)
+{
+    return &run.chunk[run.next[w]];
+}
+
+/* Takes what an event tells, and compares it with the serial loop. */
+static void take_results(const struct chunk *chunk, uint64_t sliced, const struct event *event)
+{
+    const uint32_t *records = event->chunk.data;
+    run.digest += event->chunk.digest;
+    for (uint64_t i = 0; i < event->chunk.count; i++) {
+        uint64_t row = chunk->first + sliced + i;
+        run.received[row]++;
+        if (records != NULL)
+            ck_assert_msg(memcmp(records + i * loop.sync, expected[row], loop.sync * sizeof *records) == 0, "row %llu",
+                          (unsigned long long)row);
+    }
+}
+
+static uint64_t sliced_of[WORKERS_MAX];
+
+static void begin_next(unsigned w)
+{
+    if (run.runs[w] || run.next[w] >= run.chunks)
+        return;
+    struct chunk *chunk = running_of(w), *before = chunk == run.chunk ? NULL : chunk - 1;
+    if (before != NULL && before->worker == w) {
+        ck_assert(before->over); /* a worker computes its chunks in their order */
+        pipeline_inherit(&run.pipeline[w], chunk->first);
+    }
+    pipeline_run(&run.pipeline[w], chunk->first, chunk->count, 0);
+    run.runs[w] = true;
+    sliced_of[w] = 0;
+}
+
+static void take_event(unsigned w, const struct event *event)
+{
+    struct chunk *chunk = running_of(w);
+    switch (event->type) {
+    case EVENT_EDGE:
+        ck_assert_uint_eq(event->edge.seam, chunk->first + chunk->count);
+        ck_assert_uint_gt(event->edge.bytes, chunk->told);
+        ck_assert(chunk->edge == NULL || chunk->edge == event->edge.data);
+        chunk->edge = event->edge.data;
+        chunk->told = event->edge.bytes;
+        run.edges++;
+        return;
+    case EVENT_SLICE:
+    case EVENT_FINISHED:
+        take_results(chunk, sliced_of[w], event);
+        sliced_of[w] += event->chunk.count;
+        if (event->chunk.data != NULL)
+            run.on_way[w][run.on_way_count[w]++] = event->chunk.data;
+        if (event->type == EVENT_SLICE)
+            return;
+        ck_assert_uint_eq(sliced_of[w], chunk->count);
+        ck_assert(chunk->first + chunk->count == loop.iterations || chunk->told == loop.sync * loop.boundary_bytes);
+        chunk->over = true;
+        run.runs[w] = false;
+        run.next[w] = next_of(w, run.next[w] + 1);
+        return;
+    default: ck_abort_msg("event %d", event->type);
+    }
+}
+
+/* Brings some of the boundary data that were told to where they are needed, now and then as a data message. */
+static void bring_some(struct chunk *chunk)
+{
+    struct chunk *next = chunk_at(chunk->first + chunk->count);
+    if (next == NULL || next->worker == chunk->worker || chunk->told == chunk->sent)
+        return;
+    struct pipeline *pipeline = &run.pipeline[next->worker];
+    uint64_t bytes = 1 + (uint64_t)draw((unsigned)(chunk->told - chunk->sent) - 1), offset = chunk->sent;
+    if (draw(1) > 0) {
+        pipeline_take(pipeline, next->first, offset, chunk->edge + offset, bytes);
+    } else {
+        void *room = pipeline_await(pipeline, next->first, offset, bytes);
+        ck_assert_ptr_nonnull(room);
+        memcpy(room, chunk->edge + offset, bytes);
+        pipeline_came(pipeline, next->first, offset, bytes);
+    }
+    chunk->sent += bytes;
+    if (chunk->sent == loop.sync * loop.boundary_bytes && chunk->over)
+        pipeline_release(&run.pipeline[chunk->worker], next->first);
+}
+
+static void bring_through(unsigned w)
+{
+    if (run.on_way_count[w] == 0)
+        return;
+    pipeline_sent(&run.pipeline[w], run.on_way[w][0]);
+    memmove(run.on_way[w], run.on_way[w] + 1, --run.on_way_count[w] * sizeof *run.on_way[w]);
+}
+
+static bool is_over(void)
+{
+    for (unsigned c = 0; c < run.chunks; c++)
+        if (!run.chunk[c].over)
+            return false;
+    return true;
+}
+
+static void run_all(uint64_t seed)
+{
+    for (unsigned w = 0; w < run.workers; w++)
+        run.next[w] = next_of(w, 0);
+    for (unsigned turns = 0; !is_over(); turns++) {
+        struct event event;
+        unsigned w = draw(run.workers - 1), c = draw(run.chunks - 1);
+        ck_assert_msg(turns < 10000000, "seed %llu stands still", (unsigned long long)seed);
+        begin_next(w);
+        if (pipeline_advance(&run.pipeline[w], &event) == TURN_EVENT)
+            take_event(w, &event);
+        bring_some(&run.chunk[c]);
+        if (draw(3) == 0 || run.on_way_count[w] == 8)
+            bring_through(w);
+    }
+    for (uint64_t row = 0; row < loop.iterations; row++)
+        ck_assert_uint_eq(run.received[row], 1);
+}
+
+START_TEST(any_chunks_on_any_workers_equal_the_serial_loop)
+{
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        memset(&run, 0, sizeof run);
+        random_init(&run.random, seed);
+        uint64_t distance = 1 + draw(DISTANCE_MAX - 1), sync = 1 + draw(SYNC_MAX - 1);
+        uint64_t rows = distance + draw(ROWS_MAX - DISTANCE_MAX), reach = draw(3) < sync ? draw(3) % (sync + 1) : 0;
+        describe(rows, sync, distance, reach);
+        open_workers(1 + draw(WORKERS_MAX - 1), 1 + draw((unsigned)sync - 1), draw(1) > 0);
+        cut(distance + draw(30));
+        run_all(seed);
+        uint64_t digest = 0;
+        for (uint64_t row = 0; row < rows; row++)
+            digest += digest_records(row, 1, expected[row], sync * sizeof expected[0][0]);
+        ck_assert_uint_eq(run.digest, digest);
+        close_workers();
+    }
+}
+END_TEST
+
+/* --- one worker --- */
+
+static void open_one(uint64_t points)
+{
+    memset(&run, 0, sizeof run);
+    open_workers(1, points, false);
+}
+
+/* The events of a chunk up to its end; the boundary data are told in `told`. */
+static unsigned count_edges(uint64_t told[SYNC_MAX])
+{
+    struct event event;
+    unsigned edges = 0;
+    for (enum turn turn; (turn = pipeline_advance(&run.pipeline[0], &event)) != TURN_BLOCKED;) {
+        if (turn != TURN_EVENT)
+            continue;
+        if (event.type == EVENT_FINISHED)
+            return edges;
+        if (event.type == EVENT_EDGE)
+            told[edges++] = event.edge.bytes / loop.boundary_bytes;
+    }
+    ck_abort_msg("the chunk did not end");
+    return 0;
+}
+
+/* As many messages as there are points, whatever the chunk: its last row is behind the first, and so the points of the
+ * first row are no points of the last. */
+START_TEST(boundary_data_are_told_once_for_each_point)
+{
+    const uint64_t points[] = {1, 3, 10, 100};
+    uint64_t told[SYNC_MAX];
+    for (unsigned i = 0; i < 4; i++) {
+        describe(40, 100, 1, 1);
+        open_one(points[i]);
+        pipeline_run(&run.pipeline[0], 0, 1, 0);
+        ck_assert_uint_eq(count_edges(told), points[i]);
+        for (unsigned k = 0; k < points[i]; k++)
+            ck_assert_uint_eq(told[k], k + 1 < points[i] ? (k + 1) * ((100 + points[i] - 1) / points[i]) : 100);
+        pipeline_inherit(&run.pipeline[0], 1);
+        pipeline_run(&run.pipeline[0], 1, 20, 0);
+        unsigned edges = count_edges(told);
+        ck_assert_uint_le(edges, points[i] + 1);
+        ck_assert_uint_ge(edges, points[i]);
+        ck_assert_uint_eq(told[edges - 1], 100);
+        close_workers();
+    }
+}
+END_TEST
+
+START_TEST(nothing_is_computed_before_its_data_are_there)
+{
+    struct event event;
+    uint32_t zeros[100 * DISTANCE_MAX] = {0};
+    describe(40, 100, 1, 2);
+    open_one(10);
+    struct pipeline *pipeline = &run.pipeline[0];
+    pipeline_run(pipeline, 10, 5, 0);
+    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    pipeline_take(pipeline, 10, 0, zeros, 2 * loop.boundary_bytes); /* of two elements, as far as the reach */
+    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    pipeline_take(pipeline, 10, 2 * loop.boundary_bytes, zeros, 3 * loop.boundary_bytes);
+    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_WORKED);
+    ck_assert_uint_eq(pipeline->from, 3);
+    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    /* What comes behind a message that is on its way waits for it. */
+    ck_assert_ptr_nonnull(pipeline_await(pipeline, 10, 5 * loop.boundary_bytes, 10 * loop.boundary_bytes));
+    pipeline_take(pipeline, 10, 15 * loop.boundary_bytes, zeros, 85 * loop.boundary_bytes);
+    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    pipeline_came(pipeline, 10, 5 * loop.boundary_bytes, 10 * loop.boundary_bytes);
+    ck_assert_int_ne(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    close_workers();
+}
+END_TEST
+
+START_TEST(a_mark_is_reached_by_the_work_that_is_done)
+{
+    struct event event;
+    describe(100, 100, 1, 1);
+    open_one(100);
+    struct pipeline *pipeline = &run.pipeline[0];
+    pipeline_run(pipeline, 0, 50, 25);
+    enum turn turn;
+    do
+        turn = pipeline_advance(pipeline, &event);
+    while (turn != TURN_EVENT || event.type == EVENT_EDGE);
+    ck_assert_int_eq(event.type, EVENT_MARK);
+    ck_assert_uint_ge(event.chunk.done, 25);
+    ck_assert_uint_le(event.chunk.done, 27);
+    /* Half of the elements are done: the first row is at 74 of 100, the last one at 25. */
+    ck_assert_uint_ge(pipeline->from, 74);
+    ck_assert_uint_le(pipeline->from, 77);
+    close_workers();
+}
+END_TEST
+
+START_TEST(a_kernel_that_fails_is_a_problem_said_once)
+{
+    struct event event;
+    describe(40, 100, 1, 1);
+    fail_at = 3;
+    open_one(10);
+    pipeline_run(&run.pipeline[0], 0, 5, 0);
+    ck_assert_int_eq(pipeline_advance(&run.pipeline[0], &event), TURN_EVENT);
+    ck_assert_int_eq(event.type, EVENT_PROBLEM);
+    ck_assert_str_eq(event.text, "cannot do 3");
+    ck_assert_int_eq(pipeline_advance(&run.pipeline[0], &event), TURN_BLOCKED);
+    close_workers();
+}
+END_TEST
+
+/* The probe runs single rows, and leaves nothing behind. */
+START_TEST(rows_are_probed)
+{
+    struct speed speed;
+    uint64_t told[SYNC_MAX];
+    describe(100, 300, 1, 1);
+    open_one(3);
+    exec_probe(&run.pipeline[0].exec, &speed);
+    ck_assert_double_gt(speed.mean_ns, 0);
+    pipeline_run(&run.pipeline[0], 0, 100, 0);
+    count_edges(told);
+    ck_assert_uint_eq(run.pipeline[0].seam_count, 0);
+    close_workers();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("pipeline");
+    TCase *tcase = tcase_create("pipeline");
+    tcase_add_test(tcase, any_chunks_on_any_workers_equal_the_serial_loop);
+    tcase_add_test(tcase, boundary_data_are_told_once_for_each_point);
+    tcase_add_test(tcase, nothing_is_computed_before_its_data_are_there);
+    tcase_add_test(tcase, a_mark_is_reached_by_the_work_that_is_done);
+    tcase_add_test(tcase, a_kernel_that_fails_is_a_problem_said_once);
+    tcase_add_test(tcase, rows_are_probed);
+    tcase_set_timeout(tcase, 120);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,88 @@
+/* Running the chunks of a loop with dependencies, a turn at a time: what inline.h does for others.
+ *
+ * A chunk is computed along the synchronization dimension, all its rows together, the first row ahead (struct
+ * hdss_block). It goes on as far as the boundary data of the chunk before have come, and stands still until there are
+ * more; at each synchronization point, every `interval` elements of its first row, what its last row has added to its
+ * own boundary data is told (EVENT_EDGE). So neighbouring chunks are computed side by side, the later one some elements
+ * behind, and each chunk sends as many messages as there are points. Between two points it stops after some
+ * milliseconds to look after messages.
+ *
+ * Boundary data are kept by the seam, the iteration at which one chunk ends and the next begins. Those of the chunk
+ * that runs and of others that ended here are kept until they are released, or inherited by the next chunk if that is
+ * computed here, too. Those from elsewhere may come before their chunk does. */
+#pragma once
+
+#include "worker/exec/inline.h"
+
+struct pipeline_config {
+    struct exec_config exec;
+    uint64_t points; /* synchronization points, 1 .. loop->sync */
+    uint64_t end;    /* behind the last iteration: its boundary data nobody wants */
+};
+
+/* The boundary data of one seam. */
+struct seam {
+    uint64_t at;
+    unsigned char *data; /* owned */
+    uint64_t bytes;      /* complete, from the first on */
+    uint64_t announced;  /* complete when what is on its way has come */
+    unsigned awaited;    /* data messages on their way */
+};
+
+/* Where the records of a chunk are. */
+struct pipeline_buffer {
+    unsigned char *bytes; /* owned, EXEC_HEADROOM + room */
+    uint64_t room;
+    unsigned on_way; /* parts that have left and are not through */
+};
+
+struct pipeline {
+    struct exec exec; /* the kernel, and its probe */
+    struct pipeline_config config;
+    uint64_t interval;   /* elements between two points */
+    uint64_t seam_bytes; /* of all boundary data of a chunk */
+    struct seam *seams;  /* [seam_room], owned; those beyond seam_count keep their arrays for the next */
+    unsigned seam_count, seam_room;
+    struct pipeline_buffer buffers[EXEC_BUFFERS];
+    unsigned filling;
+    /* the running chunk */
+    bool running;
+    uint64_t first, count, mark;
+    uint64_t from, end; /* elements of its first row: computed, and when the last row is complete */
+    uint64_t told;      /* bytes of its boundary data */
+    uint64_t done;      /* rows' worth of elements computed: count only when all are */
+    uint64_t sliced;    /* rows that have left */
+    uint64_t compute_ns, sliced_at_ns, began_ns;
+    double element_ns; /* estimate, of an element of the first row with those below it; 0: unknown */
+    double waiting_ns; /* owed to the slowdown */
+    bool has_problem, problem_told;
+};
+
+/* Opens the kernel. -1 with one line in pipeline->exec.error, nothing owned. The pipeline must not move. */
+int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config);
+void pipeline_fini(struct pipeline *pipeline);
+
+/* Begins a chunk; the one before is over. */
+void pipeline_run(struct pipeline *pipeline, uint64_t first, uint64_t count, uint64_t mark);
+void pipeline_mark(struct pipeline *pipeline, uint64_t mark);
+
+/* Computes for a turn; the event is EDGE, MARK, SLICE, FINISHED, or PROBLEM where the kernel has failed or memory is
+ * out: then nothing more is computed. TURN_BLOCKED also while boundary data are missing. */
+enum turn pipeline_advance(struct pipeline *pipeline, struct event *event);
+
+/* The records at `data`, from an event, are through. Boundary data are no business of it. */
+void pipeline_sent(struct pipeline *pipeline, const void *data);
+
+/* ACTION_BOUNDARY: the data are here, and are copied. */
+void pipeline_take(struct pipeline *pipeline, uint64_t seam, uint64_t offset, const void *data, uint64_t bytes);
+/* The same with data that are on their way: where they are to go, NULL when memory is out. pipeline_came() says that
+ * they are there, in the order in which they were announced. */
+void *pipeline_await(struct pipeline *pipeline, uint64_t seam, uint64_t offset, uint64_t bytes);
+void pipeline_came(struct pipeline *pipeline, uint64_t seam, uint64_t offset, uint64_t bytes);
+
+/* ACTION_INHERIT and ACTION_RELEASE, the latter once nothing is being sent of it any more. */
+void pipeline_inherit(struct pipeline *pipeline, uint64_t seam);
+void pipeline_release(struct pipeline *pipeline, uint64_t seam);
+
+/* Computes an iteration to measure it, as if all before it were zeros. */
+void pipeline_try_row(struct pipeline *pipeline, uint64_t iteration);
