@@ -211,6 +211,13 @@ struct collect {
     bool active;
 };
 
+/* Boundary data that are on their way from another worker. */
+struct inbound {
+    unsigned from;
+    uint64_t first, offset, bytes;
+    MPI_Request request;
+};
+
 struct net {
     MPI_Comm comm;
     struct ulfm *ulfm;                           /* borrowed */
@@ -224,8 +231,11 @@ struct net {
     unsigned collects_active;
     struct collect *waiting; /* ring of those that have no buffer yet; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
-    unsigned char *ends; /* [ranks] enum net_end; owned */
-    unsigned ended;      /* ranks that have */
+    struct inbound *inbound; /* ring, in the order in which they were announced; owned */
+    unsigned inbound_first, inbound_count, inbound_capacity;
+    uint64_t begun, over; /* messages whose sending has begun, and has ended, in this order */
+    unsigned char *ends;  /* [ranks] enum net_end; owned */
+    unsigned ended;       /* ranks that have */
 };
 
 /* ENDED: nothing is sent to it. LOST: nor is anything taken from it. */
@@ -253,6 +263,12 @@ int net_collect(struct net *net, const struct part *part, unsigned from, uint64_
 struct collect *net_poll_collect(struct net *net);
 int net_collected(struct net *net, struct collect *collect);
 
+/* Receives boundary data, of a data message that was announced, at `room`. -1 when memory is out. */
+int net_await(struct net *net, const struct inbound *wanted, void *room);
+
+/* Takes the oldest of them if it has arrived. */
+bool net_poll_inbound(struct net *net, struct inbound *arrived);
+
 /* The rank has ended: sends to it are given up. The caller sends it nothing any more. */
 void net_end(struct net *net, unsigned rank, enum net_end end);
 
@@ -266,7 +282,7 @@ int net_cancel(struct net *net, unsigned from, struct part *part);
 
 static inline bool net_is_pending(const struct net *net)
 {
-    return net->send_count > 0 || net->collects_active > 0;
+    return net->send_count > 0 || net->collects_active > 0 || net->inbound_count > 0;
 }
 
 /* --- wait.c: libevent, and how to wait --- */

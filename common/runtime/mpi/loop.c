@@ -1,10 +1,17 @@
 /* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
 #include "common/runtime/mpi/internal.h"
 
+#include "common/util/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Boundary data that nobody needs any more once so many messages are over. */
+struct release {
+    uint64_t seam, over;
+};
 
 struct driver {
     struct runtime *runtime;
@@ -14,6 +21,8 @@ struct driver {
     struct wait wait;
     struct actions actions;
     struct action_sink sink;
+    struct release *releases; /* of boundary data that are still being sent; owned */
+    size_t release_count, release_room;
     struct event *stored; /* ring of EVENT_STORED to be delivered; owned */
     struct error *stored_error;
     unsigned stored_first, stored_count;
@@ -43,6 +52,18 @@ static void give_up(struct driver *driver, const char *text)
     MPI_Abort(driver->runtime->world, EXIT_STATUS_FAILED);
 }
 
+/* Releases boundary data of which nothing is being sent any more. */
+static void release_seams(struct driver *driver)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < driver->release_count; i++)
+        if (driver->releases[i].over <= driver->net.over)
+            driver->effects->release(driver->effects->context, driver->releases[i].seam);
+        else
+            driver->releases[left++] = driver->releases[i];
+    driver->release_count = left;
+}
+
 /* Finished sends: their payloads go back, and their receivers are rung, should they be asleep. */
 static bool progress_sends(struct driver *driver)
 {
@@ -55,6 +76,8 @@ static bool progress_sends(struct driver *driver)
         doorbell_ring(&driver->runtime->doorbell, to);
         any = true;
     }
+    if (any && driver->release_count > 0)
+        release_seams(driver);
     return any;
 }
 
@@ -219,6 +242,47 @@ static void drop(struct driver *driver, unsigned rank, const char *text)
     driver->dropped_plus_1 = rank + 1;
 }
 
+/* Boundary data that are here, or on their way. */
+static void take_boundary(struct driver *driver, const struct action *action)
+{
+    void *context = driver->effects->context, *room;
+    const struct inbound inbound = {
+        .from = action->boundary.from,
+        .first = action->boundary.first,
+        .offset = action->boundary.offset,
+        .bytes = action->boundary.bytes,
+    };
+    if (action->boundary.data != NULL) {
+        driver->effects->boundary(context, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
+        return;
+    }
+    room = driver->effects->await_boundary(context, inbound.first, inbound.offset, inbound.bytes);
+    if (room == NULL || net_await(&driver->net, &inbound, room) < 0)
+        give_up(driver, "out of memory for boundary data");
+}
+
+static bool receive_boundaries(struct driver *driver)
+{
+    struct inbound arrived;
+    if (!net_poll_inbound(&driver->net, &arrived))
+        return false;
+    pulse_heard(&driver->runtime->pulse, arrived.from);
+    driver->effects->boundary(driver->effects->context, arrived.first, arrived.offset, NULL, arrived.bytes);
+    return true;
+}
+
+static void release(struct driver *driver, uint64_t seam)
+{
+    struct release *releases = grow(driver->releases, driver->release_count, &driver->release_room, sizeof *releases);
+    if (releases == NULL) {
+        give_up(driver, "out of memory for boundary data");
+        return;
+    }
+    driver->releases = releases;
+    releases[driver->release_count++] = (struct release){seam, driver->net.begun};
+    release_seams(driver);
+}
+
 static void apply(void *self, const struct action *action)
 {
     struct driver *driver = self;
@@ -238,9 +302,9 @@ static void apply(void *self, const struct action *action)
         break;
     case ACTION_JOURNAL: record(driver, action); break;
     case ACTION_SYNC: sync_stored(driver); break;
-    case ACTION_BOUNDARY:
-    case ACTION_INHERIT:
-    case ACTION_RELEASE: break; /* of loops with dependencies */
+    case ACTION_BOUNDARY: take_boundary(driver, action); break;
+    case ACTION_INHERIT: driver->effects->inherit(context, action->seam); break;
+    case ACTION_RELEASE: release(driver, action->seam); break;
     case ACTION_DROP: drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         driver->exiting = true;
@@ -591,6 +655,7 @@ static void turn(struct driver *driver)
     bool later = can_look_later(driver), happened = !later && take_messages(driver);
     happened |= progress_sends(driver);
     happened |= receive_data(driver);
+    happened |= receive_boundaries(driver);
     driver->computed = !driver->exiting && compute(driver);
     happened |= driver->computed;
     if (later && !driver->computed)
@@ -607,12 +672,13 @@ static void turn(struct driver *driver)
             refresh_clock(driver);
 }
 
-/* Whether messages can come from where no doorbell reaches. */
-static bool has_far_peers(const struct runtime *runtime)
+/* Whether messages can come from where no doorbell reaches. Workers hear of their master alone, unless they exchange
+ * boundary data. */
+static bool has_far_peers(const struct runtime *runtime, const struct effects *effects)
 {
     for (unsigned i = 0; i < runtime->ranks; i++)
         if (!doorbell_reaches(&runtime->doorbell, i))
-            return runtime->role != ROLE_WORKER ||
+            return runtime->role != ROLE_WORKER || effects->boundary != NULL ||
                    !doorbell_reaches(&runtime->doorbell, runtime_master_of(runtime, runtime->rank));
     return false;
 }
@@ -639,7 +705,7 @@ static int driver_init(struct driver *driver)
         return -1;
     ulfm_begin(driver->runtime->world);
     driver->wait.work_is_own = driver->effects->helpers_work;
-    driver->wait.far_peers = has_far_peers(driver->runtime);
+    driver->wait.far_peers = has_far_peers(driver->runtime, driver->effects);
     driver->wait.patient = worker;
     driver->next_tick_ns = driver->effects->tick != NULL && driver->effects->tick_ns > 0 ? 0 : NEVER;
     return 0;
@@ -653,6 +719,7 @@ static void driver_fini(struct driver *driver)
     actions_fini(&driver->actions);
     free(driver->stored);
     free(driver->stored_error);
+    free(driver->releases);
 }
 
 /* Messages to a rank of another node that was lost, of which nobody tells, stay for ever. */

@@ -36,6 +36,17 @@ static void release_held(struct net *net)
     net->receive_held = false;
 }
 
+/* At the end of a run that failed. */
+static void cancel_inbound(struct net *net)
+{
+    for (unsigned i = 0; i < net->inbound_count; i++) {
+        MPI_Request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].request;
+        MPI_Cancel(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    free(net->inbound);
+}
+
 void net_fini(struct net *net)
 {
     if (net->receive_held)
@@ -45,6 +56,7 @@ void net_fini(struct net *net)
         MPI_Wait(&net->receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&net->receives[i]);
     }
+    cancel_inbound(net);
     for (unsigned i = 0; i < SENDS_MAX; i++)
         free(net->sends[i].large);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
@@ -87,20 +99,38 @@ bool net_can_send(const struct net *net)
     return net->send_count < SENDS_MAX;
 }
 
+static unsigned char *make_large(struct send_slot *slot)
+{
+    if (slot->large == NULL)
+        slot->large = malloc(MESSAGE_MAX);
+    return slot->large;
+}
+
+/* Boundary data have nothing in front of them that could be written over. */
+static bool is_copied(const struct message *message)
+{
+    return message->type == MESSAGE_BOUNDARY && message->payload == PAYLOAD_INLINE;
+}
+
+static unsigned char *encode_copy(struct send_slot *slot, const struct message *message, size_t *size)
+{
+    unsigned char *bytes = message_size(message) > sizeof slot->bytes ? make_large(slot) : slot->bytes;
+    if (bytes != NULL)
+        *size = message_encode(message, bytes);
+    return bytes;
+}
+
 static unsigned char *encode(struct send_slot *slot, const struct message *message, size_t *size)
 {
+    if (is_copied(message))
+        return encode_copy(slot, message, size);
     if (message->payload == PAYLOAD_INLINE) {
         /* The payload has room for the fixed part in front of it: one message, no copy. */
         unsigned char *start = (unsigned char *)message->payload_data - message_fixed_size(message);
         *size = message_encode_fixed(message, start) + message->payload_bytes;
         return start;
     }
-    unsigned char *bytes = slot->bytes;
-    if (message_fixed_size(message) > sizeof slot->bytes) {
-        if (slot->large == NULL)
-            slot->large = malloc(MESSAGE_MAX);
-        bytes = slot->large;
-    }
+    unsigned char *bytes = message_fixed_size(message) > sizeof slot->bytes ? make_large(slot) : slot->bytes;
     if (bytes != NULL)
         *size = message_encode_fixed(message, bytes);
     return bytes;
@@ -114,13 +144,14 @@ int net_send(struct net *net, unsigned to, const struct message *message)
     if (bytes == NULL)
         return -1;
     slot->to = to;
-    slot->payload = message->payload == PAYLOAD_NONE ? NULL : message->payload_data;
+    slot->payload = message->payload == PAYLOAD_NONE || is_copied(message) ? NULL : message->payload_data;
     slot->data = MPI_REQUEST_NULL;
     MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG_CONTROL, net->comm, &slot->control);
     if (message->payload == PAYLOAD_DATA)
         MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, (int)to, TAG_DATA, net->comm,
                   &slot->data);
     net->send_count++;
+    net->begun++;
     return 0;
 }
 
@@ -155,6 +186,7 @@ bool net_sent(struct net *net, unsigned *to, const void **payload)
     *payload = slot->payload;
     net->send_first = (net->send_first + 1) % SENDS_MAX;
     net->send_count--;
+    net->over++;
     return true;
 }
 
@@ -232,6 +264,46 @@ int net_collected(struct net *net, struct collect *collect)
     net->waiting_first = (net->waiting_first + 1) % net->waiting_capacity;
     net->waiting_count--;
     return start_collect(net, collect, &wanted);
+}
+
+static int grow_inbound(struct net *net)
+{
+    unsigned capacity = 2 * net->inbound_capacity + 8;
+    struct inbound *grown = malloc(capacity * sizeof *grown);
+    if (grown == NULL)
+        return -1;
+    for (unsigned i = 0; i < net->inbound_count; i++)
+        grown[i] = net->inbound[(net->inbound_first + i) % net->inbound_capacity];
+    free(net->inbound);
+    net->inbound = grown;
+    net->inbound_first = 0;
+    net->inbound_capacity = capacity;
+    return 0;
+}
+
+int net_await(struct net *net, const struct inbound *wanted, void *room)
+{
+    if (net->inbound_count == net->inbound_capacity && grow_inbound(net) < 0)
+        return -1;
+    struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
+    *inbound = *wanted;
+    MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, (int)wanted->from, TAG_DATA, net->comm, &inbound->request);
+    return 0;
+}
+
+bool net_poll_inbound(struct net *net, struct inbound *arrived)
+{
+    int is_here;
+    if (net->inbound_count == 0)
+        return false;
+    struct inbound *oldest = &net->inbound[net->inbound_first];
+    int result = MPI_Test(&oldest->request, &is_here, MPI_STATUS_IGNORE);
+    if (!has_arrived(net, result, is_here))
+        return false;
+    *arrived = *oldest;
+    net->inbound_first = (net->inbound_first + 1) % net->inbound_capacity;
+    net->inbound_count--;
+    return true;
 }
 
 void net_end(struct net *net, unsigned rank, enum net_end end)
