@@ -204,6 +204,19 @@ static int take_threads(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int take_sync_points(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct job *job = target;
+    uint64_t points = 0;
+    bool automatic = strcmp(value, "auto") == 0;
+    if (!automatic && (number_parse_u64(value, &points) < 0 || points < 1 || points > SCHED_ITERATIONS_MAX))
+        return -1;
+    job->sync_points = points;
+    job->sync_points_given = true;
+    return 0;
+}
+
 static int take_thread_technique(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -255,6 +268,10 @@ static const struct option_row scheduling[] = {
      "where the workers' powers come from: a short probe of the kernel itself, all equal, or a file of lines "
      "\"RANK POWER\" (default measure)",
      take_power},
+    {"sync-points", 0, "N|auto", "auto, an integer from 1",
+     "for a loop with dependencies: how often in each chunk workers exchange boundary data; auto: three times as often "
+     "as there are workers (default auto)",
+     take_sync_points},
     {"inject-delay", 0, "WHERE:MICROSECONDS", "calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000",
      "for studies: slow down the calculation of each chunk, or its assignment to a worker, where the topology has it "
      "(default 0; can be given for both)",

@@ -22,6 +22,7 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 #define JOB_TECHNIQUE         "dfss" /* unless --technique says another */
 #define JOB_THREADS_MAX       1024
+#define JOB_SYNC_POINTS       3      /* for each worker, unless --sync-points says another */
 #define JOB_THREAD_TECHNIQUE  "fac2" /* unless --thread-technique says another */
 #define JOB_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 
@@ -43,6 +44,8 @@ struct job {
     unsigned ask_ahead_chunks; /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
     unsigned threads;          /* of each worker, 1 .. JOB_THREADS_MAX; 0: as many as it has cores */
     bool threads_given;
+    uint64_t sync_points; /* 0: auto */
+    bool sync_points_given;
     struct sched_spec thread_technique; /* of the threads of a worker among themselves */
     bool thread_technique_given;
     uint64_t first, count;                  /* --iterations; count is UINT64_MAX where it was not given */

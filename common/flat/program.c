@@ -145,6 +145,7 @@ static int check_as_leader(struct flat *flat)
         lead_read_speeds(lead, flat->topology->worker_rank, flat->ranks, &flat->given_speeds) < 0)
         return EXIT_STATUS_USAGE;
     int created = lead_create_files(lead);
+    lead_say_notes(lead, created);
     return created == 0 ? EXIT_STATUS_DONE : created < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }
 
@@ -441,6 +442,11 @@ static int read_command_line(struct flat *flat, int argc, char **argv)
         result = plan_make(&lead->plan, flat->options.words, flat->options.word, &lead->error);
     if (result == 0 && lead->plan.loop.steps > 1)
         return error_set(&lead->error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
+                         lead->plan.kernel->name);
+    if (result == 0 && plan_is_dependent(&lead->plan))
+        return error_set(&lead->error,
+                         "--dca: the iterations of %s depend on one another; accepted are independent ones, or a "
+                         "supermaster",
                          lead->plan.kernel->name);
     return result;
 }

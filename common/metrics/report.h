@@ -73,6 +73,7 @@ struct report {
     const struct choice *choice; /* how `technique` was chosen; NULL where the user gave it */
     enum sched_weighting weighting;
     uint64_t min_chunk;
+    uint64_t sync_points; /* of each chunk, in a loop with dependencies; 0: iterations are independent */
     uint64_t first;      /* where the part that --iterations asks for begins; 0 */
     uint64_t iterations; /* of the loop, or of that part */
     unsigned masters, workers, nodes;

@@ -225,6 +225,8 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "kernel",
                         json_pack("{s:s, s:o}", "name", report->kernel->name, "params", kernel_params(report)));
     json_object_set_new(object, "technique", technique_of(report));
+    if (report->sync_points > 0)
+        json_object_set_new(object, "sync_points", integer(report->sync_points));
     json_object_set_new(object, "outcome", json_string(outcome_name(report->outcome)));
     json_object_set_new(object, "first", integer(report->first));
     json_object_set_new(object, "iterations", integer(report->iterations));

@@ -179,6 +179,8 @@ static void add_technique(struct text *text, const struct report *report)
     if (report->min_chunk > 1)
         text_add(text, ", at least %s iterations each", human_count(number, report->min_chunk));
     text_add(text, "\n");
+    if (report->sync_points > 0)
+        text_add(text, "  sync points  %s in each chunk\n", human_count(number, report->sync_points));
 }
 
 /* "threads      8 with fac2, 1,234 chunks" */

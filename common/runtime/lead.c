@@ -7,6 +7,7 @@
 #include "common/files/files.h"
 #include "common/runtime/mpi/runtime.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,20 @@ void lead_say_failure(struct lead *lead, const char *text, unsigned rank)
         fprintf(stderr, "%s: %s\n", lead->name, text);
     else
         fprintf(stderr, "%s: rank %u: %s\n", lead->name, rank, text);
+}
+
+void lead_say_notes(const struct lead *lead, int status)
+{
+    const struct plan *plan = &lead->plan;
+    if (status != 0)
+        return;
+    if (plan->loop.note[0] != '\0')
+        fprintf(stderr, "%s: %s: %s\n", lead->name, plan->kernel->name, plan->loop.note);
+    if (plan->min_chunk_raised)
+        fprintf(stderr,
+                "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
+                "be of one chunk\n",
+                lead->name, plan->job.min_chunk, plan->kernel->name);
 }
 
 int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error)

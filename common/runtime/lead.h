@@ -52,6 +52,10 @@ void lead_show_progress(struct lead *lead, const struct progress *progress);
 /* One line on standard error, in the name of `rank`. */
 void lead_say_failure(struct lead *lead, const char *text, unsigned rank);
 
+/* Says what is done other than it was asked for, or with the kernel's inputs, unless `status` is not 0: then the run is
+ * refused. */
+void lead_say_notes(const struct lead *lead, int status);
+
 /* Brings to the disk what is stored, as --durability node wants it, and records a group of ranges. -1 with one line. */
 int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
 

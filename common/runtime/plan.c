@@ -100,14 +100,59 @@ static int check_effects(struct plan *plan, struct error *error)
 static int check_threads(const struct plan *plan, struct error *error)
 {
     const struct hdss_kernel *kernel = plan->kernel;
-    bool can = kernel->threads != HDSS_THREADS_NONE && plan->loop.streams == 0 && !plan->loop.has_effects &&
-               kernel->descriptor == NULL;
+    bool can = kernel->threads != HDSS_THREADS_NONE && plan->loop.streams == 0 && plan->loop.sync == 0 &&
+               !plan->loop.has_effects && kernel->descriptor == NULL;
     if (plan->job.threads == 1 || can)
         return 0;
     return error_set(error,
                      "--threads: %s runs on one thread of a worker only; accepted: 1, or a kernel that yields records, "
-                     "has no other effects and allows threads",
+                     "has no other effects and no dependencies, and allows threads",
                      kernel->name);
+}
+
+static int check_sync_points(const struct plan *plan, struct error *error)
+{
+    if (!plan_is_dependent(plan) && plan->job.sync_points_given)
+        return error_set(error,
+                         "--sync-points is for loops with dependencies; the iterations of this %s are independent",
+                         plan->kernel->name);
+    if (plan->job.sync_points > plan->loop.sync)
+        return error_set(error,
+                         "--sync-points %" PRIu64 ": accepted: auto, or 1 to %" PRIu64
+                         ", as many elements as %s has to synchronize along",
+                         plan->job.sync_points, plan->loop.sync, plan->kernel->name);
+    return 0;
+}
+
+/* A run of chunks that build upon one another begins at the beginning, and what it leaves when it ends early is no
+ * part of the loop that another could go on behind: the boundary data are gone. */
+static int check_dependencies(struct plan *plan, struct error *error)
+{
+    struct job *job = &plan->job;
+    if (check_sync_points(plan, error) < 0)
+        return -1;
+    if (!plan_is_dependent(plan))
+        return 0;
+    if (plan->first > 0)
+        return error_set(error,
+                         "--iterations %" PRIu64 ":%" PRIu64 ": each iteration of %s needs those before it; accepted "
+                         "is 0:COUNT",
+                         plan->first, plan->count, plan->kernel->name);
+    if (job_resumes(job) || job->journal[0] != '\0')
+        return error_set(error, "%s: the iterations of %s depend on one another: such a run keeps no journal",
+                         job_resumes(job) ? "--resume" : "--journal", plan->kernel->name);
+    job->journal_off = true;
+    job->retries = 0;
+    plan->min_chunk_raised = job->min_chunk < plan->loop.distance;
+    if (plan->min_chunk_raised)
+        job->min_chunk = plan->loop.distance;
+    return 0;
+}
+
+uint64_t plan_sync_points(const struct plan *plan, unsigned workers)
+{
+    uint64_t wanted = plan->job.sync_points > 0 ? plan->job.sync_points : JOB_SYNC_POINTS * (uint64_t)workers;
+    return wanted < plan->loop.sync ? wanted : plan->loop.sync;
 }
 
 int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error)
@@ -117,7 +162,7 @@ int plan_make(struct plan *plan, int argc, char *const *argv, struct error *erro
     if (result != 0)
         return result;
     if (find_kernel(plan, error) < 0 || check_inputs(plan, error) < 0 || cut_loop(plan, error) < 0 ||
-        check_effects(plan, error) < 0 || check_threads(plan, error) < 0)
+        check_effects(plan, error) < 0 || check_threads(plan, error) < 0 || check_dependencies(plan, error) < 0)
         return -1;
     job_take_output(&plan->job, &plan->loop);
     if (check_steps(plan, error) < 0)

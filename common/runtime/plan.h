@@ -13,6 +13,7 @@ struct plan {
     struct hdss_loop loop;
     uint64_t first, count; /* the part of the loop that this job runs */
     uint64_t each;         /* iterations of a time step */
+    bool min_chunk_raised; /* as an iteration needs more of those before it */
     uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE */
     bool collect;          /* results go to an output; else they are digested where they are made */
 };
@@ -22,6 +23,15 @@ static inline bool plan_is_chained(const struct plan *plan)
 {
     return plan->loop.steps > 1 && plan->kernel->step != NULL;
 }
+
+/* Whether iterations need those before them. */
+static inline bool plan_is_dependent(const struct plan *plan)
+{
+    return plan->loop.sync > 0;
+}
+
+/* Synchronization points of each chunk, where iterations need those before them. */
+uint64_t plan_sync_points(const struct plan *plan, unsigned workers);
 
 /* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
  * `error`. The plan borrows from argv. */

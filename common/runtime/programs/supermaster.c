@@ -44,9 +44,10 @@ static int init_machine(struct program *program)
         .chained = plan_is_chained(plan),
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .drain_ns = plan->job.drain_ns,
-        .once = plan->loop.has_effects,
+        .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
+        .once = plan->loop.has_effects || plan_is_dependent(plan),
         .threads = plan->job.threads != 1,
-        .childless = plan->kernel->descriptor != NULL,
+        .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
         .are_tasks = plan->loop.are_tasks,
         .speeds = speeds,
         .probe = job_probes(&plan->job),
@@ -153,6 +154,9 @@ static int say_how_it_went(struct program *program, int status)
     const struct job *job = &program->lead.plan.job;
     struct report report = {
         .cores = runtime_cores(program->runtime),
+        .sync_points = plan_is_dependent(&program->lead.plan)
+                           ? plan_sync_points(&program->lead.plan, program->topology->workers)
+                           : 0,
         .thread_technique = job->threads != 1 ? &job->thread_technique : NULL,
     };
     struct report_worker *rows = calloc(program->topology->workers, sizeof *rows);
@@ -214,6 +218,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
         fprintf(stderr, "supermaster: %s\n", program->lead.error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
+    lead_say_notes(&program->lead, prepared);
     char option[32], **words = add_inputs(&program->lead.plan, &argc, argv, option);
     bool shared = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, &status, &count) != NULL;
     free(words);

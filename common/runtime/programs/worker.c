@@ -9,6 +9,7 @@
 #include "common/runtime/programs/programs.h"
 #include "worker/exec/crew.h"
 #include "worker/exec/inline.h"
+#include "worker/exec/pipeline.h"
 #include "worker/worker.h"
 
 #include <stdio.h>
@@ -23,8 +24,9 @@ struct program {
     const struct topology *topology;
     struct worker worker;
     unsigned threads;
-    struct exec exec; /* of one thread */
-    struct team team; /* of several */
+    struct exec exec;         /* of one thread */
+    struct team team;         /* of several */
+    struct pipeline pipeline; /* where iterations depend on those before them */
     struct load_meter meter;
 };
 
@@ -65,6 +67,70 @@ static int read_results(void *context, uint64_t first, uint64_t count, void *rec
 {
     const struct plan *plan = context;
     return results_read(plan->job.output, &plan->loop, first, count, records, error);
+}
+
+/* --- dependencies --- */
+
+static void probe_pipeline(void *context, struct speed *speed)
+{
+    exec_probe(&((struct program *)context)->pipeline.exec, speed);
+}
+
+static void begin_pipeline_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    (void)careful;
+    pipeline_run(&((struct program *)context)->pipeline, first, count, mark);
+}
+
+static void set_pipeline_mark(void *context, uint64_t mark)
+{
+    pipeline_mark(&((struct program *)context)->pipeline, mark);
+}
+
+static enum turn advance_pipeline(void *context, struct event *event)
+{
+    return pipeline_advance(&((struct program *)context)->pipeline, event);
+}
+
+static void pipeline_has_sent(void *context, const void *data)
+{
+    pipeline_sent(&((struct program *)context)->pipeline, data);
+}
+
+static void take_boundary(void *context, uint64_t first, uint64_t offset, const void *data, uint64_t bytes)
+{
+    struct pipeline *pipeline = &((struct program *)context)->pipeline;
+    if (data != NULL)
+        pipeline_take(pipeline, first, offset, data, bytes);
+    else
+        pipeline_came(pipeline, first, offset, bytes);
+}
+
+static void *await_boundary(void *context, uint64_t first, uint64_t offset, uint64_t bytes)
+{
+    return pipeline_await(&((struct program *)context)->pipeline, first, offset, bytes);
+}
+
+static void inherit_seam(void *context, uint64_t seam)
+{
+    pipeline_inherit(&((struct program *)context)->pipeline, seam);
+}
+
+static void release_seam(void *context, uint64_t seam)
+{
+    pipeline_release(&((struct program *)context)->pipeline, seam);
+}
+
+static void open_pipeline(struct program *program, const struct exec_config *exec)
+{
+    const struct plan *plan = &program->plan;
+    const struct pipeline_config config = {
+        .exec = *exec,
+        .points = plan_sync_points(plan, program->topology->workers),
+        .end = plan->first + plan->count,
+    };
+    if (pipeline_init(&program->pipeline, &config) < 0)
+        program->failure = program->pipeline.exec.error;
 }
 
 /* --- several threads --- */
@@ -149,7 +215,9 @@ static void open_kernel(struct program *program)
     };
     if (program->failure != NULL)
         return;
-    if (program->threads > 1)
+    if (plan_is_dependent(plan))
+        open_pipeline(program, &config);
+    else if (program->threads > 1)
         open_team(program, &config);
     else if (exec_init(&program->exec, &config) < 0)
         program->failure = program->exec.error;
@@ -190,6 +258,9 @@ static void init_machine(struct program *program)
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
         .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,
+        .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
+        .end = program->plan.first + program->plan.count,
+        .topology = program->topology,
     };
     worker_init(&program->worker, &config);
 }
@@ -214,11 +285,25 @@ static const struct effects several_threads = {
     .helpers_work = true,
 };
 
+static const struct effects with_dependencies = {
+    .probe = probe_pipeline,
+    .run = begin_pipeline_chunk,
+    .mark = set_pipeline_mark,
+    .advance = advance_pipeline,
+    .sent = pipeline_has_sent,
+    .boundary = take_boundary,
+    .await_boundary = await_boundary,
+    .inherit = inherit_seam,
+    .release = release_seam,
+};
+
 static int drive(void *context)
 {
     struct program *program = context;
     const struct machine machine = worker_machine(&program->worker);
-    struct effects effects = program->threads > 1 ? several_threads : one_thread;
+    struct effects effects = plan_is_dependent(&program->plan) ? with_dependencies
+                             : program->threads > 1            ? several_threads
+                                                               : one_thread;
     effects.context = program;
     effects.meter = is_weighed(program) ? &program->meter : NULL;
     return runtime_drive(program->runtime, &machine, &effects, program->failure);
@@ -230,6 +315,7 @@ static int run_kernel(struct program *program)
         program->threads = 1;
         int status = drive(program);
         exec_fini(&program->exec);
+        pipeline_fini(&program->pipeline);
         return status;
     }
     int status = crew_run(&program->team, drive, program);
