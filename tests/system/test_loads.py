@@ -40,8 +40,8 @@ def line(topology, words):
     return mpirun_line([(1, [SUPERMASTER, *words]), *masters, *pinned([])], ['--bind-to', 'none'])
 
 
-def figures_of(topology, technique, iterations):
-    result = run(line(topology, ['--technique', technique, '--weighting', 'acp', *LOOP, f'iterations={iterations}']))
+def figures_of(topology, technique, iterations, options=()):
+    result = run(line(topology, ['--technique', technique, '--weighting', 'acp', *options, *LOOP, f'iterations={iterations}']))
     assert result.status == 0 and not result.err, result
     figures = report()
     assert figures['topology'] == topology and figures['technique']['weighting'] == 'acp', figures
@@ -50,10 +50,10 @@ def figures_of(topology, technique, iterations):
     return figures['worker_stats']
 
 
-def is_less(topology, technique):
+def is_less(topology, technique, options=()):
     """Whether the loaded worker is known as such and gets less; None: there is too much else on the machine, which goes where our load is not."""
     with busy(CORES[1], BUSY):
-        free, loaded = figures_of(topology, technique, 1500)
+        free, loaded = figures_of(topology, technique, 1500, options)
     if loaded['load'] > 1.3 * free['load'] and loaded['iterations'] < 0.8 * free['iterations']:
         return True
     if free['load'] > 2.5:
@@ -66,6 +66,15 @@ def test_a_loaded_worker_gets_less():
         return 'there is one core'
     for topology, technique in [('central', 'css:chunk=50'), ('hierarchical', 'css:chunk=50'), ('dca-rma', 'css:chunk=50')]:
         if not any(is_less(topology, technique) for _ in range(TRIES)):
+            return 'the machine is busy with other things'
+
+
+def test_a_loaded_worker_of_several_threads_gets_less():
+    """The threads of a worker, all on its one core, are a part of what it measures there."""
+    if len(CORES) < 2:
+        return 'there is one core'
+    for topology in ('central', 'hierarchical'):
+        if not any(is_less(topology, 'css:chunk=50', ['--threads', '2']) for _ in range(TRIES)):
             return 'the machine is busy with other things'
 
 
@@ -91,5 +100,5 @@ def test_what_cannot_be_weighted_by_load_says_so():
 
 
 if __name__ == '__main__':
-    main([test_a_loaded_worker_gets_less, test_every_technique_takes_loads, test_processes_of_a_kernel_are_not_measured,
-          test_what_cannot_be_weighted_by_load_says_so])
+    main([test_a_loaded_worker_gets_less, test_a_loaded_worker_of_several_threads_gets_less, test_every_technique_takes_loads,
+          test_processes_of_a_kernel_are_not_measured, test_what_cannot_be_weighted_by_load_says_so])
