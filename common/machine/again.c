@@ -230,18 +230,20 @@ static struct range blame(struct service *service, const struct grant *grant)
 }
 
 /* What the worker computed when it died is held against those iterations: with threads that may be any chunk that it
- * held, of which the oldest is returned. */
-static struct range blame_running(struct service *service, struct served *worker)
+ * held. The oldest comes first; returns how many. */
+static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
-    const struct grant *running = running_grant(worker);
-    if (running == NULL)
-        return (struct range){0};
+    const struct grant *oldest = running_grant(worker);
+    unsigned count = 1;
+    running[0] = oldest != NULL ? blame(service, oldest) : (struct range){0};
     for (unsigned i = 0; service->threads && i < GRANTS_MAX; i++) {
         const struct grant *grant = &worker->grants[i];
-        if (grant != running && grant->chunk != 0 && !grant->computed)
-            blame(service, grant);
+        if (grant == oldest || grant->chunk == 0 || grant->computed)
+            continue;
+        running[count] = blame(service, grant);
+        count += running[count].count > 0;
     }
-    return blame(service, running);
+    return count;
 }
 
 void service_lost(struct service *service, unsigned w, uint64_t now_ns)
@@ -250,7 +252,8 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     uint64_t chunks = 0;
     if (worker->gone || !worker->present)
         return;
-    const struct range running = blame_running(service, worker);
+    struct range running[GRANTS_MAX];
+    unsigned blamed = blame_running(service, worker, running);
     for (unsigned i = 0; i < GRANTS_MAX; i++)
         if (worker->grants[i].chunk != 0)
             chunks += take_back(service, &worker->grants[i], now_ns);
@@ -260,7 +263,8 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     worker->gone = true;
     service->gone++;
     service->returned_anew |= service->returned_count > 0; /* it may have been kept for this one */
-    note_loss(service, w, chunks, &running);
+    for (unsigned i = 0; i < blamed; i++)
+        note_loss(service, w, i == 0 ? chunks : 0, &running[i]);
 }
 
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns)

@@ -405,6 +405,32 @@ START_TEST(what_is_known_goes_with_the_iterations)
 }
 END_TEST
 
+/* With threads each chunk that was held is told of, the oldest first: where they go is for others to decide, who must
+ * know. */
+START_TEST(all_chunks_of_dead_threads_are_told_of)
+{
+    for (unsigned threads = 0; threads < 2; threads++) {
+        struct owner owner;
+        open_service(&owner, 0, false);
+        owner.service.threads = threads;
+        for (unsigned i = 0; i < 3; i++)
+            pool_put(&owner.service.pool, 0, (struct range){10 * i, 10});
+        ck_assert_int_eq(request(&owner, 0, 3, 0, PAYLOAD_NONE, 0), 0);
+        lose(&owner, 0);
+        ck_assert_uint_eq(owner.service.loss_count, threads ? 3 : 1);
+        for (unsigned i = 0; i < owner.service.loss_count; i++) {
+            const struct loss *loss = &owner.service.losses[i];
+            ck_assert_uint_eq(loss->chunks, i == 0 ? 3 : 0);
+            ck_assert_uint_eq(loss->running.first, 10 * i);
+            ck_assert_uint_eq(loss->running.count, 10);
+            ck_assert_uint_eq(deaths(&owner, 10 * i), 1);
+        }
+        ck_assert_uint_eq(deaths(&owner, 10), threads);
+        close_service(&owner);
+    }
+}
+END_TEST
+
 START_TEST(an_end_does_not_wait_for_who_hangs)
 {
     struct owner owner;
@@ -487,6 +513,7 @@ int main(void)
     tcase_add_test(all, a_copy_that_fails_leaves_it_to_the_other);
     tcase_add_test(all, a_copy_that_fails_for_good_ends_it);
     tcase_add_test(all, what_is_known_goes_with_the_iterations);
+    tcase_add_test(all, all_chunks_of_dead_threads_are_told_of);
     tcase_add_test(all, an_end_does_not_wait_for_who_hangs);
     tcase_add_test(all, an_end_waits_as_long_as_a_chunk_may_take);
     tcase_add_test(all, an_adopted_worker_goes_on_with_its_chunk);
