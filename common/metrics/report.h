@@ -61,8 +61,17 @@ struct report_failure {
 
 #define REPORT_NO_RANK UINT_MAX
 
+/* Of a run that was simulated. */
+struct report_simulation {
+    const char *backend;  /* "virtual", "simgrid" */
+    const char *platform; /* its name, or that of its file */
+    unsigned nodes;       /* that it has */
+    const char *costs;    /* a file or a distribution, or "model" */
+};
+
 struct report {
-    const char *version; /* of HDSS */
+    const char *version;                       /* of HDSS */
+    const struct report_simulation *simulated; /* NULL: it was not. Then there is no time of day and no checksum */
     enum report_topology topology;
     const struct hdss_kernel *kernel; /* borrowed, as all pointers here */
     const union hdss_value *values;   /* of its parameters, in table order */

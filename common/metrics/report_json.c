@@ -176,12 +176,13 @@ static void set_counters(json_t *object, const struct report *report)
 {
     const struct report_faults *faults = &report->faults;
     char checksum[20];
+    bool is_real = report->simulated == NULL;
     snprintf(checksum, sizeof checksum, "%016" PRIx64, report->checksum);
     json_object_set_new(object, "chunks", integer(report->chunks));
     json_object_set_new(object, "refills", integer(report->refills));
     json_object_set_new(object, "messages", integer(report->messages));
     json_object_set_new(object, "bytes_on_wire", integer(report->bytes_on_wire));
-    json_object_set_new(object, "checksum", json_string(checksum));
+    json_object_set_new(object, "checksum", is_real ? json_string(checksum) : json_null());
     json_object_set_new(object, "faults",
                         json_pack("{s:o, s:o, s:o, s:o, s:o}", "lost_workers", integer(faults->lost_workers),
                                   "lost_masters", integer(faults->lost_masters), "reissued_chunks",
@@ -215,6 +216,15 @@ static json_t *failures(const struct report *report)
     return array;
 }
 
+static void set_simulated(json_t *object, const struct report_simulation *simulated)
+{
+    if (simulated != NULL)
+        json_object_set_new(object, "simulated",
+                            json_pack("{s:s, s:o, s:o, s:o}", "backend", simulated->backend, "platform",
+                                      string(simulated->platform), "platform_nodes", integer(simulated->nodes), "costs",
+                                      string(simulated->costs)));
+}
+
 static json_t *make_head(const struct report *report)
 {
     json_t *object = json_object();
@@ -234,7 +244,8 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "masters", integer(report->masters));
     json_object_set_new(object, "workers", integer(report->workers));
     json_object_set_new(object, "nodes", integer(report->nodes));
-    json_object_set_new(object, "started_at", json_string(started_at));
+    json_object_set_new(object, "started_at", report->simulated == NULL ? json_string(started_at) : json_null());
+    set_simulated(object, report->simulated);
     set_figures(object, report);
     set_thread_level(object, report);
     set_counters(object, report);

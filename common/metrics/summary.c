@@ -76,6 +76,15 @@ static void add_headline(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+static void add_simulated(struct text *text, const struct report_simulation *simulated)
+{
+    if (simulated == NULL)
+        return;
+    bool model = strcmp(simulated->costs, "model") == 0;
+    text_add(text, "  simulated    platform %s, backend %s; costs %s%s\n", simulated->platform, simulated->backend,
+             model ? "by the kernel's model" : "of ", model ? "" : simulated->costs);
+}
+
 /* "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */
 static void add_measured(struct text *text, const struct report *report)
 {
@@ -347,7 +356,8 @@ static void add_results(struct text *text, const struct report *report)
     add_ranges(text, "  failed       ", report->failed_tasks, report->failed_task_count, are_tasks);
     if (are_tasks)
         add_ledger(text, report);
-    text_add(text, "  checksum     %016" PRIx64 "\n", report->checksum);
+    if (report->simulated == NULL)
+        text_add(text, "  checksum     %016" PRIx64 "\n", report->checksum);
     if (report->output == NULL || report->output[0] == '\0')
         return;
     text_add(text, "  output       %s", report->output);
@@ -429,6 +439,7 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     struct text text;
     text_init(&text);
     add_headline(&text, report);
+    add_simulated(&text, report->simulated);
     add_technique(&text, report);
     add_topology(&text, report);
     add_figures(&text, report);

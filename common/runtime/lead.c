@@ -1,7 +1,6 @@
 /* Leading a run: see lead.h. */
 #include "common/runtime/lead.h"
 
-#include "common/config/power_file.h"
 #include "common/metrics/progress.h"
 #include "common/metrics/summary.h"
 #include "common/files/files.h"
@@ -28,25 +27,7 @@ void lead_init(struct lead *lead, const char *name, const char *version)
 
 int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers, double **speeds)
 {
-    const struct job *job = &lead->plan.job;
-    *speeds = NULL;
-    if (job->power == JOB_POWER_MEASURE)
-        return 0;
-    *speeds = calloc(workers, sizeof **speeds);
-    if (*speeds == NULL)
-        return error_set(&lead->error, "out of memory for %u workers", workers);
-    for (unsigned w = 0; w < workers; w++)
-        (*speeds)[w] = 1;
-    if (job->power == JOB_POWER_EQUAL)
-        return 0;
-    struct error inner;
-    char *text = file_read(job->power_file, &inner);
-    if (text == NULL)
-        return error_set(&lead->error, "--power '%s': accepted: measure, equal or a readable file (%s)",
-                         job->power_file, inner.text);
-    int result = power_file_parse(text, ranks, workers, *speeds, &inner);
-    free(text);
-    return result < 0 ? error_set(&lead->error, "--power %s: %s", job->power_file, inner.text) : 0;
+    return plan_read_speeds(&lead->plan, ranks, workers, speeds, &lead->error);
 }
 
 int lead_check_kernel(struct lead *lead)

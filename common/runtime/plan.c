@@ -2,12 +2,15 @@
 #include "common/runtime/plan.h"
 
 #include "common/config/params.h"
+#include "common/config/power_file.h"
+#include "common/files/files.h"
 #include "common/machine/service.h"
 #include "common/results/results.h"
 #include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
@@ -170,4 +173,28 @@ int plan_make(struct plan *plan, int argc, char *const *argv, struct error *erro
     if (job_check_files(&plan->job, error) < 0)
         return -1;
     return check_output(plan, error);
+}
+
+int plan_read_speeds(const struct plan *plan, const unsigned *ranks, unsigned workers, double **speeds,
+                     struct error *error)
+{
+    const struct job *job = &plan->job;
+    *speeds = NULL;
+    if (job->power == JOB_POWER_MEASURE)
+        return 0;
+    *speeds = calloc(workers, sizeof **speeds);
+    if (*speeds == NULL)
+        return error_set(error, "out of memory for %u workers", workers);
+    for (unsigned w = 0; w < workers; w++)
+        (*speeds)[w] = 1;
+    if (job->power == JOB_POWER_EQUAL)
+        return 0;
+    struct error inner;
+    char *text = file_read(job->power_file, &inner);
+    if (text == NULL)
+        return error_set(error, "--power '%s': accepted: measure, equal or a readable file (%s)", job->power_file,
+                         inner.text);
+    int result = power_file_parse(text, ranks, workers, *speeds, &inner);
+    free(text);
+    return result < 0 ? error_set(error, "--power %s: %s", job->power_file, inner.text) : 0;
 }

@@ -36,3 +36,8 @@ uint64_t plan_sync_points(const struct plan *plan, unsigned workers);
 /* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
  * `error`. The plan borrows from argv. */
 int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error);
+
+/* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
+ * also after -1 (with one line). */
+int plan_read_speeds(const struct plan *plan, const unsigned *ranks, unsigned workers, double **speeds,
+                     struct error *error);

@@ -21,6 +21,7 @@ struct costs {
     double *before;  /* [places + 1]; owned; NULL: all alike */
     size_t places;
     double (*cost_ns)(void *context, uint64_t iteration);
+    void (*release)(void *context);
     void *context; /* owned */
 };
 
@@ -28,6 +29,8 @@ void costs_free(struct costs *costs)
 {
     if (costs == NULL)
         return;
+    if (costs->release != NULL && costs->context != NULL)
+        costs->release(costs->context);
     free(costs->start);
     free(costs->before);
     free(costs->context);
@@ -90,29 +93,40 @@ static void sum_up(struct costs *costs)
     costs->before[costs->places] = sum;
 }
 
-struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), const void *context, size_t size,
-                                uint64_t first, uint64_t count, struct error *error)
+/* All but the sums; NULL when memory is out. */
+static struct costs *new_sums(const void *context, size_t size, uint64_t first, uint64_t count)
 {
-    if (count > COSTS_ITERATIONS_MAX) {
-        error_set(error,
-                  "the costs of %" PRIu64 " iterations are to be summed up; accepted: up to 2^34, see --iterations",
-                  count);
-        return NULL;
-    }
     struct costs *costs = calloc(1, sizeof *costs);
-    if (costs != NULL) {
-        *costs = (struct costs){.first = first, .count = count, .cost_ns = cost_ns};
-        costs->step = count / COSTS_ENTRIES + 1;
-        costs->places = (size_t)((count + costs->step - 1) / costs->step);
-        costs->before = calloc(costs->places + 1, sizeof *costs->before);
-        costs->context = malloc(size);
-    }
-    if (costs == NULL || costs->before == NULL || costs->context == NULL) {
-        error_set(error, "out of memory for the costs of %" PRIu64 " iterations", count);
+    if (costs == NULL)
+        return NULL;
+    *costs = (struct costs){.first = first, .count = count, .step = count / COSTS_ENTRIES + 1};
+    costs->places = (size_t)((count + costs->step - 1) / costs->step);
+    costs->before = calloc(costs->places + 1, sizeof *costs->before);
+    costs->context = malloc(size);
+    if (costs->before == NULL || costs->context == NULL) {
         costs_free(costs);
         return NULL;
     }
     memcpy(costs->context, context, size);
+    return costs;
+}
+
+struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), void (*release)(void *context),
+                                const void *context, size_t size, uint64_t first, uint64_t count, struct error *error)
+{
+    struct costs *costs = count <= COSTS_ITERATIONS_MAX ? new_sums(context, size, first, count) : NULL;
+    if (costs == NULL && release != NULL)
+        release((void *)context);
+    if (count > COSTS_ITERATIONS_MAX)
+        error_set(error,
+                  "the costs of %" PRIu64 " iterations are to be summed up; accepted: up to 2^34, see --iterations",
+                  count);
+    else if (costs == NULL)
+        error_set(error, "out of memory for the costs of %" PRIu64 " iterations", count);
+    if (costs == NULL)
+        return NULL;
+    costs->cost_ns = cost_ns;
+    costs->release = release;
     sum_up(costs);
     return costs;
 }

@@ -7,6 +7,8 @@
 
 #include "common/util/error.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define COSTS_ENTRIES (1u << 24)
@@ -20,9 +22,10 @@ double costs_ns(const struct costs *costs, uint64_t first, uint64_t count);
 void costs_free(struct costs *costs);
 
 /* For the iterations [first, first + count) an iteration's cost by a function of its index, which is given a copy of
- * the `size` bytes of `context`. NULL with one line where there are too many of them or memory is out. */
-struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), const void *context, size_t size,
-                                uint64_t first, uint64_t count, struct error *error);
+ * the `size` bytes of `context`. `release` is called with that copy at the end, and on failure; NULL where there is
+ * nothing to do. NULL with one line where there are too many of them or memory is out. */
+struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), void (*release)(void *context),
+                                const void *context, size_t size, uint64_t first, uint64_t count, struct error *error);
 
 /* All cost the same. NULL when memory is out. */
 struct costs *costs_constant(double cost_ns);
@@ -32,8 +35,13 @@ struct costs *costs_constant(double cost_ns);
  * [first, first + count). NULL with one line where it does not or is no such file; that has the number of the line. */
 struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, struct error *error);
 
-/* From a distribution, `name` or `name:param=value,..`: constant, uniform, normal, exponential, gamma, bimodal,
- * increasing or decreasing, with mean= (us), cov= (uniform, normal, gamma: standard deviation over mean), spread=
- * (bimodal, increasing, decreasing: relative to the mean, 0 to 1) and seed=. The cost of an iteration depends on
- * nothing but its index, the parameters and, where the costs grow or shrink, on the range. NULL with one line. */
+#define COSTS_DISTRIBUTIONS "constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing"
+
+/* Whether the text begins with the name of a distribution. */
+bool costs_is_distribution(const char *spec);
+
+/* From a distribution, `name` or `name:param=value,..`, one of COSTS_DISTRIBUTIONS, with mean= (us), cov= (uniform,
+ * normal, gamma: standard deviation over mean), spread= (bimodal, increasing, decreasing: relative to the mean, 0 to 1)
+ * and seed=. The cost of an iteration depends on nothing but its index, the parameters and, where the costs grow or
+ * shrink, on the range. NULL with one line. */
 struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error);

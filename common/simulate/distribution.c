@@ -119,6 +119,11 @@ static const struct kind *find_kind(const char *name, size_t length)
     return NULL;
 }
 
+bool costs_is_distribution(const char *spec)
+{
+    return find_kind(spec, strcspn(spec, ":")) != NULL;
+}
+
 static int take_real(const char *word, const char *value, double least, double most, double scale, double *out,
                      struct error *error)
 {
@@ -165,7 +170,7 @@ static struct costs *of_kind(const struct kind *kind, const struct distribution 
             error_set(error, "out of memory for the costs");
         return costs;
     }
-    return costs_of_function(kind->cost_ns, d, sizeof *d, d->first, d->count, error);
+    return costs_of_function(kind->cost_ns, NULL, d, sizeof *d, d->first, d->count, error);
 }
 
 struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error)
@@ -174,10 +179,7 @@ struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count
     size_t length = strcspn(spec, ":");
     const struct kind *kind = find_kind(spec, length);
     if (kind == NULL) {
-        error_set(error,
-                  "distribution '%.64s' is unknown; accepted: constant, uniform, normal, exponential, gamma, bimodal, "
-                  "increasing, decreasing",
-                  spec);
+        error_set(error, "distribution '%.64s' is unknown; accepted: " COSTS_DISTRIBUTIONS, spec);
         return NULL;
     }
     if (spec[length] == ':' && take_params(&d, kind, spec + length + 1, error) < 0)

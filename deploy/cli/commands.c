@@ -8,6 +8,8 @@
 
 const struct command commands[] = {
     {"run", "KERNEL [KEY=VALUE]...", "compose the mpirun line for a job, print it, run it", command_run, run_grammar},
+    {"simulate", "KERNEL [KEY=VALUE]...", "run a job on a simulated machine of any size", command_simulate,
+     simulate_grammar},
     {"study", "FILE", "run a matrix of jobs, with tables and pictures of it", command_study, study_grammar},
     {"kernels", "[KERNEL]", "the loops that can be run, and their parameters", command_kernels, kernels_grammar},
     {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques, techniques_grammar},

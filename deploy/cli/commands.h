@@ -36,12 +36,14 @@ int command_kernels(int argc, char **argv);
 int command_chunks(int argc, char **argv);
 int command_collapse(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_simulate(int argc, char **argv);
 int command_study(int argc, char **argv);
 void techniques_grammar(struct grammar *grammar);
 void kernels_grammar(struct grammar *grammar);
 void chunks_grammar(struct grammar *grammar);
 void collapse_grammar(struct grammar *grammar);
 void run_grammar(struct grammar *grammar);
+void simulate_grammar(struct grammar *grammar);
 void study_grammar(struct grammar *grammar);
 
 /* What the shells ask, which is no command for people: see complete.c. */

@@ -82,8 +82,7 @@ static uint64_t transfer_ns(const struct virtual_cluster *cluster, unsigned from
     return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
 }
 
-/* So long after the step began its next action happens. */
-static uint64_t so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
+uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
 {
     const struct virtual_config *config = &cluster->config;
     if (config->message_ns <= 0)
@@ -112,7 +111,7 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, unsigne
     if (babbles)
         size = faults_babble(cluster, from, to, bytes, size);
     cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
-    uint64_t way_ns = so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
+    uint64_t way_ns = cluster_so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
     struct future future = {
         .at_ns = faults_arrival(cluster, from, to, way_ns),
         .rank = to,
@@ -124,7 +123,7 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, unsigne
         memcpy(future.small, bytes, size);
     else
         future.bytes = cluster_copy(cluster, bytes, size);
-    if (message->payload == PAYLOAD_DATA && !babbles)
+    if (message->payload == PAYLOAD_DATA && !babbles && config->imagined_bytes == 0)
         future.data = cluster_copy(cluster, message->payload_data, message->payload_bytes);
     cluster_schedule(cluster, &future);
 }
@@ -153,7 +152,7 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     switch (action->type) {
     case ACTION_SEND: send_message(cluster, rank, action->send.to, &action->send.message); break;
     case ACTION_PROBE: work_probe(cluster, rank); break;
-    case ACTION_RUN: work_begin(cluster, rank, action, so_far_ns(cluster, rank)); break;
+    case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
     case ACTION_FORGET: break; /* of workers with threads */
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
@@ -258,6 +257,9 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
     step(cluster, future->rank, event, future->data);
 }
 
+/* In the place of results that there are none of: messages of few take them along. */
+static const unsigned char imagined[INLINE_MAX];
+
 /* Results of the running chunk from `sliced` up to `done`. */
 static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
                             struct event *event)
@@ -278,6 +280,10 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     if (results != NULL && count > 0) {
         event->chunk.data = results;
         event->chunk.bytes = bytes;
+    }
+    if (cluster->config.imagined_bytes > 0 && count > 0) {
+        event->chunk.data = imagined;
+        event->chunk.bytes = count * cluster->config.imagined_bytes;
     }
     if (future->type == EVENT_FINISHED && job_learns(&cluster->job))
         work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);

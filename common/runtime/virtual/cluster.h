@@ -75,7 +75,8 @@ struct virtual_config {
     const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
     bool collect;         /* results are sent and stored, else only digested, */
     bool undigested;      /* or not even that */
-    bool variable;        /* and they are variable output: see virtual_length() */
+    uint64_t imagined_bytes; /* not 0: results of so many bytes an iteration are sent and stored, but there are none */
+    bool variable;           /* and they are variable output: see virtual_length() */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks;
     uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */

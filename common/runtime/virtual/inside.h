@@ -82,6 +82,8 @@ static inline unsigned cluster_ranks(const struct virtual_config *config)
 
 /* Schedules a copy of it, which takes over what it owns. */
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
+/* So long after the step that is running began its next action happens. */
+uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* When the rank is no longer busy it takes the next event of its queue. */
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
 /* Around each call of a machine. */

@@ -20,6 +20,8 @@ uint32_t virtual_length(uint64_t iteration)
 
 uint64_t store_record_bytes(const struct virtual_config *config)
 {
+    if (config->imagined_bytes > 0)
+        return config->imagined_bytes;
     return !config->collect ? 0 : config->variable ? RECORD_VARIABLE : RECORD_BYTES;
 }
 
@@ -152,8 +154,25 @@ static void collect_later(struct virtual_cluster *cluster, unsigned rank, const 
     cluster_schedule(cluster, &future);
 }
 
+/* It takes its time, and that is all. */
+static void store_imagined(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+{
+    cluster->sending_ns += cluster->config.byte_ns * (double)action->store.bytes;
+    cluster_schedule(cluster, &(struct future){
+                                  .at_ns = cluster->now_ns + cluster_so_far_ns(cluster, rank),
+                                  .rank = rank,
+                                  .type = EVENT_STORED,
+                                  .from = action->store.from,
+                                  .part = action->store.part,
+                              });
+}
+
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
+    if (cluster->config.imagined_bytes > 0) {
+        store_imagined(cluster, rank, action);
+        return;
+    }
     if (action->type == ACTION_COLLECT && faults_any(cluster)) {
         collect_later(cluster, rank, action, data);
         return;

@@ -150,11 +150,19 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
     return ledger->done + ranges_total(&ledger->failed) >= before;
 }
 
+/* Iterations after which results leave; 0: all at the end. */
+static uint64_t slice_of(const struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    if (config->imagined_bytes > 0)
+        return config->imagined_bytes < SLICE_MAX ? SLICE_MAX / config->imagined_bytes : 1;
+    return config->collect ? config->slice_iterations : 0;
+}
+
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)
 {
     struct node *node = &cluster->nodes[rank];
-    uint64_t slice = cluster->config.slice_iterations, count = action->run.count,
-             begins_ns = cluster->now_ns + later_ns;
+    uint64_t slice = slice_of(cluster), count = action->run.count, begins_ns = cluster->now_ns + later_ns;
     cluster->result.too_early += !is_in_time(cluster, action->run.first);
     node->running = (struct running){
         .first = action->run.first,
@@ -167,7 +175,7 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
     struct future future = {.rank = rank, .generation = node->running.generation};
     work_mark(cluster, rank, action->run.mark);
     schedule_failures(cluster, rank);
-    for (uint64_t done = slice; slice > 0 && cluster->config.collect && done < count; done += slice) {
+    for (uint64_t done = slice; slice > 0 && done < count; done += slice) {
         future.type = EVENT_SLICE;
         future.done = done;
         future.at_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, done);

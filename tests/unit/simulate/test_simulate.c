@@ -156,7 +156,7 @@ static double square(void *context, uint64_t i)
 START_TEST(test_costs_of_a_function)
 {
     double factor = 2;
-    struct costs *costs = costs_of_function(square, &factor, sizeof factor, 3, 1000, &error);
+    struct costs *costs = costs_of_function(square, NULL, &factor, sizeof factor, 3, 1000, &error);
     ck_assert_ptr_nonnull(costs);
     ck_assert_double_eq(costs_ns(costs, 3, 0), 0);
     ck_assert_double_eq_tol(costs_ns(costs, 3, 3), 2 * (9 + 16 + 25), 1e-9);
@@ -170,7 +170,7 @@ START_TEST(test_costs_between_places)
 {
     double factor = 1e-9;
     uint64_t count = 2 * (uint64_t)COSTS_ENTRIES + 5;
-    struct costs *costs = costs_of_function(square, &factor, sizeof factor, 0, count, &error);
+    struct costs *costs = costs_of_function(square, NULL, &factor, sizeof factor, 0, count, &error);
     ck_assert_ptr_nonnull(costs);
     for (uint64_t first = 10; first < 20; first++) {
         double sum = 0;

@@ -1,0 +1,374 @@
+/* The command line of a simulated run, and what it asks for: see simulation.h. */
+#include "common/runtime/simulate/simulation.h"
+
+#include "common/config/rank_options.h"
+#include "common/files/files.h"
+#include "common/util/number.h"
+#include "worker/kernels/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS_MAX (1u << 24)
+
+/* --- the options --- */
+
+static int take_ranks(const char *value, unsigned least, unsigned *number)
+{
+    uint64_t parsed;
+    if (number_parse_u64(value, &parsed) < 0 || parsed < least || parsed > RANKS_MAX)
+        return -1;
+    *number = (unsigned)parsed;
+    return 0;
+}
+
+static int take_masters(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    return take_ranks(value, 0, &((struct simulation *)target)->masters);
+}
+
+static int take_workers(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    return take_ranks(value, 1, &((struct simulation *)target)->workers);
+}
+
+static int take_platform(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->platform_name = value;
+    return *value != '\0' ? 0 : -1;
+}
+
+static int take_costs(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->costs_name = value;
+    return *value != '\0' ? 0 : -1;
+}
+
+#define BACKENDS "virtual|simgrid"
+
+static int take_backend(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    int index = option_choice(BACKENDS, value);
+    ((struct simulation *)target)->backend = (enum simulation_backend)index;
+    return index < 0 ? -1 : 0;
+}
+
+static int take_slowdown(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->slowdown_text = value;
+    return 0;
+}
+
+static int take_slow_nodes(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->slow_text = value;
+    return 0;
+}
+
+static int take_fail_nodes(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->fail_text = value;
+    return 0;
+}
+
+#define SLOW_ACCEPTED "NODE:FACTOR@SECONDS or NODE:FACTOR@SECONDS-SECONDS, with commas between them"
+#define FAIL_ACCEPTED "NODE@SECONDS, with commas between them"
+
+static const struct option_row simulation_rows[] = {
+    {"workers", 0, "W", "an integer from 1 to 2^24", "workers in all (default 16)", take_workers},
+    {"masters", 0, "M", "an integer from 0 to the number of workers",
+     "masters; with 0 the supermaster serves the workers itself (default 0)", take_masters},
+    {"platform", 0, "NAME|FILE", "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
+     "the machine: ranger, cluster, two-speeds, two-sites, or a file (default cluster)", take_platform},
+    {"backend", 0, BACKENDS, "virtual, simgrid",
+     "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)", take_backend},
+    {"costs", 0, "FILE|SPEC", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
+     "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
+     "bimodal, "
+     "increasing, decreasing, like exponential:mean=100 (default: the kernel's own model)",
+     take_costs},
+    {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
+     "make the workers that many times slower: one number for all, or one for each worker", take_slowdown},
+    {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
+     "node N becomes X times slower S seconds after the start, or from S to E with N:X@S-E", take_slow_nodes},
+    {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start", take_fail_nodes},
+    {NULL},
+};
+
+static const struct options own_options = {
+    .usage = "hdss simulate [OPTION]... KERNEL [KEY=VALUE]...",
+    .about =
+        "Runs KERNEL on a simulated machine: the same supermaster, masters and workers exchange the same messages, in "
+        "virtual time and in one process, and the iterations take the time that they are said to cost.",
+    .sections = {{"Simulation", simulation_rows}, {"Help", options_common}},
+    .notes = "All options of the job are accepted as well: `supermaster --help` shows them. Nothing is computed or "
+             "written but the report; with --output the results' way to the masters takes its time.\n"
+             "Example:\n"
+             "    hdss simulate --platform ranger --masters 16 --workers 8192 --technique dfss adjoint n=800\n"
+             "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a drain.",
+};
+
+struct options simulation_options(void)
+{
+    struct options all = own_options;
+    const struct option_section *section = job_options()->sections;
+    for (unsigned i = 2; i + 1 < OPTIONS_SECTIONS_MAX && section->title != NULL; section++)
+        if (section->rows != options_common)
+            all.sections[i++] = *section;
+    return all;
+}
+
+/* Our options are taken, the others are the job's. */
+static int read_words(struct simulation *simulation, int argc, char **argv, struct error *error)
+{
+    const struct options all = simulation_options();
+    struct options_reader reader;
+    struct options_word word;
+    int more, first;
+    simulation->words = calloc((size_t)argc + 1, sizeof *simulation->words);
+    if (simulation->words == NULL)
+        return error_set(error, "out of memory");
+    static char name[] = "supermaster";
+    simulation->words[simulation->word_count++] = name;
+    options_reader_init(&reader, &all, argc, argv);
+    while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
+        if (word.row != NULL && options_find(&own_options, word.row->name) != NULL) {
+            int result = option_apply(&word, simulation, error);
+            if (result != 0)
+                return result;
+            continue;
+        }
+        for (int i = first; i < reader.at; i++)
+            simulation->words[simulation->word_count++] = argv[i];
+    }
+    return more;
+}
+
+/* --- the machine --- */
+
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') != NULL || strchr(name, '.') != NULL;
+}
+
+static int read_platform_file(struct platform *platform, const char *path, struct error *error)
+{
+    struct error inner;
+    char *text = file_read(path, &inner);
+    if (text == NULL)
+        return error_set(error, "--platform '%s': accepted: the name of a described platform or a readable file (%s)",
+                         path, inner.text);
+    int result = platform_parse(platform, text, &inner);
+    free(text);
+    const char *base = strrchr(path, '/');
+    snprintf(platform->name, sizeof platform->name, "%s", base != NULL ? base + 1 : path);
+    return result < 0 ? error_set(error, "--platform %s: %s", path, inner.text) : 0;
+}
+
+static int make_platform(struct simulation *simulation, struct error *error)
+{
+    struct error inner;
+    const char *name = simulation->platform_name != NULL ? simulation->platform_name : "cluster";
+    if (is_path(name)) {
+        if (read_platform_file(&simulation->platform, name, error) < 0)
+            return -1;
+    } else if (platform_find(&simulation->platform, name, &inner) < 0) {
+        return error_set(error, "--platform: %s", inner.text);
+    }
+    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, simulation->workers,
+                       &inner) < 0)
+        return error_set(error, "--platform %s: %s", name, inner.text);
+    return 0;
+}
+
+/* One for all workers, or one for each: their speeds are divided by it. */
+static int apply_slowdown(struct simulation *simulation, struct error *error)
+{
+    const char *text = simulation->slowdown_text;
+    unsigned count = 0;
+    char word[32];
+    double slowdown;
+    bool one = text != NULL && strchr(text, ',') == NULL;
+    while (text != NULL) {
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+        if (slowdown_parse(word, &slowdown) < 0)
+            return error_set(error, "--slowdown '%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
+        for (unsigned w = one ? 0 : count; w < (one ? simulation->workers : count + 1) && w < simulation->workers; w++)
+            simulation->worker_speeds[w] /= slowdown;
+        count++;
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    if (count > 1 && count != simulation->workers)
+        return error_set(error, "--slowdown has %u numbers for %u workers: accepted: one for all, or one for each",
+                         count, simulation->workers);
+    return 0;
+}
+
+static int make_speeds(struct simulation *simulation, struct error *error)
+{
+    const struct placement *placement = &simulation->placement;
+    simulation->worker_speeds = calloc(simulation->workers, sizeof *simulation->worker_speeds);
+    simulation->rank_speeds = calloc(placement->ranks, sizeof *simulation->rank_speeds);
+    if (simulation->worker_speeds == NULL || simulation->rank_speeds == NULL)
+        return error_set(error, "out of memory for %u ranks", placement->ranks);
+    for (unsigned i = 0; i < placement->ranks; i++)
+        simulation->rank_speeds[i] = placement->speed[placement->node_of[i]];
+    for (unsigned w = 0; w < simulation->workers; w++)
+        simulation->worker_speeds[w] = simulation->rank_speeds[1 + simulation->masters + w];
+    return apply_slowdown(simulation, error);
+}
+
+/* --- what happens to the nodes --- */
+
+/* "12.5" as nanoseconds. */
+static int parse_seconds(const char *text, uint64_t *ns)
+{
+    double seconds;
+    if (number_parse_real(text, &seconds) < 0 || seconds < 0 || seconds > 1e9)
+        return -1;
+    *ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
+/* "N:X@S", "N:X@S-E" or, where nodes fail, "N@S". */
+static int parse_event(char *word, bool fails, struct simulation_event *event)
+{
+    uint64_t node;
+    char *at = strchr(word, '@'), *colon = strchr(word, ':'), *dash;
+    *event = (struct simulation_event){.until_ns = UINT64_MAX};
+    if (at == NULL || (colon == NULL) != fails)
+        return -1;
+    *at++ = '\0';
+    if (colon != NULL) {
+        *colon++ = '\0';
+        if (number_parse_real(colon, &event->factor) < 0 || event->factor < 1 || event->factor > 1e6)
+            return -1;
+    }
+    dash = fails ? NULL : strchr(at, '-');
+    if (dash != NULL)
+        *dash++ = '\0';
+    if (number_parse_u64(word, &node) < 0 || node > UINT32_MAX || parse_seconds(at, &event->at_ns) < 0)
+        return -1;
+    if (dash != NULL && (parse_seconds(dash, &event->until_ns) < 0 || event->until_ns <= event->at_ns))
+        return -1;
+    event->node = (unsigned)node;
+    return 0;
+}
+
+static int take_events(struct simulation *simulation, const char *text, bool fails, struct error *error)
+{
+    const char *option = fails ? "--fail-nodes" : "--slow-nodes";
+    while (text != NULL) {
+        char word[64], parsed[64];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+        memcpy(parsed, word, sizeof word);
+        struct simulation_event *event = &simulation->events[simulation->event_count];
+        if (simulation->event_count == SIMULATION_NODES_MAX)
+            return error_set(error, "%s: accepted: up to %d nodes", option, SIMULATION_NODES_MAX);
+        if (parse_event(parsed, fails, event) < 0)
+            return error_set(error, "%s '%s': accepted: %s", option, word, fails ? FAIL_ACCEPTED : SLOW_ACCEPTED);
+        if (event->node >= simulation->placement.nodes)
+            return error_set(error, "%s '%s': accepted: the nodes that the run uses, from 0 to %u", option, word,
+                             simulation->placement.nodes - 1);
+        simulation->event_count++;
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    return 0;
+}
+
+static int make_events(struct simulation *simulation, struct error *error)
+{
+    simulation->events = calloc(SIMULATION_NODES_MAX, sizeof *simulation->events);
+    if (simulation->events == NULL)
+        return error_set(error, "out of memory");
+    return take_events(simulation, simulation->slow_text, false, error) < 0
+               ? -1
+               : take_events(simulation, simulation->fail_text, true, error);
+}
+
+/* --- the costs --- */
+
+static int read_costs_file(struct simulation *simulation, struct error *error)
+{
+    const struct plan *plan = &simulation->plan;
+    const char *path = simulation->costs_name;
+    struct error inner;
+    char *text = file_read(path, &inner);
+    if (text == NULL)
+        return error_set(error,
+                         "--costs '%s': accepted: a distribution (" COSTS_DISTRIBUTIONS ") or a readable file (%s)",
+                         path, inner.text);
+    simulation->costs = costs_parse(text, plan->first, plan->count, &inner);
+    free(text);
+    return simulation->costs == NULL ? error_set(error, "--costs %s: %s", path, inner.text) : 0;
+}
+
+static int make_costs(struct simulation *simulation, struct error *error)
+{
+    const struct plan *plan = &simulation->plan;
+    const char *name = simulation->costs_name;
+    struct error inner;
+    if (name == NULL) {
+        simulation->costs =
+            kernel_model_costs(plan->kernel, plan->values, &plan->loop, plan->first, plan->count, error);
+        return simulation->costs == NULL ? -1 : 0;
+    }
+    if (!costs_is_distribution(name))
+        return read_costs_file(simulation, error);
+    simulation->costs = costs_distributed(name, plan->first, plan->count, &inner);
+    return simulation->costs == NULL ? error_set(error, "--costs: %s", inner.text) : 0;
+}
+
+/* --- the whole --- */
+
+/* What a simulated run has nothing for. */
+static int check_job(const struct simulation *simulation, struct error *error)
+{
+    const struct job *job = &simulation->plan.job;
+    if (job->threads != 1)
+        return error_set(error, "--threads: a simulated worker has one; accepted: 1");
+    if (job->weighting == SCHED_WEIGHTING_ACP)
+        return error_set(error, "--weighting acp: nobody else computes on a simulated machine; accepted: none, power");
+    if (job_resumes(job))
+        return error_set(error, "--resume: a simulated run has nothing to go on from");
+    if (simulation->masters > simulation->workers)
+        return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
+                         simulation->workers);
+    return 0;
+}
+
+int simulation_make(struct simulation *simulation, int argc, char **argv, struct error *error)
+{
+    *simulation = (struct simulation){.workers = 16};
+    int result = read_words(simulation, argc, argv, error);
+    if (result == 0)
+        result = plan_make(&simulation->plan, simulation->word_count, simulation->words, error);
+    if (result != 0)
+        return result;
+    if (check_job(simulation, error) < 0 || make_platform(simulation, error) < 0 ||
+        make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0)
+        return -1;
+    return make_costs(simulation, error);
+}
+
+void simulation_fini(struct simulation *simulation)
+{
+    placement_fini(&simulation->placement);
+    costs_free(simulation->costs);
+    free(simulation->worker_speeds);
+    free(simulation->rank_speeds);
+    free(simulation->events);
+    free(simulation->words);
+    *simulation = (struct simulation){.workers = 0};
+}

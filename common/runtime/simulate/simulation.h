@@ -1,0 +1,60 @@
+/* What `hdss simulate` is asked for, read and made ready, for either backend: a job, a line-up, a platform with the
+ * ranks on it, the costs of the iterations, and what happens to the nodes. */
+#pragma once
+
+#include "common/config/options.h"
+#include "common/runtime/plan.h"
+#include "common/simulate/costs.h"
+#include "common/simulate/placement.h"
+#include "common/simulate/platform.h"
+
+#define SIMULATION_NODES_MAX 1024 /* that are slowed down or fail */
+
+enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
+
+/* What happens to a node. */
+struct simulation_event {
+    unsigned node; /* among those that the run uses, from 0 */
+    double factor; /* it becomes that many times slower; 0: it fails */
+    uint64_t at_ns;
+    uint64_t until_ns; /* when it has its speed again; UINT64_MAX: never */
+};
+
+struct simulation {
+    /* the options */
+    unsigned masters, workers;
+    enum simulation_backend backend;
+    const char *platform_name; /* as on the command line: a described one, with changes, or a file */
+    const char *costs_name;    /* likewise: a file or a distribution; NULL: the kernel's model */
+    const char *slowdown_text; /* of the workers; NULL: none */
+    const char *slow_text, *fail_text;
+    char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
+    int word_count;
+    /* made of them */
+    struct plan plan;
+    struct platform platform;
+    struct placement placement;
+    struct costs *costs;             /* owned */
+    double *worker_speeds;           /* [workers] computing, of the node and its slowdown; owned */
+    double *rank_speeds;             /* [ranks] of what else it does; owned */
+    struct simulation_event *events; /* [event_count] owned */
+    unsigned event_count;
+};
+
+/* The options of `hdss simulate` and of a job, in one table. */
+struct options simulation_options(void);
+
+/* Reads the command line (argv[0] is not looked at) and makes all ready. 0; OPTIONS_HELP or OPTIONS_VERSION; -1 with
+ * one line. simulation_fini() is due in any case. It borrows from argv. */
+int simulation_make(struct simulation *simulation, int argc, char **argv, struct error *error);
+void simulation_fini(struct simulation *simulation);
+
+/* Nanoseconds of the iterations [first, first + count) on a core of speed 1. */
+static inline double simulation_cost_ns(const struct simulation *simulation, uint64_t first, uint64_t count)
+{
+    return costs_ns(simulation->costs, first, count);
+}
+
+/* Runs it in virtual time; prints the summary, writes the report. Returns an enum exit_status; -1 with one line where
+ * it cannot run. */
+int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);

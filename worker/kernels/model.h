@@ -1,0 +1,16 @@
+/* What the iterations of the built-in kernels cost, where a formula or a sample tells it: for simulated runs. */
+#pragma once
+
+#include "common/simulate/costs.h"
+#include "hdss/kernel.h"
+
+#include <stdbool.h>
+
+/* Whether the kernel has a model of its costs: adjoint, mandelbrot and synthetic have. */
+bool kernel_has_model(const struct hdss_kernel *kernel);
+
+/* The costs of the iterations [first, first + count) on a core of speed 1, which is one with AVX2 vectors as
+ * tests/kernels/bench_kernels measures it: see model.c. NULL with one line where the kernel has no model, a file that
+ * it reads is none, or memory is out. */
+struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
+                                 const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error);
