@@ -131,51 +131,120 @@ static void list_members(struct topology *topology, const struct hello *hellos, 
     }
 }
 
-/* The master with the fewest workers, of those on `node` (of all where node is NEVER_A_NODE); masters if there is none.
+/* Masters that wait for another worker: a heap, in which the one with the fewest stands first, and the lowest of those.
  */
-#define NEVER_A_NODE UINT32_MAX
+struct queue {
+    const unsigned *load; /* [masters] */
+    unsigned *masters;    /* [count] */
+    unsigned count;
+};
 
-static unsigned least_loaded(const struct topology *topology, const struct hello *hellos, const unsigned *load,
-                             uint32_t node)
+static bool comes_before(const struct queue *queue, unsigned m, unsigned other)
 {
-    unsigned best = topology->masters;
-    for (unsigned m = 0; m < topology->masters; m++) {
-        if (node != NEVER_A_NODE && hellos[topology->master_rank[m]].node != node)
-            continue;
-        if (best == topology->masters || load[m] < load[best])
-            best = m;
+    return queue->load[m] != queue->load[other] ? queue->load[m] < queue->load[other] : m < other;
+}
+
+/* What stands at `i` may be too far up. */
+static void sift_down(struct queue *queue, unsigned i)
+{
+    unsigned m = queue->masters[i];
+    for (unsigned child; (child = 2 * i + 1) < queue->count; i = child) {
+        child += child + 1 < queue->count && comes_before(queue, queue->masters[child + 1], queue->masters[child]);
+        if (!comes_before(queue, queue->masters[child], m))
+            break;
+        queue->masters[i] = queue->masters[child];
     }
-    return best;
+    queue->masters[i] = m;
+}
+
+/* The workers in `members`, NULL: all, that have no master yet get one of the queue's, evenly. */
+static void deal_to(struct topology *topology, struct queue *queue, const unsigned *members, unsigned count,
+                    unsigned *load)
+{
+    for (unsigned i = queue->count / 2; i-- > 0;)
+        sift_down(queue, i);
+    for (unsigned i = 0; i < count && queue->count > 0; i++) {
+        unsigned w = members != NULL ? members[i] : i;
+        if (topology->master_of[w] < topology->masters)
+            continue;
+        topology->master_of[w] = queue->masters[0];
+        load[queue->masters[0]]++;
+        sift_down(queue, 0);
+    }
+}
+
+/* Counting sort by node: `list` gets the indices, `first` where those of a node begin. */
+static void sort_by_node(unsigned nodes, const unsigned *node, unsigned count, unsigned *list, unsigned *first)
+{
+    for (unsigned n = 0; n <= nodes; n++)
+        first[n] = 0;
+    for (unsigned i = 0; i < count; i++)
+        first[node[i] + 1]++;
+    for (unsigned n = 0; n < nodes; n++)
+        first[n + 1] += first[n];
+    for (unsigned i = 0; i < count; i++)
+        list[first[node[i]]++] = i;
+    for (unsigned n = nodes; n > 0; n--)
+        first[n] = first[n - 1];
+    first[0] = 0;
+}
+
+/* The lists that dealing needs; one allocation. */
+struct lists {
+    unsigned *master_node, *masters, *first_master, *workers, *first_worker;
+};
+
+static int lists_init(struct lists *lists, const struct topology *topology)
+{
+    size_t masters = topology->masters, workers = topology->workers, nodes = (size_t)topology->nodes + 1;
+    unsigned *room = calloc(2 * masters + workers + 2 * nodes, sizeof *room);
+    *lists = (struct lists){room, room + masters, room + 2 * masters + workers, room + 2 * masters,
+                            room + 2 * masters + workers + nodes};
+    return room != NULL ? 0 : -1;
+}
+
+/* Each worker to a master of its node, where there is one. */
+static void deal_within_nodes(struct topology *topology, const struct lists *lists, unsigned *load)
+{
+    sort_by_node(topology->nodes, lists->master_node, topology->masters, lists->masters, lists->first_master);
+    sort_by_node(topology->nodes, topology->worker_node, topology->workers, lists->workers, lists->first_worker);
+    for (unsigned n = 0; n < topology->nodes; n++) {
+        unsigned first = lists->first_master[n], worker = lists->first_worker[n];
+        struct queue queue = {load, lists->masters + first, lists->first_master[n + 1] - first};
+        deal_to(topology, &queue, lists->workers + worker, lists->first_worker[n + 1] - worker, load);
+    }
 }
 
 /* Deals each worker to a master. Two passes, so that those who must go to another node even out the counts. */
-static void deal(struct topology *topology, const struct hello *hellos, bool by_node, unsigned *load)
+static int deal(struct topology *topology, const struct hello *hellos, const unsigned *number, bool by_node,
+                unsigned *load)
 {
-    for (unsigned w = 0; w < topology->workers; w++) {
+    struct lists lists;
+    if (lists_init(&lists, topology) < 0)
+        return -1;
+    for (unsigned w = 0; w < topology->workers; w++)
         topology->master_of[w] = topology->masters;
-        if (by_node)
-            topology->master_of[w] = least_loaded(topology, hellos, load, hellos[topology->worker_rank[w]].node);
-        if (topology->master_of[w] < topology->masters)
-            load[topology->master_of[w]]++;
-    }
-    for (unsigned w = 0; w < topology->workers; w++) {
-        if (topology->master_of[w] < topology->masters)
-            continue;
-        topology->master_of[w] = least_loaded(topology, hellos, load, NEVER_A_NODE);
-        load[topology->master_of[w]]++;
-    }
+    for (unsigned m = 0; m < topology->masters; m++)
+        lists.master_node[m] = number[hellos[topology->master_rank[m]].node];
+    if (by_node)
+        deal_within_nodes(topology, &lists, load);
+    for (unsigned m = 0; m < topology->masters; m++)
+        lists.masters[m] = m;
+    struct queue all = {load, lists.masters, topology->masters};
+    deal_to(topology, &all, NULL, topology->workers, load);
+    free(lists.master_node);
+    return 0;
 }
 
-static void sort_by_master(struct topology *topology, const unsigned *load)
+static void sort_by_master(struct topology *topology, unsigned *load)
 {
-    for (unsigned m = 0; m < topology->masters; m++)
-        topology->served_first[m + 1] = topology->served_first[m] + load[m];
+    unsigned *next = load; /* is not needed any more */
     for (unsigned m = 0; m < topology->masters; m++) {
-        unsigned next = topology->served_first[m];
-        for (unsigned w = 0; w < topology->workers; w++)
-            if (topology->master_of[w] == m)
-                topology->served[next++] = w;
+        topology->served_first[m + 1] = topology->served_first[m] + load[m];
+        next[m] = topology->served_first[m];
     }
+    for (unsigned w = 0; w < topology->workers; w++)
+        topology->served[next[topology->master_of[w]]++] = w;
 }
 
 static void serve_all_by_supermaster(struct topology *topology)
@@ -198,15 +267,16 @@ int topology_init(struct topology *topology, const struct hello *hellos, unsigne
     }
     number_nodes(topology, hellos, number);
     list_members(topology, hellos, number);
-    free(number);
-    if (topology->masters == 0) {
+    int result = 0;
+    if (topology->masters == 0)
         serve_all_by_supermaster(topology);
-    } else {
-        deal(topology, hellos, by_node, load);
+    else if ((result = deal(topology, hellos, number, by_node, load)) == 0)
         sort_by_master(topology, load);
-    }
     free(load);
-    return 0;
+    free(number);
+    if (result < 0)
+        topology_fini(topology);
+    return result;
 }
 
 void topology_fini(struct topology *topology)

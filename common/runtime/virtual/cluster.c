@@ -36,10 +36,10 @@ static void print_event(struct virtual_cluster *cluster, unsigned rank, const st
 static void print_step(struct virtual_cluster *cluster, unsigned rank, const char *before)
 {
     const struct node *node = &cluster->nodes[rank];
-    const char *after = node->machine.state(node->machine.self);
     char text[300];
     if (cluster->config.trace == NULL)
         return;
+    const char *after = node->machine.state(node->machine.self);
     if (before != after) {
         snprintf(text, sizeof text, "%s -> %s", before, after);
         cluster_print(cluster, rank, "=", text);
@@ -204,7 +204,7 @@ static void lose_dropped(struct virtual_cluster *cluster, unsigned rank);
 static void step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data)
 {
     struct node *node = &cluster->nodes[rank];
-    const char *before = node->machine.state(node->machine.self);
+    const char *before = cluster->config.trace != NULL ? node->machine.state(node->machine.self) : NULL;
     struct actions *actions = &cluster->actions;
     print_event(cluster, rank, event);
     actions_clear(actions);
@@ -459,6 +459,19 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
         faults_apply(cluster, &cluster->config.faults[fault_plus_1 - 1]);
 }
 
+/* Of many ranks the next one is in no cache: it comes while this one is busy. */
+static void prefetch_next(const struct virtual_cluster *cluster)
+{
+    const struct heap *heap = &cluster->heap;
+    if (heap->length == 0)
+        return;
+    const struct node *node = &cluster->nodes[heap->items[0].future->rank];
+    __builtin_prefetch(node);
+    __builtin_prefetch((const char *)node + 64);
+    for (size_t i = 1; i <= 4 && i < heap->length; i++)
+        __builtin_prefetch(heap->items[i].future);
+}
+
 struct virtual_result virtual_run(struct virtual_cluster *cluster)
 {
     uint64_t limit = cluster->config.limit_ns > 0 ? cluster->config.limit_ns : NS_PER_HOUR;
@@ -469,6 +482,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
     schedule_beginning(cluster);
     while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit) {
         cluster->now_ns = future->at_ns;
+        prefetch_next(cluster);
         happen(cluster, future);
     }
     if ((!is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
