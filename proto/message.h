@@ -110,13 +110,13 @@ struct speed_head {
 
 /* The completions of the chunks before this one that are told with it are at message.records: see record.h. */
 struct request {
+    uint64_t compute_ns, digest, wait_ns;
     uint32_t chunk; /* the finished one; 0 if none */
     unsigned asks;
-    bool done;
-    uint64_t compute_ns, digest, wait_ns;
     float deviation_ns; /* of one iteration; 0 with fewer than two samples */
     unsigned samples;   /* pieces that were timed, at most UINT16_MAX */
-    uint16_t load;      /* processes that compete for the core of the worker, it being one, in LOAD_ONE; 0: not known */
+    bool done;
+    uint16_t load; /* processes that compete for the core of the worker, it being one, in LOAD_ONE; 0: not known */
 };
 
 struct result {

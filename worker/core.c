@@ -40,10 +40,10 @@ static void send_up(const struct worker *worker, struct actions *actions, const 
 }
 
 /* Whoever it is, nothing that it sends can be relied on. */
-static void refuse(struct worker *worker, unsigned from, const char *text, struct actions *actions)
+static void refuse(unsigned from, const char *text, struct actions *actions)
 {
-    error_set(&worker->refusal, "%s", text);
-    actions_drop(actions, from, worker->refusal.text);
+    error_set(&actions->room.refusal, "%s", text);
+    actions_drop(actions, from, actions->room.refusal.text);
 }
 
 static enum payload payload_kind(const struct chunk_event *chunk)
@@ -58,13 +58,13 @@ static enum payload payload_kind(const struct chunk_event *chunk)
 static void request(struct worker *worker, unsigned asks, const struct chunk_event *chunk, uint64_t now_ns,
                     struct actions *actions)
 {
-    struct message message = {.type = MESSAGE_REQUEST, .records = worker->done_records};
+    struct message message = {.type = MESSAGE_REQUEST, .records = actions->room.completions};
     if (worker->done_count > 0) {
         message.record_count = worker->done_count - 1;
         message.request = worker->done[message.record_count];
     }
     for (unsigned i = 0; i < message.record_count; i++)
-        completion_put(worker->done_records, i, &worker->done[i]);
+        completion_put(actions->room.completions, i, &worker->done[i]);
     if (chunk != NULL) {
         message.payload = payload_kind(chunk);
         message.payload_data = chunk->data;
@@ -185,10 +185,10 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
 {
     unsigned chunks = 1 + message->record_count;
     if (chunks > worker->asked || worker->queue_count + chunks > WORKER_QUEUE_MAX) {
-        refuse(worker, worker->config.master, "assigned chunks that were not asked for", actions);
+        refuse(worker->config.master, "assigned chunks that were not asked for", actions);
         return;
     }
-    struct assigned chunk = {message->assign.chunk, message->assign.first, message->assign.count,
+    struct assigned chunk = {message->assign.first, message->assign.count, message->assign.chunk,
                              message->assign.careful};
     put_in_queue(worker, now_ns, &chunk, actions);
     for (unsigned i = 0; i < message->record_count; i++) {
@@ -248,15 +248,15 @@ static void expire(struct worker *worker, uint64_t now_ns, struct actions *actio
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
-    error_set(&worker->problem, "%s", text); /* one line, whatever the kernel wrote */
-    struct message message = problem_message(worker->config.rank, worker->problem.text);
+    error_set(&actions->room.problem, "%s", text); /* one line, whatever the kernel wrote */
+    struct message message = problem_message(worker->config.rank, actions->room.problem.text);
     send_up(worker, actions, &message);
 }
 
 static void receive_echo(struct worker *worker, uint64_t now_ns, const struct echo *echo, struct actions *actions)
 {
     if (worker->state != WORKER_PROBING || worker->probing || echo->id != worker->echoes) {
-        refuse(worker, worker->config.master, "sent an echo of what it was not sent", actions);
+        refuse(worker->config.master, "sent an echo of what it was not sent", actions);
         return;
     }
     uint64_t round_trip = now_ns - worker->echo_sent_ns;
@@ -276,7 +276,7 @@ static void probed(struct worker *worker, const struct event *event, struct acti
     struct speed speed = *event->speed;
     speed.worker = worker->config.rank;
     speed.round_trip_ns = worker->least_echo_ns;
-    struct message message = speed_message(&speed, worker->speed_body);
+    struct message message = speed_message(&speed, actions->room.speed);
     send_up(worker, actions, &message);
     begin(worker, event->now_ns, actions);
 }
@@ -332,9 +332,9 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
                     .count = event->chunk.count,
                     .final = event->chunk.final},
     };
-    error_set(&worker->problem, "%s", event->text); /* one line, whatever the kernel wrote */
-    size_t length = strlen(worker->problem.text);
-    message.failure.text = worker->problem.text;
+    error_set(&actions->room.problem, "%s", event->text); /* one line, whatever the kernel wrote */
+    size_t length = strlen(actions->room.problem.text);
+    message.failure.text = actions->room.problem.text;
     message.failure.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
     flush(worker, event->now_ns, actions);
     worker->running_sent += event->chunk.count;
@@ -426,14 +426,14 @@ static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *
 static void receive(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (event->from != worker->config.master) {
-        refuse(worker, event->from, "sent a message to a worker that it does not serve", actions);
+        refuse(event->from, "sent a message to a worker that it does not serve", actions);
         return;
     }
     switch (event->message->type) {
     case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, event->message, actions); break;
     case MESSAGE_END: receive_end(worker, event->now_ns, &event->message->end, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
-    default: refuse(worker, event->from, "sent a message that a master does not send", actions);
+    default: refuse(event->from, "sent a message that a master does not send", actions);
     }
 }
 

@@ -30,8 +30,8 @@ struct worker_config {
 };
 
 struct assigned {
-    uint32_t chunk;
     uint64_t first, count;
+    uint32_t chunk;
     bool careful;
 };
 
@@ -58,19 +58,15 @@ struct worker {
     struct request done[ASKS_MAX];
     unsigned done_count;
     uint64_t done_deadline_ns; /* when they go at the latest */
-    unsigned char done_records[(ASKS_MAX - 1) * COMPLETION_BYTES];
-    uint64_t waited_ns; /* before the running chunk */
-    bool was_idle;      /* there was none before it */
+    uint64_t waited_ns;        /* before the running chunk */
+    bool was_idle;             /* there was none before it */
     bool drain;
-    bool is_stuck;                            /* a problem was told: the running chunk is not going to be over */
-    uint64_t give_up_ns;                      /* LEAVING: when it leaves though it computes */
-    uint32_t echoes;                          /* sent; the last one is on its way while PROBING */
-    uint64_t echo_sent_ns;                    /* when */
-    bool probing;                             /* the echoes are done, the probe runs */
-    uint64_t least_echo_ns;                   /* the quickest to come back; NEVER before */
-    unsigned char speed_body[SPEED_BODY_MAX]; /* of the SPEED of this step */
-    struct error problem;                     /* text of a PROBLEM or FAILURE of this step */
-    struct error refusal;                     /* and of a DROP */
+    bool is_stuck;          /* a problem was told: the running chunk is not going to be over */
+    uint64_t give_up_ns;    /* LEAVING: when it leaves though it computes */
+    uint32_t echoes;        /* sent; the last one is on its way while PROBING */
+    uint64_t echo_sent_ns;  /* when */
+    bool probing;           /* the echoes are done, the probe runs */
+    uint64_t least_echo_ns; /* the quickest to come back; NEVER before */
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

@@ -185,7 +185,7 @@ static bool take_back(struct service *service, struct grant *grant, uint64_t now
 static struct grant *running_grant(struct served *worker)
 {
     struct grant *oldest = NULL;
-    for (unsigned i = 0; i < GRANTS_MAX; i++) {
+    for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0 || grant->computed)
             continue;
@@ -236,7 +236,7 @@ static unsigned blame_running(struct service *service, struct served *worker, st
     const struct grant *oldest = running_grant(worker);
     unsigned count = 1;
     running[0] = oldest != NULL ? blame(service, oldest) : (struct range){0};
-    for (unsigned i = 0; service->threads && i < GRANTS_MAX; i++) {
+    for (unsigned i = 0; service->threads && i < worker->slots; i++) {
         const struct grant *grant = &worker->grants[i];
         if (grant == oldest || grant->chunk == 0 || grant->computed)
             continue;
@@ -254,7 +254,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         return;
     struct range running[GRANTS_MAX];
     unsigned blamed = blame_running(service, worker, running);
-    for (unsigned i = 0; i < GRANTS_MAX; i++)
+    for (unsigned i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0)
             chunks += take_back(service, &worker->grants[i], now_ns);
     service->busy -= worker->holds > 0;
@@ -270,7 +270,8 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns)
 {
     struct served *worker = &service->workers[w];
-    worker->present = service->lossy = true;
+    service_begin_to_serve(service, w);
+    service->lossy = true;
     service->present++;
     if (running->count == 0)
         return;
@@ -393,7 +394,7 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
 static void look_at_worker(const struct service *service, unsigned v, unsigned w, double mean_ns, struct overdue *least)
 {
     struct served *worker = &service->workers[v];
-    for (unsigned i = 0; i < GRANTS_MAX; i++) {
+    for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0 || grant->claim == CLAIM_VOID || grant->received == grant->count ||
             (grant->claim == CLAIM_SHARED && grant->twin_worker == w))

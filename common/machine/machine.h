@@ -168,6 +168,14 @@ struct action_sink {
     void *context;
 };
 
+/* Room for what the messages of a worker's step borrow, so that no worker has its own. */
+struct actions_room {
+    unsigned char completions[(ASKS_MAX - 1) * COMPLETION_BYTES];
+    unsigned char speed[SPEED_BODY_MAX];
+    struct error problem; /* text of a PROBLEM or FAILURE */
+    struct error refusal; /* and of a DROP */
+};
+
 /* The actions of one step, and what the machine has sent in its life. */
 struct actions {
     struct action *items;           /* of this step, where there is no sink; owned */
@@ -177,6 +185,7 @@ struct actions {
     unsigned calculations;    /* chunks cut in this step, and chunks assigned to workers: what --inject-delay slows */
     unsigned assignments;
     bool out_of_memory; /* an action could not be noted: the runtime must stop */
+    struct actions_room room;
 };
 
 /* Room for `capacity` actions; more in one step allocates. -1 when memory is out. */

@@ -17,10 +17,6 @@ int pool_init(struct pool *pool, unsigned workers, unsigned capacity)
     }
     for (unsigned i = 0; i < workers; i++)
         pool->own[i].chunks = (struct pool_list){NO_SLOT, NO_SLOT};
-    for (unsigned i = capacity; i-- > 0;) {
-        pool->slots[i].owner_newer = pool->unused;
-        pool->unused = i;
-    }
     return 0;
 }
 
@@ -34,12 +30,15 @@ void pool_fini(struct pool *pool)
 bool pool_put(struct pool *pool, unsigned owner, struct range range)
 {
     unsigned index = pool->unused;
-    if (index == NO_SLOT)
+    if (index == NO_SLOT && pool->used == pool->capacity)
         return false;
+    if (index == NO_SLOT)
+        index = pool->used++;
+    else
+        pool->unused = pool->slots[index].owner_newer;
     struct pool_slot *slot = &pool->slots[index];
     struct pool_list *own = &pool->own[owner].chunks;
     pool->own[owner].latest_count = range.count;
-    pool->unused = slot->owner_newer;
     *slot = (struct pool_slot){range, owner, pool->all.newest, NO_SLOT, own->newest, NO_SLOT};
     *(slot->older == NO_SLOT ? &pool->all.oldest : &pool->slots[slot->older].newer) = index;
     *(slot->owner_older == NO_SLOT ? &own->oldest : &pool->slots[slot->owner_older].owner_newer) = index;

@@ -30,7 +30,8 @@ struct pool {
     struct pool_slot *slots; /* owned */
     struct pool_owner *own;  /* [workers], owned */
     struct pool_list all;
-    unsigned unused;
+    unsigned unused; /* of the slots that were ever in use; those behind `used` never were */
+    unsigned used;
     unsigned count, capacity;
 };
 

@@ -24,19 +24,34 @@ int service_init(struct service *service, const struct service_config *config)
     service->workers = calloc(config->workers + 1, sizeof *service->workers);
     service->waiting = calloc(config->workers + 1, sizeof *service->waiting);
     service->answered = calloc(config->workers + 1, sizeof *service->answered);
-    if (service->workers == NULL || service->waiting == NULL || service->answered == NULL ||
-        pool_init(&service->pool, config->workers, config->pool_capacity) < 0) {
+    service->grants = calloc((size_t)config->workers * GRANTS_LEAST + 1, sizeof *service->grants);
+    service->more = calloc(config->workers + 1, SERVICE_MORE);
+    bool complete = service->workers && service->waiting && service->answered && service->grants && service->more;
+    if (!complete || pool_init(&service->pool, config->workers, config->pool_capacity) < 0) {
         service_fini(service);
         return -1;
     }
     for (unsigned w = 0; w < service->present; w++)
-        service->workers[w].present = true;
+        service_begin_to_serve(service, w);
     return 0;
+}
+
+void service_begin_to_serve(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    worker->present = true;
+    worker->slots = GRANTS_LEAST;
+    worker->grants = service->grants + (size_t)w * GRANTS_LEAST;
 }
 
 void service_fini(struct service *service)
 {
+    for (unsigned w = 0; service->workers != NULL && w < service->worker_count; w++)
+        if (service->workers[w].slots > GRANTS_LEAST)
+            free(service->workers[w].grants);
     free(service->workers);
+    free(service->grants);
+    free(service->more);
     free(service->waiting);
     free(service->answered);
     free(service->returned);
@@ -51,6 +66,9 @@ unsigned service_find(const struct service *service, unsigned rank)
 {
     return rank_index(service->ranks, service->worker_count, rank);
 }
+
+/* The chunk's usual way is not to be burdened with what hardly ever happens. */
+#define RARELY __attribute__((noinline, cold))
 
 static struct grant *find_grant(struct served *worker, uint32_t chunk)
 {
@@ -280,7 +298,7 @@ static void receive_goodbye(struct service *service, unsigned w, const struct me
     struct served *worker = &service->workers[w];
     if (worker->gone)
         return;
-    for (unsigned i = 0; i < GRANTS_MAX; i++)
+    for (unsigned i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0 && !worker->grants[i].computed) {
             worker->grants[i].chunk = 0; /* dropped by a drain, not begun */
             release_chunk(service, worker);
@@ -312,7 +330,7 @@ static void answer(struct service *service, unsigned w, uint32_t chunk, const st
 {
     struct served *worker = &service->workers[w];
     if (worker->answers++ > 0) {
-        assign_record_put(worker->more, worker->answers - 2, range->first, range->count);
+        assign_record_put(service->more + (size_t)w * SERVICE_MORE, worker->answers - 2, range->first, range->count);
         return;
     }
     worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
@@ -351,12 +369,29 @@ static void send_answers(struct service *service, struct actions *actions)
                      &(struct message){
                          .type = MESSAGE_ASSIGN,
                          .assign = worker->answer,
-                         .records = worker->more,
+                         .records = service->more + (size_t)service->answered[i] * SERVICE_MORE,
                          .record_count = worker->answers - 1,
                      });
         worker->answers = 0;
     }
     service->answered_count = 0;
+}
+
+/* Twice the slots for a worker; false where it has all, or memory is out: it must do without. */
+RARELY static bool widen(struct served *worker)
+{
+    uint32_t slots = 2 * worker->slots;
+    struct grant *wider = slots <= GRANTS_MAX ? calloc(slots, sizeof *wider) : NULL;
+    if (wider == NULL)
+        return false;
+    for (uint32_t i = 0; i < worker->slots; i++)
+        if (worker->grants[i].chunk != 0)
+            wider[worker->grants[i].chunk & (slots - 1)] = worker->grants[i];
+    if (worker->slots > GRANTS_LEAST)
+        free(worker->grants);
+    worker->grants = wider;
+    worker->slots = slots;
+    return true;
 }
 
 /* Whether the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. Nor is
@@ -365,11 +400,10 @@ static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     bool is_closed = worker->answers > 0 && worker->answer.careful;
-    return grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk == 0 && !is_closed;
+    if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
+        return false;
+    return !is_closed;
 }
-
-/* The chunk's usual way is not to be burdened with what hardly ever happens. */
-#define RARELY __attribute__((noinline, cold))
 
 RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {

@@ -20,6 +20,8 @@
 
 /* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */
 #define GRANTS_MAX (2 * ASKS_MAX)
+/* Most have few: there is room for so many of each at first, and it doubles where they do not fit. */
+#define GRANTS_LEAST 4
 
 /* What has taken so many workers down is run in a child process of the next one, */
 #define CAREFUL_DEATHS 2
@@ -71,11 +73,10 @@ struct served {
     uint64_t iterations, chunks, compute_ns, wait_ns;
     uint64_t last_done_ns; /* when its last completion came */
     uint64_t messages, bytes;
-    struct grant grants[GRANTS_MAX]; /* by chunk number modulo GRANTS_MAX */
-    /* the ASSIGN of this step */
-    unsigned answers; /* chunks in it */
+    struct grant *grants; /* [slots] by chunk number modulo `slots`; owned, unless there are GRANTS_LEAST */
+    uint32_t slots;       /* a power of two, at most GRANTS_MAX */
+    unsigned answers;     /* chunks in the ASSIGN of this step; those behind the first are in service->more */
     struct assign answer;
-    unsigned char more[(ASKS_MAX - 1) * ASSIGN_RECORD_BYTES];
 };
 
 struct service_ops {
@@ -103,6 +104,8 @@ struct loss {
     struct range running; /* what it computed, as far as is known */
 };
 
+#define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
+
 struct service_config {
     const unsigned *ranks; /* of the workers, sorted; borrowed for the service's life */
     unsigned workers;
@@ -123,6 +126,8 @@ struct service {
     void *owner;
     const unsigned *ranks;  /* [worker_count] */
     struct served *workers; /* owned */
+    struct grant *grants;   /* [worker_count * GRANTS_LEAST] where they are first; owned */
+    unsigned char *more;    /* [worker_count * SERVICE_MORE] records of the ASSIGNs of this step; owned */
     unsigned worker_count;
     struct pool pool;
     unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */

@@ -5,8 +5,11 @@
 
 static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 {
-    return &worker->grants[chunk % GRANTS_MAX];
+    return &worker->grants[chunk & (worker->slots - 1)];
 }
+
+/* service.c: makes room for a worker, which is served from now on. */
+void service_begin_to_serve(struct service *service, unsigned w);
 
 /* again.c: what is handed out again */
 /* Has the range handed out again, or given up where nothing helped; whether any of it is handed out. */
