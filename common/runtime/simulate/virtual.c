@@ -145,7 +145,10 @@ static int say(const struct simulation *simulation, const struct virtual_result 
         return error_set(error, "the simulated run hung: rank %u had not left", result->hung_rank);
     }
     supermaster_fill_report(result->supermaster, &report, rows);
-    report.outcome = result->status == -2 ? REPORT_FAILED : report.outcome;
+    if (result->status == -2) {
+        report.outcome = REPORT_FAILED;
+        report.failure = "the node of the supermaster failed";
+    }
     uint64_t first_ns = result->supermaster->first_assign_ns;
     report.startup_s = first_ns != NEVER ? (double)first_ns / 1e9 : 0;
     int status = simulation_say(simulation, &report, result->status == -2 ? EXIT_STATUS_FAILED : result->status);

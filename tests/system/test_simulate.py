@@ -1,0 +1,123 @@
+"""`hdss simulate` as a researcher uses it: the same input gives the same bytes, faults of nodes, costs from files, and wrong use."""
+import json
+import os
+
+from launch import HDSS, main, run
+
+SMALL = ['--workers', 12, '--masters', 3, '--platform', 'two-speeds:cores=4']
+LOOP = ['--costs', 'exponential:mean=500', 'synthetic', 'iterations=5000']
+
+
+def simulate(words, status=0):
+    result = run([HDSS, 'simulate', '--report', 'report.json', *words])
+    assert result.status == status, str(result)
+    with open('report.json') as file:
+        return json.load(file), result
+
+
+def test_same_input_same_bytes():
+    texts = []
+    for _ in range(2):
+        _, result = simulate([*SMALL, '--fail-nodes', '3@0.05', '--slow-nodes', '0:3@0.01-0.02,2:2@0.1', '--technique', 'awf-c', *LOOP])
+        with open('report.json') as file:
+            texts.append((file.read(), result.out))
+    assert texts[0] == texts[1]
+
+
+def test_report_is_that_of_a_run_and_says_that_it_is_simulated():
+    figures, result = simulate([*SMALL, *LOOP])
+    assert figures['simulated'] == {'backend': 'virtual', 'platform': 'two-speeds', 'platform_nodes': 2048, 'costs': 'exponential:mean=500'}
+    assert figures['topology'] == 'hierarchical' and figures['masters'] == 3 and figures['workers'] == 12 and figures['done'] == 5000
+    assert figures['started_at'] is None and figures['checksum'] is None
+    assert sum(worker['iterations'] for worker in figures['worker_stats']) == 5000
+    assert abs(figures['compute_s'] - sum(worker['compute_s'] for worker in figures['worker_stats'])) < 1e-6
+    assert any('platform two-speeds, backend virtual' in line for line in result.out.split('\n')), str(result)
+    assert not any('checksum' in line for line in result.out.split('\n'))
+
+
+def test_speeds_of_nodes_are_measured():
+    """Workers on slow nodes are given less: the two nodes that 80 ranks need are one of each kind."""
+    figures, _ = simulate(['--workers', 79, '--platform', 'two-speeds', '--technique', 'dfss', '--costs', 'constant:mean=100',
+                           'synthetic', 'iterations=100000'])
+    powers = sorted({round(worker['power'], 3) for worker in figures['worker_stats']})
+    assert powers == [1, 2.5], powers
+    assert figures['efficiency'] > 0.9
+
+
+def test_more_masters_serve_more_workers():
+    """Chunks so short that one who serves all cannot."""
+    times = [simulate(['--workers', 256, '--masters', masters, '--platform', 'ranger', '--technique', 'css:chunk=1', '--ask-ahead', 'off', '--power', 'equal',
+                       '--costs', 'constant:mean=10', 'synthetic', 'iterations=100000'])[0]['elapsed_s'] for masters in (1, 4)]
+    assert times[0] > 2 * times[1], times
+
+
+def test_results_on_their_way_take_time():
+    job = ['--workers', 64, '--platform', 'cluster', '--costs', 'constant:mean=10', 'mandelbrot', 'width=100000', 'height=2000', 'unit=row']
+    without, _ = simulate(job)
+    collected, _ = simulate(['--output', 'out.npy', *job])
+    assert collected['bytes_on_wire'] > 4 * 100000 * 2000 and collected['elapsed_s'] > 2 * without['elapsed_s']
+    assert not os.path.exists('out.npy')
+
+
+def test_costs_of_a_file():
+    with open('costs', 'w') as file:
+        file.write('# first count us\n0 100 1000\n100 900 10\n')
+    figures, _ = simulate(['--workers', 2, '--costs', './costs', 'synthetic', 'iterations=1000'])
+    assert abs(figures['compute_s'] - 0.109) < 1e-6, figures['compute_s']
+
+
+def test_failed_nodes_are_survived():
+    figures, result = simulate(['--workers', 32, '--platform', 'ranger', '--fail-nodes', '1@1', '--technique', 'ss', '--costs', 'constant:mean=1000',
+                                'synthetic', 'iterations=20000'])
+    assert figures['done'] == 20000 and figures['faults']['lost_workers'] > 0, str(result)
+
+
+def test_a_run_ends_with_its_supermaster():
+    _, result = simulate([*SMALL, '--fail-nodes', '0@0.05', *LOOP], 1)
+    assert 'the node of the supermaster failed' in result.out, str(result)
+
+
+def test_slow_nodes():
+    job = ['--workers', 31, '--platform', 'ranger', '--technique', 'static', '--costs', 'constant:mean=1000', 'synthetic', 'iterations=3100']
+    usual, _ = simulate(job)
+    slow, _ = simulate(['--slow-nodes', '1:3@0', *job])
+    assert 2.9 < slow['elapsed_s'] / usual['elapsed_s'] < 3.1, (slow['elapsed_s'], usual['elapsed_s'])
+
+
+def refuses(words, *parts):
+    result = run([HDSS, 'simulate', *words])
+    assert result.status == 2 and len(result.err) == 1 and all(part in result.err[0] for part in parts), (words, str(result))
+    assert result.err[0].startswith('hdss simulate: '), str(result)
+
+
+def test_wrong_use():
+    with open('bad.platform', 'w') as file:
+        file.write('title x\nnodes 4 cores=none\n')
+    with open('bad.costs', 'w') as file:
+        file.write('1\n2\nmany\n')
+    with open('short.costs', 'w') as file:
+        file.write('1\n2\n')
+    refuses(['--platform', 'moon', *LOOP], "'moon'", 'ranger, cluster, two-speeds, two-sites')
+    refuses(['--platform', './nowhere.xml', *LOOP], 'nowhere.xml')
+    refuses(['--platform', 'bad.platform', *LOOP], 'bad.platform', 'line 2', 'cores=none')
+    refuses(['--platform', 'ranger:nodes=2', '--workers', 32, *LOOP], '32 cores', '33 ranks')
+    refuses(['--costs', './bad.costs', 'synthetic', 'iterations=3'], 'bad.costs', 'line 3', 'many')
+    refuses(['--costs', './short.costs', 'synthetic', 'iterations=3'], 'short.costs', 'line 2', '0 to 2')
+    refuses(['--costs', 'weibull:mean=3', 'synthetic'], 'weibull', 'exponential')
+    refuses(['--costs', 'normal:mean=x', 'synthetic'], 'mean=x')
+    refuses(['--workers', 0, 'synthetic'], '--workers', '0')
+    refuses(['--workers', 2, '--masters', 3, *LOOP], '--masters 3', '2')
+    refuses(['--backend', 'paper', *LOOP], 'paper', 'virtual')
+    refuses(['--slow-nodes', '0:0.5@1', *LOOP], '0:0.5@1')
+    refuses(['--slow-nodes', '0:2', *LOOP], '0:2')
+    refuses(['--fail-nodes', '9@1', *LOOP], '9@1', 'from 0 to 0')
+    refuses(['--slowdown', '1,2', *LOOP], '--slowdown', '16 workers')
+    refuses(['--threads', 2, *LOOP], '--threads')
+    refuses(['--weighting', 'acp', *LOOP], 'acp')
+    refuses(['--dca', 'rma', *LOOP], '--dca')
+    refuses(['spinimage'], 'spinimage', '--costs')
+    refuses(['nope'], 'nope')
+    refuses([], 'no kernel')
+
+
+main([value for name, value in list(globals().items()) if name.startswith('test_')])
