@@ -117,7 +117,8 @@ static int take_power(void *target, const char *value, struct error *error)
     int index = option_choice("measure|equal", value);
     if (index < 0 && take_path(job->power_file, value, error) < 0)
         return -1;
-    job->power = index == 0 ? JOB_POWER_MEASURE : index == 1 ? JOB_POWER_EQUAL : JOB_POWER_FILE;
+    bool list = index < 0 && strchr(value, ',') != NULL && strspn(value, "0123456789.,eE+-") == strlen(value);
+    job->power = index == 0 ? JOB_POWER_MEASURE : index == 1 ? JOB_POWER_EQUAL : list ? JOB_POWER_LIST : JOB_POWER_FILE;
     return 0;
 }
 
@@ -264,9 +265,9 @@ static const struct option_row scheduling[] = {
      take_min_chunk},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0", "run only this part of the loop (default all)",
      take_iterations},
-    {"power", 0, "measure|equal|FILE", "measure, equal, the name of a file",
-     "where the workers' powers come from: a short probe of the kernel itself, all equal, or a file of lines "
-     "\"RANK POWER\" (default measure)",
+    {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
+     "where the workers' powers come from: a short probe of the kernel itself, all equal, a number for each, or a file "
+     "of lines \"RANK POWER\" (default measure)",
      take_power},
     {"sync-points", 0, "N|auto", "auto, an integer from 1",
      "for a loop with dependencies: how often in each chunk workers exchange boundary data; auto: three times as often "

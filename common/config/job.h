@@ -27,7 +27,7 @@
 #define JOB_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 
 enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
-enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE };
+enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE, JOB_POWER_LIST };
 enum job_ask_ahead { JOB_ASK_AHEAD_AUTO, JOB_ASK_AHEAD_OFF, JOB_ASK_AHEAD_FIXED };
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
 /* What to do about the journal of an earlier run. */
@@ -51,10 +51,10 @@ struct job {
     uint64_t first, count;                  /* --iterations; count is UINT64_MAX where it was not given */
     uint64_t calculation_ns, assignment_ns; /* --inject-delay */
     enum job_power power;
-    char power_file[JOB_PATH_MAX];
-    char output[JOB_PATH_MAX];  /* empty: no output */
-    char report[JOB_PATH_MAX];  /* empty: no report */
-    char journal[JOB_PATH_MAX]; /* empty: the output's name and JOB_JOURNAL_ENDING */
+    char power_file[JOB_PATH_MAX]; /* or the list */
+    char output[JOB_PATH_MAX];     /* empty: no output */
+    char report[JOB_PATH_MAX];     /* empty: no report */
+    char journal[JOB_PATH_MAX];    /* empty: the output's name and JOB_JOURNAL_ENDING */
     bool journal_off;
     enum job_durability durability;
     unsigned retries; /* of iterations at which the kernel fails */

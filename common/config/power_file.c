@@ -114,3 +114,22 @@ int power_file_parse(const char *text, const unsigned *worker_ranks, unsigned wo
         count += powers[i] == 0;
     return count > 0 ? missing(&reader, count, error) : 0;
 }
+
+int power_list_parse(const char *text, unsigned workers, double *powers, struct error *error)
+{
+    unsigned count = 1, at = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        count += *c == ',';
+    if (count != workers)
+        return error_set(error, "%u number%s; accepted: one for each of the %u workers", count, count == 1 ? "" : "s",
+                         workers);
+    for (const char *c = text; at < workers; at++) {
+        char number[FIELD_MAX];
+        size_t length = strcspn(c, ",");
+        snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number - 1), c);
+        if (number_parse_real(number, &powers[at]) < 0 || powers[at] < SCHED_POWER_MIN || powers[at] > SCHED_POWER_MAX)
+            return error_set(error, "'%s': accepted: a number from %g to %g", number, SCHED_POWER_MIN, SCHED_POWER_MAX);
+        c += length + (c[length] == ',');
+    }
+    return 0;
+}

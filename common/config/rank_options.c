@@ -13,10 +13,27 @@ int slowdown_parse(const char *text, double *slowdown)
     return 0;
 }
 
+int load_parse_count(const char *text, unsigned *load)
+{
+    uint64_t value;
+    if (number_parse_u64(text, &value) < 0 || value > WORKER_LOAD_MAX)
+        return -1;
+    *load = (unsigned)value;
+    return 0;
+}
+
 static int take_slowdown(void *target, const char *value, struct error *error)
 {
     (void)error;
     return slowdown_parse(value, &((struct worker_options *)target)->slowdown);
+}
+
+static int take_load(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct worker_options *options = target;
+    options->loaded = true;
+    return load_parse_count(value, &options->load);
 }
 
 static int take_dca(void *target, const char *value, struct error *error)
@@ -65,6 +82,10 @@ static int take_break_after(void *target, const char *value, struct error *error
 static const struct option_row worker_rows[] = {
     {"slowdown", 0, "X", "a number from 1 to 1000",
      "run X times slower than this core can, for studies of unequal machines (default 1)", take_slowdown},
+    {"load", 0, "N", "an integer from 0 to 64",
+     "bind to one core and start N processes there that compute without end, for studies of shared machines (default: "
+     "neither)",
+     take_load},
     {NULL},
 };
 
@@ -94,7 +115,7 @@ static const struct options master_table = {
 };
 
 static const struct options worker_table = {
-    .usage = "worker [--slowdown X]\nworker --dca MODE [OPTION]... KERNEL [KEY=VALUE]...",
+    .usage = "worker [--slowdown X] [--load N]\nworker --dca MODE [OPTION]... KERNEL [KEY=VALUE]...",
     .about = "Computes the chunks that its master serves, or, with --dca, those that it draws itself.",
     .sections = {{"Options", worker_rows}, {"Without a supermaster", flat_rows}, {"Help", options_common}},
     .notes = "It is launched beside a supermaster, to whom the job is given, and masters, if wanted:\n"

@@ -10,10 +10,13 @@
 enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_DCA_NODE };
 
 #define WORKER_SLOWDOWN_MAX   1000
+#define WORKER_LOAD_MAX       64
 #define WORKER_NODE_TECHNIQUE "fac2" /* unless --node-technique says another */
 
 struct worker_options {
     double slowdown; /* 1 .. WORKER_SLOWDOWN_MAX: run so many times slower than the core can */
+    bool loaded;     /* bound to one core, with so many busy processes beside it: */
+    unsigned load;   /* 0 .. WORKER_LOAD_MAX */
     enum worker_dca dca;
     bool two_counters; /* rma:atomics=2, two-sided:exchanges=2 */
     bool node_technique_given;
@@ -39,3 +42,6 @@ char *worker_help_text(void);
 
 /* "3" or "2.5" within 1 .. WORKER_SLOWDOWN_MAX; -1 for anything else. */
 int slowdown_parse(const char *text, double *slowdown);
+
+/* An integer within 0 .. WORKER_LOAD_MAX; -1 for anything else. */
+int load_parse_count(const char *text, unsigned *load);

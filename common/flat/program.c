@@ -10,6 +10,7 @@
 #include "common/flat/work.h"
 #include "common/machine/probe.h"
 #include "common/runtime/front.h"
+#include "common/runtime/load/busy.h"
 #include "common/util/digest.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ static int agree(struct flat *flat, int status)
     return worst.status;
 }
 
-/* What must be the same on every rank, as one number: the job's words and the mode, not the slowdown. */
+/* What must be the same on every rank, as one number: the job's words and the mode, not the slowdown and the load. */
 static uint64_t digest_of(const struct flat_options *options)
 {
     const struct worker_options *worker = &options->worker;
@@ -58,7 +59,7 @@ static int check_same_job(struct flat *flat)
         return EXIT_STATUS_DONE;
     error_set(&flat->lead.error,
               "rank %u was given another job or mode than rank 0, or other files: accepted with --dca is the same for "
-              "all (--slowdown may differ)",
+              "all (--slowdown and --load may differ)",
               flat->rank);
     return EXIT_STATUS_USAGE;
 }
@@ -448,7 +449,9 @@ static int read_command_line(struct flat *flat, int argc, char **argv)
                          "--dca: the iterations of %s depend on one another; accepted are independent ones, or a "
                          "supermaster",
                          lead->plan.kernel->name);
-    return result;
+    if (result != 0 || !flat->options.worker.loaded)
+        return result;
+    return busy_start(flat->options.worker.load, &lead->error); /* before MPI begins: copies of this process */
 }
 
 static int join_and_run(struct flat *flat, struct front *front, int argc, char **argv)

@@ -190,6 +190,10 @@ int plan_read_speeds(const struct plan *plan, const unsigned *ranks, unsigned wo
     if (job->power == JOB_POWER_EQUAL)
         return 0;
     struct error inner;
+    if (job->power == JOB_POWER_LIST) {
+        int result = power_list_parse(job->power_file, workers, *speeds, &inner);
+        return result < 0 ? error_set(error, "--power %.200s: %s", job->power_file, inner.text) : 0;
+    }
     char *text = file_read(job->power_file, &inner);
     if (text == NULL)
         return error_set(error, "--power '%s': accepted: measure, equal or a readable file (%s)", job->power_file,

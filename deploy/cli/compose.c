@@ -19,6 +19,7 @@ void lineup_fini(struct lineup *lineup)
 {
     hosts_fini(&lineup->hosts);
     words_fini(&lineup->slowdowns);
+    words_fini(&lineup->loads);
     words_fini(&lineup->mpi_args);
     words_fini(&lineup->flat);
     words_fini(&lineup->job);
@@ -74,21 +75,30 @@ static unsigned with_threads(const struct lineup *lineup, unsigned cores, unsign
     return workers > nodes || cores == 0 ? workers : nodes;
 }
 
+/* A list has a value for each worker, or one for all of them. */
+static int check_list(const struct lineup *lineup, const struct words *list, const char *name, struct error *error)
+{
+    if (list->count <= 1 || list->count == lineup->workers)
+        return 0;
+    return error_set(error, "--%s has %u numbers; accepted: one, or one for each of the %u workers", name, list->count,
+                     lineup->workers);
+}
+
 static int count_workers(struct lineup *lineup, struct error *error)
 {
-    unsigned slowdowns = lineup->slowdowns.count;
-    if (lineup->workers == 0 && slowdowns > 1)
-        lineup->workers = slowdowns;
+    if (lineup->workers == 0 && lineup->slowdowns.count > 1)
+        lineup->workers = lineup->slowdowns.count;
+    if (lineup->workers == 0 && lineup->loads.count > 1)
+        lineup->workers = lineup->loads.count;
     if (lineup->workers == 0 && lineup->hosts.count > 0)
         lineup->workers = with_threads(lineup, hosts_slots(&lineup->hosts), lineup->hosts.count);
     else if (lineup->workers == 0)
         lineup->workers = with_threads(lineup, cores_usable(), 1);
     if (lineup->workers == 0)
         return error_set(error, "--workers is needed where the cores of a host are not given: --hosts NAME:CORES,...");
-    if (slowdowns > 1 && slowdowns != lineup->workers)
-        return error_set(error, "--slowdown has %u numbers; accepted: one, or one for each of the %u workers",
-                         slowdowns, lineup->workers);
-    return 0;
+    if (check_list(lineup, &lineup->slowdowns, "slowdown", error) < 0)
+        return -1;
+    return check_list(lineup, &lineup->loads, "load", error);
 }
 
 /* Workers alone: --dca. */
@@ -178,23 +188,41 @@ static void add_flat_job(const struct lineup *lineup, struct words *line)
     add_job(lineup, line);
 }
 
-/* A context for each group of neighbours with the same slowdown. */
+/* What a worker's option is given; NULL: it does not get it. */
+static const char *value_of(const struct words *list, unsigned worker, const char *standard)
+{
+    const char *value = list->count == 0 ? NULL : list->items[list->count == 1 ? 0 : worker];
+    return value == NULL || strcmp(value, standard) == 0 ? NULL : value;
+}
+
+static bool is_alike(const struct words *list, unsigned a, unsigned b)
+{
+    return list->count <= 1 || strcmp(list->items[a], list->items[b]) == 0;
+}
+
+static void add_value(struct words *line, const char *option, const char *value)
+{
+    if (value == NULL)
+        return;
+    words_add(line, option);
+    words_add(line, value);
+}
+
+/* A context for each group of neighbours with the same slowdown and load. */
 static void add_workers(const struct lineup *lineup, struct words *line, const char *program)
 {
-    const struct words *slowdowns = &lineup->slowdowns;
+    const struct words *slowdowns = &lineup->slowdowns, *loads = &lineup->loads;
     unsigned count;
     for (unsigned first = 0; first < lineup->workers; first += count) {
-        const char *slowdown = slowdowns->count == 0 ? "1" : slowdowns->items[slowdowns->count == 1 ? 0 : first];
-        for (count = 1; first + count < lineup->workers; count++)
-            if (slowdowns->count > 1 && strcmp(slowdown, slowdowns->items[first + count]) != 0)
-                break;
+        count = 1;
+        while (first + count < lineup->workers && is_alike(slowdowns, first, first + count) &&
+               is_alike(loads, first, first + count))
+            count++;
         if (first > 0 || !is_flat(lineup))
             words_add(line, ":");
         add_context(line, count, program);
-        if (strcmp(slowdown, "1") != 0) {
-            words_add(line, "--slowdown");
-            words_add(line, slowdown);
-        }
+        add_value(line, "--slowdown", value_of(slowdowns, first, "1"));
+        add_value(line, "--load", value_of(loads, first, ""));
         if (is_flat(lineup))
             add_flat_job(lineup, line);
     }
@@ -230,6 +258,6 @@ int compose(struct lineup *lineup, struct words *line, struct error *error)
     }
     add_workers(lineup, line, paths[WORKER]);
     bool failed = line->failed || lineup->job.failed || lineup->flat.failed || lineup->slowdowns.failed ||
-                  lineup->mpi_args.failed;
+                  lineup->loads.failed || lineup->mpi_args.failed;
     return failed ? error_set(error, "out of memory for the mpirun line") : 0;
 }

@@ -14,6 +14,7 @@ struct lineup {
     unsigned threads;       /* of each worker; 0: as many as it has cores */
     struct hosts hosts;     /* none: this machine */
     struct words slowdowns; /* one for all, one for each worker, or none */
+    struct words loads;     /* the same: busy processes beside the workers */
     const char *mpirun;     /* borrowed */
     struct words mpi_args;
     struct words flat; /* --dca and what goes with it, for every worker; none: a supermaster leads */

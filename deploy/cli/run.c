@@ -89,6 +89,24 @@ static int take_slowdown(void *target, const char *value, struct error *error)
     }
 }
 
+static int take_load(void *target, const char *value, struct error *error)
+{
+    struct lineup *lineup = target;
+    char word[32];
+    unsigned load;
+    words_fini(&lineup->loads);
+    for (;;) {
+        size_t length = strcspn(value, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), value);
+        if (load_parse_count(word, &load) < 0)
+            return error_set(error, "'%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
+        words_add_format(&lineup->loads, "%u", load);
+        if (value[length] == '\0')
+            return 0;
+        value += length + 1;
+    }
+}
+
 /* Checked as the workers will; kept as it is written. */
 static int take_flat(struct lineup *lineup, const char *name, const char *value, struct error *error)
 {
@@ -162,6 +180,10 @@ static const struct option_row launch_rows[] = {
      "the same from a file of lines \"NAME slots=CORES\"", take_host_file},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower, for studies: one number for all, or one for each worker", take_slowdown},
+    {"load", 0, "N1,N2,...", "integers from 0 to 64",
+     "bind each worker to one core, with N processes beside it that compute without end, for studies: one number for "
+     "all, or one for each worker",
+     take_load},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "launch workers alone, which draw their chunks themselves: see worker(1)", take_dca},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",

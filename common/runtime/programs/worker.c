@@ -3,6 +3,7 @@
 #include "common/flat/program.h"
 #include "common/machine/probe.h"
 #include "common/results/results.h"
+#include "common/runtime/load/busy.h"
 #include "common/runtime/mpi/runtime.h"
 #include "common/runtime/plan.h"
 #include "common/runtime/programs/follow.h"
@@ -341,14 +342,22 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     return run_kernel(program);
 }
 
+/* The load is put on the core before MPI begins: its processes are copies of this one. */
+static int read_command_line(struct program *program, int argc, char **argv)
+{
+    int result = worker_options_parse(&program->options, argc, argv, &program->error);
+    if (result != 0 || !program->options.loaded)
+        return result;
+    return busy_start(program->options.load, &program->error);
+}
+
 int worker_program(int argc, char **argv, const char *version)
 {
     static struct program program;
     if (flat_is_asked(argc, argv))
         return flat_program(argc, argv, version);
     struct front front = {.program = "worker", .version = version};
-    front_take(&front, worker_options_parse(&program.options, argc, argv, &program.error), &program.error,
-               worker_help_text);
+    front_take(&front, read_command_line(&program, argc, argv), &program.error, worker_help_text);
     const struct follower follower = {
         .role = ROLE_WORKER,
         .run = run,

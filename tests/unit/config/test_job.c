@@ -90,6 +90,16 @@ START_TEST(an_option_stands_for_a_parameter)
 }
 END_TEST
 
+START_TEST(powers_come_as_a_list_or_from_a_file)
+{
+    ck_assert_int_eq(parse("--power 1,0.8 toy"), 0);
+    ck_assert_int_eq(job.power, JOB_POWER_LIST);
+    ck_assert_str_eq(job.power_file, "1,0.8");
+    ck_assert_int_eq(parse("--power a,b toy"), 0);
+    ck_assert_int_eq(job.power, JOB_POWER_FILE);
+}
+END_TEST
+
 START_TEST(the_last_one_counts)
 {
     ck_assert_int_eq(parse("--ask-ahead 3 --ask-ahead off --power x --power equal --iterations 0:0 toy"), 0);
@@ -301,6 +311,20 @@ START_TEST(workers_take_a_slowdown)
 }
 END_TEST
 
+START_TEST(workers_take_a_load)
+{
+    ck_assert_int_eq(parse_worker(""), 0);
+    ck_assert(!worker.loaded);
+    ck_assert_int_eq(parse_worker("--load 0"), 0);
+    ck_assert(worker.loaded && worker.load == 0);
+    ck_assert_int_eq(parse_worker("--load 64"), 0);
+    ck_assert_uint_eq(worker.load, 64);
+    ck_assert_int_eq(parse_worker("--load 65"), -1);
+    ck_assert_str_eq(error.text, "--load '65': accepted: an integer from 0 to 64");
+    ck_assert_int_eq(parse_worker("--load 1.5"), -1);
+}
+END_TEST
+
 START_TEST(ranks_take_no_job)
 {
     ck_assert_int_eq(parse_worker("mandelbrot"), -1);
@@ -331,6 +355,7 @@ int main(void)
     tcase_add_test(tests, a_kernel_alone_has_the_defaults);
     tcase_add_test(tests, every_option_is_taken);
     tcase_add_test(tests, an_option_stands_for_a_parameter);
+    tcase_add_test(tests, powers_come_as_a_list_or_from_a_file);
     tcase_add_test(tests, the_last_one_counts);
     tcase_add_test(tests, delays_can_be_given_for_both);
     tcase_add_test(tests, a_drain_takes_so_long);
@@ -342,6 +367,7 @@ int main(void)
     tcase_add_test(tests, who_measures_what);
     tcase_add_test(tests, limits_are_kept);
     tcase_add_test(tests, workers_take_a_slowdown);
+    tcase_add_test(tests, workers_take_a_load);
     tcase_add_test(tests, ranks_take_no_job);
     tcase_add_loop_test(tests, pages_fit_a_terminal, 0, 3);
     suite_add_tcase(suite, tests);

@@ -25,6 +25,19 @@ START_TEST(powers_come_in_any_order)
 }
 END_TEST
 
+START_TEST(a_list_has_one_for_each)
+{
+    ck_assert_int_eq(power_list_parse("1,0.8,2e3,1", 4, powers, &error), 0);
+    ck_assert_double_eq(powers[1], 0.8);
+    ck_assert_double_eq(powers[2], 2000);
+    ck_assert_int_eq(power_list_parse("1,0.8", 4, powers, &error), -1);
+    ck_assert_str_eq(error.text, "2 numbers; accepted: one for each of the 4 workers");
+    ck_assert_int_eq(power_list_parse("1,,0.8", 3, powers, &error), -1);
+    ck_assert_str_eq(error.text, "'': accepted: a number from 1e-09 to 1e+09");
+    ck_assert_int_eq(power_list_parse("1,0", 2, powers, &error), -1);
+}
+END_TEST
+
 static const struct {
     const char *text, *line;
 } refused[] = {
@@ -78,6 +91,7 @@ int main(void)
     Suite *suite = suite_create("power file");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, powers_come_in_any_order);
+    tcase_add_test(tests, a_list_has_one_for_each);
     tcase_add_loop_test(tests, a_wrong_file_is_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(tests, many_missing_ranks_are_cut);
     suite_add_tcase(suite, tests);

@@ -97,6 +97,8 @@ START_TEST(a_power_file_that_is_missing_or_wrong_is_named)
     refuse_speeds("--power 'powers': accepted");
     write_file("powers", "1 3\n");
     refuse_speeds("--power powers: ");
+    PLAN("--power", "1,2,3");
+    refuse_speeds("--power 1,2,3: 3 numbers; accepted: one for each of the 2 workers");
 }
 END_TEST
 
