@@ -100,6 +100,20 @@ def check_tried_again():
         assert due.status == 0 and due.out.count('\n') == runs and due.out.count('fail=2') == runs, (words, str(due))
 
 
+def test_loads_and_powers():
+    """Busy processes beside every other worker for the time of each run, powers for all of them, and what each worker has computed."""
+    text = SMALL.replace('gss ss', 'gss').replace('workers = 1 2', 'workers = 3').replace('time efficiency', 'time compute')
+    write('loads.study', text + 'weighting = none acp\npower = 1,0.8\nload = none 0,1\n')
+    shown = study('--dry-run', 'loads.study').out.splitlines()
+    assert len(shown) == 4 and all('--power 1,0.8,1 ' in line for line in shown) and sum('--load 0,1,0 ' in line for line in shown) == 2, shown
+    result = study('loads.study')
+    assert result.status == 0 and '4 of 4' in result.out, str(result)
+    assert all(len(row['worker_stats.compute_s'].split()) == 3 for row in rows('loads.csv')), rows('loads.csv')
+    with open('loads.md', encoding='utf-8') as file:
+        page = file.read()
+    assert '| weighting | load | 1 | 2 | 3 | most / mean |' in page and '| acp | 0,1 |' in page, page
+
+
 def link_mpirun():
     """A PATH that has what mpirun needs, and no gnuplot."""
     os.mkdir('bin')

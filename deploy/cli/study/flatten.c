@@ -1,5 +1,6 @@
 /* From JSON to columns: see flatten.h. */
 #include "deploy/cli/study/flatten.h"
+#include "deploy/cli/study/workers.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -46,6 +47,26 @@ static void flatten(struct csv *csv, size_t row, const char *prefix, json_t *obj
     }
 }
 
+/* Of the list of the workers only how long each has computed. */
+static void take_workers(struct csv *csv, size_t row, json_t *list)
+{
+    char text[WORKERS_SHOWN_MAX * 16] = "";
+    size_t used = 0, index;
+    json_t *worker;
+    if (json_array_size(list) > WORKERS_SHOWN_MAX)
+        return;
+    json_array_foreach(list, index, worker)
+    {
+        const json_t *time = json_object_get(worker, "compute_s");
+        if (!json_is_number(time))
+            return;
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%.6g", index > 0 ? " " : "", json_number_value(time));
+    }
+    if (used > 0 && used < sizeof text)
+        csv_set(csv, row, WORKERS_COLUMN, text);
+}
+
 int flatten_report(struct csv *csv, size_t row, const char *text, struct error *error)
 {
     json_error_t why;
@@ -55,8 +76,10 @@ int flatten_report(struct csv *csv, size_t row, const char *text, struct error *
         result = error_set(error, "the report is no JSON: line %d: %s", why.line, why.text);
     else if (!json_is_number(json_object_get(report, "elapsed_s")))
         result = error_set(error, "the report has no elapsed_s");
-    else
+    if (result == 0) {
         flatten(csv, row, "", report, 0);
+        take_workers(csv, row, json_object_get(report, "worker_stats"));
+    }
     json_decref(report);
     return result;
 }

@@ -99,11 +99,9 @@ static void add_option(struct words *line, const char *name, const char *value)
 }
 
 /* The numbers of a list are dealt out again and again until each worker has one. */
-static void add_slowdown(struct words *line, const char *list, unsigned workers)
+static void add_list(struct words *line, const char *option, const char *list, unsigned workers)
 {
     const char *at = list;
-    if (strcmp(list, "1") == 0)
-        return;
     char *text = NULL;
     size_t size;
     FILE *file = strchr(list, ',') != NULL ? open_memstream(&text, &size) : NULL;
@@ -114,7 +112,7 @@ static void add_slowdown(struct words *line, const char *list, unsigned workers)
     }
     if (file != NULL)
         fclose(file);
-    add_option(line, "slowdown", text != NULL ? text : list);
+    add_option(line, option, text != NULL ? text : list);
     free(text);
 }
 
@@ -142,7 +140,10 @@ static void add_axis(const struct matrix *matrix, unsigned cell, int axis, struc
         snprintf(number, sizeof number, "%" PRIu64, chunk);
         value = number;
     }
-    add_option(line, study_axes[axis].option, value);
+    if (study_axes[axis].dealt)
+        add_list(line, study_axes[axis].option, value, workers_of(matrix, cell));
+    else
+        add_option(line, study_axes[axis].option, value);
 }
 
 void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct words *line)
@@ -156,7 +157,6 @@ void matrix_compose(const struct matrix *matrix, unsigned cell, const char *repo
             add_axis(matrix, cell, axis, line);
     }
     add_masters(line, matrix_value(matrix, cell, AXIS_MASTERS));
-    add_slowdown(line, matrix_value(matrix, cell, AXIS_SLOWDOWN), workers_of(matrix, cell));
     add_option(line, "progress", "never");
     add_option(line, "report", report);
     words_add_all(line, &matrix->study->options);

@@ -17,13 +17,15 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_KERNEL] = {"kernel", "kernel", NULL, NULL, false},
     [AXIS_TECHNIQUE] = {"technique", "technique", "technique", "dfss", false},
     [AXIS_WEIGHTING] = {"weighting", "weighting", "weighting", "none", false},
+    [AXIS_POWER] = {"power", "powers", "power", "measure", .dealt = true},
     [AXIS_MIN_CHUNK] = {"min_chunk", "least chunk", "min-chunk", "1", true},
     [AXIS_MASTERS] = {"masters", "masters", NULL, "0", true},
     [AXIS_WORKERS] = {"workers", "workers", "workers", NULL, true},
     [AXIS_THREADS] = {"threads", "threads", "threads", "1", true},
     [AXIS_THREAD_TECHNIQUE] = {"thread_technique", "thread technique", "thread-technique", JOB_THREAD_TECHNIQUE, false},
     [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
-    [AXIS_SLOWDOWN] = {"slowdown", "slowdown", NULL, "1", false},
+    [AXIS_SLOWDOWN] = {"slowdown", "slowdown", "slowdown", "1", .dealt = true},
+    [AXIS_LOAD] = {"load", "load", "load", "none", .dealt = true},
 };
 
 /* The file as it is being read. */
@@ -127,15 +129,13 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
 /* What is no value of the option: `none` stands for one that is not given. */
 static bool is_ours(int axis, const char *value)
 {
-    return (axis == AXIS_DELAY && strcmp(value, "none") == 0) ||
+    return ((axis == AXIS_DELAY || axis == AXIS_LOAD) && strcmp(value, "none") == 0) ||
            (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0);
 }
 
 static int take_axis(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
 {
-    const char *option = key->axis == AXIS_MASTERS    ? "masters"
-                         : key->axis == AXIS_SLOWDOWN ? "slowdown"
-                                                      : study_axes[key->axis].option;
+    const char *option = key->axis == AXIS_MASTERS ? "masters" : study_axes[key->axis].option;
     struct error why;
     reader->study->line[key->axis] = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
@@ -195,7 +195,7 @@ static int take_options(struct reader *reader, const struct key *key, const stru
         size_t length = strcspn(word, "=");
         for (size_t k = 0; word[0] == '-' && k < sizeof ours / sizeof *ours + AXES; k++) {
             const char *name = k < AXES ? study_axes[k].option : ours[k - AXES];
-            if (k == AXIS_MASTERS || k == AXIS_SLOWDOWN)
+            if (k == AXIS_MASTERS)
                 name = study_axes[k].name;
             if (name != NULL && length == strlen(name) + 2 && strncmp(word + 2, name, length - 2) == 0)
                 return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, word, key->accepted);
@@ -321,13 +321,15 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
 }
 
 #define AXIS_NAMES                                                                                                     \
-    "kernel, technique, weighting, min_chunk, masters, workers, threads, thread_technique, delay, slowdown"
+    "kernel, technique, weighting, power, min_chunk, masters, workers, threads, thread_technique, delay, slowdown, "   \
+    "load"
 
 static const struct key keys[] = {
     {"title", take_title, "up to 159 characters", AXIS_NONE},
     {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
     {"technique", take_axis, "techniques", AXIS_TECHNIQUE},
     {"weighting", take_axis, "none, power, acp", AXIS_WEIGHTING},
+    {"power", take_axis, "measure, equal, files, or lists of numbers with commas", AXIS_POWER},
     {"min_chunk", take_number_axis, "integers from 1 to 2^63, " LEAST_HALF_MFSC, AXIS_MIN_CHUNK},
     {"topology", take_topologies, "central, hierarchical, dca-rma, dca-two-sided, dca-node", AXIS_NONE},
     {"masters", take_number_axis, "integers from 0 to 1048576", AXIS_MASTERS},
@@ -336,13 +338,15 @@ static const struct key keys[] = {
     {"thread_technique", take_axis, "techniques, as --thread-technique takes them", AXIS_THREAD_TECHNIQUE},
     {"delay", take_axis, "none, calculation:MICROSECONDS, assignment:MICROSECONDS", AXIS_DELAY},
     {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
+    {"load", take_axis, "none, integers from 0 to 64, or lists of them with commas", AXIS_LOAD},
     {"repetitions", take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
     {"seed", take_seed, "an integer from 0 to 2^64-1", AXIS_NONE},
     {"timeout", take_timeout, "seconds, an integer from 1 to 1000000", AXIS_NONE},
     {"backend", take_backend, "mpirun", AXIS_NONE},
     {"options", take_options, "options of hdss run that are no axis and that the study does not set itself", AXIS_NONE},
     {"measure", take_measures,
-     "time, overhead, speedup, efficiency, imbalance, cov, improvement, chunks, chunk_size, refills, messages, "
+     "time, overhead, speedup, efficiency, compute, imbalance, cov, improvement, chunks, chunk_size, refills, "
+     "messages, "
      "messages_per_chunk, bytes, startup",
      AXIS_NONE},
     {"x", take_x, AXIS_NAMES, AXIS_NONE},
@@ -502,10 +506,12 @@ static int check_threads(struct reader *reader, struct error *error)
 /* What the lines of a picture run along, and what each of them is for. */
 static void choose_axes(struct reader *reader)
 {
-    static const int along[] = {AXIS_WORKERS,          AXIS_THREADS,  AXIS_MASTERS, AXIS_MIN_CHUNK, AXIS_TECHNIQUE,
-                                AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN, AXIS_DELAY,   AXIS_WEIGHTING, AXIS_KERNEL};
+    static const int along[] = {AXIS_WORKERS,   AXIS_THREADS,          AXIS_MASTERS,  AXIS_MIN_CHUNK,
+                                AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN, AXIS_LOAD,
+                                AXIS_DELAY,     AXIS_WEIGHTING,        AXIS_POWER,    AXIS_KERNEL};
     static const int lines[] = {AXIS_MASTERS,   AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_THREADS, AXIS_WEIGHTING,
-                                AXIS_MIN_CHUNK, AXIS_DELAY,     AXIS_SLOWDOWN,         AXIS_WORKERS, AXIS_KERNEL};
+                                AXIS_MIN_CHUNK, AXIS_DELAY,     AXIS_SLOWDOWN,         AXIS_LOAD,    AXIS_POWER,
+                                AXIS_WORKERS,   AXIS_KERNEL};
     struct study *study = reader->study;
     if (study->x == AXIS_NONE)
         study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);

@@ -17,6 +17,7 @@ enum study_axis {
     AXIS_KERNEL,
     AXIS_TECHNIQUE,
     AXIS_WEIGHTING,
+    AXIS_POWER,
     AXIS_MIN_CHUNK,
     AXIS_MASTERS,
     AXIS_WORKERS,
@@ -24,6 +25,7 @@ enum study_axis {
     AXIS_THREAD_TECHNIQUE,
     AXIS_DELAY,
     AXIS_SLOWDOWN,
+    AXIS_LOAD,
     AXES,
     AXIS_NONE = -1,
 };
@@ -34,6 +36,7 @@ struct study_axis_row {
     const char *option;   /* of `hdss run`; NULL: it is composed in another way */
     const char *standard; /* where the file does not name it; NULL: it must */
     bool number;          /* values are numbers, unless a flat launch is among them */
+    bool dealt;           /* values may be lists, whose parts are dealt out to the workers */
 };
 
 extern const struct study_axis_row study_axes[AXES];

@@ -1,5 +1,6 @@
 /* The page that joins tables and pictures: see report.h. */
 #include "deploy/cli/study/report.h"
+#include "deploy/cli/study/workers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -208,7 +209,7 @@ static void write_figures(const struct study_report *report, FILE *file)
     }
 }
 
-static void write_page(const struct study_report *report, FILE *file)
+static int write_page(const struct study_report *report, FILE *file)
 {
     const struct study *study = report->summary->matrix->study;
     fprintf(file, "# %s\n\nMade by `hdss study %s`.\n\n", *study->title != '\0' ? study->title : report->name,
@@ -221,9 +222,11 @@ static void write_page(const struct study_report *report, FILE *file)
     report_table(report->summary, file);
     putc('\n', file);
     write_definitions(study, file);
+    int result = study->measured[MEASURE_COMPUTE] ? workers_table(report->summary, report->csv, file) : 0;
     write_failures(report->summary, file);
     if (report->drawn)
         write_figures(report, file);
+    return result;
 }
 
 char *report_page(const struct study_report *report)
@@ -233,8 +236,7 @@ char *report_page(const struct study_report *report)
     FILE *file = open_memstream(&text, &size);
     if (file == NULL)
         return NULL;
-    write_page(report, file);
-    bool failed = ferror(file);
+    bool failed = write_page(report, file) < 0 || ferror(file);
     if (fclose(file) == 0 && !failed)
         return text;
     free(text);

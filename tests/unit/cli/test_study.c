@@ -4,6 +4,7 @@
 #include "deploy/cli/study/flatten.h"
 #include "deploy/cli/study/least.h"
 #include "deploy/cli/study/report.h"
+#include "deploy/cli/study/workers.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>
@@ -33,7 +34,8 @@ START_TEST(what_a_file_says)
     parse(&study,
           "# two levels\n title = A  title # here\n" LOOP "kernel=mandelbrot  width=64\n\ntechnique = gss css:chunk=5\n"
           "workers = 8 1 1e1\nmasters = 2 0\nrepetitions = 3\nseed = 7\ntimeout = 60\n"
-          "options = --power equal\nmeasure = time chunks\nslowdown = 1 1,2\ndelay = none calculation:50");
+          "options = --drain-time 3\npower = equal 1,0.8\nload = none 0,1\nmeasure = time chunks\nslowdown = 1 "
+          "1,2\ndelay = none calculation:50");
     ck_assert_str_eq(study.title, "A title");
     ck_assert_uint_eq(study.values[AXIS_KERNEL].count, 2);
     ck_assert_str_eq(study.values[AXIS_KERNEL].items[1], "mandelbrot width=64");
@@ -44,7 +46,9 @@ START_TEST(what_a_file_says)
     check_words(&study.values[AXIS_SLOWDOWN], "1 1,2");
     check_words(&study.values[AXIS_DELAY], "none calculation:50");
     check_words(&study.values[AXIS_WEIGHTING], "none");
-    check_words(&study.options, "--power equal");
+    check_words(&study.values[AXIS_POWER], "equal 1,0.8");
+    check_words(&study.values[AXIS_LOAD], "none 0,1");
+    check_words(&study.options, "--drain-time 3");
     ck_assert_uint_eq(study.repetitions, 3);
     ck_assert_uint_eq(study.seed, 7);
     ck_assert_uint_eq(study.timeout_s, 60);
@@ -89,6 +93,8 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\ntechnique = gss gsss\n", "line 3", "gsss"},
         {LOOP "workers = 2\nslowdown = 0.5\n", "line 3", "0.5"},
         {LOOP "workers = 2\ndelay = soon\n", "line 3", "soon"},
+        {LOOP "workers = 2\nload = 0,65\n", "line 3", "65"},
+        {LOOP "workers = 2\noptions = --load 2\n", "line 3", "--load"},
         {LOOP "workers = 2\nbackend = simulate\n", "line 3", "not there yet"},
         {LOOP "workers = 2\ntopology = ring\n", "line 3", "dca-rma"},
         {LOOP "workers = 2\nmasters = 0\ntopology = hierarchical\n", "line 4", "masters"},
@@ -186,11 +192,11 @@ END_TEST
 START_TEST(a_cell_becomes_a_command_line)
 {
     static const char *const expected[] = {
-        "run --technique gss --workers 3 --threads 1 --thread-technique tss --masters 2 --slowdown 1,4,1 --progress "
-        "never --report r.json --power equal "
+        "run --technique gss --power 1,0.8,1 --workers 3 --threads 1 --thread-technique tss --slowdown 1,4,1 "
+        "--load 0,1,0 --masters 2 --progress never --report r.json --drain-time 3 "
         "synthetic iterations=9",
-        "run --technique gss --workers 3 --threads 1 --thread-technique tss --dca rma --slowdown 1,4,1 --progress "
-        "never --report r.json --power equal "
+        "run --technique gss --power 1,0.8,1 --workers 3 --threads 1 --thread-technique tss --slowdown 1,4,1 "
+        "--load 0,1,0 --dca rma --progress never --report r.json --drain-time 3 "
         "synthetic iterations=9",
     };
     struct study study;
@@ -198,7 +204,7 @@ START_TEST(a_cell_becomes_a_command_line)
     struct error error;
     parse(&study, LOOP "workers = 3\ntechnique = gss\nmasters = 2\ntopology = dca-rma hierarchical\nslowdown = "
                        "1,4\nthreads = 1\nthread_technique = tss\n"
-                       "options = --power equal\n");
+                       "power = 1,0.8\nload = 0,1\noptions = --drain-time 3\n");
     ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
     for (unsigned i = 0; i < 2; i++) {
         struct words line = {0};
@@ -310,8 +316,8 @@ START_TEST(rows_are_found_again)
         }
     csv_set(&csv, 0, "threads", ""); /* as in a table from before there was that axis */
     ck_assert(is_row(&matrix, (struct matrix_run){0, 0}, &csv, 0));
-    words_add(&study.options, "--power");
-    words_add(&study.options, "equal");
+    words_add(&study.options, "--drain-time");
+    words_add(&study.options, "3");
     ck_assert(!is_row(&matrix, (struct matrix_run){0, 0}, &csv, 0));
     csv_fini(&csv);
     matrix_fini(&matrix);
@@ -377,6 +383,39 @@ START_TEST(medians_speedups_and_failures)
 }
 END_TEST
 
+/* Of three runs the medians; one that lacks the figures is left out, and so is a cell without any. */
+START_TEST(each_worker_has_its_time)
+{
+    struct study study;
+    struct matrix matrix;
+    struct csv csv = {0};
+    struct summary summary;
+    struct error error;
+    char *text;
+    size_t size;
+    parse(&study, LOOP "workers = 2\nweighting = none acp\ntechnique = css gss\nrepetitions = 4\nmeasure = compute\n");
+    ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
+    const char *const times[] = {"3 1", "5 1.5", "4 2", ""};
+    for (unsigned r = 0; r < 4; r++) {
+        add_run(&matrix, &csv, (struct matrix_run){0, r}, "1");
+        csv_set(&csv, r, WORKERS_COLUMN, times[r]);
+    }
+    add_run(&matrix, &csv, (struct matrix_run){1, 0}, "1");
+    csv_set(&csv, 4, WORKERS_COLUMN, "0 0");
+    ck_assert_int_eq(summary_init(&summary, &matrix, &csv, &error), 0);
+    FILE *file = open_memstream(&text, &size);
+    ck_assert_int_eq(workers_table(&summary, &csv, file), 0);
+    fclose(file);
+    ck_assert_ptr_nonnull(strstr(text, "| technique | weighting | 1 | 2 | most / mean |\n|---|---|---|---|---|\n"
+                                       "| css | none | 4 | 1.50 | 1.45 |\n| css | acp | 0 | 0 | 1.00 |\n\n"));
+    free(text);
+    summary_fini(&summary);
+    csv_fini(&csv);
+    matrix_fini(&matrix);
+    study_fini(&study);
+}
+END_TEST
+
 START_TEST(a_reports_scalars_become_columns)
 {
     static const char report[] =
@@ -390,6 +429,11 @@ START_TEST(a_reports_scalars_become_columns)
     char *text = csv_text(&csv, &length);
     ck_assert_str_eq(text, "workers,hdss,elapsed_s,imbalance.cov,measured.deep.er\n3,1,0.125,2,true\n");
     free(text);
+    ck_assert_int_eq(flatten_report(&csv, row,
+                                    "{\"elapsed_s\": 1, \"worker_stats\": [{\"compute_s\": 0.5}, {\"compute_s\": 2}]}",
+                                    &error),
+                     0);
+    ck_assert_str_eq(csv_get(&csv, row, WORKERS_COLUMN), "0.5 2");
     ck_assert_int_eq(flatten_report(&csv, row, "{\"elapsed_s\": 1", &error), -1);
     ck_assert_int_eq(flatten_report(&csv, row, "{}", &error), -1);
     csv_fini(&csv);
@@ -427,6 +471,7 @@ int main(void)
     tcase_add_test(tests, a_table_that_is_none);
     tcase_add_test(tests, rows_are_found_again);
     tcase_add_test(tests, medians_speedups_and_failures);
+    tcase_add_test(tests, each_worker_has_its_time);
     tcase_add_test(tests, a_reports_scalars_become_columns);
     tcase_add_test(tests, figures_read_well);
     suite_add_tcase(suite, tests);
