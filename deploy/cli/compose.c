@@ -84,18 +84,37 @@ static int check_list(const struct lineup *lineup, const struct words *list, con
                      lineup->workers);
 }
 
+/* Cores of this machine for workers: all, or those that masters, or without any the supermaster, leave. */
+static unsigned own_cores(const struct lineup *lineup)
+{
+    unsigned cores = cores_usable(), taken = lineup->masters > 0 ? lineup->masters : 1;
+    if (!lineup->core_reserved)
+        return cores;
+    return cores > taken ? cores - taken : 0;
+}
+
+/* -1 where there are cores, but none for a worker. */
+static int default_workers(struct lineup *lineup, struct error *error)
+{
+    bool known = lineup->hosts.count == 0 || hosts_know_slots(&lineup->hosts);
+    unsigned cores = lineup->hosts.count > 0 ? hosts_slots(&lineup->hosts) : own_cores(lineup);
+    if (!known)
+        return error_set(error, "--workers is needed where the cores of a host are not given: --hosts NAME:CORES,...");
+    if (cores == 0)
+        return error_set(error, "--master-core reserved leaves no core to a worker; accepted: fewer masters, more "
+                                "cores, or --workers W");
+    lineup->workers = with_threads(lineup, cores, lineup->hosts.count > 0 ? lineup->hosts.count : 1);
+    return 0;
+}
+
 static int count_workers(struct lineup *lineup, struct error *error)
 {
     if (lineup->workers == 0 && lineup->slowdowns.count > 1)
         lineup->workers = lineup->slowdowns.count;
     if (lineup->workers == 0 && lineup->loads.count > 1)
         lineup->workers = lineup->loads.count;
-    if (lineup->workers == 0 && lineup->hosts.count > 0)
-        lineup->workers = with_threads(lineup, hosts_slots(&lineup->hosts), lineup->hosts.count);
-    else if (lineup->workers == 0)
-        lineup->workers = with_threads(lineup, cores_usable(), 1);
-    if (lineup->workers == 0)
-        return error_set(error, "--workers is needed where the cores of a host are not given: --hosts NAME:CORES,...");
+    if (lineup->workers == 0 && default_workers(lineup, error) < 0)
+        return -1;
     if (check_list(lineup, &lineup->slowdowns, "slowdown", error) < 0)
         return -1;
     return check_list(lineup, &lineup->loads, "load", error);
@@ -107,16 +126,31 @@ static bool is_flat(const struct lineup *lineup)
     return lineup->flat.count > 0;
 }
 
+static int reserve_cores(struct lineup *lineup, struct error *error)
+{
+    if (!lineup->core_reserved)
+        return 0;
+    if (is_flat(lineup))
+        return error_set(error, "--master-core reserved: with --dca there are only workers; accepted: shared");
+    if (lineup->threads == 0)
+        return error_set(error, "--master-core reserved: with --threads auto each worker takes all cores that it may "
+                                "run on; accepted: a number of threads");
+    if (lineup->hosts.count > 0 && !hosts_know_slots(&lineup->hosts))
+        return error_set(error, "--master-core reserved needs the cores of each host: --hosts NAME:CORES,...");
+    hosts_reserve(&lineup->hosts, lineup->masters, lineup->threads);
+    return 0;
+}
+
 static int complete(struct lineup *lineup, struct error *error)
 {
-    if (count_workers(lineup, error) < 0)
-        return -1;
     if (is_flat(lineup) && lineup->masters > 0)
         return error_set(error, "--masters %u: with --dca there are only workers: accepted: 0", lineup->masters);
-    if (is_flat(lineup))
-        return 0;
-    if (!lineup->masters_given && lineup->hosts.count > 1)
-        lineup->masters = lineup->hosts.count < lineup->workers ? lineup->hosts.count : lineup->workers;
+    if (!lineup->masters_given && !is_flat(lineup) && lineup->hosts.count > 1)
+        lineup->masters = lineup->hosts.count;
+    if (reserve_cores(lineup, error) < 0 || count_workers(lineup, error) < 0)
+        return -1;
+    if (!lineup->masters_given && lineup->masters > lineup->workers)
+        lineup->masters = lineup->workers;
     if (lineup->hosts.count > 0 && lineup->masters > lineup->workers)
         return error_set(error,
                          "--masters %u: accepted on several hosts: an integer from 0 to the number of workers, %u",
@@ -124,7 +158,9 @@ static int complete(struct lineup *lineup, struct error *error)
     return 0;
 }
 
-/* Slots are made to fit exactly: mapped by node, each context then goes around the hosts until they are full. */
+/* Slots are made to fit exactly: mapped by node, each context then goes around the hosts until they are full. An mpirun
+ * that is built for the batch system takes the slots from there instead; where going around is right without them it is
+ * told not to look at them. */
 static void add_hosts(struct lineup *lineup, struct words *line)
 {
     hosts_deal(&lineup->hosts, lineup->masters, lineup->workers);
@@ -133,15 +169,17 @@ static void add_hosts(struct lineup *lineup, struct words *line)
         size += strlen(lineup->hosts.items[i].name) + 16;
     char *list = calloc(1, size);
     for (unsigned i = 0; list != NULL && i < lineup->hosts.count; i++) {
-        const struct host *host = &lineup->hosts.items[i];
-        unsigned ranks = host->workers + host->masters + (i == 0 && !is_flat(lineup));
-        if (ranks > 0)
-            used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, ranks);
+        struct host *host = &lineup->hosts.items[i];
+        host->ranks = host->workers + host->masters + (i == 0 && !is_flat(lineup));
+        if (host->ranks > 0)
+            used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, host->ranks);
     }
     words_add(line, "--host");
     words_add(line, list != NULL ? list : "");
     words_add(line, "--map-by");
     words_add(line, "node");
+    if (lineup->allocated && hosts_deal_in_turn(&lineup->hosts, lineup->workers))
+        words_add(line, "--oversubscribe");
     line->failed = line->failed || list == NULL;
     free(list);
 }

@@ -7,12 +7,15 @@
 #include "deploy/cli/words.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct lineup {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
     unsigned threads;       /* of each worker; 0: as many as it has cores */
     struct hosts hosts;     /* none: this machine */
+    bool allocated;         /* they are those of a batch job other than Slurm's */
+    bool core_reserved;     /* workers leave a core to each master */
     struct words slowdowns; /* one for all, one for each worker, or none */
     struct words loads;     /* the same: busy processes beside the workers */
     const char *mpirun;     /* borrowed */
@@ -22,8 +25,15 @@ struct lineup {
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
     char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */
+    int64_t limit_s;                    /* of the run's time; 0: that of the batch job; -1: none */
+    int64_t margin_s;                   /* so long before it the run drains; -1: not given */
     bool survives;                      /* the launcher is to let the others go on when a rank dies */
 };
+
+#define LINEUP_DEFAULT                                                                                                 \
+    {                                                                                                                  \
+        .mpirun = "mpirun", .margin_s = -1                                                                             \
+    }
 
 void lineup_fini(struct lineup *lineup);
 

@@ -2,13 +2,16 @@
 #include "deploy/cli/hosts.h"
 #include "common/util/number.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define SLOTS_MAX 65536
-#define BLANKS    " \t\r"
+#define BLANKS " \t\r"
+
+enum { HOST_FILE_MAX = 1 << 24 };
 
 void hosts_fini(struct hosts *hosts)
 {
@@ -16,19 +19,41 @@ void hosts_fini(struct hosts *hosts)
     *hosts = (struct hosts){0};
 }
 
+/* Batch systems name a host for each of its slots, mostly one after the other: the last one is looked at first. */
 static struct host *find_host(struct hosts *hosts, const char *name)
 {
+    if (hosts->count > 0 && strcmp(hosts->items[hosts->count - 1].name, name) == 0)
+        return &hosts->items[hosts->count - 1];
     for (unsigned i = 0; i < hosts->count; i++)
         if (strcmp(hosts->items[i].name, name) == 0)
             return &hosts->items[i];
     return NULL;
 }
 
-static int add_host(struct hosts *hosts, const char *name, size_t length, uint64_t slots, struct error *error)
+/* What a list for mpirun may have. ssh would take a dash that comes first for an option. */
+static bool is_name(const char *name, size_t length)
+{
+    if (length == 0 || length >= HOST_NAME_BYTES || name[0] == '-')
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (name[i] == ':' || name[i] == ',' || (unsigned char)name[i] <= ' ' || name[i] == '\x7f')
+            return false;
+    return true;
+}
+
+static int refuse_name(const char *name, size_t length, struct error *error)
+{
+    size_t shown = 0;
+    while (shown < length && shown < 100 && (unsigned char)name[shown] >= ' ')
+        shown++;
+    return error_set(error, "'%.*s' is no host name", (int)shown, name);
+}
+
+int hosts_add(struct hosts *hosts, const char *name, size_t length, uint64_t slots, struct error *error)
 {
     char copy[HOST_NAME_BYTES];
-    if (length == 0 || length >= sizeof copy || name[0] == '-') /* ssh would take it for an option */
-        return error_set(error, "'%.*s' is no host name", (int)(length < 100 ? length : 100), name);
+    if (!is_name(name, length))
+        return refuse_name(name, length, error);
     snprintf(copy, sizeof copy, "%.*s", (int)length, name);
     struct host *host = find_host(hosts, copy);
     if (host == NULL) {
@@ -42,6 +67,8 @@ static int add_host(struct hosts *hosts, const char *name, size_t length, uint64
         *host = (struct host){0};
         strcpy(host->name, copy);
     }
+    if (slots > SLOTS_MAX - host->slots)
+        return error_set(error, "'%.100s' has more than %d cores", copy, SLOTS_MAX);
     host->slots += (unsigned)slots;
     return 0;
 }
@@ -62,7 +89,7 @@ int hosts_parse_list(struct hosts *hosts, const char *list, struct error *error)
         uint64_t slots = 0;
         if (name < length && parse_slots(list + name + 1, length - name - 1, &slots, error) < 0)
             return -1;
-        if (add_host(hosts, list, name, slots, error) < 0)
+        if (hosts_add(hosts, list, name, slots, error) < 0)
             return -1;
         if (list[length] == '\0')
             return 0;
@@ -86,7 +113,7 @@ static int parse_line(struct hosts *hosts, const char *line, size_t length, stru
         word += word_length;
         word += strspn(word, BLANKS);
     }
-    return add_host(hosts, line, name, slots, error);
+    return hosts_add(hosts, line, name, slots, error);
 }
 
 int hosts_parse_file(struct hosts *hosts, const char *text, struct error *error)
@@ -101,25 +128,74 @@ int hosts_parse_file(struct hosts *hosts, const char *text, struct error *error)
     return hosts->count > 0 ? 0 : error_set(error, "no host in it");
 }
 
+int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struct error *error)
+{
+    FILE *file = fopen(path, "r");
+    char *text = file != NULL ? calloc(1, HOST_FILE_MAX + 1) : NULL;
+    int result = -1;
+    if (text == NULL)
+        error_set(error, "%.200s: %s", path, strerror(errno));
+    else if (fread(text, 1, HOST_FILE_MAX + 1, file) > HOST_FILE_MAX)
+        error_set(error, "%.200s: longer than %d bytes", path, HOST_FILE_MAX);
+    else if (ferror(file))
+        error_set(error, "%.200s: %s", path, strerror(errno));
+    else
+        result = parse(hosts, text, error);
+    if (file != NULL)
+        fclose(file);
+    free(text);
+    return result;
+}
+
+bool hosts_know_slots(const struct hosts *hosts)
+{
+    for (unsigned i = 0; i < hosts->count; i++)
+        if (hosts->items[i].slots == 0)
+            return false;
+    return true;
+}
+
 unsigned hosts_slots(const struct hosts *hosts)
 {
     unsigned total = 0;
-    for (unsigned i = 0; i < hosts->count; i++) {
-        if (hosts->items[i].slots == 0)
-            return 0;
-        total += hosts->items[i].slots;
-    }
+    if (!hosts_know_slots(hosts))
+        return 0;
+    for (unsigned i = 0; i < hosts->count; i++)
+        total += hosts->items[i].slots - hosts->items[i].reserved;
     return total;
 }
 
-/* One more worker goes to the host that is then the least loaded for its size. */
+static unsigned masters_of(const struct hosts *hosts, unsigned i, unsigned masters)
+{
+    return masters / hosts->count + (i < masters % hosts->count);
+}
+
+void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads)
+{
+    for (unsigned i = 0; i < hosts->count; i++) {
+        struct host *host = &hosts->items[i];
+        unsigned wanted = masters_of(hosts, i, masters);
+        if (wanted == 0 && i == 0)
+            wanted = 1;
+        unsigned left = wanted < host->slots ? host->slots - wanted : 0;
+        host->reserved = host->slots - (left > threads ? left - left % threads : left);
+    }
+}
+
+/* How much of a host is there for workers. Where nobody knows they are all alike. */
+static uint64_t size_of(const struct host *host)
+{
+    return host->slots > 0 ? host->slots - host->reserved : 1;
+}
+
+/* One more worker goes to the host that is then the least loaded for its size. One without a core for it gets none,
+ * unless all are so. */
 static struct host *least_loaded(struct hosts *hosts)
 {
     struct host *least = &hosts->items[0];
     for (unsigned i = 1; i < hosts->count; i++) {
         struct host *host = &hosts->items[i];
-        uint64_t size = host->slots > 0 ? host->slots : 1, least_size = least->slots > 0 ? least->slots : 1;
-        if ((uint64_t)(host->workers + 1) * least_size < (uint64_t)(least->workers + 1) * size)
+        if ((host->workers + 1) * size_of(least) < (least->workers + 1) * size_of(host))
             least = host;
     }
     return least;
@@ -128,7 +204,24 @@ static struct host *least_loaded(struct hosts *hosts)
 void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers)
 {
     for (unsigned i = 0; i < hosts->count; i++)
-        hosts->items[i].masters = masters / hosts->count + (i < masters % hosts->count);
+        hosts->items[i].masters = masters_of(hosts, i, masters);
     for (unsigned w = 0; w < workers; w++)
         least_loaded(hosts)->workers++;
+}
+
+bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers)
+{
+    for (unsigned i = 0; i < hosts->count; i++)
+        if (hosts->items[i].workers != workers / hosts->count + (i < workers % hosts->count))
+            return false;
+    return true;
+}
+
+bool host_is_here(const char *host)
+{
+    char own[HOST_NAME_BYTES] = "";
+    gethostname(own, sizeof own - 1);
+    size_t length = strcspn(own, ".");
+    return strcmp(host, "localhost") == 0 || strcmp(host, own) == 0 ||
+           (strcspn(host, ".") == length && strncmp(host, own, length) == 0);
 }

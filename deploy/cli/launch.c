@@ -45,7 +45,7 @@ struct child {
     bool late;
 };
 
-static int64_t now_ms(void)
+int64_t launch_clock_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -66,7 +66,7 @@ static void say(const char *text)
 /* The signals we take, without those that whoever started us wants ignored (nohup, a shell's background jobs). */
 static void block_signals(sigset_t *before, sigset_t *taken)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGCHLD};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
     sigemptyset(taken);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction action;
@@ -142,7 +142,7 @@ static _Noreturn void become(const struct child *child, char *const *argv, int e
 static int start(struct child *child, char *const *argv)
 {
     sigset_t taken;
-    if (child->how->survives && vigil_init(&child->vigil, child->how->ranks, child->how->remote, now_ms()) < 0)
+    if (child->how->survives && vigil_init(&child->vigil, child->how->ranks, child->how->remote, launch_clock_ms()) < 0)
         return -1;
     int ends[2];
     pid_t self = getpid();
@@ -163,7 +163,7 @@ static int start(struct child *child, char *const *argv)
 /* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. */
 static void look_ready(struct child *child)
 {
-    if (!ready_for(child->pid, SIGUSR1) && now_ms() < child->ready_by_ms)
+    if (!ready_for(child->pid, SIGUSR1) && launch_clock_ms() < child->ready_by_ms)
         return;
     kill(child->pid, SIGUSR1);
     child->drain_waits = false;
@@ -196,6 +196,11 @@ static void take_signal(struct child *child, int number)
         raise(SIGSTOP);
         break;
     case SIGCONT: kill(child->pid, SIGCONT); break;
+    case SIGUSR1:
+    case SIGUSR2:
+        if (child->asked == 0)
+            ask_to_stop(child);
+        break;
     default: ask_to_stop(child);
     }
 }
@@ -225,8 +230,8 @@ static void end_launcher(struct child *child)
 {
     if (child->end_ms == 0) {
         kill(child->pid, SIGTERM);
-        child->end_ms = now_ms() + KILL_MS;
-    } else if (now_ms() >= child->end_ms) {
+        child->end_ms = launch_clock_ms() + KILL_MS;
+    } else if (launch_clock_ms() >= child->end_ms) {
         children_signal(child->pid, SIGKILL);
         kill(child->pid, SIGKILL);
     }
@@ -234,23 +239,33 @@ static void end_launcher(struct child *child)
 
 static void look_after(struct child *child)
 {
-    vigil_take(&child->vigil, now_ms());
-    if (!child->ended && (child->end_ms != 0 || vigil_is_over(&child->vigil, child->pid, now_ms())))
+    vigil_take(&child->vigil, launch_clock_ms());
+    if (!child->ended && (child->end_ms != 0 || vigil_is_over(&child->vigil, child->pid, launch_clock_ms())))
         end_launcher(child);
 }
 
 /* However it is asked to end, it does. */
 static void look_at_time(struct child *child)
 {
-    if (child->ended || child->late_ms == 0 || now_ms() < child->late_ms)
+    if (child->ended || child->late_ms == 0 || launch_clock_ms() < child->late_ms)
         return;
     child->late = true;
     end_launcher(child);
 }
 
+/* Before the time is over that somebody else has set. */
+static void drain_in_time(struct child *child)
+{
+    if (child->ended || child->asked > 0 || child->how->drain_ms == 0 || launch_clock_ms() < child->how->drain_ms)
+        return;
+    say("the time is nearly over");
+    ask_to_stop(child);
+}
+
 static int longest_wait(const struct child *child)
 {
-    return child->drain_waits ? READY_LOOK_MS : child->how->survives || child->late_ms > 0 ? VIGIL_LOOK_MS : -1;
+    bool looks = child->how->survives || child->late_ms > 0 || child->how->drain_ms > 0;
+    return child->drain_waits ? READY_LOOK_MS : looks ? VIGIL_LOOK_MS : -1;
 }
 
 static void attend(struct child *child)
@@ -262,6 +277,7 @@ static void attend(struct child *child)
         if (child->how->survives)
             look_after(child);
         look_at_time(child);
+        drain_in_time(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
         if (child->drain_waits && !child->ended)
@@ -325,9 +341,9 @@ static int explain(const struct child *child)
 int launch(char *const *argv, struct launch *how)
 {
     struct child child = {
-        .errors = -1, .how = how, .ready_by_ms = now_ms() + (how->remote ? REMOTE_START_MS : START_MS)};
+        .errors = -1, .how = how, .ready_by_ms = launch_clock_ms() + (how->remote ? REMOTE_START_MS : START_MS)};
     if (how->timeout_s > 0)
-        child.late_ms = now_ms() + 1000 * (int64_t)how->timeout_s;
+        child.late_ms = launch_clock_ms() + 1000 * (int64_t)how->timeout_s;
     if (how->log != NULL)
         fflush(how->log); /* or the child would write it once more */
     if (start(&child, argv) < 0) {

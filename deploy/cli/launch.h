@@ -6,14 +6,16 @@
  *   the first SIGINT, SIGTERM or SIGHUP   SIGUSR1 to mpirun, for the ranks to drain;
  *   the second                            SIGTERM to mpirun: the ranks are ended;
  *   the third                             SIGKILL to mpirun.
- * A stop (Ctrl-Z) and its end are passed on as well. Where nothing of a cut-off run is worth keeping the first signal
- * does what the second does.
- * SIGUSR1 waits until mpirun and the ranks catch it: before that it would kill them or be lost. */
+ * SIGUSR1 and SIGUSR2, which batch systems send some time before they end a job, do what the first one does, and
+ * nothing after it. A stop (Ctrl-Z) and its end are passed on as well. Where nothing of a cut-off run is worth keeping
+ * the first signal does what the second does. SIGUSR1 waits until mpirun and the ranks catch it: before that it would
+ * kill them or be lost. */
 #pragma once
 
 #include "common/util/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct launch {
@@ -23,11 +25,15 @@ struct launch {
     FILE *log;          /* borrowed; takes what the ranks print; NULL: they print as we do */
     bool at_once;       /* the first signal ends the ranks */
     unsigned timeout_s; /* the ranks are ended then; 0: never */
+    int64_t drain_ms;   /* by launch_clock_ms(): the ranks are to drain then; 0: never */
     bool (*is_asked)(void); /* whether a signal came before there was anything to end; NULL: none did */
-    bool asked;             /* set: the user asked to stop */
+    bool asked;             /* set: the user asked to stop, or drain_ms came */
     bool late;              /* set: the time was over */
 };
 
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks
  * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error. */
 int launch(char *const *argv, struct launch *how);
+
+/* Milliseconds of a clock that nobody sets. */
+int64_t launch_clock_ms(void);

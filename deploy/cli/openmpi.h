@@ -3,7 +3,10 @@
 
 #include "deploy/cli/compose.h"
 
-/* Whether the ranks of this line-up can survive the loss of one: all on this machine, led by a supermaster, under Open
+/* Whether the user tells the launcher of machines by options of its own. */
+bool openmpi_is_told_hosts(const struct lineup *lineup);
+
+/* Whether the ranks of this line-up can survive the loss of one: led by a supermaster on this machine, under Open
  * MPI 4, and the user does not want it otherwise. Asks the launcher for its version. */
 bool openmpi_survives(const struct lineup *lineup);
 

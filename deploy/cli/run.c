@@ -6,19 +6,20 @@
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
 #include "common/util/number.h"
+#include "deploy/cli/allocation.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
+#include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/openmpi.h"
 #include "deploy/cli/run.h"
 #include "worker/kernels/kernels.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { RANKS_MAX = 1 << 20, HOST_FILE_MAX = 1 << 20 };
+enum { RANKS_MAX = 1 << 20, MARGIN_S = 60 };
 
 static int take_number(const char *value, unsigned minimum, unsigned *number)
 {
@@ -53,22 +54,38 @@ static int take_hosts(void *target, const char *value, struct error *error)
 static int take_host_file(void *target, const char *value, struct error *error)
 {
     struct lineup *lineup = target;
-    FILE *file = fopen(value, "r");
-    char *text = file != NULL ? calloc(1, HOST_FILE_MAX + 1) : NULL;
     hosts_fini(&lineup->hosts);
-    int result = -1;
-    if (text == NULL)
-        error_set(error, "%.200s: %s", value, strerror(errno));
-    else if (fread(text, 1, HOST_FILE_MAX + 1, file) > HOST_FILE_MAX)
-        error_set(error, "%.200s: longer than %d bytes", value, HOST_FILE_MAX);
-    else if (ferror(file))
-        error_set(error, "%.200s: %s", value, strerror(errno));
-    else
-        result = hosts_parse_file(&lineup->hosts, text, error);
-    if (file != NULL)
-        fclose(file);
-    free(text);
-    return result;
+    return hosts_read(&lineup->hosts, value, hosts_parse_file, error);
+}
+
+static int take_master_core(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    bool reserved = strcmp(value, "reserved") == 0;
+    ((struct lineup *)target)->core_reserved = reserved;
+    return reserved || strcmp(value, "shared") == 0 ? 0 : -1;
+}
+
+static int take_time_limit(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    struct lineup *lineup = target;
+    uint64_t seconds = 0;
+    bool named = strcmp(value, "auto") == 0 || strcmp(value, "none") == 0;
+    if (!named && (duration_parse(value, &seconds) < 0 || seconds == 0))
+        return -1;
+    lineup->limit_s = value[0] == 'n' ? -1 : (int64_t)seconds;
+    return 0;
+}
+
+static int take_time_margin(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    uint64_t seconds;
+    if (duration_parse(value, &seconds) < 0)
+        return -1;
+    ((struct lineup *)target)->margin_s = (int64_t)seconds;
+    return 0;
 }
 
 static int take_slowdown(void *target, const char *value, struct error *error)
@@ -175,9 +192,12 @@ static const struct option_row launch_rows[] = {
      "hosts)",
      take_masters},
     {"hosts", 0, "NAME[:CORES],...", "host names, each with :CORES where they are known",
-     "run on these machines instead of this one", take_hosts},
+     "run on these machines instead of this one, or those of the batch job", take_hosts},
     {"hostfile", 0, "FILE", "a file of lines \"NAME slots=CORES\"",
      "the same from a file of lines \"NAME slots=CORES\"", take_host_file},
+    {"master-core", 0, "shared|reserved", "shared, reserved",
+     "whether workers use the core of a master, too, or one core is left to each master (default shared)",
+     take_master_core},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower, for studies: one number for all, or one for each worker", take_slowdown},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
@@ -195,6 +215,11 @@ static const struct option_row launch_rows[] = {
      take_mpi_args},
     {"restarts", 0, "N", "an integer from 0 to 1000",
      "launch again, with --resume, when the run failed or was killed, N times at most (default 0)", take_restarts},
+    {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, M:S, H:M:S or D-H:M:S",
+     "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
+     take_time_limit},
+    {"time-margin", 0, "TIME", "seconds, M:S, H:M:S or D-H:M:S",
+     "how long before its time limit the run drains (default a tenth of it, at most a minute)", take_time_margin},
     {"dry-run", 0, NULL, NULL, "print the line, do not run it", take_dry_run},
     {NULL},
 };
@@ -205,7 +230,8 @@ static const struct options launch_options = {
         "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, or with --dca with workers "
         "alone, prints it and runs it.",
     .sections = {{"Launch", launch_rows}, {"Help", options_common}},
-    .notes = "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
+    .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
+             "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
              "Ctrl-C (or SIGTERM) drains the run: running chunks finish, results are kept. Once more ends it at once.\n"
              "On one machine with Open MPI 4 a lost worker or master is survived: the line has --mca "
              "orte_abort_on_non_zero_status 0 --enable-recovery, unless --mpi-args has --disable-recovery.\n"
@@ -239,6 +265,14 @@ static int check_flat(const struct lineup *lineup, struct error *error)
     for (unsigned i = 0; i + 1 < lineup->flat.count; i += 2)
         options_find(worker_options(), lineup->flat.items[i] + 2)->apply(&options, lineup->flat.items[i + 1], NULL);
     return worker_options_check(&options, error);
+}
+
+static int check_time(const struct lineup *lineup, struct error *error)
+{
+    if (lineup->limit_s > 0 && lineup->margin_s >= lineup->limit_s)
+        return error_set(error, "--time-margin: %jd seconds; accepted: less than --time-limit, which is %jd",
+                         (intmax_t)lineup->margin_s, (intmax_t)lineup->limit_s);
+    return 0;
 }
 
 /* The journal from which the job goes on. Its name follows from that of the output. */
@@ -293,7 +327,22 @@ static int read_arguments(struct lineup *lineup, int argc, char **argv, struct e
         for (int i = first; i < reader.at; i++)
             words_add(&lineup->job, argv[i]);
     }
-    return more < 0 || check_flat(lineup, error) < 0 ? -1 : check_job(lineup, error);
+    if (more < 0 || check_flat(lineup, error) < 0 || check_time(lineup, error) < 0)
+        return -1;
+    return check_job(lineup, error);
+}
+
+/* Who names no hosts gets those of the batch job, if there is one. */
+static int find_hosts(struct lineup *lineup, struct error *error)
+{
+    if (lineup->hosts.count > 0 || openmpi_is_told_hosts(lineup))
+        return 0;
+    if (allocation_read(&lineup->hosts, error) < 0) {
+        struct error why = *error;
+        return error_set(error, "%s; or name the hosts by --hosts", why.text);
+    }
+    lineup->allocated = lineup->hosts.count > 0 && !allocation_is_slurm();
+    return 0;
 }
 
 static void set_variable(const char *name, const char *value, FILE *shown)
@@ -314,6 +363,29 @@ static void set_environment(const struct lineup *lineup, FILE *shown)
         set_variable("PMIX_MCA_plog", "^default", shown);
 }
 
+/* Has mpirun accept as many ranks of each node as there are to be. Returns what the variable was before, for
+ * restore_tasks(). */
+static char *set_tasks(const struct lineup *lineup, FILE *shown)
+{
+    const char *before = getenv(ALLOCATION_TASKS);
+    char *tasks = lineup->hosts.count > 0 ? allocation_tasks(&lineup->hosts) : NULL;
+    char *kept = before != NULL ? strdup(before) : NULL;
+    if (tasks != NULL)
+        set_variable(ALLOCATION_TASKS, tasks, shown);
+    free(tasks);
+    return kept;
+}
+
+/* The next run of a study reads the allocation again. */
+static void restore_tasks(char *kept)
+{
+    if (kept != NULL)
+        setenv(ALLOCATION_TASKS, kept, 1);
+    else
+        unsetenv(ALLOCATION_TASKS);
+    free(kept);
+}
+
 /* Composes the line, shows it and runs it. */
 static int run_once(struct lineup *lineup, struct launch *how, struct error *error)
 {
@@ -322,11 +394,14 @@ static int run_once(struct lineup *lineup, struct launch *how, struct error *err
     int status = EXIT_STATUS_USAGE;
     if (compose(lineup, &line, error) == 0) {
         set_environment(lineup, shown);
+        char *tasks = set_tasks(lineup, shown);
         words_print(&line, shown);
-        how->remote = lineup->hosts.count > 0;
+        how->remote =
+            lineup->hosts.count > 1 || (lineup->hosts.count == 1 && !host_is_here(lineup->hosts.items[0].name));
         how->survives = lineup->survives;
         how->ranks = 1 + lineup->masters + lineup->workers;
         status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
+        restore_tasks(tasks);
     }
     words_fini(&line);
     return status;
@@ -347,10 +422,32 @@ static bool can_restart(const struct lineup *lineup, int status, bool asked)
     return status == EXIT_STATUS_FAILED && !asked && lineup->restarts > 0;
 }
 
+/* Of the time that is left a tenth, but at most a minute, is kept for the end. */
+static int64_t time_margin(const struct lineup *lineup, int64_t left_s)
+{
+    if (lineup->margin_s >= 0)
+        return lineup->margin_s;
+    return left_s < 10 * MARGIN_S ? left_s / 10 : MARGIN_S;
+}
+
+/* When the run is to drain, restarts included. */
+static void set_drain(const struct lineup *lineup, struct launch *how)
+{
+    int64_t left_s = lineup->limit_s == 0 ? allocation_seconds_left() : lineup->limit_s;
+    if (left_s < 0)
+        return;
+    int64_t span_s = left_s - time_margin(lineup, left_s);
+    how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
+}
+
 static int run(struct lineup *lineup, struct launch *how, struct error *error)
 {
     unsigned restarts = lineup->restarts;
     bool resumes = false;
+    if (find_hosts(lineup, error) < 0)
+        return EXIT_STATUS_USAGE;
+    if (!lineup->dry_run)
+        set_drain(lineup, how);
     lineup->survives = openmpi_survives(lineup);
     int status = run_once(lineup, how, error);
     for (unsigned i = 1; i <= restarts && can_restart(lineup, status, how->asked); i++) {
@@ -366,7 +463,7 @@ static int run(struct lineup *lineup, struct launch *how, struct error *error)
 
 int run_check(int argc, char **argv, struct error *error)
 {
-    struct lineup lineup = {.mpirun = "mpirun"};
+    struct lineup lineup = LINEUP_DEFAULT;
     int result = read_arguments(&lineup, argc, argv, error);
     lineup_fini(&lineup);
     return result;
@@ -374,7 +471,7 @@ int run_check(int argc, char **argv, struct error *error)
 
 int run_check_option(const char *name, const char *value, struct error *error)
 {
-    struct lineup lineup = {.mpirun = "mpirun"};
+    struct lineup lineup = LINEUP_DEFAULT;
     const struct option_row *ours = options_find(&launch_options, name);
     struct options_word word = {ours != NULL ? ours : options_find(job_options(), name), value};
     struct job job;
@@ -386,7 +483,7 @@ int run_check_option(const char *name, const char *value, struct error *error)
 
 int run_words(int argc, char **argv, struct launch *how, struct error *error)
 {
-    struct lineup lineup = {.mpirun = "mpirun"};
+    struct lineup lineup = LINEUP_DEFAULT;
     int status = EXIT_STATUS_USAGE;
     error->text[0] = '\0';
     if (read_arguments(&lineup, argc, argv, error) == 0)
@@ -397,7 +494,7 @@ int run_words(int argc, char **argv, struct launch *how, struct error *error)
 
 int command_run(int argc, char **argv)
 {
-    struct lineup lineup = {.mpirun = "mpirun"};
+    struct lineup lineup = LINEUP_DEFAULT;
     struct error error = {0};
     struct launch how = {0};
     int status = EXIT_STATUS_USAGE;

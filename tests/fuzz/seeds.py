@@ -195,6 +195,13 @@ HOSTS = {
     "list-dash": b"\x00-oProxyCommand=x",
     "file-slots-long": b"\x01a slots=" + b"1" * 40, "file-blanks": b"\x01 \t a \t slots=4\r\n",
 }
+NODES = {
+    "list": b"\x00n[01-04,7],gpu3", "plain": b"\x00a,b,c", "two-ranges": b"\x00r[1-2]n[098-101]-ib", "open": b"\x00n[1-2", "closed": b"\x00n]",
+    "nested": b"\x00n[[1]]", "reverse": b"\x00n[2-1]", "twice": b"\x00a,a", "empty": b"\x00", "wide": b"\x00n[1-999999999]",
+    "product": b"\x00n[1-64][1-64][1-64]", "long": b"\x00" + b"n" * 254 + b"[1-20]", "dash": b"\x00-n[1-2]", "newline": b"\x00a\nb",
+    "counts": b"\x0416(x2),8,1", "counts-few": b"\x041,2", "counts-many": b"\x021(x999999999)", "counts-none": b"\x01", "counts-zero": b"\x020(x2)",
+    "counts-bad": b"\x021(x,2", "span": b"\x011-12:00:00", "span-long": b"\x019999999999-23:59:59",
+}
 RULE = b"-" * 74 + b"\n"
 MPIRUN = {
     "plain": b"\x03a line\nand another", "status": b"\x10" + RULE + b"Primary job  terminated normally, but 1 process returned\n"
@@ -473,7 +480,7 @@ TASKS = {
 
 TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
-    "costs": COSTS, "hosts": HOSTS, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
+    "costs": COSTS, "hosts": HOSTS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
 }
 

@@ -129,7 +129,10 @@ START_TEST(wrong_hosts_are_refused)
                  {"-oProxyCommand=x:3", "'-oProxyCommand=x' is no host name"},
                  {"a:0", "'0' cores: accepted: an integer from 1 to 65536"},
                  {"a:", "'' cores: accepted: an integer from 1 to 65536"},
-                 {"a:x", "'x' cores: accepted: an integer from 1 to 65536"}};
+                 {"a:x", "'x' cores: accepted: an integer from 1 to 65536"},
+                 {"a:65536,a:1", "'a' has more than 65536 cores"},
+                 {"a b:1", "'a b' is no host name"},
+                 {"a\nb:1", "'a' is no host name"}};
     ck_assert_int_eq(hosts_parse_list(&hosts, cases[_i].list, &error), -1);
     ck_assert_str_eq(error.text, cases[_i].text);
     hosts_fini(&hosts);
@@ -157,6 +160,23 @@ START_TEST(workers_are_dealt_by_size_and_masters_in_turn)
     hosts_deal(&hosts, 0, 5);
     ck_assert_uint_eq(hosts.items[0].workers, 3);
     ck_assert_uint_eq(hosts.items[1].workers, 2);
+    hosts_fini(&hosts);
+}
+END_TEST
+
+START_TEST(cores_are_left_to_masters)
+{
+    ck_assert_int_eq(hosts_parse_list(&hosts, "a:8,b:4,c:1", &error), 0);
+    hosts_reserve(&hosts, 4, 1);
+    ck_assert_uint_eq(hosts_slots(&hosts), 6 + 3 + 0);
+    hosts_deal(&hosts, 4, 9);
+    ck_assert(hosts.items[0].masters == 2 && hosts.items[0].workers == 6);
+    ck_assert(hosts.items[1].workers == 3 && hosts.items[2].workers == 0);
+    ck_assert(!hosts_deal_in_turn(&hosts, 9));
+    hosts_reserve(&hosts, 0, 1); /* one for the supermaster */
+    ck_assert_uint_eq(hosts_slots(&hosts), 7 + 4 + 1);
+    hosts_reserve(&hosts, 3, 2);
+    ck_assert_uint_eq(hosts_slots(&hosts), 6 + 2 + 0);
     hosts_fini(&hosts);
 }
 END_TEST
@@ -189,9 +209,10 @@ int main(void)
     tcase_add_test(tests, text_is_held_back_only_while_it_is_in_doubt);
     tcase_add_test(tests, hosts_come_in_a_list);
     tcase_add_test(tests, hosts_come_in_a_file);
-    tcase_add_loop_test(tests, wrong_hosts_are_refused, 0, 6);
+    tcase_add_loop_test(tests, wrong_hosts_are_refused, 0, 10);
     tcase_add_test(tests, a_file_without_hosts_is_refused);
     tcase_add_test(tests, workers_are_dealt_by_size_and_masters_in_turn);
+    tcase_add_test(tests, cores_are_left_to_masters);
     tcase_add_test(tests, words_can_be_pasted_into_a_shell);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -118,6 +118,31 @@ START_TEST(the_first_signal_is_a_drain_when_the_rank_can_take_it)
 }
 END_TEST
 
+START_TEST(what_a_batch_system_sends_is_a_drain_and_nothing_more)
+{
+    static const int numbers[] = {SIGUSR1, SIGUSR2};
+    int says[2];
+    pid_t pid = start(RANK "trap 'printf d; sleep 0.5 & wait $!; kill $rank; exit 4' USR1; " LAUNCHER, says);
+    expect(says[0], 'r');
+    kill(pid, numbers[_i]);
+    expect(says[0], 'd');
+    kill(pid, numbers[!_i]);
+    kill(pid, numbers[_i]);
+    ck_assert_int_eq(status_of(pid), 4);
+}
+END_TEST
+
+START_TEST(the_ranks_drain_before_the_time_is_over)
+{
+    char shell[] = "sh", option[] = "-c", text[1000];
+    char *argv[] = {shell, option, text, NULL};
+    struct launch how = {.drain_ms = launch_clock_ms() + 300};
+    snprintf(text, sizeof text, "%s", "exec >/dev/null; " RANK "trap 'kill $rank; exit 4' USR1; " LAUNCHER);
+    ck_assert_int_eq(launch(argv, &how), 4);
+    ck_assert(how.asked && launch_clock_ms() >= how.drain_ms);
+}
+END_TEST
+
 START_TEST(the_second_ends_the_ranks)
 {
     int says[2];
@@ -163,6 +188,8 @@ int main(void)
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);
+    tcase_add_loop_test(tests, what_a_batch_system_sends_is_a_drain_and_nothing_more, 0, 2);
+    tcase_add_test(tests, the_ranks_drain_before_the_time_is_over);
     tcase_add_test(tests, the_second_ends_the_ranks);
     tcase_add_test(tests, the_third_ends_the_launcher);
     tcase_add_test(tests, the_launcher_has_no_input_and_a_group_of_its_own);
