@@ -38,10 +38,19 @@ have_compiler() {
   printf '#include <stdio.h>\n' | "${CC:-cc}" -E - >/dev/null 2>&1
 }
 
+# All that a Slurm of one's own is made of.
+have_slurm() {
+  local program PATH=$PATH:/usr/sbin:/sbin
+  for program in munged slurmctld slurmd sbatch srun; do
+    command -v "$program" >/dev/null || return 1
+  done
+}
+
 have() {
   case $1 in
     compiler) have_compiler ;;
     command) command -v "$2" >/dev/null ;;
+    slurm) have_slurm ;;
     library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
   esac
 }

@@ -1,0 +1,162 @@
+"""Jobs of a real Slurm, on pretended nodes: the recipes of deploy/slurm, and what `hdss run` makes of what a job has got. Left out where Slurm is
+not installed, or cannot run.
+"""
+import os
+import signal
+
+from launch import MASTER, WORKER, long, main, report, wait_until
+from slurm import Slurm, text_of
+
+RECIPES = os.path.join(os.environ['SOURCE_ROOT'], 'deploy', 'slurm')
+SHORT = ['--report', 'report.json', 'synthetic', 'iterations=2000', 'mean=20']
+# 40 ms an iteration: in its middle whenever something happens.
+STEADY = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json']
+JOB = ['synthetic', 'iterations=600', 'mean=40000', 'distribution=constant', 'mode=sleep']
+BOTH = ['--nodes=2', '--exclusive']
+
+
+def recipe(name):
+    return os.path.join(RECIPES, f'{name}.sbatch')
+
+
+def over(test, cores=(4, 4)):
+    try:
+        slurm = Slurm(cores)
+        slurm.__enter__()
+    except OSError as problem:
+        return ' '.join(str(problem).split())[:300]
+    try:
+        test(slurm)
+    finally:
+        slurm.__exit__()
+
+
+def run(slurm, name, words, options=BOTH, status=0):
+    found, text = slurm.wait(slurm.submit(recipe(name), words, options))
+    assert found == status, (found, text, slurm.last_words())
+    return text
+
+
+def workers_on(figures):
+    """{node: number of workers}"""
+    nodes = [row['node'] for row in figures['worker_stats']]
+    return {node: nodes.count(node) for node in sorted(set(nodes))}
+
+
+def check_home(figures):
+    """The workers of a node, and they alone, have one master."""
+    pairs = {(row['node'], row['master']) for row in figures['worker_stats']}
+    assert len(pairs) == figures['nodes'] == len({master for _, master in pairs}), figures['worker_stats']
+
+
+def test_recipes_run_with_a_master_on_each_node():
+    def test(slurm):
+        for name in ('hdss', 'mpirun', 'srun'):
+            run(slurm, name, SHORT)
+            figures = report()
+            assert figures['masters'] == 2 and workers_on(figures) == {0: 4, 1: 4}, (name, figures)
+            check_home(figures)
+            os.remove('report.json')
+    return over(test)
+
+
+@long
+def test_a_configuration_for_srun():
+    def test(slurm):
+        # as the file that is shipped, for nodes that are as small as these
+        with open(os.path.join(RECIPES, 'multi-prog.conf')) as file:
+            text = file.read()
+        for old, new in (('--output counts.npy mandelbrot width=16384 height=16384', ' '.join(SHORT)), ('1-4 ', '1-2 '), ('5-68 ', '3-10 ')):
+            assert old in text, text
+            text = text.replace(old, new)
+        with open('small.conf', 'w') as file:
+            file.write(text)
+        said = slurm.ask('srun', '--mpi=pmix', '--nodes=2', '--ntasks=11', '--overcommit', '--distribution=cyclic', '--multi-prog', 'small.conf')
+        assert said.returncode == 0, said
+        check_home(report())
+    return over(test)
+
+
+@long
+def test_unequal_nodes_get_what_they_have():
+    def test(slurm):
+        for options, words, expected in ((['--exclusive'], [], {0: 4, 1: 2, 2: 1}),
+                                         (['--ntasks=7'], [], {0: 4, 1: 2, 2: 1}),
+                                         (['--ntasks=7'], ['--master-core', 'reserved'], {0: 3, 1: 1}),
+                                         (['--exclusive'], ['--threads', '2'], {0: 2, 1: 1}),
+                                         (['--exclusive'], ['--workers', '6', '--masters', '0'], {0: 4, 1: 2})):
+            run(slurm, 'hdss', [*words, *SHORT], ['--nodes=3', *options])
+            assert workers_on(report()) == expected, (options, words, report()['worker_stats'])
+            os.remove('report.json')
+        run(slurm, 'hdss', SHORT, ['--nodes=1', '--ntasks=3'])  # as on one machine
+        assert report()['masters'] == 0 and workers_on(report()) == {0: 3}, report()
+    return over(test, (4, 2, 1))
+
+
+def results_have_come():
+    return os.path.exists('out.npy') and any(text_of('out.npy')[200:].strip('\0'))
+
+
+def disturbed(slurm, name, disturb, *more):
+    job = slurm.submit(recipe(name), [*more, *STEADY, *JOB], BOTH)
+    wait_until(results_have_come, f'the first result of {name}, {slurm.last_words()}')
+    disturb(job)
+    return slurm.wait(job)
+
+
+@long
+def test_a_signal_of_slurm_drains():
+    def test(slurm):
+        for name, who in (('hdss', ['--batch']), ('mpirun', ['--batch']), ('srun', [])):
+            status, text = disturbed(slurm, name, lambda job, who=who: slurm.ask('scancel', '--signal=USR1', *who, job))
+            figures = report()
+            assert status == 4 and figures['outcome'] == 'drained' and 0 < figures['done'] < 600, (name, status, text, figures['done'])
+            if name == 'hdss':
+                text = run(slurm, name, ['--resume', *STEADY, *JOB])  # the next job goes on
+                assert report()['outcome'] == 'done' and report()['faults']['resumed_iterations'] == figures['done'], text
+            os.remove('out.npy')
+    return over(test)
+
+
+@long
+def test_the_run_drains_before_its_time_is_over():
+    def test(slurm):
+        text = run(slurm, 'hdss', ['--time-margin', '54', *STEADY, 'synthetic', 'iterations=20000', *JOB[2:]], [*BOTH, '--time=1'], status=4)
+        assert 'the time is nearly over' in text and report()['outcome'] == 'drained', text
+    return over(test)
+
+
+@long
+def test_a_lost_worker_and_a_lost_master_are_survived():
+    def test(slurm):
+        for program, what in ((WORKER, 'lost_workers'), (MASTER, 'lost_masters')):
+            def kill(_, program=program):
+                ranks = slurm.nodes.ranks()
+                os.kill(next(pid for pid, node, path in ranks.values() if node == 1 and path == os.path.realpath(program)), signal.SIGKILL)
+            status, text = disturbed(slurm, 'hdss', kill)
+            figures = report()
+            assert status == 0 and figures['outcome'] == 'done' and figures['faults'][what] == 1, (status, text, figures['faults'])
+            os.remove('out.npy')
+    return over(test)
+
+
+@long
+def test_a_lost_node_is_survived():
+    def test(slurm):
+        status, text = disturbed(slurm, 'hdss', lambda _: slurm.nodes.kill(1))
+        figures = report()
+        assert status == 0 and figures['outcome'] == 'done' and figures['done'] == 600, (status, text, figures)
+        assert figures['faults']['lost_workers'] == 4 and figures['faults']['lost_masters'] == 1, figures['faults']
+    return over(test)
+
+
+@long
+def test_a_lost_supermaster_ends_the_job():
+    def test(slurm):
+        status, text = disturbed(slurm, 'hdss', lambda _: os.kill(slurm.nodes.ranks()[0][0], signal.SIGKILL))
+        assert status == 1 and 'the run ended without its supermaster' in text, (status, text)
+    return over(test)
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
