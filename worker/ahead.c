@@ -3,7 +3,11 @@
  * The next chunk must be here when the running one ends, so it is asked for one lead before that, with the lead twice
  * the measured round trip; not earlier, because a chunk that waits here is out of reach for others. Chunks shorter than
  * the lead are asked for in numbers, as many as last for one lead. Where the worker cannot ask within the lead because
- * one iteration is longer, it asks at the end: a round trip is then little against an iteration. */
+ * one iteration is longer, it asks at the end: a round trip is then little against an iteration.
+ *
+ * What is asked for ahead at the end of a time step is answered at the beginning of the next, when chunks are largest
+ * and with as many of them: workers would have parts of a step that have nothing to do with their speeds. So by AUTO
+ * nothing is asked for ahead during chunks that are small against the largest of a loop of several steps. */
 #include "worker/core.h"
 
 /* A round trip that was kept waiting (for work, for a core) must not make the worker hoard. */
@@ -40,6 +44,14 @@ static unsigned wants_auto(const struct worker *worker, uint64_t done)
     return wanted > have ? wanted - have : 0;
 }
 
+/* Against the largest chunk of the steps so far. */
+#define SMALL_PART 2
+
+static bool looks_ahead(const struct worker *worker)
+{
+    return worker->config.ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
+}
+
 unsigned worker_wants(const struct worker *worker, uint64_t done)
 {
     unsigned have = worker->queue_count + worker->asked, idle = done == worker->running.count, target = 0;
@@ -48,7 +60,7 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     switch (worker->config.ask_ahead) {
     case ASK_AHEAD_OFF: target = idle; break;
     case ASK_AHEAD_FIXED: target = worker->config.ask_ahead_chunks + idle; break;
-    case ASK_AHEAD_AUTO: target = have + wants_auto(worker, done); break;
+    case ASK_AHEAD_AUTO: target = looks_ahead(worker) ? have + wants_auto(worker, done) : idle; break;
     }
     unsigned wants = target > have ? target - have : 0;
     return wants > ASKS_MAX - worker->asked ? ASKS_MAX - worker->asked : wants;
@@ -69,7 +81,7 @@ bool worker_may_hold(const struct worker *worker, unsigned asks)
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
 {
     uint64_t rest = worker->running.count - done;
-    if (worker->config.ask_ahead != ASK_AHEAD_AUTO || worker->drain || worker->queue_count + worker->asked > 0)
+    if (!looks_ahead(worker) || worker->drain || worker->queue_count + worker->asked > 0)
         return 0;
     if (worker->iteration_ns <= 0) /* the first chunk: time one iteration, then decide */
         return rest > 1 ? done + 1 : 0;

@@ -175,6 +175,8 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     unsigned last = (worker->queue_first + worker->queue_count++) % WORKER_QUEUE_MAX;
     worker->queue[last] = *chunk;
     worker->queue_iterations += chunk->count;
+    if (worker->config.in_steps && chunk->count > worker->largest)
+        worker->largest = chunk->count;
     if (worker->config.threads != NULL)
         begin_chunk(chunk, 0, actions);
 }

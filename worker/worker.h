@@ -18,6 +18,7 @@ struct worker_config {
     bool probe;           /* a SPEED is wanted */
     uint64_t drain_ns;    /* so long after a drain it may finish its chunk */
     enum ask_ahead ask_ahead;
+    bool in_steps;             /* none of a time step begins before the one before it is over */
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
     /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
      * as they come, and finish in that order. */
@@ -60,6 +61,7 @@ struct worker {
     uint64_t done_deadline_ns; /* when they go at the latest */
     uint64_t waited_ns;        /* before the running chunk */
     bool was_idle;             /* there was none before it */
+    uint64_t largest;          /* chunk of a loop of several steps, so far; 0 in others */
     bool drain;
     bool is_stuck;          /* a problem was told: the running chunk is not going to be over */
     uint64_t give_up_ns;    /* LEAVING: when it leaves though it computes */

@@ -176,6 +176,32 @@ START_TEST(a_slow_worker_gets_less_in_the_next_steps)
 }
 END_TEST
 
+static double ten_us(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 10000;
+}
+
+/* Iterations of 10 us on workers that are alike: what is asked for at the end of a step does not make some of them get
+ * more than the others at the beginning of the next. */
+START_TEST(steps_are_balanced)
+{
+    static const char *const techniques[] = {"static", "gss", "tss", "fac2", "dfss", "dtss", "ss"};
+    for (unsigned masters = 0; masters <= 2; masters += 2)
+        for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++) {
+            struct virtual_config config = config_of(masters, techniques[i]);
+            struct virtual_result result;
+            config.cost_ns = ten_us;
+            struct virtual_cluster *cluster = ran(&config, &result);
+            assert_complete(&result);
+            double elapsed = (double)(result.supermaster->last_commit_ns - result.supermaster->first_assign_ns);
+            double stretch = elapsed / (COUNT * 10000.0 / WORKERS);
+            ck_assert_msg(stretch < 1.1, "%u masters, %s: %.3f of the time", masters, techniques[i], stretch);
+            virtual_free(cluster);
+        }
+}
+END_TEST
+
 START_TEST(the_technique_is_chosen_anew_for_each_step)
 {
     struct virtual_config config = config_of(0, "auto");
@@ -197,6 +223,7 @@ int main(void)
     tcase_add_test(all, what_is_lost_in_a_step_is_done_in_it);
     tcase_add_test(all, a_run_is_resumed_in_its_step);
     tcase_add_test(all, a_chain_ends_with_a_step_that_is_not_complete);
+    tcase_add_test(all, steps_are_balanced);
     tcase_add_test(all, a_slow_worker_gets_less_in_the_next_steps);
     tcase_add_test(all, the_technique_is_chosen_anew_for_each_step);
     suite_add_tcase(suite, all);

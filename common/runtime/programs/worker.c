@@ -256,6 +256,7 @@ static void init_machine(struct program *program)
         .probe = job_probes(job) && program->plan.count > 0,
         .drain_ns = job->drain_ns,
         .ask_ahead = modes[job->ask_ahead],
+        .in_steps = program->plan.loop.steps > 1,
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
         .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,

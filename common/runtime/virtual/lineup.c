@@ -145,6 +145,7 @@ static void init_workers(struct virtual_cluster *cluster)
             .supermaster = topology->supermaster,
             .drain_ns = cluster->job.drain_ns,
             .ask_ahead = cluster->config.ask_ahead,
+            .in_steps = cluster->config.each > 0 && cluster->config.each < cluster->config.count,
             .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
             .load = work_tells_loads(cluster) ? work_load_at_start(cluster, w) : 0,
         };
