@@ -30,9 +30,17 @@ static void on_failed(void *owner, const struct failure *failure)
                  &(struct message){.type = MESSAGE_FAILURE, .failure = *failure});
 }
 
-static const struct service_ops service_ops = {.committed = on_committed, .failed = on_failed};
+static void on_neighbour(void *owner, const struct neighbour *neighbour)
+{
+    const struct master *master = owner;
+    actions_send(master->actions, master->config.supermaster,
+                 &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
+}
+
+static const struct service_ops service_ops = {
+    .committed = on_committed, .failed = on_failed, .neighbour = on_neighbour};
 static const struct service_ops learning_ops = {
-    .finished = on_finished, .committed = on_committed, .failed = on_failed};
+    .finished = on_finished, .committed = on_committed, .failed = on_failed, .neighbour = on_neighbour};
 
 int master_init(struct master *master, const struct master_config *config)
 {
@@ -52,6 +60,8 @@ int master_init(struct master *master, const struct master_config *config)
         .once = config->once,
         .threads = config->threads,
         .childless = config->childless,
+        .dependent = config->distance > 0,
+        .first = config->first,
         .ops = config->feedback ? &learning_ops : &service_ops,
         .owner = master,
     };
@@ -99,12 +109,19 @@ static void receive_end(struct master *master, uint64_t now_ns, const struct mes
     service_end(&master->service, &end, now_ns, master->actions);
 }
 
+static void receive_neighbour(struct master *master, const struct neighbour *neighbour)
+{
+    if (!service_take_neighbour(&master->service, neighbour, master->actions))
+        master_refuse(master, master->config.supermaster, "told of a neighbour that cannot be");
+}
+
 static void receive_from_supermaster(struct master *master, const struct event *event)
 {
     switch (event->message->type) {
     case MESSAGE_REFILL: master_receive_refill(master, event->now_ns, event->message); break;
     case MESSAGE_SUSPECT: service_warn(&master->service, &event->message->suspect); break;
     case MESSAGE_END: receive_end(master, event->now_ns, event->message); break;
+    case MESSAGE_NEIGHBOUR: receive_neighbour(master, &event->message->neighbour); break;
     default: master_refuse(master, event->from, "sent a message that a supermaster does not send");
     }
 }

@@ -20,8 +20,8 @@ struct master_config {
     bool childless;        /* nothing is run in a child process */
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
     unsigned retries;      /* of what did not work */
-    bool dependent;        /* iterations need those before them: chunks go in order, and neighbours are told */
-    uint64_t first;        /* of the loop, where it is so */
+    uint64_t distance;     /* an iteration needs so many before it: chunks go in order; 0: they are independent */
+    uint64_t first;        /* of the loop */
     bool sync;             /* what is reported done is on the disk, not only with the system */
 };
 

@@ -65,6 +65,14 @@ static void measure_round_trip(struct master *master, uint64_t now_ns)
             (7 * master->refill_round_trip_ns + (now_ns - master->refill_asked_at_ns[master->refill_first])) / 8;
 }
 
+static bool put(struct master *master, unsigned w, const struct chunk_record *chunk)
+{
+    const struct range range = {chunk->first, chunk->count};
+    struct pool *pool = &master->service.pool;
+    return master->config.distance > 0 ? pool_put_in_order(pool, w, range, master->config.distance)
+                                       : pool_put(pool, w, range);
+}
+
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message)
 {
     struct service *service = &master->service;
@@ -76,7 +84,7 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
     for (unsigned i = 0; i < message->record_count; i++) {
         chunk_record_get(message->records, i, &chunk);
         unsigned w = service_find(service, chunk.worker);
-        if (w == service->worker_count || !pool_put(&service->pool, w, (struct range){chunk.first, chunk.count})) {
+        if (w == service->worker_count || !put(master, w, &chunk)) {
             master_refuse(master, master->config.supermaster,
                           "sent a refill for a worker that is not served there, or too many chunks");
             return;

@@ -78,6 +78,8 @@ static int init_service(struct supermaster *supermaster)
         .once = supermaster->config.once,
         .threads = supermaster->config.threads,
         .childless = supermaster->config.childless,
+        .dependent = supermaster->config.distance > 0,
+        .first = supermaster->config.first,
         .ops = may_learn(&supermaster->config) ? &learning_ops : &service_ops,
         .owner = supermaster,
     };
@@ -151,6 +153,8 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
         .first_assign_ns = NEVER,
         .last_commit_ns = NEVER,
     };
+    if (config->distance > supermaster->config.min_chunk)
+        supermaster->config.min_chunk = config->distance;
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
         supermaster_steps_init(supermaster) < 0) {
@@ -178,6 +182,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_losses_fini(supermaster);
     supermaster_failures_fini(supermaster);
     supermaster_steps_fini(supermaster);
+    seams_fini(&supermaster->seams);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);

@@ -61,6 +61,9 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
 
 /* recv_master.c */
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
+/* What was cut for master `m` in a loop with dependencies: where chunks of another master end is kept for NEIGHBOURs.
+ */
+void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const struct range *range);
 /* Returns how many chunks it has. `place`: those that this step has sent the master before, whose records are borrowed;
  * there must be room for more. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);

@@ -2,6 +2,12 @@
  * said goodbye. */
 #include "supermaster/core.h"
 
+/* Data may be on their way to workers that have left and will not take them: nobody waits for that. */
+static bool leaves_boundaries(const struct supermaster *supermaster)
+{
+    return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
+}
+
 void supermaster_end(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -10,7 +16,7 @@ void supermaster_end(struct supermaster *supermaster)
     supermaster_move(supermaster, SUPERMASTER_ENDING);
     const struct end end = {
         .drain = !ledger_is_complete(&supermaster->ledger),
-        .lossy = supermaster_is_lossy(supermaster),
+        .lossy = supermaster_is_lossy(supermaster) || leaves_boundaries(supermaster),
         .late = supermaster_is_late(supermaster),
     };
     for (unsigned m = 0; m < topology->masters; m++)

@@ -2,6 +2,9 @@
  * master come here, where they are served as in the central topology, and what the master had not reported is free
  * again.
  *
+ * In a loop with dependencies the loss of a rank ends the run: with a worker go boundary data that others need. What a
+ * run that goes on would have to do is written at end_dependent().
+ *
  * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
  * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
  * iterations that others compute. */
@@ -48,6 +51,26 @@ static void fail_without_memory(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
+/* The seam for going on. The data over a seam are the same whoever computes them, and BOUNDARY names them by seam and
+ * offset, so that what comes twice can be told. To run the chunks of a lost worker again: each worker keeps what it has
+ * handed over with its latest finished chunk until it has finished the next. As chunks finish in order, the live worker
+ * whose chunk is the last one before a lost and unfinished one has not finished its next, and still has the data. All
+ * chunks of lost workers from there on are assigned again, results that are known are dropped, and NEIGHBOURs with
+ * another rank have their data sent again from the first byte. Somebody must compute them: a worker that is blocked
+ * with a later chunk puts that off. */
+static void end_dependent(struct supermaster *supermaster, unsigned rank)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology_worker(topology, rank);
+    struct error text;
+    if (w < topology->workers)
+        error_set(&text, "worker rank %u on node %u was lost, and what depends on its iterations cannot be computed",
+                  rank, topology->worker_node[w]);
+    else
+        error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed", rank);
+    supermaster_fail(supermaster, topology->supermaster, text.text);
+}
+
 static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
@@ -58,6 +81,8 @@ static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks
     }
     losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks};
+    if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING)
+        end_dependent(supermaster, rank);
 }
 
 /* --- workers --- */
@@ -308,7 +333,7 @@ void supermaster_handle_losses(struct supermaster *supermaster)
 
 unsigned supermaster_loss_count(const struct supermaster *supermaster)
 {
-    return supermaster->losses.count;
+    return supermaster->config.distance > 0 ? 0 : supermaster->losses.count;
 }
 
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text)

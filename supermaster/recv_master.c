@@ -12,6 +12,26 @@ static struct message refill_part(const unsigned char *records, unsigned first, 
     };
 }
 
+void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const struct range *range)
+{
+    uint64_t end = range->first + range->count;
+    if (seams_move_last(&supermaster->seams, range->first, end, m))
+        return; /* the master sees to it itself */
+    if (seams_add(&supermaster->seams, end, m) < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
+}
+
+/* Who computes what is behind chunks of another master, which is told. */
+static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
+{
+    unsigned before;
+    if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
+        !seams_take(&supermaster->seams, message->neighbour.first, &before))
+        supermaster_refuse(supermaster, "told of a neighbour that cannot be");
+    else if (!supermaster->losses.master_left[before])
+        actions_send(supermaster->actions, supermaster->config.topology->master_rank[before], message);
+}
+
 /* The oldest refill that is parked: one chunk for each worker of the master, weighted by that worker's power. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
@@ -27,6 +47,8 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
             continue;
         if (!supermaster_cut(supermaster, m, w, &range))
             break;
+        if (supermaster->config.distance > 0)
+            supermaster_note_seam(supermaster, m, &range);
         if (supermaster->service.suspects.count > 0)
             supermaster_warn(supermaster, m, &range);
         chunk_record_put(records, chunks++, &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
@@ -118,6 +140,7 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
     case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
     case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;
     case MESSAGE_LOADS: supermaster_receive_loads(supermaster, message); break;
+    case MESSAGE_NEIGHBOUR: receive_neighbour(supermaster, message); break;
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
     case MESSAGE_GOODBYE: receive_goodbye(supermaster, m, message); break;
     case MESSAGE_LOST: supermaster_receive_lost_worker(supermaster, m, &message->lost); break;

@@ -162,6 +162,7 @@ struct supermaster {
     unsigned char **refill_records; /* [masters] encoded, borrowed by the messages of a step; owned */
     unsigned *refills_parked;       /* [masters] refills asked for that could not be given yet; owned */
     unsigned *busy;                 /* [masters] workers that hold a chunk, as last reported; owned */
+    struct seams seams; /* between chunks of different masters, by the one before; the last is the end of what is cut */
     uint64_t chunks, refills;
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;
@@ -186,7 +187,8 @@ void supermaster_fini(struct supermaster *supermaster);
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
 const char *supermaster_state_name(const struct supermaster *supermaster);
 
-/* How many ranks were lost so far, and a line about the i-th of them: what was lost, and what became of it. */
+/* How many lost ranks there are to tell of so far (none in a loop with dependencies, which fails with the first, and
+ * tells so), and a line about the i-th of them: what was lost, and what became of it. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 

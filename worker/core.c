@@ -31,6 +31,7 @@ void worker_init(struct worker *worker, const struct worker_config *config)
         .round_trip_ns = 20000,
         .least_echo_ns = NEVER,
         .load = config->load,
+        .is_plain = config->threads == NULL && config->boundary_bytes == 0,
     };
 }
 
@@ -156,15 +157,33 @@ static void take_next(struct worker *worker, uint64_t now_ns)
     state_move(&worker->state, WORKER_COMPUTING, legal_moves);
 }
 
-/* With threads it has begun when it came. */
-static void run(const struct worker *worker, struct actions *actions)
+/* What other than a plain chunk is about to begin: with threads it has begun when it came, and one that depends on the
+ * one before it may take over what that has left. */
+static void run_special(struct worker *worker, uint64_t mark, struct actions *actions)
+{
+    if (worker_is_dependent(worker)) {
+        worker_begin_boundary(worker, actions);
+        begin_chunk(&worker->running, mark, actions);
+    } else if (mark > 0)
+        actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
+}
+
+static void run(struct worker *worker, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
     uint64_t mark = running->careful ? 0 : worker_next_mark(worker, 0);
-    if (worker->config.threads == NULL)
+    if (worker->is_plain)
         begin_chunk(running, mark, actions);
-    else if (mark > 0)
-        actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
+    else
+        run_special(worker, mark, actions);
+}
+
+static void queue_special(struct worker *worker, const struct assigned *chunk, struct actions *actions)
+{
+    if (!worker_is_dependent(worker))
+        begin_chunk(chunk, 0, actions);
+    else if (worker_expect_chunk(worker, chunk) < 0)
+        refuse(worker->config.master, "assigned chunks that are not in order", actions);
 }
 
 static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
@@ -177,8 +196,8 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     worker->queue_iterations += chunk->count;
     if (worker->config.in_steps && chunk->count > worker->largest)
         worker->largest = chunk->count;
-    if (worker->config.threads != NULL)
-        begin_chunk(chunk, 0, actions);
+    if (!worker->is_plain)
+        queue_special(worker, chunk, actions);
 }
 
 /* Where more is here or on its way, the next completion, which then comes soon enough, brings the next asks. */
@@ -213,14 +232,15 @@ static void give_up(struct worker *worker, uint64_t now_ns, struct actions *acti
     leave(worker, now_ns, actions);
 }
 
-/* With a drain the running chunk is wanted, if it is going to be over and does not take too long; else nothing is. */
+/* With a drain the running chunk is wanted, if it is going to be over and does not take too long; else nothing is.
+ * Where it needs others' chunks these may be dropped, and it cannot be waited for. */
 static void receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     worker->drain = true;
     drop_queue(worker, actions);
     if (worker->state == WORKER_ASKING)
         leave(worker, now_ns, actions);
-    else if (worker->state >= WORKER_COMPUTING && (!end->drain || worker->is_stuck))
+    else if (worker->state >= WORKER_COMPUTING && (!end->drain || worker->is_stuck || worker_is_dependent(worker)))
         give_up(worker, now_ns, actions);
     else if (worker->state == WORKER_COMPUTING) {
         worker->give_up_ns = now_ns + worker->config.drain_ns;
@@ -347,6 +367,8 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
                            struct actions *actions)
 {
     note_done(worker, now_ns, chunk, actions);
+    if (worker_is_dependent(worker))
+        worker_end_boundary(worker, actions);
     worker_learn_iteration_time(worker, chunk->compute_ns, worker->running.count);
     if (worker->state == WORKER_LEAVING) {
         if (worker->done_count > 0)
@@ -425,16 +447,31 @@ static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *
         send_echo(worker, now_ns, actions);
 }
 
+static void receive_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
+{
+    if (worker_take_neighbour(worker, neighbour, actions) < 0)
+        refuse(worker->config.master, "told of a neighbour that cannot be", actions);
+}
+
+static void receive_from_another(struct worker *worker, const struct event *event, struct actions *actions)
+{
+    if (event->message->type != MESSAGE_BOUNDARY)
+        refuse(event->from, "sent a message to a worker that it does not serve", actions);
+    else if (worker_take_boundary(worker, event->from, event->message, actions) < 0)
+        refuse(event->from, "sent boundary data that cannot be", actions);
+}
+
 static void receive(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (event->from != worker->config.master) {
-        refuse(event->from, "sent a message to a worker that it does not serve", actions);
+        receive_from_another(worker, event, actions);
         return;
     }
     switch (event->message->type) {
     case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, event->message, actions); break;
     case MESSAGE_END: receive_end(worker, event->now_ns, &event->message->end, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
+    case MESSAGE_NEIGHBOUR: receive_neighbour(worker, &event->message->neighbour, actions); break;
     default: refuse(event->from, "sent a message that a master does not send", actions);
     }
 }
@@ -455,6 +492,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_MARK: reach_mark(worker, event, actions); break;
     case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_TIMER: expire(worker, event->now_ns, actions); break;
+    case EVENT_EDGE: worker_note_edge(worker, &event->edge, actions); break;
     case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
     case EVENT_LOAD: worker->load = event->load; break;
     case EVENT_FAILURE: tell_failure(worker, event, actions); break;

@@ -3,6 +3,20 @@
 
 #include "worker/worker.h"
 
+static inline bool worker_is_dependent(const struct worker *worker)
+{
+    return worker->config.boundary_bytes > 0;
+}
+
+/* boundary.c: in a loop with dependencies. -1 where it cannot be. */
+int worker_expect_chunk(struct worker *worker, const struct assigned *chunk);
+int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions);
+int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions);
+/* The running chunk is about to begin; has more boundary data; is finished. */
+void worker_begin_boundary(struct worker *worker, struct actions *actions);
+void worker_note_edge(struct worker *worker, const struct edge_event *edge, struct actions *actions);
+void worker_end_boundary(struct worker *worker, struct actions *actions);
+
 /* ahead.c */
 /* How many chunks to ask for now, with `done` iterations of the running chunk behind it; all of them: it is about to be
  * idle. */

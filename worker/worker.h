@@ -39,9 +39,33 @@ struct assigned {
 /* Chunks that can be waiting here: those asked for, and those asked for while they wait. */
 #define WORKER_QUEUE_MAX (2 * ASKS_MAX)
 
+/* Boundary data that a chunk of this worker hands to the one behind it. */
+struct handover {
+    uint64_t seam;    /* where that one begins */
+    bool known;       /* who computes that one: */
+    bool finished;    /* the chunk is */
+    unsigned to;      /* rank */
+    const void *data; /* borrowed from the executor; NULL while there are none */
+    uint64_t bytes;   /* complete so far */
+    uint64_t sent;    /* of them */
+};
+
+/* Boundary data that come for the chunk that begins at `first`. */
+struct coming {
+    uint64_t first, bytes;
+    unsigned from; /* rank */
+};
+
+/* A chunk that waits, one that runs and one that is finished: as chunks finish in their order, when the next one of
+ * this worker does all that was behind the finished one has been sent. */
+#define HANDOVERS_MAX (WORKER_QUEUE_MAX + 2)
+/* Data may come before their chunk does. */
+#define COMING_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
+
 struct worker {
     struct worker_config config;
     unsigned state; /* enum worker_state */
+    bool is_plain;  /* one thread, and iterations that are independent */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
     uint64_t queue_iterations; /* of the chunks in it */
@@ -69,6 +93,11 @@ struct worker {
     uint64_t echo_sent_ns;  /* when */
     bool probing;           /* the echoes are done, the probe runs */
     uint64_t least_echo_ns; /* the quickest to come back; NEVER before */
+    /* in a loop with dependencies, see boundary.c */
+    struct handover handovers[HANDOVERS_MAX]; /* [handover_count] ascending */
+    unsigned handover_count;
+    struct coming coming[COMING_MAX]; /* [coming_count] */
+    unsigned coming_count;
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

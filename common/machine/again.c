@@ -78,8 +78,8 @@ bool service_return(struct service *service, const struct range *range, uint64_t
     struct range rest = *range, piece;
     struct suspect suspect;
     bool any = false;
-    if (service->ending)
-        return false; /* nobody would compute it */
+    if (service->ending || service->dependent)
+        return false; /* nobody would compute it, or could */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, suspects_look(&service->suspects, &rest, &suspect)};
         if (is_hopeless(service, &suspect)) {

@@ -1,5 +1,5 @@
 /* The task pool: see pool.h. Two doubly linked lists through one array of slots: all chunks by age, and each owner's by
- * age. */
+ * age. What goes in order is in the list of an owner who never asks. */
 #include "common/machine/pool.h"
 
 #include <stdlib.h>
@@ -10,12 +10,13 @@ int pool_init(struct pool *pool, unsigned workers, unsigned capacity)
 {
     *pool = (struct pool){.all = {NO_SLOT, NO_SLOT}, .unused = NO_SLOT, .capacity = capacity};
     pool->slots = calloc(capacity > 0 ? capacity : 1, sizeof *pool->slots);
-    pool->own = calloc(workers > 0 ? workers : 1, sizeof *pool->own);
+    pool->own = calloc((size_t)workers + 1, sizeof *pool->own);
     if (pool->slots == NULL || pool->own == NULL) {
         pool_fini(pool);
         return -1;
     }
-    for (unsigned i = 0; i < workers; i++)
+    pool->nobody = workers;
+    for (unsigned i = 0; i <= workers; i++)
         pool->own[i].chunks = (struct pool_list){NO_SLOT, NO_SLOT};
     return 0;
 }
@@ -46,6 +47,13 @@ bool pool_put(struct pool *pool, unsigned owner, struct range range)
     own->newest = index;
     pool->count++;
     return true;
+}
+
+bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least)
+{
+    if (range.count >= least)
+        pool->own[owner].latest_count = range.count;
+    return pool_put(pool, pool->nobody, range);
 }
 
 static void unlink_slot(struct pool *pool, unsigned index)

@@ -2,7 +2,10 @@
  *
  * A request is served with the worker's own oldest chunk where there is one, else from the oldest of all: a pool
  * that holds work never sends anybody away. A chunk that was cut for a faster worker is split then: a slow worker that
- * took it whole would be the last to end. Every operation is O(1); nothing is allocated after pool_init(). */
+ * took it whole would be the last to end. Every operation is O(1); nothing is allocated after pool_init().
+ *
+ * In a loop with dependencies the oldest of all goes first, whoever it was cut for: then a chunk is never handed out
+ * before one that it depends on, and what a split leaves behind is behind what was taken. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -28,7 +31,8 @@ struct pool_owner {
 
 struct pool {
     struct pool_slot *slots; /* owned */
-    struct pool_owner *own;  /* [workers], owned */
+    struct pool_owner *own;  /* [workers + 1], owned */
+    unsigned nobody;         /* the last of them */
     struct pool_list all;
     unsigned unused; /* of the slots that were ever in use; those behind `used` never were */
     unsigned used;
@@ -41,6 +45,10 @@ void pool_fini(struct pool *pool);
 
 /* False when the pool is full (unchanged). */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
+
+/* The same for a loop whose chunks are to be taken in the order in which they were put, whoever asks. No worker gets
+ * less than `least` by a split. */
+bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least);
 
 /* False when the pool is empty. Of another's chunk that is at least twice as large as the latest that was cut for this
  * worker, it gets that much, and the rest, no smaller, stays where it was. */

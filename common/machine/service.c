@@ -17,6 +17,8 @@ int service_init(struct service *service, const struct service_config *config)
         .once = config->once,
         .threads = config->threads,
         .childless = config->childless,
+        .dependent = config->dependent,
+        .first = config->first,
         .present = config->absent ? 0 : config->workers,
         .leave_due_ns = NEVER,
         .first_assign_ns = NEVER,
@@ -58,6 +60,8 @@ void service_fini(struct service *service)
     free(service->losses);
     free(service->failed);
     suspects_fini(&service->suspects);
+    seams_fini(&service->ends);
+    seams_fini(&service->beginnings);
     pool_fini(&service->pool);
     *service = (struct service){0};
 }
@@ -361,18 +365,41 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
     return grant;
 }
 
+static inline void send_answer(const struct service *service, unsigned w, struct actions *actions)
+{
+    const struct served *worker = &service->workers[w];
+    actions_send(actions, service->ranks[w],
+                 &(struct message){
+                     .type = MESSAGE_ASSIGN,
+                     .assign = worker->answer,
+                     .records = service->more + (size_t)w * SERVICE_MORE,
+                     .record_count = worker->answers - 1,
+                 });
+}
+
+/* The chunk's usual way is not to be burdened with what hardly ever happens. */
+#define RARELY __attribute__((noinline, cold))
+
+/* Those who are told of a neighbour have their chunks by then. */
+RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
+{
+    for (unsigned i = 0; i < service->answered_count; i++)
+        send_answer(service, service->answered[i], actions);
+    service_tell_neighbours(service, actions);
+    for (unsigned i = 0; i < service->answered_count; i++)
+        service->workers[service->answered[i]].answers = 0;
+    service->answered_count = 0;
+}
+
 static void send_answers(struct service *service, struct actions *actions)
 {
+    if (service->dependent) {
+        send_dependent_answers(service, actions);
+        return;
+    }
     for (unsigned i = 0; i < service->answered_count; i++) {
-        struct served *worker = &service->workers[service->answered[i]];
-        actions_send(actions, service->ranks[service->answered[i]],
-                     &(struct message){
-                         .type = MESSAGE_ASSIGN,
-                         .assign = worker->answer,
-                         .records = service->more + (size_t)service->answered[i] * SERVICE_MORE,
-                         .record_count = worker->answers - 1,
-                     });
-        worker->answers = 0;
+        send_answer(service, service->answered[i], actions);
+        service->workers[service->answered[i]].answers = 0;
     }
     service->answered_count = 0;
 }

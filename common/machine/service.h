@@ -14,6 +14,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/machine/neighbours.h"
 #include "common/machine/pool.h"
 #include "common/machine/suspects.h"
 #include "proto/record.h"
@@ -89,6 +90,9 @@ struct service_ops {
     void (*committed)(void *owner, const struct part *part);
     /* Iterations did not work with the worker of rank `failure->id`; final: they are given up. */
     void (*failed)(void *owner, const struct failure *failure);
+    /* In a loop with dependencies: the chunk before `neighbour->first` was assigned elsewhere, where that is to be
+     * told. May be NULL where all workers are served here. */
+    void (*neighbour)(void *owner, const struct neighbour *neighbour);
 };
 
 /* Work that is to be handed out again. */
@@ -117,6 +121,8 @@ struct service_config {
     bool once;             /* nobody is given what another still computes, however long that takes */
     bool threads;          /* a worker may compute all chunks that it holds at the same time */
     bool childless;        /* nothing is run in a child process: what took workers down goes out one by one */
+    bool dependent;        /* iterations need those before them: nothing is handed out again, neighbours are told */
+    uint64_t first;        /* of the loop, where it is so */
     const struct service_ops *ops;
     void *owner;
 };
@@ -136,7 +142,7 @@ struct service {
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes, drain_ns;
-    bool once, childless, threads;
+    bool once, childless, threads, dependent;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */
@@ -168,6 +174,9 @@ struct service {
     uint64_t first_assign_ns;  /* NEVER before */
     uint64_t assigned;         /* chunks */
     uint64_t messages, bytes;  /* that the workers sent, from their goodbyes */
+    uint64_t first;            /* of a loop with dependencies, as what follows: see order.c */
+    struct seams ends;         /* assigned, with none behind them so far; by worker */
+    struct seams beginnings;   /* with others, of chunks behind some that are not assigned yet; by rank */
 };
 
 /* -1 when memory is out. */
@@ -225,6 +234,10 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
 
 /* Sends END to every worker; from now on nobody is served. */
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
+
+/* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that
+ * cannot be. */
+bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
 /* All workers have left and all their results are stored. */
 bool service_is_over(const struct service *service);

@@ -11,6 +11,10 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 /* service.c: makes room for a worker, which is served from now on. */
 void service_begin_to_serve(struct service *service, unsigned w);
 
+/* order.c: loops with dependencies */
+/* Tells whose chunks meet in what is assigned in this step, which has been sent. */
+void service_tell_neighbours(struct service *service, struct actions *actions);
+
 /* again.c: what is handed out again */
 /* Has the range handed out again, or given up where nothing helped; whether any of it is handed out. */
 bool service_return(struct service *service, const struct range *range, uint64_t now_ns);

@@ -41,7 +41,9 @@ static const char *check_failed(const struct virtual_config *config, const struc
 static const char *check_complete(const struct virtual_config *config, const struct virtual_result *result)
 {
     const struct ledger *ledger = &result->supermaster->ledger;
-    uint64_t expected = virtual_checksum(config->first, config->count) - failed_checksum(&ledger->failed);
+    uint64_t all =
+        config->columns > 0 ? virtual_serial_checksum(config) : virtual_checksum(config->first, config->count);
+    uint64_t expected = all - failed_checksum(&ledger->failed);
     if (ledger->done + ranges_total(&ledger->failed) != config->count)
         return "some iterations are neither done nor given up";
     if (ledger->digest != expected)
@@ -66,6 +68,8 @@ static const char *check_failure(const struct virtual_config *config, const stru
     if (config->chained && ranges_total(&result->supermaster->ledger.failed) > 0 &&
         strncmp(result->supermaster->failure.text, "time step", 9) == 0)
         return NULL;
+    if (config->columns > 0 && strstr(result->supermaster->failure.text, " was lost, and what depends on") != NULL)
+        return result->killed + result->drops == 0 ? "a rank was lost that nothing had happened to" : NULL;
     if (strncmp(result->supermaster->failure.text, "all workers are lost", 20) != 0)
         return "the run failed for a reason that there was not";
     const struct losses *losses = &result->supermaster->losses;
@@ -121,6 +125,10 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
     uint64_t later = config->count - supermaster->steps.end;
     if (supermaster->sched_ready && supermaster->sched.remaining + later != ranges_total(&supermaster->ledger.free))
         return "the technique's remaining work is not what is free";
+    if (result->misled > 0)
+        return "boundary data were not where they had to be";
+    if (config->columns > 0 && result->executed > config->count)
+        return "iterations of a loop with dependencies were computed twice";
     if (result->too_early > 0)
         return "a time step began before the one before it was done";
     return NULL;

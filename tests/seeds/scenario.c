@@ -281,6 +281,72 @@ static void make_steps(struct scenario *scenario)
     config->chained = random_between(&random, 0, 1);
 }
 
+/* --- generator 7 --- */
+
+static void make_dependences(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    bool is_wide = random_between(random, 0, 15) == 0; /* the boundary data are too long for a control message */
+    config->first = 0;
+    config->count = random_between(random, 0, 3) > 0 ? random_between(random, 0, 100) : random_between(random, 0, 15);
+    config->columns = is_wide ? random_between(random, 300, 600) : random_between(random, 1, 24);
+    config->sync_points = random_between(random, 0, 1) * random_between(random, 1, config->columns);
+    config->distance = random_between(random, 0, 2) > 0 ? 1 : random_between(random, 2, 12);
+    config->reach = random_between(random, 0, 2);
+    config->journal = config->sync = false;
+}
+
+static const struct virtual_load loads[] = {{0, 0, 2}, {1, 50000, 3}, {0, 90000, 1}, {2, 100000, 1.5}, {1, 200000, 1}};
+
+static void make_weighting(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    config->weighting = (enum sched_weighting)random_between(random, SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_ACP);
+    if (random_between(random, 0, 1)) {
+        config->loads = loads;
+        config->load_count = sizeof loads / sizeof *loads;
+    }
+}
+
+/* The few things that a run with dependencies is to end with in order. */
+static void make_ends(struct scenario *scenario, struct random *random, uint64_t duration)
+{
+    struct virtual_config *config = &scenario->config;
+    unsigned last = config->masters + config->workers;
+    if (random_between(random, 0, 3) == 0) {
+        config->drain_at_ns = random_between(random, 1, duration + duration / 4);
+        config->drain_rank = (unsigned)random_between(random, 0, last);
+    }
+    if (random_between(random, 0, 7) > 0)
+        return;
+    for (uint64_t n = random_between(random, 1, 2); n > 0; n--)
+        scenario->faults[config->fault_count++] = (struct virtual_fault){
+            .type = random_between(random, 0, 2) > 0    ? VIRTUAL_KILL
+                    : random_between(random, 0, 1) == 0 ? VIRTUAL_STALL
+                                                        : VIRTUAL_BABBLE,
+            .rank = (unsigned)random_between(random, 1, last),
+            .at_event = some_number(random, 7),
+            .after_actions = (unsigned)random_between(random, 0, 4),
+            .for_ns = some_number(random, 24),
+        };
+}
+
+static void make_dependent(struct scenario *scenario)
+{
+    struct virtual_config *config = &scenario->config;
+    struct random random;
+    random_init(&random, scenario->seed + SPLITMIX64_STEP / 5);
+    make_machine(scenario, &random);
+    make_job(scenario, &random);
+    make_dependences(scenario, &random);
+    make_weighting(scenario, &random);
+    config->faults = scenario->faults;
+    config->limit_ns = LIMIT_NS;
+    config->jitter_ns = random_between(&random, 0, 3) > 0 ? some_number(&random, 20) : 0;
+    config->last_ns = random_between(&random, 0, 1) * some_number(&random, 34);
+    make_ends(scenario, &random, duration_ns(scenario));
+}
+
 /* The random numbers of a run, and those of what generator 2 adds to it. */
 static void init_random(const struct scenario *scenario, unsigned stream, struct random *random)
 {
@@ -291,6 +357,10 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
     struct random random, more;
     *scenario = (struct scenario){.generator = generator, .seed = seed};
+    if (generator == GENERATOR_DEPENDENT) {
+        make_dependent(scenario);
+        return;
+    }
     init_random(scenario, 0, &random);
     init_random(scenario, 1, &more);
     make_run(scenario, &random);

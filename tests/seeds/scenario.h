@@ -13,7 +13,9 @@
  *   4  also iterations at which the kernel fails, or that kill their process, some at once
  *   5  also messages that are nonsense, in one scenario of four of those in which no worker stops for good, as the one
  *      that is left alone there must not be dropped
- *   6  also time steps, in every other scenario, which need one another in every other one of these */
+ *   6  also time steps, in every other scenario, which need one another in every other one of these
+ *   7  something else: loops with dependencies, which nothing is resumed of. Random line-ups, jobs and machines, with
+ *      jitter in most; one in four is drained, and in one of eight ranks are killed, stall or send nonsense */
 #pragma once
 
 #include "common/runtime/virtual/cluster.h"
@@ -24,8 +26,8 @@ enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_
 /* And so many messages that are nonsense. */
 enum { NONSENSE_MAX = 3 };
 
-/* The latest. */
-enum { GENERATOR = 6 };
+/* The latest, and that of loops with dependencies. */
+enum { GENERATOR = 6, GENERATOR_DEPENDENT = 7 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
 enum bad_kind { POISON, ALWAYS, HALF };

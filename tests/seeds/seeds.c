@@ -1,7 +1,7 @@
 /* Random runs of the virtual cluster with faults, each made from one number (scenario.h) and resumed until it is
  * complete, with the oracle after each.
  *
- *   seeds FIRST COUNT    runs so many of them, TAP on standard output
+ *   seeds FIRST COUNT    runs so many of them, TAP on standard output; of another generator where that stands before
  *   seeds kept FILE      runs those that the file lists: each of them failed once
  *   seeds SEED           runs one and prints its trace; GENERATOR:SEED where it is not of the latest generator */
 #include "tests/seeds/chain.h"
@@ -130,11 +130,11 @@ static void print_tally(void)
            tally.hits, tally.failed_writes, tally.failed_sends, tally.refused, tally.babbled, tally.drops);
 }
 
-static int run_many(uint64_t first, uint64_t count)
+static int run_many(unsigned generator, uint64_t first, uint64_t count)
 {
     uint64_t failed = 0;
     for (uint64_t seed = first; seed < first + count; seed++)
-        failed += !run_quietly(GENERATOR, seed);
+        failed += !run_quietly(generator, seed);
     print_tally();
     return finish(failed, count);
 }
@@ -181,9 +181,11 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "kept") == 0)
         return run_kept(argv[2]);
     if (argc == 3)
-        return run_many(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
+        return run_many(GENERATOR, strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
+    if (argc == 4)
+        return run_many((unsigned)strtoul(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
     if (argc == 2 && read_name(argv[1], &generator, &seed))
         return run_one(generator, seed);
-    fprintf(stderr, "usage: seeds FIRST COUNT | kept FILE | [GENERATOR:]SEED\n");
+    fprintf(stderr, "usage: seeds [GENERATOR] FIRST COUNT | kept FILE | [GENERATOR:]SEED\n");
     return EXIT_FAILURE;
 }

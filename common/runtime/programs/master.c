@@ -64,7 +64,7 @@ static int init_machine(struct program *program)
         .workers = program->workers,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .drain_ns = plan->job.drain_ns,
-        .dependent = plan_is_dependent(plan),
+        .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .first = plan->first,
         .once = plan->loop.has_effects || plan_is_dependent(plan),
         .threads = plan->job.threads != 1,

@@ -186,7 +186,7 @@ static int run(struct program *program)
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;
     say_faults(program);
-    if (supermaster_loss_count(supermaster) > 0)
+    if (supermaster->losses.count > 0)
         runtime_note_loss(program->runtime);
     if (supermaster->failure.text[0] != '\0')
         lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);

@@ -119,6 +119,8 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, unsigne
         .from = from,
         .size = size,
     };
+    if (message->type == MESSAGE_BOUNDARY)
+        cluster->result.handed_over += message->payload_bytes;
     if (size <= FUTURE_SMALL)
         memcpy(future.small, bytes, size);
     else
@@ -159,9 +161,9 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
     case ACTION_SYNC: store_sync(cluster, rank); break;
-    case ACTION_BOUNDARY:
-    case ACTION_INHERIT:
-    case ACTION_RELEASE: break; /* of loops with dependencies */
+    case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
+    case ACTION_INHERIT: dependent_inherit(cluster, rank, action->seam); break;
+    case ACTION_RELEASE: dependent_release(cluster, rank, action->seam); break;
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         cluster->nodes[rank].gone = true;
@@ -200,8 +202,7 @@ static uint64_t service_ns(const struct virtual_cluster *cluster, const struct n
 
 static void lose_dropped(struct virtual_cluster *cluster, unsigned rank);
 
-/* One event into one machine, its actions applied in order. `data` is the data payload that came with a message. */
-static void step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data)
+void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data)
 {
     struct node *node = &cluster->nodes[rank];
     const char *before = cluster->config.trace != NULL ? node->machine.state(node->machine.self) : NULL;
@@ -236,7 +237,7 @@ static void lose_dropped(struct virtual_cluster *cluster, unsigned rank)
     if (node->dropped_plus_1 == 0 || node->gone)
         return;
     node->dropped_plus_1 = 0;
-    step(cluster, rank, &event, NULL);
+    cluster_step(cluster, rank, &event, NULL);
 }
 
 /* --- events --- */
@@ -254,7 +255,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
         return;
     }
     event->message = &message;
-    step(cluster, future->rank, event, future->data);
+    cluster_step(cluster, future->rank, event, future->data);
 }
 
 /* In the place of results that there are none of: messages of few take them along. */
@@ -289,7 +290,7 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);
     cluster->result.executed += count;
     running->sliced = done;
-    step(cluster, future->rank, event, NULL);
+    cluster_step(cluster, future->rank, event, NULL);
     free(results);
 }
 
@@ -310,7 +311,7 @@ static void deliver_failure(struct virtual_cluster *cluster, const struct future
     event->chunk.count = 1;
     event->chunk.final = future->lost;
     node->running.sliced = future->done;
-    step(cluster, future->rank, event, NULL);
+    cluster_step(cluster, future->rank, event, NULL);
 }
 
 static void deliver_chunk_event(struct virtual_cluster *cluster, const struct future *future, struct event *event)
@@ -321,7 +322,7 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
     event->chunk.done = future->done;
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
     switch (future->type) {
-    case EVENT_MARK: step(cluster, future->rank, event, NULL); break;
+    case EVENT_MARK: cluster_step(cluster, future->rank, event, NULL); break;
     case EVENT_FAILURE: deliver_failure(cluster, future, event); break;
     default: deliver_results(cluster, future, future->done, event);
     }
@@ -337,6 +338,10 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
     }
     switch (future->type) {
     case EVENT_MESSAGE: deliver_message(cluster, future, &event); return;
+    case EVENT_EDGE:
+        if (future->generation == node->running.generation)
+            dependent_end_step(cluster, future->rank, &event);
+        return;
     case EVENT_MARK:
     case EVENT_SLICE:
     case EVENT_FAILURE:
@@ -363,7 +368,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
     case EVENT_PROBED: event.speed = future->data; break;
     default: break;
     }
-    step(cluster, future->rank, &event, NULL);
+    cluster_step(cluster, future->rank, &event, NULL);
 }
 
 static bool is_over(struct virtual_cluster *cluster)

@@ -10,6 +10,12 @@
  * worker's core its work takes as many times as long as there are runnable ones, itself being one; weighted by acp it
  * is told of it at that moment.
  *
+ * Dependencies: where the loop has a synchronization dimension, a row (iteration) needs the one before it and the one
+ * `distance` before it, at the same place of that dimension. The values are really computed, and travel over the seams
+ * between chunks as the boundary data that the machines send: a record is made of all values of its row, so that the
+ * checksum is the serial one (virtual_serial_checksum()) only where each chunk has had the right data in time. A chunk
+ * takes `sync_points` steps of equal length, each of which begins when the data that it needs are there.
+ *
  * Faults: a rank that is killed does nothing any more; of its messages that are on their way those up to some moment
  * arrive, and after them, and after `detect_ns`, the ranks that watch it are told: its master and its workers, and the
  * supermaster of masters, of the workers that it serves, and of those of a lost master. The same is told of a rank that
@@ -71,6 +77,10 @@ struct virtual_config {
     uint64_t each;                   /* iterations of a time step; 0: there is one */
     bool chained;                    /* which needs the results of the one before */
     bool once, childless, are_tasks; /* as in struct supermaster_config */
+    uint64_t columns;                /* extent of the synchronization dimension; 0: iterations are independent */
+    uint64_t sync_points;            /* steps of a chunk, at most as many; 0: three times the workers */
+    uint64_t distance;               /* of the dependences along the loop; 0 is taken as 1 */
+    uint64_t reach;                  /* a row needs the one before it so far ahead in the other dimension */
     bool measure_power;
     const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
     bool collect;         /* results are sent and stored, else only digested, */
@@ -130,15 +140,18 @@ struct virtual_config {
 };
 
 struct virtual_result {
-    int status;                      /* of the supermaster, -1 where the run hung, -2 where it was killed */
-    uint64_t end_ns;                 /* when the last rank left */
-    uint64_t events;                 /* handled */
-    uint64_t executed;               /* iterations computed */
-    uint64_t too_early;              /* chunks begun before all of the time steps before them was done */
-    uint64_t stored_twice;           /* iterations whose record was written more than once */
-    uint64_t wrong;                  /* collected records that are not what they should be, of those done */
-    uint64_t journalled_early;       /* iterations that were recorded twice or before they were stored, reports
-                                              before what they say was on the disk */
+    int status;                /* of the supermaster, -1 where the run hung, -2 where it was killed */
+    uint64_t end_ns;           /* when the last rank left */
+    uint64_t events;           /* handled */
+    uint64_t executed;         /* iterations computed */
+    uint64_t too_early;        /* chunks begun before all of the time steps before them was done */
+    uint64_t misled;           /* what machines did with boundary data that cannot be; chunks that are too small */
+    uint64_t handed_over;      /* boundary data that were sent, in bytes */
+    uint64_t inherited;        /* chunks whose boundary data were not sent: they were with the worker */
+    uint64_t stored_twice;     /* iterations whose record was written more than once */
+    uint64_t wrong;            /* collected records that are not what they should be, of those done */
+    uint64_t journalled_early; /* iterations that were recorded twice or before they were stored, reports
+                                        before what they say was on the disk */
     const struct ranges *journalled; /* what this run has recorded, until virtual_free() */
     uint64_t journalled_digest, journal_writes, syncs;
     unsigned killed;                       /* ranks, by faults and by poison */
@@ -166,3 +179,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster);
 uint64_t virtual_record(uint64_t iteration);
 uint32_t virtual_length(uint64_t iteration);
 uint64_t virtual_checksum(uint64_t first, uint64_t count);
+
+/* The checksum of the whole loop where it has dependencies, as one worker computes it from its first row to the last.
+ */
+uint64_t virtual_serial_checksum(const struct virtual_config *config);

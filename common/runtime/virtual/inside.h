@@ -20,6 +20,28 @@ struct running {
     uint64_t ends_ns;
 };
 
+/* Boundary data of one seam. */
+struct strip {
+    struct strip *next;
+    uint64_t seam;
+    uint64_t filled;   /* bytes */
+    uint64_t values[]; /* [columns * distance] */
+};
+
+/* A worker's running chunk in a loop with dependencies. */
+struct pipeline {
+    struct strip *coming; /* for chunks that have not begun, and the running one; owned */
+    struct strip *kept;   /* of the running chunk and of finished ones, until they are released; owned */
+    struct strip *before; /* of the running chunk; NULL where it is the loop's first */
+    struct strip *after;  /* likewise; NULL where it is the last */
+    uint64_t *records;    /* [count] of it; owned */
+    uint64_t *window;     /* [distance] the latest values of a column; owned */
+    uint64_t step, steps; /* of the chunk */
+    uint64_t step_ns, mark;
+    uint64_t compute_ns;
+    bool runs, waits; /* waits: for boundary data */
+};
+
 struct node {
     struct machine machine;
     unsigned node;
@@ -33,6 +55,7 @@ struct node {
     double slow_factor;
     unsigned worker; /* which it is, where it is one */
     struct running running;
+    struct pipeline pipeline;
     struct future *queue_first, **queue_last; /* what arrived while it was busy */
     unsigned wakes;                           /* scheduled */
     uint64_t handled;                         /* events */
@@ -61,6 +84,7 @@ struct virtual_cluster {
     uint64_t now_ns;
     uint64_t *output;       /* [count] collected records */
     unsigned char *written; /* [count] times written */
+    uint64_t *expected;     /* [count] records of a loop with dependencies; NULL where it has none */
     uint64_t *arrivals;     /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
     bool *dropped;          /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
     uint64_t stores, records, syncs, sends;
@@ -84,6 +108,8 @@ static inline unsigned cluster_ranks(const struct virtual_config *config)
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
 /* So long after the step that is running began its next action happens. */
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
+/* One event into one machine, its actions applied in order. `data` is the data payload that came with a message. */
+void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data);
 /* When the rank is no longer busy it takes the next event of its queue. */
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
 /* Around each call of a machine. */
@@ -97,6 +123,9 @@ void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *s
 
 /* The chunk begins so long after the step. */
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns);
+/* Time that the worker needs from `started_ns` on for `count` iterations. */
+uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
+                 uint64_t count);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
 /* Whether workers tell the loads of their cores; what one tells first, as in a REQUEST. */
 bool work_tells_loads(const struct virtual_cluster *cluster);
@@ -106,9 +135,30 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank);
 /* What timing the chunk in pieces shows. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);
 
+/* --- dependent.c --- */
+
+static inline bool is_dependent(const struct virtual_cluster *cluster)
+{
+    return cluster->config.columns > 0;
+}
+
+/* Bytes of the boundary data of a seam. */
+uint64_t dependent_boundary_bytes(const struct virtual_config *config);
+int dependent_init(struct virtual_cluster *cluster); /* -1 when memory is out */
+void dependent_fini(struct virtual_cluster *cluster);
+void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+/* The step that was computed is over. */
+void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event);
+/* BOUNDARY; `data` came with the message where it is a data message. */
+void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
+void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+
 /* --- store.c --- */
 
+/* Of the iteration's record, and of any. */
 uint64_t store_digest(uint64_t iteration);
+uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 uint64_t store_record_bytes(const struct virtual_config *config);
 /* Writes the results of the part; NULL, or why that failed. */
 const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);

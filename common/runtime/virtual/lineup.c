@@ -66,10 +66,11 @@ static int init_supermaster(struct virtual_cluster *cluster, struct error *error
         .count = config->count,
         .each = config->each,
         .chained = config->chained,
+        .distance = config->columns > 0 ? (config->distance > 0 ? config->distance : 1) : 0,
         .record_bytes = store_record_bytes(config),
         .drain_ns = cluster->job.drain_ns,
-        .once = config->once,
-        .childless = config->childless,
+        .once = config->once || config->columns > 0,
+        .childless = config->childless || config->columns > 0,
         .are_tasks = config->are_tasks,
         .retries = config->retries,
         .journal = config->journal,
@@ -107,10 +108,12 @@ static int init_masters(struct virtual_cluster *cluster)
             .workers = count,
             .record_bytes = store_record_bytes(&cluster->config),
             .drain_ns = cluster->job.drain_ns,
-            .once = cluster->config.once,
-            .childless = cluster->config.childless,
+            .once = cluster->config.once || cluster->config.columns > 0,
+            .childless = cluster->config.childless || cluster->config.columns > 0,
             .feedback = job_learns(&cluster->job),
             .retries = cluster->config.retries,
+            .distance = cluster->supermaster.config.distance,
+            .first = cluster->config.first,
             .sync = cluster->config.sync,
         };
         cluster_in_machine(cluster, true);
@@ -148,6 +151,9 @@ static void init_workers(struct virtual_cluster *cluster)
             .in_steps = cluster->config.each > 0 && cluster->config.each < cluster->config.count,
             .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
             .load = work_tells_loads(cluster) ? work_load_at_start(cluster, w) : 0,
+            .boundary_bytes = dependent_boundary_bytes(&cluster->config),
+            .end = cluster->config.first + cluster->config.count,
+            .topology = topology,
         };
         worker_init(&cluster->workers[w], &config);
         cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
@@ -196,7 +202,7 @@ struct virtual_cluster *virtual_new(const struct virtual_config *config, struct 
     cluster->config = *config;
     for (unsigned i = 0; i < config->fault_count; i++)
         cluster->event_faults |= config->faults[i].at_event > 0;
-    if (allocate(cluster) < 0 || build_topology(cluster) < 0) {
+    if (allocate(cluster) < 0 || build_topology(cluster) < 0 || dependent_init(cluster) < 0) {
         error_set(error, "out of memory");
     } else if (init_job(cluster, error) == 0 && init_supermaster(cluster, error) == 0) {
         if (init_masters(cluster) == 0) {
@@ -222,6 +228,7 @@ void virtual_free(struct virtual_cluster *cluster)
         free(cluster->master_ranks[m]);
     }
     actions_fini(&cluster->actions);
+    dependent_fini(cluster);
     topology_fini(&cluster->topology);
     free(cluster->nodes);
     free(cluster->arrivals);

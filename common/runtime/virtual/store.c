@@ -25,10 +25,14 @@ uint64_t store_record_bytes(const struct virtual_config *config)
     return !config->collect ? 0 : config->variable ? RECORD_VARIABLE : RECORD_BYTES;
 }
 
+uint64_t store_digest_of(uint64_t iteration, uint64_t record)
+{
+    return digest_record(iteration, &record, sizeof record);
+}
+
 uint64_t store_digest(uint64_t iteration)
 {
-    uint64_t record = virtual_record(iteration);
-    return digest_record(iteration, &record, sizeof record);
+    return store_digest_of(iteration, virtual_record(iteration));
 }
 
 uint64_t virtual_checksum(uint64_t first, uint64_t count)
@@ -237,12 +241,17 @@ static bool was_done(const struct virtual_cluster *cluster, uint64_t iteration)
     return cluster->config.done != NULL && ranges_contains(cluster->config.done, iteration);
 }
 
+static uint64_t expected(const struct virtual_cluster *cluster, uint64_t iteration)
+{
+    return cluster->expected != NULL ? cluster->expected[iteration - cluster->config.first] : virtual_record(iteration);
+}
+
 void store_check(struct virtual_cluster *cluster)
 {
     uint64_t first = cluster->config.first;
     for (uint64_t i = 0; cluster->config.collect && i < cluster->config.count; i++)
         if (cluster->written[i] > 0)
-            cluster->result.wrong += cluster->output[i] != virtual_record(first + i) || was_done(cluster, first + i);
+            cluster->result.wrong += cluster->output[i] != expected(cluster, first + i) || was_done(cluster, first + i);
         else
             cluster->result.wrong += cluster->result.status == EXIT_STATUS_DONE && !was_done(cluster, first + i);
 }

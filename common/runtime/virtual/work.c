@@ -55,9 +55,8 @@ static double time_of(const struct virtual_cluster *cluster, const struct node *
     return cluster->config.load_count > 0 ? share_of_core(cluster, node->worker, started_ns, time) : time;
 }
 
-/* Time that the worker needs from `started_ns` on for `count` iterations. */
-static uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
-                        uint64_t first, uint64_t count)
+uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
+                 uint64_t count)
 {
     return (uint64_t)time_of(cluster, node, started_ns, range_cost(cluster, first, count));
 }
@@ -97,7 +96,8 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
 {
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
-    if (mark == 0)
+    node->pipeline.mark = mark;
+    if (mark == 0 || is_dependent(cluster))
         return;
     uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, mark);
     cluster_schedule(cluster, &(struct future){
@@ -163,6 +163,10 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
 {
     struct node *node = &cluster->nodes[rank];
     uint64_t slice = slice_of(cluster), count = action->run.count, begins_ns = cluster->now_ns + later_ns;
+    if (is_dependent(cluster)) {
+        dependent_begin(cluster, rank, action);
+        return;
+    }
     cluster->result.too_early += !is_in_time(cluster, action->run.first);
     node->running = (struct running){
         .first = action->run.first,

@@ -1,0 +1,293 @@
+/* Loops with dependencies: the result is the serial one in every topology, with every technique, however chunks are
+ * asked for; the boundary data go where they are needed and nowhere else; and a lost rank ends the run. */
+#include "common/runtime/virtual/cluster.h"
+#include "common/sched/sched.h"
+#include "supermaster/supermaster.h"
+#include "tests/lib/suite.h"
+
+#include <string.h>
+
+enum { ROWS = 120, COLUMNS = 17, WORKERS = 4 };
+
+static double slower_further_down(void *context, uint64_t iteration)
+{
+    (void)context;
+    return 2000 + 50 * (double)iteration;
+}
+
+static struct virtual_config config_of(unsigned masters, const char *technique)
+{
+    return (struct virtual_config){
+        .masters = masters,
+        .workers = WORKERS,
+        .technique = technique,
+        .count = ROWS,
+        .columns = COLUMNS,
+        .cost_ns = slower_further_down,
+        .collect = true,
+        .ask_ahead = ASK_AHEAD_AUTO,
+        .latency_ns = 1000,
+        .service_ns = 200,
+    };
+}
+
+static struct virtual_cluster *ran(const struct virtual_config *config, struct virtual_result *result)
+{
+    struct error error;
+    struct virtual_cluster *cluster = virtual_new(config, &error);
+    ck_assert_msg(cluster != NULL, "%s", error.text);
+    *result = virtual_run(cluster);
+    return cluster;
+}
+
+/* Nothing was sent twice: each seam between two workers has cost its boundary data once. */
+static void assert_serial(const struct virtual_config *config)
+{
+    struct virtual_result result;
+    struct virtual_cluster *cluster = ran(config, &result);
+    const char *technique = config->technique;
+    uint64_t distance = config->distance > 0 ? config->distance : 1, chunks = result.supermaster->chunks;
+    ck_assert_msg(result.status == 0, "%s with %u masters ends with %d: %s", technique, config->masters, result.status,
+                  result.supermaster->failure.text);
+    ck_assert_uint_eq(result.misled, 0);
+    ck_assert_uint_eq(result.wrong, 0);
+    ck_assert_uint_eq(result.stored_twice, 0);
+    ck_assert_uint_eq(result.drops, 0);
+    ck_assert_uint_eq(result.executed, config->count);
+    ck_assert_msg(result.supermaster->ledger.digest == virtual_serial_checksum(config),
+                  "%s with %u masters: another result", technique, config->masters);
+    uint64_t seam_bytes = config->columns * distance * sizeof(uint64_t);
+    ck_assert_uint_eq(result.handed_over % seam_bytes, 0);
+    if (chunks > 0 && config->masters == 0) /* else chunks of a pool may be split */
+        ck_assert_uint_eq(result.handed_over / seam_bytes + result.inherited, chunks - 1);
+    virtual_free(cluster);
+}
+
+START_TEST(every_technique_gives_the_serial_result)
+{
+    static const enum sched_weighting weightings[] = {SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_POWER, SCHED_WEIGHTING_ACP};
+    static const double speeds[WORKERS] = {1, 0.8, 0.25, 3};
+    static const struct virtual_load loads[] = {{0, 0, 2}, {3, 100000, 3}, {0, 200000, 1}};
+    size_t count;
+    const struct technique *const *techniques = sched_techniques(&count);
+    for (unsigned masters = 0; masters <= 3; masters++)
+        for (size_t i = 0; i < count; i++)
+            for (unsigned k = 0; k < sizeof weightings / sizeof *weightings; k++) {
+                struct virtual_config config = config_of(masters, techniques[i]->name);
+                config.weighting = weightings[k];
+                config.measure_power = true;
+                config.speeds = speeds;
+                config.loads = loads;
+                config.load_count = k == 2 ? 3 : 0;
+                assert_serial(&config);
+            }
+}
+END_TEST
+
+START_TEST(a_chosen_technique_gives_the_serial_result)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_config config = config_of(masters, "auto");
+        config.measure_power = true;
+        assert_serial(&config);
+    }
+}
+END_TEST
+
+START_TEST(it_does_not_matter_when_chunks_are_asked_for)
+{
+    static const char *const techniques[] = {"ss", "gss", "css:chunk=5", "static"};
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++)
+            for (unsigned ahead = 0; ahead <= ASKS_MAX; ahead += ahead < 3 ? 1 : ASKS_MAX - 3) {
+                struct virtual_config config = config_of(masters, techniques[i]);
+                config.ask_ahead = ahead == 0 ? ASK_AHEAD_OFF : ASK_AHEAD_FIXED;
+                config.ask_ahead_chunks = ahead;
+                config.jitter_ns = 20000;
+                assert_serial(&config);
+            }
+}
+END_TEST
+
+START_TEST(any_number_of_sync_points_will_do)
+{
+    for (uint64_t points = 0; points <= COLUMNS; points++)
+        for (unsigned masters = 0; masters <= 2; masters++) {
+            struct virtual_config config = config_of(masters, "fac2");
+            config.sync_points = points;
+            config.reach = points % 3;
+            assert_serial(&config);
+        }
+}
+END_TEST
+
+/* Boundary data that are too long for a control message go by themselves. */
+START_TEST(boundary_data_may_be_long)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_config config = config_of(masters, "tss");
+        config.count = 30;
+        config.columns = 5000;
+        config.sync_points = 3;
+        assert_serial(&config);
+    }
+}
+END_TEST
+
+START_TEST(there_may_be_few_rows)
+{
+    for (uint64_t rows = 0; rows <= WORKERS + 1; rows++)
+        for (unsigned masters = 0; masters <= 2; masters++)
+            for (unsigned k = 0; k < 2; k++) {
+                struct virtual_config config = config_of(masters, k > 0 ? "gss" : "ss");
+                config.count = rows;
+                config.measure_power = rows % 2;
+                assert_serial(&config);
+            }
+}
+END_TEST
+
+START_TEST(there_may_be_one_column)
+{
+    struct virtual_config config = config_of(1, "ss");
+    config.columns = 1;
+    assert_serial(&config);
+}
+END_TEST
+
+/* A chunk that is smaller than a dependence is long would need two chunks before it. */
+START_TEST(no_chunk_is_smaller_than_the_distance)
+{
+    static const char *const techniques[] = {"ss", "gss", "fac2", "rnd", "awf-c"};
+    static const double speeds[WORKERS] = {1, 0.1, 5, 2};
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (uint64_t distance = 1; distance <= 40; distance += 13)
+            for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++) {
+                struct virtual_config config = config_of(masters, techniques[i]);
+                struct virtual_result result;
+                config.distance = distance;
+                config.count = ROWS + 1;
+                config.speeds = speeds;
+                config.measure_power = true;
+                config.weighting = SCHED_WEIGHTING_POWER;
+                assert_serial(&config);
+                struct virtual_cluster *cluster = ran(&config, &result);
+                ck_assert_uint_ge(result.supermaster->config.min_chunk, distance);
+                ck_assert_uint_le(result.supermaster->chunks, (config.count + distance - 1) / distance);
+                virtual_free(cluster);
+            }
+}
+END_TEST
+
+/* One who computes all sends nothing. */
+START_TEST(who_is_his_own_successor_sends_nothing)
+{
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct virtual_config config = config_of(masters, "css:chunk=7");
+        struct virtual_result result;
+        config.workers = 1;
+        struct virtual_cluster *cluster = ran(&config, &result);
+        ck_assert_int_eq(result.status, 0);
+        ck_assert_uint_eq(result.handed_over, 0);
+        ck_assert_uint_eq(result.inherited, result.supermaster->chunks - 1);
+        virtual_free(cluster);
+        assert_serial(&config);
+    }
+}
+END_TEST
+
+/* With as many steps as there are workers and one chunk each, the loop is done in about twice the time of one chunk; in
+ * one step, one chunk after the other. */
+START_TEST(chunks_overlap_by_steps)
+{
+    uint64_t end_ns[2];
+    for (unsigned k = 0; k < 2; k++) {
+        struct virtual_config config = config_of(0, "static");
+        struct virtual_result result;
+        config.cost_ns = NULL;
+        config.columns = 16;
+        config.sync_points = k == 0 ? 1 : 16;
+        config.latency_ns = config.service_ns = 10;
+        struct virtual_cluster *cluster = ran(&config, &result);
+        end_ns[k] = result.end_ns;
+        virtual_free(cluster);
+    }
+    ck_assert_uint_ge(end_ns[0], ROWS * 1000);
+    ck_assert_uint_le(end_ns[1], ROWS * 1000 / WORKERS * 19 / 16 + 5000);
+}
+END_TEST
+
+/* --- ends --- */
+
+START_TEST(a_drain_does_not_wait_for_what_may_never_come)
+{
+    unsigned drained = 0;
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (uint64_t at = 1; at < 2500000; at += 40000) {
+            struct virtual_config config = config_of(masters, "gss");
+            struct virtual_result result;
+            config.drain_at_ns = at;
+            config.drain_rank = masters + (unsigned)(at % WORKERS);
+            struct virtual_cluster *cluster = ran(&config, &result);
+            drained += result.status == EXIT_STATUS_DRAINED;
+            ck_assert(result.status == EXIT_STATUS_DRAINED || result.status == EXIT_STATUS_DONE);
+            ck_assert_uint_eq(result.misled, 0);
+            ck_assert_uint_eq(result.wrong, 0);
+            ck_assert_uint_lt(result.end_ns, at + 3000000);
+            virtual_free(cluster);
+        }
+    ck_assert_uint_gt(drained, 20);
+}
+END_TEST
+
+static void assert_ends_by_loss(const struct virtual_config *config, const char *who)
+{
+    struct virtual_result result;
+    struct virtual_cluster *cluster = ran(config, &result);
+    const char *text = result.supermaster->failure.text;
+    ck_assert_uint_eq(result.misled, 0);
+    ck_assert_uint_eq(result.wrong, 0);
+    if (result.status != EXIT_STATUS_DONE) { /* else it came too late */
+        ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+        ck_assert_msg(strncmp(text, who, strlen(who)) == 0 && strstr(text, "was lost") != NULL, "'%s'", text);
+        ck_assert_uint_lt(result.end_ns, 20000000);
+        ck_assert_uint_eq(supermaster_loss_count(result.supermaster), 0); /* one line says it */
+    }
+    virtual_free(cluster);
+}
+
+START_TEST(a_lost_rank_ends_the_run)
+{
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned rank = 1; rank <= masters + WORKERS; rank++)
+            for (uint64_t at = 1; at < 600000; at += 50000) {
+                const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = rank, .at_ns = at};
+                struct virtual_config config = config_of(masters, "fac2");
+                config.faults = &fault;
+                config.fault_count = 1;
+                config.detect_ns = 1000;
+                assert_ends_by_loss(&config, rank <= masters ? "master" : "worker");
+            }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("dependent");
+    TCase *all = tcase_create("dependent");
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, every_technique_gives_the_serial_result);
+    tcase_add_test(all, a_chosen_technique_gives_the_serial_result);
+    tcase_add_test(all, it_does_not_matter_when_chunks_are_asked_for);
+    tcase_add_test(all, any_number_of_sync_points_will_do);
+    tcase_add_test(all, boundary_data_may_be_long);
+    tcase_add_test(all, there_may_be_few_rows);
+    tcase_add_test(all, there_may_be_one_column);
+    tcase_add_test(all, no_chunk_is_smaller_than_the_distance);
+    tcase_add_test(all, who_is_his_own_successor_sends_nothing);
+    tcase_add_test(all, chunks_overlap_by_steps);
+    tcase_add_test(all, a_drain_does_not_wait_for_what_may_never_come);
+    tcase_add_test(all, a_lost_rank_ends_the_run);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}

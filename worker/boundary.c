@@ -1,0 +1,163 @@
+/* Boundary data in a loop with dependencies: what a chunk hands to the one behind it goes straight to the worker that
+ * computes that one.
+ *
+ * The executor has the data; here it is only known which of them are complete, sent, and come. While it is not known
+ * who is behind a chunk its data are kept, and leave in one message as soon as it is; where this worker is itself
+ * behind it nothing is sent. What has all been sent of a chunk that is finished is released. */
+#include "worker/core.h"
+
+#include <string.h>
+
+/* In one message, which is to fit PAYLOAD_MAX. */
+#define PIECE_MAX (1u << 30)
+
+static struct handover *find_handover(struct worker *worker, uint64_t seam)
+{
+    for (unsigned i = worker->handover_count; i-- > 0;)
+        if (worker->handovers[i].seam == seam)
+            return &worker->handovers[i];
+    return NULL;
+}
+
+static void remove_handover(struct worker *worker, struct handover *handover)
+{
+    size_t behind = (size_t)(&worker->handovers[--worker->handover_count] - handover);
+    memmove(handover, handover + 1, behind * sizeof *handover);
+}
+
+static struct coming *find_coming(struct worker *worker, uint64_t first)
+{
+    for (unsigned i = 0; i < worker->coming_count; i++)
+        if (worker->coming[i].first == first)
+            return &worker->coming[i];
+    return NULL;
+}
+
+/* Sends what is complete, and lets go what is over. */
+static void hand_over(struct worker *worker, struct handover *handover, struct actions *actions)
+{
+    if (!handover->known || handover->to == worker->config.rank)
+        return;
+    for (uint64_t bytes; (bytes = handover->bytes - handover->sent) > 0; handover->sent += bytes) {
+        bytes = bytes < PIECE_MAX ? bytes : PIECE_MAX;
+        const struct message message = {
+            .type = MESSAGE_BOUNDARY,
+            .payload = bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA,
+            .payload_data = (const unsigned char *)handover->data + handover->sent,
+            .payload_bytes = bytes,
+            .boundary = {handover->seam, handover->sent},
+        };
+        actions_send(actions, handover->to, &message);
+    }
+    if (!handover->finished)
+        return;
+    actions_add(actions, &(struct action){.type = ACTION_RELEASE, .seam = handover->seam});
+    remove_handover(worker, handover);
+}
+
+/* The chunk before it may be with this worker, too. False where another was said to be behind that. */
+static bool note_own_successor(struct worker *worker, uint64_t first)
+{
+    struct handover *before = find_handover(worker, first);
+    if (before == NULL)
+        return true;
+    if (before->known)
+        return false;
+    before->known = true;
+    before->to = worker->config.rank;
+    return true;
+}
+
+int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
+{
+    const struct handover *last = worker->handover_count > 0 ? &worker->handovers[worker->handover_count - 1] : NULL;
+    uint64_t end = chunk->first + chunk->count;
+    if (end > worker->config.end || worker->handover_count == HANDOVERS_MAX ||
+        (last != NULL && last->seam > chunk->first) || !note_own_successor(worker, chunk->first))
+        return -1;
+    if (end < worker->config.end) /* else there is nothing behind it */
+        worker->handovers[worker->handover_count++] = (struct handover){.seam = end};
+    return 0;
+}
+
+int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
+{
+    struct handover *handover = find_handover(worker, neighbour->first);
+    if (handover == NULL || handover->known || neighbour->rank == worker->config.rank)
+        return -1;
+    handover->known = true;
+    handover->to = neighbour->rank;
+    hand_over(worker, handover, actions);
+    return 0;
+}
+
+/* What is known of the data for that chunk, from now on at least; NULL where they cannot be so many. */
+static struct coming *expect_coming(struct worker *worker, uint64_t first, unsigned from)
+{
+    struct coming *coming = find_coming(worker, first);
+    if (coming != NULL || worker->coming_count == COMING_MAX)
+        return coming;
+    coming = &worker->coming[worker->coming_count++];
+    *coming = (struct coming){.first = first, .from = from};
+    return coming;
+}
+
+static bool is_another_worker(const struct worker *worker, unsigned rank)
+{
+    const struct topology *topology = worker->config.topology;
+    return worker_is_dependent(worker) && rank != worker->config.rank &&
+           topology_worker(topology, rank) < topology->workers;
+}
+
+int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions)
+{
+    const struct boundary *boundary = &message->boundary;
+    if (!is_another_worker(worker, from) || boundary->first >= worker->config.end)
+        return -1;
+    struct coming *coming = expect_coming(worker, boundary->first, from);
+    if (coming == NULL || coming->from != from || coming->bytes != boundary->offset ||
+        message->payload_bytes > worker->config.boundary_bytes - coming->bytes)
+        return -1;
+    coming->bytes += message->payload_bytes;
+    actions_add(actions, &(struct action){
+                             .type = ACTION_BOUNDARY,
+                             .boundary = {.first = boundary->first,
+                                          .offset = boundary->offset,
+                                          .data = message->payload == PAYLOAD_INLINE ? message->payload_data : NULL,
+                                          .bytes = message->payload_bytes,
+                                          .from = from},
+                         });
+    return 0;
+}
+
+void worker_begin_boundary(struct worker *worker, struct actions *actions)
+{
+    struct handover *before = find_handover(worker, worker->running.first);
+    if (before == NULL)
+        return;
+    actions_add(actions, &(struct action){.type = ACTION_INHERIT, .seam = before->seam});
+    remove_handover(worker, before);
+}
+
+void worker_note_edge(struct worker *worker, const struct edge_event *edge, struct actions *actions)
+{
+    struct handover *handover = find_handover(worker, edge->seam);
+    if (handover == NULL)
+        return; /* the worker has been told to end */
+    handover->data = edge->data;
+    handover->bytes = edge->bytes;
+    hand_over(worker, handover, actions);
+}
+
+/* All that came for it is used, and all that it hands over is complete. */
+void worker_end_boundary(struct worker *worker, struct actions *actions)
+{
+    struct coming *coming = find_coming(worker, worker->running.first);
+    struct handover *handover = find_handover(worker, worker->running.first + worker->running.count);
+    if (coming != NULL)
+        *coming = worker->coming[--worker->coming_count];
+    if (handover == NULL)
+        return; /* the loop ends there */
+    handover->finished = true;
+    hand_over(worker, handover, actions);
+}
