@@ -6,6 +6,7 @@
 #include "worker/kernels/kernels.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -66,5 +67,39 @@ static inline void *kernel_run_all(struct kernel_run *run, uint64_t chunk)
         uint64_t left = run->loop.iterations - first;
         kernel_run_range(run, first, left < chunk ? left : chunk, records + first * hdss_record_size(&run->loop));
     }
+    return records;
+}
+
+/* The same for a loop with dependencies, in steps of `interval` elements. What a step may not rely on is garbage. */
+static inline void *kernel_run_blocks(struct kernel_run *run, uint64_t chunk, uint64_t interval)
+{
+    enum { GARBAGE = 0xa5 };
+    const struct hdss_loop *loop = &run->loop;
+    const uint64_t iterations = loop->iterations, bytes = loop->sync * loop->boundary_bytes;
+    const size_t room = (bytes + 63) / 64 * 64;
+    char *records = kernel_run_room(run, iterations), line[HDSS_ERROR_MAX] = "";
+    char *handed = aligned_alloc(64, room), *before = aligned_alloc(64, room), *after = aligned_alloc(64, room);
+    char *own = kernel_run_room(run, chunk);
+    for (uint64_t first = 0; first < iterations; first += chunk) {
+        uint64_t count = iterations - first < chunk ? iterations - first : chunk;
+        uint64_t end = loop->sync + (count - 1) * loop->reach;
+        memset(after, GARBAGE, room);
+        for (uint64_t from = 0; from < end; from += interval) {
+            struct hdss_block block = {
+                first, count, from, from + interval, loop->sync, loop->reach, first > 0 ? before : NULL, after, own};
+            uint64_t given = block.to + loop->reach < loop->sync ? block.to + loop->reach : loop->sync;
+            block.to = block.to < end ? block.to : end;
+            memset(before, GARBAGE, room);
+            if (first > 0)
+                memcpy(before, handed, given * loop->boundary_bytes);
+            ck_assert_msg(run->kernel->run_block(run->instance, &block, line) == 0, "%s", line);
+        }
+        memcpy(records + first * hdss_record_size(loop), own, count * hdss_record_size(loop));
+        memcpy(handed, after, bytes);
+    }
+    free(handed);
+    free(before);
+    free(after);
+    free(own);
     return records;
 }

@@ -21,10 +21,14 @@ START_TEST(an_unknown_name_lists_the_known_ones)
 {
     struct error error;
     ck_assert_int_eq(kernel_unknown("foo", &error), -1);
-    ck_assert_str_eq(error.text, "unknown kernel 'foo'; accepted: adjoint, evrard, exec, mandelbrot, spinimage, synthetic");
+    ck_assert_str_eq(
+        error.text,
+        "unknown kernel 'foo'; accepted: adjoint, evrard, exec, floyd-steinberg, hydro, mandelbrot, spinimage, "
+        "synthetic");
     kernel_unknown("mandlebrot", &error);
-    ck_assert_str_eq(error.text, "unknown kernel 'mandlebrot'; did you mean mandelbrot? accepted: adjoint, evrard, exec, "
-                                 "mandelbrot, spinimage, synthetic");
+    ck_assert_str_eq(error.text,
+                     "unknown kernel 'mandlebrot'; did you mean mandelbrot? accepted: adjoint, evrard, exec, "
+                     "floyd-steinberg, hydro, mandelbrot, spinimage, synthetic");
 }
 END_TEST
 

@@ -22,6 +22,8 @@ int kernel_unknown(const char *name, struct error *error);
 extern const struct hdss_kernel adjoint_kernel;
 extern const struct hdss_kernel evrard_kernel;
 extern const struct hdss_kernel exec_kernel;
+extern const struct hdss_kernel floyd_steinberg_kernel;
+extern const struct hdss_kernel hydro_kernel;
 extern const struct hdss_kernel mandelbrot_kernel;
 extern const struct hdss_kernel spinimage_kernel;
 extern const struct hdss_kernel synthetic_kernel;

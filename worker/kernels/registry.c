@@ -7,12 +7,8 @@
 #include <string.h>
 
 static const struct hdss_kernel *const all[] = {
-    &adjoint_kernel,
-    &evrard_kernel,
-    &exec_kernel,
-    &mandelbrot_kernel,
-    &spinimage_kernel,
-    &synthetic_kernel,
+    &adjoint_kernel, &evrard_kernel,     &exec_kernel,      &floyd_steinberg_kernel,
+    &hydro_kernel,   &mandelbrot_kernel, &spinimage_kernel, &synthetic_kernel,
 };
 
 enum { KERNELS = sizeof all / sizeof all[0] };

@@ -7,20 +7,16 @@
  * a model that lies far from the origin loses nothing. */
 #include "worker/kernels/kernels.h"
 
-#include "common/files/files.h"
 #include "common/mesh/mesh.h"
 #include "common/util/digest.h"
+#include "worker/kernels/input.h"
 #include "worker/kernels/spin.h"
 #include "worker/kernels/spin_surface.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum param { FILE_NAME, POINTS, IMAGES, IMAGE_WIDTH, BIN_SIZE, SUPPORT_ANGLE };
 
@@ -44,35 +40,13 @@ static const struct hdss_param params[] = {
 
 /* --- the points --- */
 
-/* The whole file; the caller frees it. NULL with one line. */
-static char *read_file(const char *path, size_t *size, struct error *error)
-{
-    struct stat status;
-    char *bytes = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status) < 0)
-        error_set(error, "%s", strerror(errno));
-    else if (!S_ISREG(status.st_mode))
-        error_set(error, "not a regular file");
-    else if ((bytes = malloc((size_t)status.st_size + 1)) == NULL)
-        error_set(error, "out of memory for its %lld bytes", (long long)status.st_size);
-    else if ((*size = (size_t)status.st_size, file_read_at(fd, bytes, *size, 0)) != 0) {
-        error_set(error, "cannot be read as a whole");
-        free(bytes);
-        bytes = NULL;
-    }
-    if (fd >= 0)
-        close(fd);
-    return bytes;
-}
-
 /* The mesh of the file, and the digest of its bytes, which is never 0. -1 with one line. */
 static int read_mesh(const char *path, struct mesh *mesh, uint64_t *digest, char line[HDSS_ERROR_MAX])
 {
     struct error error = {""};
     enum mesh_kind kind;
     size_t size = 0;
-    char *bytes = read_file(path, &size, &error);
+    char *bytes = input_read(path, &size, &error);
     int status = bytes == NULL || mesh_kind_of(&kind, path, bytes, size, &error) < 0
                      ? -1
                      : mesh_parse(mesh, kind, bytes, size, &error);
