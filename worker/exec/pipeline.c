@@ -20,7 +20,7 @@
 
 /* --- boundary data --- */
 
-static struct seam *find_seam(struct pipeline *pipeline, uint64_t at)
+static struct seam_data *find_seam(struct pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->seam_count; i++)
         if (pipeline->seams[i].at == at)
@@ -40,7 +40,7 @@ static void note_problem(struct pipeline *pipeline, const char *text)
 static int grow_seams(struct pipeline *pipeline)
 {
     unsigned room = 2 * pipeline->seam_room + 4;
-    struct seam *seams = realloc(pipeline->seams, room * sizeof *seams);
+    struct seam_data *seams = realloc(pipeline->seams, room * sizeof *seams);
     if (seams == NULL)
         return -1;
     memset(seams + pipeline->seam_room, 0, (room - pipeline->seam_room) * sizeof *seams);
@@ -55,14 +55,14 @@ static unsigned char *allocate_seam(const struct pipeline *pipeline)
 }
 
 /* The seam at an iteration, new if there is none. NULL when memory is out, which is noted. */
-static struct seam *take_seam(struct pipeline *pipeline, uint64_t at)
+static struct seam_data *take_seam(struct pipeline *pipeline, uint64_t at)
 {
-    struct seam *seam = find_seam(pipeline, at);
+    struct seam_data *seam = find_seam(pipeline, at);
     if (seam != NULL)
         return seam;
     if (pipeline->seam_count < pipeline->seam_room || grow_seams(pipeline) == 0) {
         seam = &pipeline->seams[pipeline->seam_count];
-        *seam = (struct seam){.at = at, .data = seam->data != NULL ? seam->data : allocate_seam(pipeline)};
+        *seam = (struct seam_data){.at = at, .data = seam->data != NULL ? seam->data : allocate_seam(pipeline)};
     }
     if (seam == NULL || seam->data == NULL) {
         note_problem(pipeline, "out of memory for boundary data");
@@ -75,17 +75,17 @@ static struct seam *take_seam(struct pipeline *pipeline, uint64_t at)
 /* Its array stays for the next one. */
 static void drop_seam(struct pipeline *pipeline, uint64_t at)
 {
-    struct seam *seam = find_seam(pipeline, at);
+    struct seam_data *seam = find_seam(pipeline, at);
     if (seam == NULL)
         return;
-    struct seam *last = &pipeline->seams[--pipeline->seam_count], dropped = *seam;
+    struct seam_data *last = &pipeline->seams[--pipeline->seam_count], dropped = *seam;
     *seam = *last;
     *last = dropped;
 }
 
 void *pipeline_await(struct pipeline *pipeline, uint64_t at, uint64_t offset, uint64_t bytes)
 {
-    struct seam *seam = take_seam(pipeline, at);
+    struct seam_data *seam = take_seam(pipeline, at);
     if (seam == NULL)
         return NULL;
     seam->announced = offset + bytes;
@@ -95,7 +95,7 @@ void *pipeline_await(struct pipeline *pipeline, uint64_t at, uint64_t offset, ui
 
 void pipeline_came(struct pipeline *pipeline, uint64_t at, uint64_t offset, uint64_t bytes)
 {
-    struct seam *seam = find_seam(pipeline, at);
+    struct seam_data *seam = find_seam(pipeline, at);
     if (seam == NULL)
         return;
     seam->awaited--;
@@ -104,7 +104,7 @@ void pipeline_came(struct pipeline *pipeline, uint64_t at, uint64_t offset, uint
 
 void pipeline_take(struct pipeline *pipeline, uint64_t at, uint64_t offset, const void *data, uint64_t bytes)
 {
-    struct seam *seam = take_seam(pipeline, at);
+    struct seam_data *seam = take_seam(pipeline, at);
     if (seam == NULL)
         return;
     memcpy(seam->data + offset, data, bytes);
@@ -115,7 +115,7 @@ void pipeline_take(struct pipeline *pipeline, uint64_t at, uint64_t offset, cons
 
 void pipeline_inherit(struct pipeline *pipeline, uint64_t at)
 {
-    struct seam *seam = find_seam(pipeline, at);
+    struct seam_data *seam = find_seam(pipeline, at);
     if (seam != NULL)
         seam->bytes = pipeline->seam_bytes;
 }
@@ -205,7 +205,7 @@ static uint64_t reachable(struct pipeline *pipeline)
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     if (pipeline->first == pipeline->config.exec.probe_first)
         return pipeline->end;
-    const struct seam *before = find_seam(pipeline, pipeline->first);
+    const struct seam_data *before = find_seam(pipeline, pipeline->first);
     uint64_t elements = before != NULL ? before->bytes / loop->boundary_bytes : 0;
     if (elements == loop->sync)
         return pipeline->end;
@@ -255,7 +255,7 @@ static uint64_t last_row(const struct pipeline *pipeline)
 static int run_kernel(struct pipeline *pipeline, uint64_t to)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    const struct seam *before = find_seam(pipeline, pipeline->first);
+    const struct seam_data *before = find_seam(pipeline, pipeline->first);
     const struct hdss_block block = {
         .first = pipeline->first,
         .count = pipeline->count,
@@ -296,7 +296,7 @@ static void compute(struct pipeline *pipeline, uint64_t to)
 void pipeline_try_row(struct pipeline *pipeline, uint64_t iteration)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    struct seam *before = take_seam(pipeline, PROBE_BEFORE), *after = take_seam(pipeline, PROBE_AFTER);
+    struct seam_data *before = take_seam(pipeline, PROBE_BEFORE), *after = take_seam(pipeline, PROBE_AFTER);
     before = find_seam(pipeline, PROBE_BEFORE); /* the second may have moved the first */
     if (before == NULL || after == NULL)
         return;

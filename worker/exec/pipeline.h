@@ -21,7 +21,7 @@ struct pipeline_config {
 };
 
 /* The boundary data of one seam. */
-struct seam {
+struct seam_data {
     uint64_t at;
     unsigned char *data; /* owned */
     uint64_t bytes;      /* complete, from the first on */
@@ -39,9 +39,9 @@ struct pipeline_buffer {
 struct pipeline {
     struct exec exec; /* the kernel, and its probe */
     struct pipeline_config config;
-    uint64_t interval;   /* elements between two points */
-    uint64_t seam_bytes; /* of all boundary data of a chunk */
-    struct seam *seams;  /* [seam_room], owned; those beyond seam_count keep their arrays for the next */
+    uint64_t interval;       /* elements between two points */
+    uint64_t seam_bytes;     /* of all boundary data of a chunk */
+    struct seam_data *seams; /* [seam_room], owned; those beyond seam_count keep their arrays for the next */
     unsigned seam_count, seam_room;
     struct pipeline_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
