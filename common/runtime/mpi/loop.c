@@ -99,6 +99,13 @@ static void note_loss(struct driver *driver, const struct message *message)
         driver->runtime->lossy = true;
 }
 
+/* An END that says it to others leaves. */
+static void part(struct driver *driver, const struct message *message)
+{
+    if (message->type == MESSAGE_END && message->end.lossy && driver->effects->parting != NULL)
+        driver->effects->parting(driver->effects->context);
+}
+
 static void drop_message(struct driver *driver, const struct message *message)
 {
     if (message->payload != PAYLOAD_NONE)
@@ -138,6 +145,7 @@ static void send_message(void *context, unsigned to, const struct message *messa
     }
     inject_delay(driver);
     note_loss(driver, message);
+    part(driver, message);
     make_room(driver);
     if (net_has_ended(&driver->net, to, NET_ENDED)) {
         drop_message(driver, message);

@@ -42,6 +42,9 @@ struct effects {
     int (*sync)(void *context, struct error *error);
     /* all ranks are there, and from now on the loss of one is noticed; may be NULL */
     void (*begun)(void *context);
+    /* The others are about to be told that a rank was lost, or that they are to leave without waiting for one another:
+     * what there is to say is to be said now, as a launcher may end this rank with the first of them. May be NULL. */
+    void (*parting)(void *context);
     /* about every tick_ns, for a progress line; NULL or 0: never */
     void (*tick)(void *context, uint64_t now_ns);
     uint64_t tick_ns;

@@ -20,6 +20,7 @@ struct program {
     struct supermaster supermaster;
     bool supermaster_ready;
     unsigned losses_said, failures_said;
+    bool failure_said; /* why the run fails */
 };
 
 /* --- the job --- */
@@ -105,6 +106,16 @@ static void say_faults(struct program *program)
     }
 }
 
+static void say_failure(void *context)
+{
+    struct program *program = context;
+    const struct supermaster *supermaster = &program->supermaster;
+    say_faults(program);
+    if (supermaster->failure.text[0] != '\0' && !program->failure_said)
+        lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);
+    program->failure_said = supermaster->failure.text[0] != '\0';
+}
+
 static void show_progress(void *context, uint64_t now_ns)
 {
     struct program *program = context;
@@ -178,6 +189,7 @@ static int run(struct program *program)
         .store = store,
         .journal = record,
         .begun = begun,
+        .parting = say_failure,
         .tick = show_progress,
         .tick_ns = program->lead.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
         .calculation_ns = program->lead.plan.job.calculation_ns,
@@ -185,11 +197,9 @@ static int run(struct program *program)
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;
-    say_faults(program);
+    say_failure(program);
     if (supermaster->losses.count > 0)
         runtime_note_loss(program->runtime);
-    if (supermaster->failure.text[0] != '\0')
-        lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);
     return say_how_it_went(program, lead_finish_output(&program->lead, status));
 }
 
