@@ -110,6 +110,9 @@ START_TEST(a_master_refuses)
         {4, {.type = MESSAGE_REQUEST, .request = {.asks = 1}}, "does not serve it"},
         {4, {.type = MESSAGE_DRAIN}, "does not serve it"},
         {0, {.type = MESSAGE_REQUEST, .request = {.asks = 1}}, "a supermaster does not send"},
+        {0, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
+        {3, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "NEIGHBOUR, which is not for it to send"},
+        {3, {.type = MESSAGE_BOUNDARY, .boundary = {5, 0}}, "BOUNDARY, which is not for it to send"},
         {0, {.type = MESSAGE_REFILL, .refill = {.empty = true}}, NULL},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -173,6 +176,9 @@ START_TEST(a_supermaster_refuses)
         {2, {.type = MESSAGE_LOST, .lost = {.rank = 3}}, "loss of a rank that it does not serve"},
         {2, {.type = MESSAGE_FAILURE, .failure = {.id = 3, .count = 1, .text = ""}}, "failure of a rank"},
         {2, {.type = MESSAGE_PROBLEM, .problem = {3, "no", 2}}, "problem of a rank"},
+        {1, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
+        {2, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
+        {1, {.type = MESSAGE_BOUNDARY, .boundary = {5, 0}}, "not for it to send"},
         {1, {.type = MESSAGE_END}, "not for it to send"},
         {3, {.type = MESSAGE_REQUEST, .request = {.asks = 1}}, "does not serve it"},
         {3, {.type = MESSAGE_DRAIN}, "does not serve it"},
