@@ -13,7 +13,15 @@
 
 #include <string.h>
 
-enum { HEAD_BYTES = 4, RANKS = 7, STEPS_MAX = 200, PARTS_MAX = 4096, RECORD_BYTES = 8, DATA_BYTES = 2048 };
+enum {
+    HEAD_BYTES = 4,
+    RANKS = 7,
+    STEPS_MAX = 200,
+    PARTS_MAX = 4096,
+    RECORD_BYTES = 8,
+    DATA_BYTES = 2048,
+    SEAM_BYTES = 2000
+};
 enum kind { KIND_CENTRAL, KIND_SUPERMASTER, KIND_MASTER, KIND_WORKER, KINDS };
 enum {
     FLAG_OUTPUT = 1,
@@ -22,7 +30,8 @@ enum {
     FLAG_FEEDBACK = 8,
     FLAG_AHEAD = 16,
     FLAG_WEIGHTED = 32,
-    FLAG_LOADS = 64
+    FLAG_LOADS = 64,
+    FLAG_DEPENDENT = 128
 };
 /* Events, by the byte modulo EVENTS; those below EVENT_BYTE_TIMER are messages. */
 enum {
@@ -53,6 +62,7 @@ struct bench {
     struct part parts[PARTS_MAX]; /* ring of those that are to be stored */
     unsigned part_first, part_count;
     uint64_t running, reported; /* iterations of the worker's chunk; 0: none; and of them told of */
+    uint64_t seam, edge;        /* where that chunk ends, and how much of its boundary data is complete */
     bool probing, left;
     bool dropped[RANKS], dropping; /* nothing comes from these */
     bool cut;                      /* the supermaster was dropped: that ends the rank in the middle of the step */
@@ -98,8 +108,14 @@ static void apply(void *context, const struct action *action)
     case ACTION_RUN:
         REQUIRE(bench->running == 0 && action->run.count > 0 && action->run.first <= UINT64_MAX - action->run.count);
         bench->running = action->run.count;
-        bench->reported = 0;
+        bench->seam = action->run.first + action->run.count;
+        bench->reported = bench->edge = 0;
         break;
+    case ACTION_BOUNDARY:
+        REQUIRE(action->boundary.bytes > 0 && action->boundary.bytes <= SEAM_BYTES &&
+                action->boundary.offset <= SEAM_BYTES - action->boundary.bytes && action->boundary.from < RANKS);
+        break;
+    case ACTION_INHERIT: REQUIRE(bench->running == 0); break;
     case ACTION_STORE:
     case ACTION_COLLECT: note_part(bench, action); break;
     case ACTION_JOURNAL: REQUIRE(action->journal.count > 0); break;
@@ -148,6 +164,9 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
         .probe = bench->flags & FLAG_PROBE,
         .ask_ahead = bench->flags & FLAG_AHEAD,
         .journal = bench->flags & FLAG_JOURNAL,
+        .distance = bench->flags & FLAG_DEPENDENT ? head[1] % 3 + 1u : 0,
+        .once = bench->flags & FLAG_DEPENDENT,
+        .childless = bench->flags & FLAG_DEPENDENT,
     };
     if (supermaster_init(&bench->supermaster, &config, &error) < 0) {
         require_one_line(error.text);
@@ -168,6 +187,9 @@ static int init_master(struct bench *bench)
         .record_bytes = bench->flags & FLAG_OUTPUT ? RECORD_BYTES : 0,
         .feedback = bench->flags & FLAG_FEEDBACK,
         .sync = bench->flags & FLAG_JOURNAL,
+        .distance = bench->flags & FLAG_DEPENDENT ? 2 : 0,
+        .once = bench->flags & FLAG_DEPENDENT,
+        .childless = bench->flags & FLAG_DEPENDENT,
     };
     REQUIRE(master_init(&bench->master, &config) == 0);
     bench->machine = master_machine(&bench->master);
@@ -182,6 +204,9 @@ static int init_worker(struct bench *bench, const uint8_t *head)
         .probe = bench->flags & FLAG_PROBE,
         .ask_ahead = bench->flags & FLAG_AHEAD ? ASK_AHEAD_FIXED : ASK_AHEAD_AUTO,
         .ask_ahead_chunks = head[3] % ASKS_MAX + 1,
+        .boundary_bytes = bench->flags & FLAG_DEPENDENT ? SEAM_BYTES : 0,
+        .end = 1000,
+        .topology = &bench->topology,
     };
     worker_init(&bench->worker, &config);
     bench->machine = worker_machine(&bench->worker);
@@ -251,9 +276,24 @@ static void step_stored(struct bench *bench, bool ok)
     step(bench, &event);
 }
 
-/* The chunk, or by an odd byte a part of it, is over. */
+/* More of the boundary data of the running chunk, all of them where nothing is left. */
+static void step_edge(struct bench *bench, bool whole)
+{
+    struct event event = {.type = EVENT_EDGE};
+    if (!(bench->flags & FLAG_DEPENDENT) || bench->running == 0 || bench->edge == SEAM_BYTES)
+        return;
+    bench->edge = whole ? SEAM_BYTES : bench->edge + (SEAM_BYTES - bench->edge + 1) / 2;
+    event.edge = (struct edge_event){bench->seam, records, bench->edge};
+    step(bench, &event);
+}
+
+/* The chunk, or by an odd byte a part of it, is over; or some of its boundary data are. */
 static void step_computed(struct bench *bench, uint8_t byte)
 {
+    bool edge = bench->flags & FLAG_DEPENDENT && byte / EVENTS & 2;
+    step_edge(bench, !edge);
+    if (edge || bench->left)
+        return;
     uint64_t left = bench->running - bench->reported; /* 0 where the last one has failed */
     bool output = bench->flags & FLAG_OUTPUT;
     bool part = output && byte / EVENTS & 1 && left > 1;

@@ -282,7 +282,7 @@ def steps(machine, technique, flags, length, *events):
 
 
 CENTRAL, SUPERMASTER, MASTER, WORKER = range(4)
-OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD, LOADS = 1, 2, 4, 8, 16, 64
+OUTPUT, PROBE, JOURNAL, FEEDBACK, AHEAD, LOADS, DEPENDENT = 1, 2, 4, 8, 16, 64, 128
 TIMER, STORED, LOST, COMPUTED, DRAIN, PROBLEM, FAILED = range(4, 11)
 ASK, GOODBYE, END = request(0, 1, 0, own=bytes(32)), MESSAGES["goodbye"], header(0x14)
 
@@ -311,6 +311,14 @@ LIVES = {
         (1, request(chunk=1, own=completion(load=256))), *BYE),
     "supermaster-loads": steps(SUPERMASTER, 8, LOADS, 156, (1, loads((3, 640))), (1, report(1)), (2, loads((3, 256)))),
     "master-loads": steps(MASTER, 0, LOADS, 0, (3, request(0, 1, 0, own=completion(0, 0, 0, 0, 0, 640))), (0, refill((0, 10, 3)))),
+    "central-dependent": steps(CENTRAL, 1, DEPENDENT, 5, (1, ASK), (2, ASK), (1, ASK), (1, request(chunk=1, asks=2)), (2, request(chunk=1)), *BYE),
+    "supermaster-dependent": steps(SUPERMASTER, 8, DEPENDENT, 156, (1, report(1)), (2, report(1)), (2, neighbour(2**18, 5)), (1, report(1)),
+        (1, neighbour(99, 3)), (1, GOODBYE)),
+    "master-dependent": steps(MASTER, 0, DEPENDENT, 0, (3, ASK), (5, ASK), (0, refill((10, 10, 5), (20, 10, 3), (40, 10, 6))), (0, neighbour(50, 4)),
+        (6, ASK), (0, neighbour(30, 4)), (0, neighbour(30, 4)), (3, request(chunk=1)), (0, END), (3, GOODBYE)),
+    "worker-dependent": steps(WORKER, 0, DEPENDENT | AHEAD, 1, (4, boundary(10, 0)), (1, given(1, 10, 10)), (1, given(2, 20, 10)), COMPUTED + 22,
+        (4, boundary(10, 8)), COMPUTED, COMPUTED, (1, neighbour(30, 6)), (5, boundary(77, 0, 4, struct.pack("<Q", 1000))), (5, boundary(77, 9)),
+        (1, END)),
     "central-output": steps(CENTRAL, 1, OUTPUT, 5, (1, ASK), (1, request(3, chunk=1, tail=bytes(8))), STORED,
         (1, request(3, chunk=2, tail=bytes(8))), LOST, *BYE),
     "central-probe": steps(CENTRAL, 7, PROBE, 156, *[(rank, told(rank)) for rank in range(1, 7)], (1, ASK), (1, request(chunk=1)), TIMER),
