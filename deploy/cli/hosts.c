@@ -41,19 +41,11 @@ static bool is_name(const char *name, size_t length)
     return true;
 }
 
-static int refuse_name(const char *name, size_t length, struct error *error)
-{
-    size_t shown = 0;
-    while (shown < length && shown < 100 && (unsigned char)name[shown] >= ' ')
-        shown++;
-    return error_set(error, "'%.*s' is no host name", (int)shown, name);
-}
-
 int hosts_add(struct hosts *hosts, const char *name, size_t length, uint64_t slots, struct error *error)
 {
     char copy[HOST_NAME_BYTES];
     if (!is_name(name, length))
-        return refuse_name(name, length, error);
+        return error_set(error, "'%.*s' is no host name", (int)(length < 100 ? length : 100), name);
     snprintf(copy, sizeof copy, "%.*s", (int)length, name);
     struct host *host = find_host(hosts, copy);
     if (host == NULL) {

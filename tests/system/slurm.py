@@ -61,6 +61,10 @@ class Slurm:
         self.nodes.__enter__()
         try:
             self._start()
+        except AssertionError as late:
+            said = self.last_words()
+            self.__exit__()
+            raise OSError(f'Slurm does not start here, {late}: {said}') from None
         except BaseException:
             self.__exit__()
             raise
