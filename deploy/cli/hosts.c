@@ -193,11 +193,25 @@ static struct host *least_loaded(struct hosts *hosts)
     return least;
 }
 
+/* What each host gets in any case, which is its share, rounded down; returns how many workers that are. To go on one by
+ * one from there comes to the same as from nothing: that way, d'Hondt's, gives nobody less. */
+static unsigned deal_shares(struct hosts *hosts, unsigned workers)
+{
+    uint64_t total = 0, dealt = 0;
+    for (unsigned i = 0; i < hosts->count; i++)
+        total += size_of(&hosts->items[i]);
+    for (unsigned i = 0; i < hosts->count; i++) {
+        hosts->items[i].workers = total > 0 ? (unsigned)(workers * size_of(&hosts->items[i]) / total) : 0;
+        dealt += hosts->items[i].workers;
+    }
+    return (unsigned)dealt;
+}
+
 void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers)
 {
     for (unsigned i = 0; i < hosts->count; i++)
         hosts->items[i].masters = masters_of(hosts, i, masters);
-    for (unsigned w = 0; w < workers; w++)
+    for (unsigned w = deal_shares(hosts, workers); w < workers; w++)
         least_loaded(hosts)->workers++;
 }
 

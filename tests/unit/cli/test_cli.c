@@ -181,6 +181,37 @@ START_TEST(cores_are_left_to_masters)
 }
 END_TEST
 
+/* One by one to whoever is then the least loaded, the first of several. */
+static void deal_slowly(const unsigned *slots, unsigned count, unsigned workers, unsigned *dealt)
+{
+    for (unsigned w = 0; w < workers; w++) {
+        unsigned least = 0;
+        for (unsigned i = 1; i < count; i++)
+            if ((dealt[i] + 1) * slots[least] < (dealt[least] + 1) * slots[i])
+                least = i;
+        dealt[least]++;
+    }
+}
+
+START_TEST(dealing_by_shares_is_dealing_one_by_one)
+{
+    static const unsigned slots[][5] = {{4, 2, 1, 1, 7}, {3, 3, 3, 3, 3}, {64, 1, 1, 1, 1}, {5, 7, 11, 13, 2}};
+    char list[60];
+    snprintf(list, sizeof list, "a:%u,b:%u,c:%u,d:%u,e:%u", slots[_i][0], slots[_i][1], slots[_i][2], slots[_i][3],
+             slots[_i][4]);
+    for (unsigned workers = 0; workers < 300; workers++) {
+        unsigned dealt[5] = {0};
+        ck_assert_int_eq(hosts_parse_list(&hosts, list, &error), 0);
+        hosts_deal(&hosts, 1, 7); /* a launch before this one */
+        hosts_deal(&hosts, 0, workers);
+        deal_slowly(slots[_i], 5, workers, dealt);
+        for (unsigned i = 0; i < 5; i++)
+            ck_assert_uint_eq(hosts.items[i].workers, dealt[i]);
+        hosts_fini(&hosts);
+    }
+}
+END_TEST
+
 START_TEST(words_can_be_pasted_into_a_shell)
 {
     struct words words = {0};
@@ -213,6 +244,7 @@ int main(void)
     tcase_add_test(tests, a_file_without_hosts_is_refused);
     tcase_add_test(tests, workers_are_dealt_by_size_and_masters_in_turn);
     tcase_add_test(tests, cores_are_left_to_masters);
+    tcase_add_loop_test(tests, dealing_by_shares_is_dealing_one_by_one, 0, 4);
     tcase_add_test(tests, words_can_be_pasted_into_a_shell);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
