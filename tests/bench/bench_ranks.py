@@ -43,7 +43,8 @@ def memory(process):
     found = {}
     for pid in ranks_of(process, [SUPERMASTER, MASTER, WORKER]):
         with contextlib.suppress(OSError):
-            found.setdefault(os.path.basename(os.path.realpath(f'/proc/{pid}/exe')), []).append(pss_kib(pid) / 1024)
+            used = pss_kib(pid) / 1024
+            found.setdefault(os.path.basename(os.path.realpath(f'/proc/{pid}/exe')), []).append(used)
     return {name: statistics.median(values) for name, values in found.items()}, sum(map(sum, found.values()))
 
 
