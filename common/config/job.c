@@ -159,6 +159,11 @@ static int take_report(void *target, const char *value, struct error *error)
     return take_path(((struct job *)target)->report, value, error);
 }
 
+static int take_costs(void *target, const char *value, struct error *error)
+{
+    return take_path(((struct job *)target)->costs, value, error);
+}
+
 static int take_journal(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -312,6 +317,8 @@ static const struct option_row results[] = {
      take_max_output},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
      take_report},
+    {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
+     "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads", take_costs},
     {"progress", 0, "auto|always|never", "auto, always, never",
      "show a progress line; auto: when standard error is a terminal (default auto)", take_progress},
     {NULL},
@@ -513,6 +520,8 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return -1;
     if (check_names(job, error) < 0 || check_technique(job, error) < 0)
         return -1;
+    if (job->costs[0] != '\0' && job->threads != 1)
+        return error_set(error, "--record-costs: the threads of a worker share its chunks; accepted: with --threads 1");
     return check_thread_technique(job, error);
 }
 

@@ -54,6 +54,7 @@ struct job {
     char power_file[JOB_PATH_MAX]; /* or the list */
     char output[JOB_PATH_MAX];     /* empty: no output */
     char report[JOB_PATH_MAX];     /* empty: no report */
+    char costs[JOB_PATH_MAX];      /* --record-costs; empty: they are not recorded */
     char journal[JOB_PATH_MAX];    /* empty: the output's name and JOB_JOURNAL_ENDING */
     bool journal_off;
     enum job_durability durability;

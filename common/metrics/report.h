@@ -67,6 +67,9 @@ struct report_simulation {
     const char *platform; /* its name, or that of its file */
     unsigned nodes;       /* that it has */
     const char *costs;    /* a file or a distribution, or "model" */
+    /* The share of the loop time for which they were busy with events, of the masters the one that was so most; below 0
+     * where that is not known. */
+    double supermaster_busy, master_busy;
 };
 
 struct report {

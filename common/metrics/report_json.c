@@ -218,11 +218,16 @@ static json_t *failures(const struct report *report)
 
 static void set_simulated(json_t *object, const struct report_simulation *simulated)
 {
-    if (simulated != NULL)
-        json_object_set_new(object, "simulated",
-                            json_pack("{s:s, s:o, s:o, s:o}", "backend", simulated->backend, "platform",
-                                      string(simulated->platform), "platform_nodes", integer(simulated->nodes), "costs",
-                                      string(simulated->costs)));
+    if (simulated == NULL)
+        return;
+    json_t *facts =
+        json_pack("{s:s, s:o, s:o, s:o}", "backend", simulated->backend, "platform", string(simulated->platform),
+                  "platform_nodes", integer(simulated->nodes), "costs", string(simulated->costs));
+    if (simulated->supermaster_busy >= 0)
+        json_object_set_new(facts, "supermaster_busy", real(simulated->supermaster_busy));
+    if (simulated->master_busy >= 0)
+        json_object_set_new(facts, "master_busy", real(simulated->master_busy));
+    json_object_set_new(object, "simulated", facts);
 }
 
 static json_t *make_head(const struct report *report)

@@ -83,6 +83,12 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
     bool model = strcmp(simulated->costs, "model") == 0;
     text_add(text, "  simulated    platform %s, backend %s; costs %s%s\n", simulated->platform, simulated->backend,
              model ? "by the kernel's model" : "of ", model ? "" : simulated->costs);
+    if (simulated->supermaster_busy >= 0)
+        text_add(text, "  busy         supermaster %.1f %% of the time", 100 * simulated->supermaster_busy);
+    if (simulated->master_busy >= 0)
+        text_add(text, ", masters up to %.1f %%", 100 * simulated->master_busy);
+    if (simulated->supermaster_busy >= 0)
+        text_add(text, "\n");
 }
 
 /* "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */

@@ -50,6 +50,8 @@ int lead_create_files(struct lead *lead)
     struct error inner;
     if (plan->job.report[0] != '\0' && file_check_writable(plan->job.report, &inner) < 0)
         return error_set(&lead->error, "--report: cannot write %s", inner.text);
+    if (plan->job.costs[0] != '\0' && file_check_writable(plan->job.costs, &inner) < 0)
+        return error_set(&lead->error, "--record-costs: cannot write %s", inner.text);
     int result = resume_begin(&lead->resume, plan, &lead->error);
     if (result == 0 && plan->collect)
         result = resume_create_output(&lead->resume, plan, &lead->error);

@@ -22,8 +22,7 @@ int command_simulate(int argc, char **argv)
     struct error error;
     int status, made = simulation_make(&simulation, argc, argv, &error);
     if (made > 0) {
-        const struct options all = simulation_options();
-        status = show_page("hdss simulate", &all, made);
+        status = show_page("hdss simulate", &simulation_own_options, made);
     } else {
         status = made < 0 ? -1 : run(&simulation, &error);
         if (status < 0) {

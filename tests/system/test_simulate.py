@@ -26,7 +26,9 @@ def test_same_input_same_bytes():
 
 def test_report_is_that_of_a_run_and_says_that_it_is_simulated():
     figures, result = simulate([*SMALL, *LOOP])
-    assert figures['simulated'] == {'backend': 'virtual', 'platform': 'two-speeds', 'platform_nodes': 2048, 'costs': 'exponential:mean=500'}
+    simulated = figures['simulated']
+    assert 0 < simulated.pop('supermaster_busy') < 1 and 0 < simulated.pop('master_busy') < 1
+    assert simulated == {'backend': 'virtual', 'platform': 'two-speeds', 'platform_nodes': 2048, 'costs': 'exponential:mean=500'}
     assert figures['topology'] == 'hierarchical' and figures['masters'] == 3 and figures['workers'] == 12 and figures['done'] == 5000
     assert figures['started_at'] is None and figures['checksum'] is None
     assert sum(worker['iterations'] for worker in figures['worker_stats']) == 5000
@@ -64,6 +66,20 @@ def test_costs_of_a_file():
         file.write('# first count us\n0 100 1000\n100 900 10\n')
     figures, _ = simulate(['--workers', 2, '--costs', './costs', 'synthetic', 'iterations=1000'])
     assert abs(figures['compute_s'] - 0.109) < 1e-6, figures['compute_s']
+
+
+def test_costs_that_a_run_has_recorded():
+    """Sleeping iterations that grow: the blocks of the file do, too, and cover the loop; a simulation of it takes as long."""
+    loop = ['synthetic', 'iterations=400', 'mean=1000', 'distribution=increasing', 'mode=sleep']
+    result = run([HDSS, 'run', '--masters', 1, '--workers', 2, '--technique', 'css:chunk=20', '--progress', 'never', '--record-costs', 'costs.txt', *loop])
+    assert result.status == 0, str(result)
+    with open('costs.txt') as file:
+        lines = [line.split() for line in file if not line.startswith('#')]
+    blocks = [(int(first), int(count), float(us)) for first, count, us in lines]
+    assert [(first, count) for first, count, _ in blocks] == [(20 * i, 20) for i in range(20)], blocks
+    assert blocks[-1][2] > blocks[0][2] and not [name for name in os.listdir() if name.endswith('.part')]
+    figures, _ = simulate(['--workers', 2, '--masters', 1, '--costs', 'costs.txt', *loop])
+    assert figures['done'] == 400 and abs(figures['compute_s'] - sum(count * us for _, count, us in blocks) / 1e6) < 1e-5
 
 
 def test_failed_nodes_are_survived():

@@ -6,6 +6,7 @@
 #include "common/runtime/mpi/runtime.h"
 #include "common/runtime/lead.h"
 #include "common/runtime/status.h"
+#include "common/runtime/timings.h"
 #include "supermaster/figures.h"
 
 #include <inttypes.h>
@@ -20,7 +21,9 @@ struct program {
     struct supermaster supermaster;
     bool supermaster_ready;
     unsigned losses_said, failures_said;
-    bool failure_said; /* why the run fails */
+    bool failure_said;     /* why the run fails */
+    unsigned *costs_ranks; /* [costs_count] of the workers, which write costs; owned */
+    unsigned costs_count;
 };
 
 /* --- the job --- */
@@ -218,6 +221,17 @@ static char **add_inputs(const struct plan *plan, int *argc, char **argv, char o
     return words;
 }
 
+/* The topology goes before the costs are there. */
+static void note_costs_ranks(struct program *program)
+{
+    const struct topology *topology = program->topology;
+    size_t bytes = topology->workers * sizeof *program->costs_ranks;
+    if (program->lead.plan.job.costs[0] != '\0' && (program->costs_ranks = malloc(bytes)) != NULL) {
+        memcpy(program->costs_ranks, topology->worker_rank, bytes);
+        program->costs_count = topology->workers;
+    }
+}
+
 /* Shares the job and runs it. Returns the exit status. */
 static int share_and_run(struct program *program, int argc, char **argv)
 {
@@ -232,7 +246,21 @@ static int share_and_run(struct program *program, int argc, char **argv)
     char option[32], **words = add_inputs(&program->lead.plan, &argc, argv, option);
     bool shared = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, &status, &count) != NULL;
     free(words);
-    return shared ? run(program) : status;
+    if (!shared)
+        return status;
+    note_costs_ranks(program);
+    return run(program);
+}
+
+/* Of what the workers have written; they have left. */
+static int join_costs(struct program *program, int status)
+{
+    struct lead *lead = &program->lead;
+    if (lead->plan.job.costs[0] == '\0' || program->costs_ranks == NULL ||
+        timings_join(lead->plan.job.costs, program->costs_ranks, program->costs_count, &lead->error) == 0)
+        return status;
+    lead_say_failure(lead, lead->error.text, lead->rank);
+    return EXIT_STATUS_FAILED;
 }
 
 /* Leaves MPI, where no rank was lost: returns whether one was. */
@@ -266,6 +294,8 @@ int supermaster_program(int argc, char **argv, const char *version)
         terminal_init(&lead->terminal, lead->plan.job.progress);
         status = share_and_run(&program, argc, argv);
         lossy = finish(&program, status);
+        status = join_costs(&program, status);
+        free(program.costs_ranks);
         lead_clear_away(lead);
     }
     status_tell_end(role_name(ROLE_SUPERMASTER), status, lossy);

@@ -8,6 +8,7 @@
 #include "common/runtime/plan.h"
 #include "common/runtime/programs/follow.h"
 #include "common/runtime/programs/programs.h"
+#include "common/runtime/timings.h"
 #include "worker/exec/crew.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/pipeline.h"
@@ -29,6 +30,8 @@ struct program {
     struct team team;         /* of several */
     struct pipeline pipeline; /* where iterations depend on those before them */
     struct load_meter meter;
+    struct timings timings;            /* with --record-costs */
+    uint64_t timed_first, timed_count; /* the chunk that runs */
 };
 
 static void probe(void *context, struct speed *speed)
@@ -43,6 +46,37 @@ static void begin_chunk(void *context, uint64_t first, uint64_t count, uint64_t 
     if (careful)
         exec_take_care(exec);
 }
+
+/* --- with --record-costs --- */
+
+static void begin_timed_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    struct program *program = context;
+    program->timed_first = first;
+    program->timed_count = count;
+    begin_chunk(context, first, count, mark, careful);
+}
+
+static enum turn advance_timed(void *context, struct event *event)
+{
+    struct program *program = context;
+    enum turn turn = exec_advance(&program->exec, event);
+    if (turn == TURN_EVENT && event->type == EVENT_FINISHED && program->timed_count > 0)
+        timings_add(&program->timings, program->timed_first, program->timed_count,
+                    (double)event->chunk.compute_ns / 1000 / (double)program->timed_count / program->options.slowdown);
+    return turn;
+}
+
+static void write_costs(struct program *program)
+{
+    const char *path = program->plan.job.costs;
+    if (path[0] != '\0' && program->failure == NULL &&
+        timings_write_part(&program->timings, path, runtime_rank(program->runtime), &program->error) < 0)
+        fprintf(stderr, "worker: rank %u: --record-costs: %s\n", runtime_rank(program->runtime), program->error.text);
+    timings_fini(&program->timings);
+}
+
+/* --- */
 
 static void set_mark(void *context, uint64_t mark)
 {
@@ -307,6 +341,10 @@ static int drive(void *context)
                              : program->threads > 1            ? several_threads
                                                                : one_thread;
     effects.context = program;
+    if (program->plan.job.costs[0] != '\0') {
+        effects.run = begin_timed_chunk;
+        effects.advance = advance_timed;
+    }
     effects.meter = is_weighed(program) ? &program->meter : NULL;
     return runtime_drive(program->runtime, &machine, &effects, program->failure);
 }
@@ -316,6 +354,7 @@ static int run_kernel(struct program *program)
     if (program->threads == 1 || program->failure != NULL) {
         program->threads = 1;
         int status = drive(program);
+        write_costs(program);
         exec_fini(&program->exec);
         pipeline_fini(&program->pipeline);
         return status;

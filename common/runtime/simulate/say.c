@@ -5,6 +5,7 @@
 #include "common/metrics/summary.h"
 #include "common/runtime/terminal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,12 @@ static int write_report(const struct simulation *simulation, const struct report
     return result;
 }
 
+/* In parts of the loop time; below 0 where it is not known. */
+static double share(const struct report *report, double busy_s)
+{
+    return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;
+}
+
 int simulation_say(const struct simulation *simulation, struct report *report, int status)
 {
     const struct report_simulation simulated = {
@@ -31,6 +38,8 @@ int simulation_say(const struct simulation *simulation, struct report *report, i
         .platform = simulation->platform.name,
         .nodes = simulation->platform.nodes,
         .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
+        .supermaster_busy = share(report, simulation->supermaster_busy_s),
+        .master_busy = simulation->masters > 0 ? share(report, simulation->master_busy_s) : -1,
     };
     struct terminal terminal;
     terminal_init(&terminal, JOB_PROGRESS_NEVER);

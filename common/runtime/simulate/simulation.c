@@ -104,7 +104,7 @@ static const struct option_row simulation_rows[] = {
     {NULL},
 };
 
-static const struct options own_options = {
+const struct options simulation_own_options = {
     .usage = "hdss simulate [OPTION]... KERNEL [KEY=VALUE]...",
     .about =
         "Runs KERNEL on a simulated machine: the same supermaster, masters and workers exchange the same messages, in "
@@ -113,13 +113,13 @@ static const struct options own_options = {
     .notes = "All options of the job are accepted as well: `supermaster --help` shows them. Nothing is computed or "
              "written but the report; with --output the results' way to the masters takes its time.\n"
              "Example:\n"
-             "    hdss simulate --platform ranger --masters 16 --workers 8192 --technique dfss adjoint n=800\n"
+             "    hdss simulate --platform ranger --masters 16 --workers 8192 adjoint n=800\n"
              "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a drain.",
 };
 
 struct options simulation_options(void)
 {
-    struct options all = own_options;
+    struct options all = simulation_own_options;
     const struct option_section *section = job_options()->sections;
     for (unsigned i = 2; i + 1 < OPTIONS_SECTIONS_MAX && section->title != NULL; section++)
         if (section->rows != options_common)
@@ -141,7 +141,7 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
     simulation->words[simulation->word_count++] = name;
     options_reader_init(&reader, &all, argc, argv);
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
-        if (word.row != NULL && options_find(&own_options, word.row->name) != NULL) {
+        if (word.row != NULL && options_find(&simulation_own_options, word.row->name) != NULL) {
             int result = option_apply(&word, simulation, error);
             if (result != 0)
                 return result;
@@ -350,7 +350,7 @@ static int check_job(const struct simulation *simulation, struct error *error)
 
 int simulation_make(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
-    *simulation = (struct simulation){.workers = 16};
+    *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
     int result = read_words(simulation, argc, argv, error);
     if (result == 0)
         result = plan_make(&simulation->plan, simulation->word_count, simulation->words, error);

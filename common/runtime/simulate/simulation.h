@@ -39,9 +39,12 @@ struct simulation {
     double *rank_speeds;             /* [ranks] of what else it does; owned */
     struct simulation_event *events; /* [event_count] owned */
     unsigned event_count;
+    /* Noted by the run: how long the supermaster and the busiest master were busy with events; below 0: not known. */
+    double supermaster_busy_s, master_busy_s;
 };
 
-/* The options of `hdss simulate` and of a job, in one table. */
+/* The options of `hdss simulate`; and with those of a job, in one table. */
+extern const struct options simulation_own_options;
 struct options simulation_options(void);
 
 /* Reads the command line (argv[0] is not looked at) and makes all ready. 0; OPTIONS_HELP or OPTIONS_VERSION; -1 with

@@ -46,7 +46,8 @@ static unsigned ranks_on(const struct placement *placement, unsigned node)
     return count;
 }
 
-static void add_faults(struct fault_list *faults, const struct placement *placement, const struct simulation_event *event)
+static void add_faults(struct fault_list *faults, const struct placement *placement,
+                       const struct simulation_event *event)
 {
     for (unsigned rank = 0; rank < placement->ranks; rank++) {
         if (placement->node_of[rank] != event->node)
@@ -133,6 +134,14 @@ static int make_model(struct machine_model *model, const struct simulation *simu
     return model->site != NULL ? 0 : -1;
 }
 
+static double busy_s(const struct virtual_cluster *cluster, unsigned first, unsigned count)
+{
+    uint64_t most = 0;
+    for (unsigned rank = first; rank < first + count; rank++)
+        most = virtual_busy_ns(cluster, rank) > most ? virtual_busy_ns(cluster, rank) : most;
+    return (double)most / 1e9;
+}
+
 static int say(const struct simulation *simulation, const struct virtual_result *result, const char *version,
                struct error *error)
 {
@@ -156,7 +165,7 @@ static int say(const struct simulation *simulation, const struct virtual_result 
     return status;
 }
 
-static int run_with(const struct simulation *simulation, const double *powers, const struct fault_list *faults,
+static int run_with(struct simulation *simulation, const double *powers, const struct fault_list *faults,
                     const char *version, struct error *error)
 {
     struct machine_model model;
@@ -170,6 +179,8 @@ static int run_with(const struct simulation *simulation, const double *powers, c
     int status = -1;
     if (cluster != NULL) {
         const struct virtual_result result = virtual_run(cluster);
+        simulation->supermaster_busy_s = busy_s(cluster, 0, 1);
+        simulation->master_busy_s = busy_s(cluster, 1, simulation->masters);
         status = say(simulation, &result, version, error);
     }
     virtual_free(cluster);

@@ -223,7 +223,10 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
         apply(cluster, rank, &actions->items[i], data);
     faults_after_event(cluster, rank);
     schedule_timer(cluster, rank);
-    node->busy_until_ns = cluster->now_ns + service_ns(cluster, node);
+    uint64_t busy_ns = service_ns(cluster, node);
+    node->busy_until_ns = cluster->now_ns + busy_ns;
+    if (cluster->supermaster.first_assign_ns != NEVER && cluster->now_ns >= cluster->supermaster.first_assign_ns)
+        node->busy_ns += busy_ns;
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
     lose_dropped(cluster, rank);
@@ -430,6 +433,11 @@ static void schedule_beginning(struct virtual_cluster *cluster)
     for (unsigned i = 0; i < config->fault_count; i++)
         if (config->faults[i].at_event == 0)
             cluster_schedule(cluster, &(struct future){.at_ns = config->faults[i].at_ns, .fault_plus_1 = i + 1});
+}
+
+uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank)
+{
+    return cluster->nodes[rank].busy_ns;
 }
 
 const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster)

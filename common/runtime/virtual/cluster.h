@@ -171,6 +171,9 @@ void virtual_free(struct virtual_cluster *cluster);
 /* The supermaster as it is, also while the cluster runs: for what `trace` wants to look at. */
 const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster);
 
+/* How long a rank was busy with events since the first chunk was assigned. */
+uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank);
+
 /* Runs to the end (or to the limit). */
 struct virtual_result virtual_run(struct virtual_cluster *cluster);
 

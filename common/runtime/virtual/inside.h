@@ -59,6 +59,7 @@ struct node {
     struct future *queue_first, **queue_last; /* what arrived while it was busy */
     unsigned wakes;                           /* scheduled */
     uint64_t handled;                         /* events */
+    uint64_t busy_ns;                         /* with them, since the first chunk was assigned */
     double service_factor;                    /* 1 until it is slowed down */
     uint64_t stalled_until_ns;
     bool sync_failed; /* what it would say next is not so */
