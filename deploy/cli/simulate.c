@@ -13,6 +13,8 @@ static int run(struct simulation *simulation, struct error *error)
 {
     if (simulation->backend == SIMULATION_SIMGRID)
         return error_set(error, "--backend simgrid: this build of HDSS has no SimGrid; accepted: virtual");
+    if (simulation->flat)
+        return simulation_run_flat(simulation, HDSS_VERSION, error);
     return simulation_run_virtual(simulation, HDSS_VERSION, error);
 }
 

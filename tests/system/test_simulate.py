@@ -82,6 +82,15 @@ def test_costs_that_a_run_has_recorded():
     assert figures['done'] == 400 and abs(figures['compute_s'] - sum(count * us for _, count, us in blocks) / 1e6) < 1e-5
 
 
+def test_workers_that_draw_themselves():
+    """All get about the same of equal iterations, in nearly no time; a counter that many want at once is what limits them."""
+    figures, _ = simulate(['--workers', 64, '--dca', 'rma', '--technique', 'gss', '--costs', 'constant:mean=100', 'synthetic', 'iterations=64000'])
+    assert figures['topology'] == 'dca-rma' and figures['done'] == 64000 and figures['efficiency'] > 0.98, figures['efficiency']
+    assert sum(worker['iterations'] for worker in figures['worker_stats']) == 64000
+    crowded, _ = simulate(['--workers', 1024, '--dca', 'rma', '--technique', 'ss', '--costs', 'constant:mean=10', 'synthetic', 'iterations=100000'])
+    assert crowded['elapsed_s'] > 100000 * 90e-9, crowded['elapsed_s']
+
+
 def test_failed_nodes_are_survived():
     figures, result = simulate(['--workers', 32, '--platform', 'ranger', '--fail-nodes', '1@1', '--technique', 'ss', '--costs', 'constant:mean=1000',
                                 'synthetic', 'iterations=20000'])
@@ -130,7 +139,9 @@ def test_wrong_use():
     refuses(['--slowdown', '1,2', *LOOP], '--slowdown', '16 workers')
     refuses(['--threads', 2, *LOOP], '--threads')
     refuses(['--weighting', 'acp', *LOOP], 'acp')
-    refuses(['--dca', 'rma', *LOOP], '--dca')
+    refuses(['--dca', 'node', *LOOP], '--dca', 'rma')
+    refuses(['--dca', 'rma', '--masters', 2, *LOOP], '--masters', '--dca')
+    refuses(['--dca', 'rma', '--technique', 'dfss', *LOOP], 'dfss', 'closed form')
     refuses(['spinimage'], 'spinimage', '--costs')
     refuses(['nope'], 'nope')
     refuses([], 'no kernel')

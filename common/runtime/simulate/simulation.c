@@ -80,6 +80,13 @@ static int take_fail_nodes(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int take_dca(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->flat = true;
+    return strcmp(value, "rma") == 0 ? 0 : -1;
+}
+
 #define SLOW_ACCEPTED "NODE:FACTOR@SECONDS or NODE:FACTOR@SECONDS-SECONDS, with commas between them"
 #define FAIL_ACCEPTED "NODE@SECONDS, with commas between them"
 
@@ -89,6 +96,8 @@ static const struct option_row simulation_rows[] = {
      "masters; with 0 the supermaster serves the workers itself (default 0)", take_masters},
     {"platform", 0, "NAME|FILE", "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
      "the machine: ranger, cluster, two-speeds, two-sites, or a file (default cluster)", take_platform},
+    {"dca", 0, "rma", "rma; two-sided and node are not simulated",
+     "workers alone, which draw their chunks themselves, by one atomic operation each: see worker(1)", take_dca},
     {"backend", 0, BACKENDS, "virtual, simgrid",
      "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)", take_backend},
     {"costs", 0, "FILE|SPEC", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
@@ -184,8 +193,8 @@ static int make_platform(struct simulation *simulation, struct error *error)
     } else if (platform_find(&simulation->platform, name, &inner) < 0) {
         return error_set(error, "--platform: %s", inner.text);
     }
-    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, simulation->workers,
-                       &inner) < 0)
+    unsigned with_leader = simulation->workers - simulation->flat; /* rank 0 leads, or is a worker */
+    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader, &inner) < 0)
         return error_set(error, "--platform %s: %s", name, inner.text);
     return 0;
 }
@@ -224,7 +233,7 @@ static int make_speeds(struct simulation *simulation, struct error *error)
     for (unsigned i = 0; i < placement->ranks; i++)
         simulation->rank_speeds[i] = placement->speed[placement->node_of[i]];
     for (unsigned w = 0; w < simulation->workers; w++)
-        simulation->worker_speeds[w] = simulation->rank_speeds[1 + simulation->masters + w];
+        simulation->worker_speeds[w] = simulation->rank_speeds[!simulation->flat + simulation->masters + w];
     return apply_slowdown(simulation, error);
 }
 
@@ -342,6 +351,12 @@ static int check_job(const struct simulation *simulation, struct error *error)
         return error_set(error, "--weighting acp: nobody else computes on a simulated machine; accepted: none, power");
     if (job_resumes(job))
         return error_set(error, "--resume: a simulated run has nothing to go on from");
+    if (simulation->flat && simulation->masters > 0)
+        return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
+    if (simulation->flat && simulation->backend != SIMULATION_VIRTUAL)
+        return error_set(error, "--dca: simulated by the backend virtual only");
+    if (simulation->flat && simulation->workers < 2)
+        return error_set(error, "--workers 1: accepted with --dca: from 2");
     if (simulation->masters > simulation->workers)
         return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
                          simulation->workers);

@@ -24,6 +24,7 @@ struct simulation {
     /* the options */
     unsigned masters, workers;
     enum simulation_backend backend;
+    bool flat;                 /* --dca rma: workers alone, which draw their chunks themselves */
     const char *platform_name; /* as on the command line: a described one, with changes, or a file */
     const char *costs_name;    /* likewise: a file or a distribution; NULL: the kernel's model */
     const char *slowdown_text; /* of the workers; NULL: none */
@@ -58,6 +59,7 @@ static inline double simulation_cost_ns(const struct simulation *simulation, uin
     return costs_ns(simulation->costs, first, count);
 }
 
-/* Runs it in virtual time; prints the summary, writes the report. Returns an enum exit_status; -1 with one line where
- * it cannot run. */
+/* Runs it in virtual time, workers alone or with a supermaster; prints the summary, writes the report. Returns an enum
+ * exit_status; -1 with one line where it cannot run. */
+int simulation_run_flat(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
