@@ -57,6 +57,12 @@ static int find_program(const char *folder, const char *name, char path[PATH_MAX
     return error_set(error, "the program %s is neither in %.200s nor in ../libexec/hdss beside it", name, folder);
 }
 
+int find_own_program(const char *name, char path[PATH_MAX], struct error *error)
+{
+    char folder[PATH_MAX];
+    return own_folder(folder, error) < 0 ? -1 : find_program(folder, name, path, error);
+}
+
 static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];

@@ -6,6 +6,7 @@
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/words.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,3 +41,6 @@ void lineup_fini(struct lineup *lineup);
 /* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
  * line. */
 int compose(struct lineup *lineup, struct words *line, struct error *error);
+
+/* Where a program of the suite is: beside this one, or in ../libexec/hdss. -1 with one line. */
+int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

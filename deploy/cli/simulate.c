@@ -1,18 +1,57 @@
 /* hdss simulate: a job on a machine that is not there. */
 #include "common/runtime/simulate/simulation.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/compose.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 void simulate_grammar(struct grammar *grammar)
 {
     *grammar = (struct grammar){simulation_options(), OPERANDS_KERNEL};
 }
 
-static int run(struct simulation *simulation, struct error *error)
+/* In the other process, which ends with this one. */
+static _Noreturn void become(const char *path, char **argv)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execv(path, argv);
+    fprintf(stderr, "hdss simulate: %s: %s\n", path, strerror(errno));
+    _exit(EXIT_STATUS_FAILED);
+}
+
+/* SimGrid is another program's, which reads the same command line, and says all that is to be said. It is there where
+ * HDSS was built with SimGrid. */
+static int run_simgrid(char **argv, struct error *error)
+{
+    char path[PATH_MAX];
+    int status = 0;
+    if (find_own_program("hdss-simgrid", path, error) < 0)
+        return error_set(error, "--backend simgrid: this build of HDSS has no SimGrid; accepted: virtual");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        become(path, argv);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (child > 0 && WIFEXITED(status))
+        return WEXITSTATUS(status);
+    fprintf(stderr, "hdss simulate: SimGrid has ended without a result (%s)\n",
+            child < 0 ? strerror(errno) : strsignal(WTERMSIG(status)));
+    return EXIT_STATUS_FAILED;
+}
+
+static int run(struct simulation *simulation, char **argv, struct error *error)
 {
     if (simulation->backend == SIMULATION_SIMGRID)
-        return error_set(error, "--backend simgrid: this build of HDSS has no SimGrid; accepted: virtual");
+        return run_simgrid(argv, error);
+    if (simulation_prepare(simulation, NULL, NULL, error) < 0)
+        return -1;
     if (simulation->flat)
         return simulation_run_flat(simulation, HDSS_VERSION, error);
     return simulation_run_virtual(simulation, HDSS_VERSION, error);
@@ -22,11 +61,11 @@ int command_simulate(int argc, char **argv)
 {
     struct simulation simulation;
     struct error error;
-    int status, made = simulation_make(&simulation, argc, argv, &error);
-    if (made > 0) {
-        status = show_page("hdss simulate", &simulation_own_options, made);
+    int status, asked = simulation_read(&simulation, argc, argv, &error);
+    if (asked > 0) {
+        status = show_page("hdss simulate", &simulation_own_options, asked);
     } else {
-        status = made < 0 ? -1 : run(&simulation, &error);
+        status = asked < 0 ? -1 : run(&simulation, argv, &error);
         if (status < 0) {
             fprintf(stderr, "hdss simulate: %s\n", error.text);
             status = EXIT_STATUS_USAGE;

@@ -20,6 +20,7 @@ class Hdss(MesonPackage):
     variant("png", default=True, description="pictures as results")
     variant("openmp", default=True, description="several threads in a worker")
     variant("python", default=True, description="kernels written in Python")
+    variant("simgrid", default=False, description="hdss simulate --backend simgrid")
     variant("plot", default=False, description="pictures of chunk sizes, by gnuplot")
 
     depends_on("c", type="build")
@@ -32,12 +33,13 @@ class Hdss(MesonPackage):
     depends_on("xxhash")
     depends_on("libpng", when="+png")
     depends_on("python@3.8:", type=("build", "link", "run"), when="+python")
+    depends_on("simgrid@3.32: +smpi", when="+simgrid")
     depends_on("gnuplot", type="run", when="+plot")
     depends_on("check", type="test")
 
     def meson_args(self):
         args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
-        for part in ("png", "openmp", "python"):
+        for part in ("png", "openmp", "python", "simgrid"):
             args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
         if self.spec.satisfies("^mpich"):
             args.append("-Dmpi=mpich")

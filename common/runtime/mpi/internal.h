@@ -16,7 +16,9 @@
 /* Control messages that can lie unread before MPI keeps them itself. */
 #define RECEIVES_MAX 16
 /* Control messages on their way out; more must wait for the oldest. */
+#ifndef SENDS_MAX
 #define SENDS_MAX 64
+#endif
 /* Data messages being received at once; further ones wait their turn. */
 #define COLLECTS_MAX 4
 /* Messages handled in one turn, so that timers and signals get theirs. */
@@ -225,6 +227,7 @@ struct net {
     MPI_Request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
     bool receive_held; /* the bytes of the message at receive_head are in use */
+    struct mail *mail; /* of a simulated rank: what has come; borrowed; NULL in a real run */
     struct send_slot sends[SENDS_MAX];
     unsigned send_first, send_count; /* a ring, in the order of sending */
     struct collect collects[COLLECTS_MAX];
@@ -247,6 +250,27 @@ void net_fini(struct net *net);
 
 /* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
+
+/* Where a simulated run (common/runtime/simgrid, which is built with HDSS_SIMULATED) takes over: its ranks wait for a
+ * message where real ones poll, and see messages in the order of their arrival. */
+#ifdef HDSS_SIMULATED
+/* Starts a receive. */
+void net_start(struct net *net, unsigned receive);
+/* A message of so many bytes is about to be sent to `to`. */
+void net_announce(struct net *net, unsigned to, size_t bytes);
+/* Whether a control message has come: then receive_head is its receive. */
+bool net_has_mail(struct net *net, MPI_Status *status);
+#else
+static inline void net_start(struct net *net, unsigned receive)
+{
+    MPI_Start(&net->receives[receive]);
+}
+
+static inline void net_announce(struct net *net, unsigned to, size_t bytes)
+{
+    (void)net, (void)to, (void)bytes;
+}
+#endif
 
 /* Room for one more message; false: progress the sends first. */
 bool net_can_send(const struct net *net);
@@ -300,6 +324,7 @@ struct wait {
     bool far_peers;         /* some messages come from where no doorbell reaches */
     bool patient;           /* nobody waits for this rank while it waits */
     bool drain;             /* a signal asked for it; cleared by the loop */
+    struct net *net;        /* what a simulated rank waits for; borrowed */
     uint64_t idle_since_ns; /* NEVER while busy */
     uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
     uint64_t looked_at_ns;  /* last time at libevent */

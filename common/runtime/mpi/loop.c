@@ -715,6 +715,7 @@ static int driver_init(struct driver *driver)
     driver->wait.work_is_own = driver->effects->helpers_work;
     driver->wait.far_peers = has_far_peers(driver->runtime, driver->effects);
     driver->wait.patient = worker;
+    driver->wait.net = &driver->net;
     driver->next_tick_ns = driver->effects->tick != NULL && driver->effects->tick_ns > 0 ? 0 : NEVER;
     return 0;
 }

@@ -23,7 +23,7 @@ int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulf
     for (unsigned i = 0; i < receives; i++) {
         MPI_Recv_init(net->receive_bytes[i], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, comm,
                       &net->receives[i]);
-        MPI_Start(&net->receives[i]);
+        net_start(net, i);
     }
     return 0;
 }
@@ -31,7 +31,7 @@ int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulf
 /* Starts the receive again whose bytes were in use: not before its message has been answered. */
 static void release_held(struct net *net)
 {
-    MPI_Start(&net->receives[net->receive_head]);
+    net_start(net, net->receive_head);
     net->receive_head = net->receive_head + 1 < net->receive_count ? net->receive_head + 1 : 0;
     net->receive_held = false;
 }
@@ -76,15 +76,22 @@ static bool has_arrived(struct net *net, int result, int arrived)
     return false;
 }
 
+#ifndef HDSS_SIMULATED
 /* The receives were started one after another, and MPI matches in that order: only the oldest needs to be looked at. */
+static inline bool net_has_mail(struct net *net, MPI_Status *status)
+{
+    int arrived, result = MPI_Test(&net->receives[net->receive_head], &arrived, status);
+    return has_arrived(net, result, arrived);
+}
+#endif
+
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size)
 {
     MPI_Status status;
-    int arrived, length;
+    int length;
     if (net->receive_held)
         release_held(net);
-    int result = MPI_Test(&net->receives[net->receive_head], &arrived, &status);
-    if (!has_arrived(net, result, arrived))
+    if (!net_has_mail(net, &status))
         return false;
     MPI_Get_count(&status, MPI_BYTE, &length);
     *from = (unsigned)status.MPI_SOURCE;
@@ -146,6 +153,7 @@ int net_send(struct net *net, unsigned to, const struct message *message)
     slot->to = to;
     slot->payload = message->payload == PAYLOAD_NONE || is_copied(message) ? NULL : message->payload_data;
     slot->data = MPI_REQUEST_NULL;
+    net_announce(net, to, size);
     MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG_CONTROL, net->comm, &slot->control);
     if (message->payload == PAYLOAD_DATA)
         MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, (int)to, TAG_DATA, net->comm,

@@ -183,11 +183,22 @@ static int read_platform_file(struct platform *platform, const char *path, struc
     return result < 0 ? error_set(error, "--platform %s: %s", path, inner.text) : 0;
 }
 
-static int make_platform(struct simulation *simulation, struct error *error)
+static bool is_of_simgrid(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".xml") == 0;
+}
+
+static int make_platform(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
 {
     struct error inner;
     const char *name = simulation->platform_name != NULL ? simulation->platform_name : "cluster";
-    if (is_path(name)) {
+    if (is_of_simgrid(name)) {
+        if (reader == NULL)
+            return error_set(error, "--platform %s: SimGrid's files are accepted with --backend simgrid only", name);
+        if (reader(context, name, &simulation->platform, error) < 0)
+            return -1;
+    } else if (is_path(name)) {
         if (read_platform_file(&simulation->platform, name, error) < 0)
             return -1;
     } else if (platform_find(&simulation->platform, name, &inner) < 0) {
@@ -363,15 +374,18 @@ static int check_job(const struct simulation *simulation, struct error *error)
     return 0;
 }
 
-int simulation_make(struct simulation *simulation, int argc, char **argv, struct error *error)
+int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
     *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
-    int result = read_words(simulation, argc, argv, error);
-    if (result == 0)
-        result = plan_make(&simulation->plan, simulation->word_count, simulation->words, error);
+    return read_words(simulation, argc, argv, error);
+}
+
+int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
+{
+    int result = plan_make(&simulation->plan, simulation->word_count, simulation->words, error);
     if (result != 0)
         return result;
-    if (check_job(simulation, error) < 0 || make_platform(simulation, error) < 0 ||
+    if (check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
         make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0)
         return -1;
     return make_costs(simulation, error);

@@ -48,9 +48,16 @@ struct simulation {
 extern const struct options simulation_own_options;
 struct options simulation_options(void);
 
-/* Reads the command line (argv[0] is not looked at) and makes all ready. 0; OPTIONS_HELP or OPTIONS_VERSION; -1 with
- * one line. simulation_fini() is due in any case. It borrows from argv. */
-int simulation_make(struct simulation *simulation, int argc, char **argv, struct error *error);
+/* Reads the command line; argv[0] is not looked at. 0; OPTIONS_HELP or OPTIONS_VERSION; -1 with one line.
+ * simulation_fini() is due in any case. It borrows from argv. */
+int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error);
+
+/* Reads a SimGrid platform file. -1 with one line. */
+typedef int simulation_reader(void *context, const char *path, struct platform *platform, struct error *error);
+
+/* Makes all ready that was read; `reader` (NULL: there is none) with `context` is for SimGrid's files. The same is
+ * returned. */
+int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error);
 void simulation_fini(struct simulation *simulation);
 
 /* Nanoseconds of the iterations [first, first + count) on a core of speed 1. */

@@ -1,14 +1,7 @@
 /* A simulated run in virtual time: the ranks of common/runtime/virtual on the nodes of a platform. */
-#include "common/runtime/simulate/say.h"
-#include "common/runtime/simulate/simulation.h"
-#include "common/runtime/virtual/cluster.h"
-#include "supermaster/figures.h"
+#include "common/runtime/simulate/backend.h"
 
 #include <stdlib.h>
-
-/* What is told of a dead rank, as common/runtime/mpi notices it: ten heartbeats of a second. */
-#define DETECT_NS UINT64_C(10000000000)
-#define LIMIT_NS  (UINT64_MAX / 4)
 
 /* What the functions of the cluster are given. */
 struct machine_model {
@@ -77,54 +70,6 @@ static int list_faults(struct fault_list *faults, const struct simulation *simul
 
 /* --- the run --- */
 
-static struct virtual_config configure(const struct simulation *simulation, const double *powers)
-{
-    static const enum ask_ahead modes[] = {
-        [JOB_ASK_AHEAD_AUTO] = ASK_AHEAD_AUTO,
-        [JOB_ASK_AHEAD_OFF] = ASK_AHEAD_OFF,
-        [JOB_ASK_AHEAD_FIXED] = ASK_AHEAD_FIXED,
-    };
-    const struct plan *plan = &simulation->plan;
-    const struct job *job = &plan->job;
-    const struct platform_service *service = &simulation->platform.service;
-    return (struct virtual_config){
-        .masters = simulation->masters,
-        .workers = simulation->workers,
-        .group_even = job->group_by == JOB_GROUP_BY_EVEN,
-        .rank_node = simulation->placement.node_of,
-        .job = job,
-        .weighting = job->weighting,
-        .min_chunk = job->min_chunk,
-        .first = plan->first,
-        .count = plan->count,
-        .each = plan->each,
-        .chained = plan_is_chained(plan),
-        .once = plan->loop.has_effects,
-        .childless = plan->kernel->descriptor != NULL,
-        .are_tasks = plan->loop.are_tasks,
-        .measure_power = powers == NULL,
-        .powers = powers,
-        .undigested = true,
-        .imagined_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
-        .ask_ahead = modes[job->ask_ahead],
-        .ask_ahead_chunks = job->ask_ahead_chunks,
-        .service_ns = (uint64_t)service->event_ns,
-        .message_ns = service->message_ns,
-        .byte_ns = service->byte_ns,
-        .calculation_ns = job->calculation_ns + (uint64_t)service->calculation_ns,
-        .assignment_ns = job->assignment_ns,
-        .in_order = true,
-        .speeds = simulation->worker_speeds,
-        .rank_speeds = simulation->rank_speeds,
-        .costs_ns = costs_of,
-        .transfer_ns = transfer_ns,
-        .retries = job->retries,
-        .detect_ns = DETECT_NS,
-        .last_ns = 1,
-        .limit_ns = LIMIT_NS,
-    };
-}
-
 static int make_model(struct machine_model *model, const struct simulation *simulation)
 {
     const struct placement *placement = &simulation->placement;
@@ -142,36 +87,15 @@ static double busy_s(const struct virtual_cluster *cluster, unsigned first, unsi
     return (double)most / 1e9;
 }
 
-static int say(const struct simulation *simulation, const struct virtual_result *result, const char *version,
-               struct error *error)
-{
-    struct report report = {.version = version};
-    struct report_worker *rows = calloc(simulation->workers, sizeof *rows);
-    if (rows == NULL)
-        return error_set(error, "out of memory for the report");
-    if (result->status == -1) {
-        free(rows);
-        return error_set(error, "the simulated run hung: rank %u had not left", result->hung_rank);
-    }
-    supermaster_fill_report(result->supermaster, &report, rows);
-    if (result->status == -2) {
-        report.outcome = REPORT_FAILED;
-        report.failure = "the node of the supermaster failed";
-    }
-    uint64_t first_ns = result->supermaster->first_assign_ns;
-    report.startup_s = first_ns != NEVER ? (double)first_ns / 1e9 : 0;
-    int status = simulation_say(simulation, &report, result->status == -2 ? EXIT_STATUS_FAILED : result->status);
-    free(rows);
-    return status;
-}
-
 static int run_with(struct simulation *simulation, const double *powers, const struct fault_list *faults,
                     const char *version, struct error *error)
 {
     struct machine_model model;
     if (make_model(&model, simulation) < 0)
         return error_set(error, "out of memory for %u nodes", simulation->placement.nodes);
-    struct virtual_config config = configure(simulation, powers);
+    struct virtual_config config = simulation_configure(simulation, powers);
+    config.costs_ns = costs_of;
+    config.transfer_ns = transfer_ns;
     config.context = &model;
     config.faults = faults->items;
     config.fault_count = faults->count;
@@ -181,7 +105,7 @@ static int run_with(struct simulation *simulation, const double *powers, const s
         const struct virtual_result result = virtual_run(cluster);
         simulation->supermaster_busy_s = busy_s(cluster, 0, 1);
         simulation->master_busy_s = busy_s(cluster, 1, simulation->masters);
-        status = say(simulation, &result, version, error);
+        status = simulation_say_result(simulation, &result, version, error);
     }
     virtual_free(cluster);
     free(model.site);
@@ -191,17 +115,13 @@ static int run_with(struct simulation *simulation, const double *powers, const s
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error)
 {
     struct fault_list faults = {0};
-    unsigned *ranks = calloc(simulation->workers, sizeof *ranks);
     double *powers = NULL;
     int status = -1;
-    for (unsigned w = 0; ranks != NULL && w < simulation->workers; w++)
-        ranks[w] = 1 + simulation->masters + w;
-    if (ranks == NULL || list_faults(&faults, simulation) < 0)
+    if (list_faults(&faults, simulation) < 0)
         error_set(error, "out of memory");
-    else if (plan_read_speeds(&simulation->plan, ranks, simulation->workers, &powers, error) == 0)
+    else if (simulation_read_powers(simulation, &powers, error) == 0)
         status = run_with(simulation, powers, &faults, version, error);
     free(powers);
-    free(ranks);
     free(faults.items);
     return status;
 }

@@ -1,0 +1,29 @@
+/* The module of the masters. */
+#include "common/runtime/simgrid/module.h"
+#include "common/runtime/simgrid/rank.h"
+
+#include <stdlib.h>
+
+void simulated_rank(struct simulated_run *run, unsigned rank)
+{
+    const struct topology *topology = run->topology;
+    const unsigned m = topology_master(topology, rank), workers = topology_count(topology, m);
+    const struct effects effects = {.assignment_ns = run->assignment_ns};
+    unsigned *ranks = calloc(workers + 1, sizeof *ranks);
+    struct master_config config = run->master_config;
+    struct master master;
+    config.rank = rank;
+    config.supermaster = topology->supermaster;
+    config.ranks = ranks;
+    config.workers = workers;
+    if (ranks != NULL)
+        topology_served_ranks(topology, m, ranks);
+    if (ranks == NULL || master_init(&master, &config) < 0) {
+        simulated_give_up(run, rank, "out of memory");
+        return;
+    }
+    const struct machine machine = master_machine(&master);
+    simulated_drive(run, rank, &machine, &effects);
+    master_fini(&master);
+    free(ranks);
+}

@@ -1,0 +1,118 @@
+/* Start, end and clock of a simulated rank: see rank.h. */
+#include "common/runtime/simgrid/module.h"
+#include "common/runtime/simgrid/rank.h"
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <smpi/smpi.h>
+#include <stdio.h>
+
+struct simulated_rank *simulated_self(void)
+{
+    return smpi_process_get_user_data();
+}
+
+uint64_t runtime_now(void)
+{
+    return (uint64_t)(simgrid_get_clock() * 1e9 + 0.5);
+}
+
+double simulated_speed(void)
+{
+    return sg_host_get_speed(sg_host_self()) * 1e-9;
+}
+
+void simulated_work(struct simulated_rank *self, double ns)
+{
+    const double flops_per_ns = self->run->flops_per_ns;
+    double passed_ns = (double)(runtime_now() - self->owed_at_ns) * simulated_speed() / flops_per_ns;
+    if (self->owed_ns > passed_ns)
+        ns += self->owed_ns - passed_ns;
+    self->owed_ns = 0;
+    if (ns > 0)
+        smpi_execute_flops(ns * flops_per_ns);
+}
+
+void simulated_clear(struct simulated_rank *self)
+{
+    self->owed_ns = 0;
+}
+
+void simulated_give_up(struct simulated_run *run, unsigned rank, const char *text)
+{
+    if (!run->is_broken)
+        fprintf(stderr, "hdss simulate: rank %u: %s\n", rank, text);
+    run->is_broken = true;
+    MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
+}
+
+void runtime_delay(struct runtime *runtime, uint64_t ns)
+{
+    (void)runtime;
+    if (ns > 0)
+        sg_actor_sleep_for((double)ns * 1e-9);
+}
+
+int runtime_prepare(struct runtime *runtime, struct error *error)
+{
+    (void)error;
+    runtime->prepared = true;
+    return doorbell_init(&runtime->doorbell, runtime->world, runtime->node, error);
+}
+
+bool runtime_has_left(const struct runtime *runtime, unsigned rank)
+{
+    (void)runtime, (void)rank;
+    return false;
+}
+
+/* The machine's step. The rank is busy with the event before the first message leaves, and with each message before
+ * that leaves; what is left then it is before the next event: who waits in the meantime need not be woken for it. */
+static void step(void *self, const struct event *event, struct actions *actions)
+{
+    struct simulated_rank *rank = self;
+    struct event now = *event;
+    simulated_work(rank, 0);
+    now.now_ns = runtime_now();
+    rank->owed_ns = rank->run->event_ns;
+    rank->owed_at_ns = now.now_ns;
+    rank->run->events++;
+    rank->machine.step(rank->machine.self, &now, actions);
+}
+
+static uint64_t deadline(const void *self)
+{
+    const struct simulated_rank *rank = self;
+    return rank->machine.deadline(rank->machine.self);
+}
+
+static const char *state(const void *self)
+{
+    const struct simulated_rank *rank = self;
+    return rank->machine.state(rank->machine.self);
+}
+
+int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
+                    const struct effects *effects)
+{
+    struct simulated_rank self = {.run = run, .rank = rank, .machine = *machine, .mail = mail_new(run, rank)};
+    struct runtime runtime = {
+        .rank = rank,
+        .ranks = run->topology->ranks,
+        .role = run->hellos[rank].role,
+        .world = MPI_COMM_WORLD,
+        .node = MPI_COMM_SELF,
+        .hellos = run->hellos,
+        .topology = *run->topology,
+        .grouped = true,
+    };
+    if (self.mail == NULL)
+        simulated_give_up(run, rank, "out of memory");
+    smpi_process_set_user_data(&self);
+    const struct machine timed = {&self, step, deadline, state};
+    int status = runtime_drive(&runtime, &timed, effects, NULL);
+    mail_free(self.mail);
+    run->end_ns = runtime_now(); /* each rank says it, the last one last */
+    return status;
+}

@@ -1,0 +1,53 @@
+/* One run on SimGrid's simulated MPI (SMPI): what its ranks are given, and what comes of it.
+ *
+ * All ranks are in one process, with no globals of their own: this is shared, and not written to by any of them but
+ * where it says so. */
+#pragma once
+
+#include "common/simulate/costs.h"
+#include "master/master.h"
+#include "supermaster/supermaster.h"
+#include "worker/worker.h"
+
+/* Who has sent the control messages to a rank that it has not taken, in the order of sending: the n-th of all is at
+ * from[n % capacity]. Senders write to it. */
+struct inbox {
+    uint32_t *from; /* [capacity] owned */
+    size_t capacity;
+    uint64_t sent;
+    uint64_t taken; /* all up to this one are, and maybe some behind */
+};
+
+struct simulated_run {
+    /* what the ranks are given; borrowed */
+    const struct topology *topology;
+    struct hello *hellos; /* [ranks] */
+    struct supermaster_config supermaster_config;
+    struct master_config master_config; /* but for what is a master's own */
+    struct worker_config worker_config; /* likewise */
+    const struct costs *costs;
+    uint64_t probe_first, probe_count;
+    unsigned probe_least;
+    bool spread;          /* the technique learns from how the iterations of a chunk differ */
+    double flops_per_ns;  /* of a core of speed 1 */
+    const double *speeds; /* [workers] of the workers as they compute; NULL: all 1 */
+    double event_ns, message_ns,
+        byte_ns; /* that a rank is busy for with an event, a message that it sends, its bytes */
+    uint64_t calculation_ns, assignment_ns; /* --inject-delay */
+    const char *folder;                     /* of the modules */
+    /* of the ranks among themselves */
+    struct inbox *inboxes; /* [ranks] */
+    /* what comes of it: by the supermaster */
+    struct supermaster *supermaster; /* its machine, to be there behind the run */
+    bool supermaster_is_there;       /* and to be released */
+    bool is_over;                    /* it has left in order */
+    int status;
+    /* by whoever does it */
+    uint64_t events;
+    uint64_t end_ns; /* when the last rank has left */
+    bool is_broken;  /* a line was said */
+};
+
+/* The entry of a module: runs the rank, and returns when it has left. */
+typedef void simulated_rank_function(struct simulated_run *run, unsigned rank);
+#define SIMULATED_RANK_NAME "simulated_rank"

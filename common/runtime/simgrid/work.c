@@ -1,0 +1,112 @@
+/* See work.h. A chunk goes on from the moment at which it was begun: what the worker does beside it in that time, it
+ * does while it computes, as in common/runtime/virtual. */
+#include "common/runtime/simgrid/work.h"
+
+#include "common/machine/probe.h"
+#include "common/machine/spread.h"
+
+#include <smpi/smpi.h>
+
+void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
+{
+    *work = (struct simulated_work){
+        .run = run, .flops_per_ns = simulated_speed(), .speed = run->speeds != NULL ? run->speeds[w] : 1};
+}
+
+/* Of the iterations [first, first + count) on this worker. */
+static double time_ns(const struct simulated_work *work, uint64_t first, uint64_t count)
+{
+    return costs_ns(work->run->costs, first, count) / work->speed;
+}
+
+/* Computes until then, if that is to come. */
+static void compute_until(const struct simulated_work *work, double at_ns)
+{
+    double left_ns = at_ns - (double)runtime_now();
+    simulated_clear(simulated_self());
+    simulated_self()->computed = true;
+    if (left_ns > 0)
+        smpi_execute_flops(left_ns * work->flops_per_ns);
+}
+
+static void probe(void *context, struct speed *speed)
+{
+    const struct simulated_work *work = context;
+    const struct simulated_run *run = work->run;
+    struct probe probe;
+    double began_ns = (double)runtime_now();
+    probe_init(&probe, run->probe_first, run->probe_count, run->probe_least);
+    for (uint64_t count; (count = probe_next(&probe)) > 0;) {
+        double sum_ns = 0;
+        for (uint64_t k = probe.done; k < probe.done + count; k++) {
+            double iteration_ns = time_ns(work, probe_iteration(&probe, k), 1);
+            probe_add_single(&probe, k, iteration_ns);
+            sum_ns += iteration_ns;
+        }
+        probe_add(&probe, count, (uint64_t)sum_ns);
+    }
+    compute_until(work, began_ns + (double)probe.elapsed_ns);
+    probe_finish(&probe, speed);
+}
+
+static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    struct simulated_work *work = context;
+    (void)careful; /* nothing goes wrong */
+    work->running = true;
+    work->first = first;
+    work->count = count;
+    work->done = 0;
+    work->mark = mark;
+    work->started_ns =
+        runtime_now() + (uint64_t)(simulated_self()->owed_ns * work->run->flops_per_ns / work->flops_per_ns);
+}
+
+static void set_mark(void *context, uint64_t mark)
+{
+    ((struct simulated_work *)context)->mark = mark;
+}
+
+/* What timing the chunk in pieces shows. */
+static void time_pieces(const struct simulated_work *work, struct chunk_event *chunk)
+{
+    struct spread spread = {0};
+    double iteration_ns = (double)chunk->compute_ns / (double)work->count;
+    for (uint64_t done = 0, piece; done < work->count; done += piece) {
+        piece = spread_piece(work->count, work->count - done, iteration_ns);
+        spread_add(&spread, piece, time_ns(work, work->first + done, piece));
+    }
+    chunk->deviation_ns = spread_deviation_ns(&spread);
+    chunk->samples = (uint32_t)spread.pieces;
+}
+
+/* Up to the mark, or to the end. */
+static enum turn advance(void *context, struct event *event)
+{
+    struct simulated_work *work = context;
+    if (!work->running)
+        return TURN_BLOCKED;
+    bool marked = work->mark > work->done && work->mark < work->count;
+    work->done = marked ? work->mark : work->count;
+    compute_until(work, (double)work->started_ns + time_ns(work, work->first, work->done));
+    event->now_ns = runtime_now();
+    event->type = marked ? EVENT_MARK : EVENT_FINISHED;
+    event->chunk.done = work->done;
+    event->chunk.compute_ns = event->now_ns - work->started_ns;
+    work->mark = 0;
+    if (marked)
+        return TURN_EVENT;
+    event->chunk.count = work->count;
+    event->chunk.began_ns = work->started_ns;
+    work->running = false;
+    if (work->run->spread)
+        time_pieces(work, &event->chunk);
+    return TURN_EVENT;
+}
+
+const struct effects simulated_work_effects = {
+    .probe = probe,
+    .run = run,
+    .mark = set_mark,
+    .advance = advance,
+};

@@ -1,0 +1,20 @@
+/* The computing of a simulated worker: chunks, marks and the probe take the time that the costs of their iterations
+ * say, on the simulated core. */
+#pragma once
+
+#include "common/runtime/simgrid/rank.h"
+
+struct simulated_work {
+    struct simulated_run *run;
+    double flops_per_ns; /* of the core */
+    double speed;        /* of the worker on it: it may be slower */
+    bool running;
+    uint64_t first, count, done;
+    uint64_t mark; /* 0: none */
+    uint64_t started_ns;
+};
+
+/* Of the w-th worker. */
+void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
+/* Effects whose context is `work`. */
+extern const struct effects simulated_work_effects;

@@ -1,0 +1,21 @@
+/* The module of the workers. */
+#include "common/runtime/simgrid/module.h"
+#include "common/runtime/simgrid/work.h"
+
+void simulated_rank(struct simulated_run *run, unsigned rank)
+{
+    const struct topology *topology = run->topology;
+    struct worker_config config = run->worker_config;
+    struct worker worker;
+    struct simulated_work work;
+    unsigned w = topology_worker(topology, rank);
+    config.rank = rank;
+    config.master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster;
+    config.supermaster = topology->supermaster;
+    worker_init(&worker, &config);
+    simulated_work_init(&work, run, w);
+    const struct machine machine = worker_machine(&worker);
+    struct effects effects = simulated_work_effects;
+    effects.context = &work;
+    simulated_drive(run, rank, &machine, &effects);
+}

@@ -1,0 +1,142 @@
+/* See both.h. */
+#include "tests/simgrid/both.h"
+
+#include "common/runtime/simgrid/simgrid.h"
+#include "supermaster/figures.h"
+
+#include <stdlib.h>
+
+struct setup {
+    struct job job;
+    struct platform platform;
+    struct placement placement;
+    struct costs *costs;
+    double *speeds, *rank_speeds;
+    struct virtual_config config;
+};
+
+static double sum_costs(void *context, uint64_t first, uint64_t count)
+{
+    const struct setup *setup = context;
+    return costs_ns(setup->costs, first, count);
+}
+
+static uint64_t transfer(void *context, unsigned from, unsigned to, uint64_t bytes)
+{
+    const struct setup *setup = context;
+    const unsigned *node = setup->placement.platform_node;
+    const struct platform_link *link = platform_link_between(&setup->platform, node[from], node[to]);
+    return (uint64_t)(link->latency_ns + (double)bytes / link->bytes_per_ns);
+}
+
+static int init_speeds(struct setup *setup, struct error *error)
+{
+    const struct placement *placement = &setup->placement;
+    setup->rank_speeds = calloc(placement->ranks, sizeof *setup->rank_speeds);
+    if (setup->rank_speeds == NULL)
+        return error_set(error, "out of memory");
+    for (unsigned i = 0; i < placement->ranks; i++)
+        setup->rank_speeds[i] = placement->speed[placement->node_of[i]];
+    setup->speeds = setup->rank_speeds + 1 + placement->masters;
+    return 0;
+}
+
+static int init(struct setup *setup, const struct both_case *one, struct error *error)
+{
+    *setup = (struct setup){0};
+    job_init(&setup->job);
+    setup->job.power = one->measure_power ? JOB_POWER_MEASURE : JOB_POWER_EQUAL;
+    if (job_set_technique(&setup->job, one->technique, error) < 0 ||
+        platform_find(&setup->platform, one->platform, error) < 0 ||
+        placement_init(&setup->placement, &setup->platform, one->masters, one->workers, error) < 0 ||
+        init_speeds(setup, error) < 0)
+        return -1;
+    setup->costs = costs_distributed(one->costs, 0, one->iterations, error);
+    if (setup->costs == NULL)
+        return -1;
+    const struct platform_service *service = &setup->platform.service;
+    setup->config = (struct virtual_config){
+        .masters = one->masters,
+        .workers = one->workers,
+        .rank_node = setup->placement.node_of,
+        .job = &setup->job,
+        .weighting = one->weighting,
+        .min_chunk = 1,
+        .count = one->iterations,
+        .measure_power = one->measure_power,
+        .undigested = true,
+        .retries = JOB_RETRIES,
+        .calculation_ns = (uint64_t)service->calculation_ns + one->calculation_ns,
+        .service_ns = (uint64_t)service->event_ns,
+        .message_ns = service->message_ns,
+        .byte_ns = service->byte_ns,
+        .in_order = true,
+        .speeds = setup->speeds,
+        .rank_speeds = setup->rank_speeds,
+        .costs_ns = sum_costs,
+        .transfer_ns = transfer,
+        .context = setup,
+        .limit_ns = UINT64_MAX / 2,
+    };
+    return 0;
+}
+
+static void fini(struct setup *setup)
+{
+    costs_free(setup->costs);
+    free(setup->rank_speeds);
+    placement_fini(&setup->placement);
+}
+
+static int take(const struct virtual_result *result, struct both_figures *figures, struct error *error)
+{
+    const struct supermaster *supermaster = result->supermaster;
+    if (result->status != EXIT_STATUS_DONE)
+        return error_set(error, "exit status %d", result->status);
+    *figures = (struct both_figures){
+        .elapsed_s = (double)(supermaster->last_commit_ns - supermaster->first_assign_ns) * 1e-9,
+        .events = result->events,
+    };
+    struct report report = {0};
+    struct report_worker *rows = calloc(supermaster->config.topology->workers, sizeof *rows);
+    if (rows == NULL)
+        return error_set(error, "out of memory");
+    supermaster_fill_report(supermaster, &report, rows);
+    figures->chunks = report.chunks;
+    free(rows);
+    return 0;
+}
+
+int both_virtual(const struct both_case *one, struct both_figures *figures, struct error *error)
+{
+    struct setup setup;
+    int result = init(&setup, one, error);
+    struct virtual_cluster *cluster = result == 0 ? virtual_new(&setup.config, error) : NULL;
+    if (cluster != NULL) {
+        const struct virtual_result outcome = virtual_run(cluster);
+        result = take(&outcome, figures, error);
+    }
+    virtual_free(cluster);
+    fini(&setup);
+    return cluster != NULL ? result : -1;
+}
+
+int both_simgrid(const struct both_case *one, struct both_figures *figures, struct error *error)
+{
+    struct setup setup;
+    int result = init(&setup, one, error);
+    const struct simgrid_config config = {
+        .run = &setup.config,
+        .platform = &setup.platform,
+        .placement = &setup.placement,
+        .costs = setup.costs,
+        .folder = MODULES,
+    };
+    struct virtual_result outcome;
+    struct simgrid_job *simulation = result == 0 ? simgrid_job_run(&config, &outcome, error) : NULL;
+    if (simulation != NULL)
+        result = take(&outcome, figures, error);
+    simgrid_job_free(simulation);
+    fini(&setup);
+    return simulation != NULL ? result : -1;
+}
