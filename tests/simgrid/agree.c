@@ -17,7 +17,7 @@ static double seconds(void)
 static void print(const char *name, const struct both_figures *figures, double began_s)
 {
     struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(RUSAGE_CHILDREN, &usage);
     printf("%-8s loop %.9f s, %llu chunks, %llu events; took %.2f s, %.0f MiB\n", name, figures->elapsed_s,
            (unsigned long long)figures->chunks, (unsigned long long)figures->events, seconds() - began_s,
            (double)usage.ru_maxrss / 1024);

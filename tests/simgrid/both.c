@@ -4,7 +4,10 @@
 #include "common/runtime/simgrid/simgrid.h"
 #include "supermaster/figures.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct setup {
     struct job job;
@@ -121,7 +124,7 @@ int both_virtual(const struct both_case *one, struct both_figures *figures, stru
     return cluster != NULL ? result : -1;
 }
 
-int both_simgrid(const struct both_case *one, struct both_figures *figures, struct error *error)
+static int run_simgrid(const struct both_case *one, struct both_figures *figures, struct error *error)
 {
     struct setup setup;
     int result = init(&setup, one, error);
@@ -139,4 +142,34 @@ int both_simgrid(const struct both_case *one, struct both_figures *figures, stru
     simgrid_job_free(simulation);
     fini(&setup);
     return simulation != NULL ? result : -1;
+}
+
+/* What the other process has found. */
+struct outcome {
+    int result;
+    struct both_figures figures;
+    struct error error;
+};
+
+int both_simgrid(const struct both_case *one, struct both_figures *figures, struct error *error)
+{
+    struct outcome outcome = {.result = -1};
+    int ends[2];
+    if (pipe(ends) < 0)
+        return error_set(error, "no pipe");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        outcome.result = run_simgrid(one, &outcome.figures, &outcome.error);
+        _exit(write(ends[1], &outcome, sizeof outcome) == sizeof outcome ? 0 : 1);
+    }
+    close(ends[1]);
+    ssize_t size = read(ends[0], &outcome, sizeof outcome);
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    if (size != sizeof outcome)
+        return error_set(error, "SimGrid has ended without a result");
+    *figures = outcome.figures;
+    *error = outcome.error;
+    return outcome.result;
 }

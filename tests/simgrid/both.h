@@ -22,5 +22,5 @@ struct both_figures {
 
 /* -1 with one line. */
 int both_virtual(const struct both_case *one, struct both_figures *figures, struct error *error);
-/* Once in a process. */
+/* In a process of its own, as one can do this once. */
 int both_simgrid(const struct both_case *one, struct both_figures *figures, struct error *error);

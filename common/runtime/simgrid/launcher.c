@@ -28,6 +28,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc != 2 || sscanf(argv[1], "%p", (void **)&run) != 1)
         return 1;
+    if (rank == 0)
+        run->begun(run->context);
     simulated_rank_function *function = load(run, (unsigned)rank);
     if (function == NULL) {
         run->is_broken = true;

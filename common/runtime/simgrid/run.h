@@ -35,6 +35,8 @@ struct simulated_run {
         byte_ns; /* that a rank is busy for with an event, a message that it sends, its bytes */
     uint64_t calculation_ns, assignment_ns; /* --inject-delay */
     const char *folder;                     /* of the modules */
+    void (*begun)(void *context);           /* called by the first rank: SimGrid has read its files */
+    void *context;
     /* of the ranks among themselves */
     struct inbox *inboxes; /* [ranks] */
     /* what comes of it: by the supermaster */

@@ -36,8 +36,9 @@ static int make_folder(struct simgrid_job *simulation, struct error *error)
     return -1;
 }
 
-static void remove_folder(struct simgrid_job *simulation)
+static void remove_folder(void *context)
 {
+    struct simgrid_job *simulation = context;
     char path[600];
     if (simulation->folder[0] == '\0')
         return;
@@ -145,12 +146,13 @@ struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct 
         return NULL;
     }
     if (lineup_init(&simulation->lineup, config, error) == 0 && write_files(simulation, config, error) == 0) {
+        simulation->lineup.run.begun = remove_folder;
+        simulation->lineup.run.context = simulation;
         start(simulation, config);
         if (check(simulation, error) == 0) {
             const struct simulated_run *run = &simulation->lineup.run;
             *result = (struct virtual_result){
                 .status = run->status, .end_ns = run->end_ns, .events = run->events, .supermaster = run->supermaster};
-            remove_folder(simulation);
             return simulation;
         }
     }
