@@ -3,7 +3,15 @@
 
 #include "common/runtime/simulate/backend.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+static void note_busy(struct simulation *simulation, const struct simgrid_job *done)
+{
+    simulation->supermaster_busy_s = simgrid_job_busy_s(done, 0);
+    for (unsigned m = 0; m < simulation->masters; m++)
+        simulation->master_busy_s = fmax(simulation->master_busy_s, simgrid_job_busy_s(done, 1 + m));
+}
 
 int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_file *file, const char *folder,
                            const char *version, struct error *error)
@@ -24,6 +32,8 @@ int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_f
     };
     struct virtual_result result;
     struct simgrid_job *done = simgrid_job_run(&config, &result, error);
+    if (done != NULL)
+        note_busy(simulation, done);
     int status = done != NULL ? simulation_say_result(simulation, &result, version, error) : -1;
     simgrid_job_free(done);
     free(powers);

@@ -104,6 +104,10 @@ int lineup_init(struct lineup *lineup, const struct simgrid_config *config, stru
     configure_others(own, run);
     own->topology = &lineup->topology;
     own->supermaster = &lineup->supermaster;
+    own->supermaster->first_assign_ns = NEVER;
+    own->busy_ns = calloc(1 + lineup->topology.masters, sizeof *own->busy_ns);
+    if (own->busy_ns == NULL)
+        return error_set(error, "out of memory for %u masters", lineup->topology.masters);
     own->costs = config->costs;
     own->probe_first = run->first;
     own->probe_count = run->each > 0 && run->each < run->count ? run->each : run->count;
@@ -128,6 +132,7 @@ void lineup_fini(struct lineup *lineup)
     for (unsigned i = 0; own->inboxes != NULL && i < lineup->topology.ranks; i++)
         free(own->inboxes[i].from);
     free(own->inboxes);
+    free(own->busy_ns);
     free(own->hellos);
     free(lineup->speeds);
     topology_fini(&lineup->topology);

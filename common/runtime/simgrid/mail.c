@@ -89,7 +89,9 @@ static int grow_inbox(struct inbox *inbox)
 void net_announce(struct net *net, unsigned to, size_t bytes)
 {
     struct mail *mail = net->mail;
-    simulated_work(simulated_self(), mail->run->message_ns + mail->run->byte_ns * (double)bytes);
+    double ns = mail->run->message_ns + mail->run->byte_ns * (double)bytes;
+    simulated_note_busy(simulated_self(), ns);
+    simulated_work(simulated_self(), ns);
     struct inbox *inbox = &mail->run->inboxes[to];
     if (inbox->sent - inbox->taken == inbox->capacity && grow_inbox(inbox) < 0)
         simulated_give_up(mail->run, mail->rank, "out of memory for a message");

@@ -34,6 +34,13 @@ void simulated_work(struct simulated_rank *self, double ns)
         smpi_execute_flops(ns * flops_per_ns);
 }
 
+void simulated_note_busy(struct simulated_rank *self, double ns)
+{
+    struct simulated_run *run = self->run;
+    if (self->rank <= run->topology->masters && run->supermaster->first_assign_ns != NEVER)
+        run->busy_ns[self->rank] += ns * run->flops_per_ns / simulated_speed();
+}
+
 void simulated_clear(struct simulated_rank *self)
 {
     self->owed_ns = 0;
@@ -77,6 +84,7 @@ static void step(void *self, const struct event *event, struct actions *actions)
     now.now_ns = runtime_now();
     rank->owed_ns = rank->run->event_ns;
     rank->owed_at_ns = now.now_ns;
+    simulated_note_busy(rank, rank->owed_ns);
     rank->run->events++;
     rank->machine.step(rank->machine.self, &now, actions);
 }

@@ -28,6 +28,8 @@ double simulated_speed(void);
 
 /* Lets the core of this rank be busy for what takes so long on one of speed 1, behind what is owed. */
 void simulated_work(struct simulated_rank *self, double ns);
+/* Notes that handling messages takes so long on a core of speed 1. */
+void simulated_note_busy(struct simulated_rank *self, double ns);
 /* What is owed is done: it was taken together with something else. */
 void simulated_clear(struct simulated_rank *self);
 

@@ -46,6 +46,7 @@ struct simulated_run {
     int status;
     /* by whoever does it */
     uint64_t events;
+    double *busy_ns; /* [1 + masters] of the supermaster and the masters, since the first chunk was assigned */
     uint64_t end_ns; /* when the last rank has left */
     bool is_broken;  /* a line was said */
 };

@@ -19,35 +19,35 @@ struct simgrid_job {
 #define PLATFORM_FILE "platform.xml"
 #define HOSTS_FILE    "hosts"
 
-static void path_of(const struct simgrid_job *simulation, const char *name, char path[600])
+static void path_of(const struct simgrid_job *job, const char *name, char path[600])
 {
-    snprintf(path, 600, "%s/%s", simulation->folder, name);
+    snprintf(path, 600, "%s/%s", job->folder, name);
 }
 
-static int make_folder(struct simgrid_job *simulation, struct error *error)
+static int make_folder(struct simgrid_job *job, struct error *error)
 {
     const char *parent = getenv("TMPDIR");
-    snprintf(simulation->folder, sizeof simulation->folder, "%s/hdss-simulate-XXXXXX",
+    snprintf(job->folder, sizeof job->folder, "%s/hdss-simulate-XXXXXX",
              parent != NULL && parent[0] != '\0' ? parent : "/tmp");
-    if (mkdtemp(simulation->folder) != NULL)
+    if (mkdtemp(job->folder) != NULL)
         return 0;
-    error_set(error, "%s: %s", simulation->folder, strerror(errno));
-    simulation->folder[0] = '\0';
+    error_set(error, "%s: %s", job->folder, strerror(errno));
+    job->folder[0] = '\0';
     return -1;
 }
 
 static void remove_folder(void *context)
 {
-    struct simgrid_job *simulation = context;
+    struct simgrid_job *job = context;
     char path[600];
-    if (simulation->folder[0] == '\0')
+    if (job->folder[0] == '\0')
         return;
-    path_of(simulation, PLATFORM_FILE, path);
+    path_of(job, PLATFORM_FILE, path);
     unlink(path);
-    path_of(simulation, HOSTS_FILE, path);
+    path_of(job, HOSTS_FILE, path);
     unlink(path);
-    rmdir(simulation->folder);
-    simulation->folder[0] = '\0';
+    rmdir(job->folder);
+    job->folder[0] = '\0';
 }
 
 /* The host of each rank, a line each. */
@@ -67,16 +67,16 @@ static int write_hosts(const struct simgrid_config *config, const char *path)
     return fclose(file) != 0 || failed ? -1 : 0;
 }
 
-static int write_files(struct simgrid_job *simulation, const struct simgrid_config *config, struct error *error)
+static int write_files(struct simgrid_job *job, const struct simgrid_config *config, struct error *error)
 {
     char platform[600], hosts[600];
-    if (make_folder(simulation, error) < 0)
+    if (make_folder(job, error) < 0)
         return -1;
-    path_of(simulation, PLATFORM_FILE, platform);
-    path_of(simulation, HOSTS_FILE, hosts);
+    path_of(job, PLATFORM_FILE, platform);
+    path_of(job, HOSTS_FILE, hosts);
     if ((config->file == NULL && simgrid_write_platform(config->platform, config->placement, platform) < 0) ||
         write_hosts(config, hosts) < 0)
-        return error_set(error, "%s: %s", simulation->folder, strerror(errno));
+        return error_set(error, "%s: %s", job->folder, strerror(errno));
     return 0;
 }
 
@@ -106,17 +106,17 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-static void start(struct simgrid_job *simulation, const struct simgrid_config *config)
+static void start(struct simgrid_job *job, const struct simgrid_config *config)
 {
     char launcher[4200], platform[600], address[32], ranks[40], hosts[640], path[600];
     char *words[SETTINGS + 8], name[] = "hdss-simgrid";
     int count = 0;
     snprintf(launcher, sizeof launcher, "%s/hdss-simulated-rank.so", config->folder);
-    path_of(simulation, PLATFORM_FILE, platform);
-    path_of(simulation, HOSTS_FILE, path);
+    path_of(job, PLATFORM_FILE, platform);
+    path_of(job, HOSTS_FILE, path);
     snprintf(ranks, sizeof ranks, "--cfg=smpi/np:%u", config->placement->ranks);
     snprintf(hosts, sizeof hosts, "--cfg=smpi/hostfile:%s", path);
-    snprintf(address, sizeof address, "%p", (void *)&simulation->lineup.run);
+    snprintf(address, sizeof address, "%p", (void *)&job->lineup.run);
     words[count++] = name;
     words[count++] = config->file != NULL ? (char *)config->file->path : platform;
     for (size_t i = 0; i < SETTINGS; i++)
@@ -128,9 +128,9 @@ static void start(struct simgrid_job *simulation, const struct simgrid_config *c
     smpi_main(launcher, count, words);
 }
 
-static int check(const struct simgrid_job *simulation, struct error *error)
+static int check(const struct simgrid_job *job, struct error *error)
 {
-    const struct simulated_run *run = &simulation->lineup.run;
+    const struct simulated_run *run = &job->lineup.run;
     if (run->is_over)
         return 0;
     return error_set(error, run->is_broken ? "the simulation was given up"
@@ -140,31 +140,36 @@ static int check(const struct simgrid_job *simulation, struct error *error)
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error)
 {
-    struct simgrid_job *simulation = calloc(1, sizeof *simulation);
-    if (simulation == NULL) {
+    struct simgrid_job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
         error_set(error, "out of memory");
         return NULL;
     }
-    if (lineup_init(&simulation->lineup, config, error) == 0 && write_files(simulation, config, error) == 0) {
-        simulation->lineup.run.begun = remove_folder;
-        simulation->lineup.run.context = simulation;
-        start(simulation, config);
-        if (check(simulation, error) == 0) {
-            const struct simulated_run *run = &simulation->lineup.run;
+    if (lineup_init(&job->lineup, config, error) == 0 && write_files(job, config, error) == 0) {
+        job->lineup.run.begun = remove_folder;
+        job->lineup.run.context = job;
+        start(job, config);
+        if (check(job, error) == 0) {
+            const struct simulated_run *run = &job->lineup.run;
             *result = (struct virtual_result){
                 .status = run->status, .end_ns = run->end_ns, .events = run->events, .supermaster = run->supermaster};
-            return simulation;
+            return job;
         }
     }
-    simgrid_job_free(simulation);
+    simgrid_job_free(job);
     return NULL;
 }
 
-void simgrid_job_free(struct simgrid_job *simulation)
+double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank)
 {
-    if (simulation == NULL)
+    return job->lineup.run.busy_ns[rank] * 1e-9;
+}
+
+void simgrid_job_free(struct simgrid_job *job)
+{
+    if (job == NULL)
         return;
-    remove_folder(simulation);
-    lineup_fini(&simulation->lineup);
-    free(simulation);
+    remove_folder(job);
+    lineup_fini(&job->lineup);
+    free(job);
 }

@@ -41,6 +41,8 @@ struct simgrid_job;
  * to be released, and `result` has what it came to (status, end_ns, events, supermaster). */
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error);
+/* How long the rank of the supermaster or of a master was busy with messages since the first chunk was assigned. */
+double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank);
 void simgrid_job_free(struct simgrid_job *simulation);
 
 /* --- xml.c --- */
