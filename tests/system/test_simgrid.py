@@ -1,0 +1,103 @@
+"""`hdss simulate --backend simgrid`: the same report as the virtual backend, SimGrid's own platform files, and wrong use; where HDSS was built
+without SimGrid, one line that says so."""
+import json
+import os
+import shutil
+
+from launch import HDSS, main, run
+
+HAS_SIMGRID = os.path.exists(os.path.join(os.path.dirname(HDSS), 'hdss-simgrid'))
+ABSENT = 'HDSS was built without SimGrid (libsimgrid-dev)'
+ABSENT_LINE = 'hdss simulate: --backend simgrid: this build of HDSS has no SimGrid; accepted: virtual'
+JOB = ['--technique', 'fac2', '--costs', 'uniform:mean=500,cov=0.3', 'synthetic', 'iterations=4000']
+
+PLATFORM = '''<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+ <zone id="all" routing="Full">
+  <host id="quick" speed="4Gf" core="2"/>
+  <host id="slow" speed="1Gf" core="2"/>
+  <link id="wire" bandwidth="1GBps" latency="2us"/>
+  <route src="quick" dst="slow"><link_ctn id="wire"/></route>
+ </zone>
+</platform>
+'''
+
+
+def simulate(backend, words, status=0):
+    result = run([HDSS, 'simulate', '--backend', backend, '--report', backend + '.json', *words])
+    assert result.status == status, str(result)
+    with open(backend + '.json') as file:
+        return json.load(file), result
+
+
+def refused(words, *parts):
+    os.environ['TMPDIR'] = os.getcwd()
+    result = run([HDSS, 'simulate', '--backend', 'simgrid', *words])
+    assert result.status == 2 and len(result.err) == 1 and result.err[0].startswith('hdss simulate: '), str(result)
+    assert all(part in result.err[0] for part in parts), str(result)
+    assert not any(name.startswith('hdss-simulate-') for name in os.listdir('.')), 'files are left'
+
+
+def test_both_backends_say_the_same():
+    if not HAS_SIMGRID:
+        return ABSENT
+    words = ['--platform', 'ranger', '--workers', 40, '--masters', 2, *JOB]
+    (ours, _), (theirs, said) = simulate('virtual', words), simulate('simgrid', words)
+    assert set(ours) == set(theirs) and set(ours['simulated']) == set(theirs['simulated'])
+    assert theirs['simulated']['backend'] == 'simgrid' and 'backend simgrid' in said.out
+    assert theirs['done'] == 4000 and sum(worker['iterations'] for worker in theirs['worker_stats']) == 4000
+    assert abs(ours['elapsed_s'] / theirs['elapsed_s'] - 1) < 0.005, (ours['elapsed_s'], theirs['elapsed_s'])
+    assert ours['chunks'] == theirs['chunks'] and ours['nodes'] == theirs['nodes']
+    return None
+
+
+def test_same_input_same_bytes():
+    if not HAS_SIMGRID:
+        return ABSENT
+    texts = []
+    for _ in range(2):
+        simulate('simgrid', ['--platform', 'two-sites', '--workers', 70, *JOB])
+        with open('simgrid.json') as file:
+            texts.append(file.read())
+    assert texts[0] == texts[1]
+    return None
+
+
+def test_platform_file_of_simgrid():
+    """A core of its first host has speed 1; the other's workers are four times slower, and are found to be."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    with open('mine.xml', 'w') as file:
+        file.write(PLATFORM)
+    figures, _ = simulate('simgrid', ['--platform', 'mine.xml', '--workers', 3, '--technique', 'dfss', *JOB[2:]])
+    assert figures['simulated']['platform'] == 'mine.xml' and figures['simulated']['platform_nodes'] == 2
+    assert sorted(round(worker['power'], 2) for worker in figures['worker_stats']) == [1, 1, 4], figures['worker_stats']
+    assert abs(figures['compute_s'] / 3 - 4000 * 500e-6 / (4 + 1 + 1) * 4) < 0.1, figures['compute_s']
+    refused(['--platform', 'mine.xml', '--workers', 4, *JOB], 'mine.xml', '4 cores', '5 ranks')
+    refused(['--platform', 'mine.xml', '--backend', 'virtual', *JOB], 'mine.xml', '--backend simgrid')
+    return None
+
+
+def test_wrong_use():
+    if not HAS_SIMGRID:
+        return ABSENT
+    with open('broken.xml', 'w') as file:
+        file.write(PLATFORM.replace('</zone>', ''))
+    refused(['--platform', 'broken.xml', *JOB], '--platform broken.xml', 'SimGrid cannot read it', 'broken.xml:')
+    refused(['--platform', 'none.xml', *JOB], '--platform none.xml', 'No such file')
+    refused(['--slow-nodes', '0:2@1', *JOB], '--slow-nodes', '--backend virtual')
+    refused(['--fail-nodes', '0@1', *JOB], '--fail-nodes', '--backend virtual')
+    refused(['--workers', 0, *JOB], '--workers')
+    return None
+
+
+def test_without_simgrid():
+    """An hdss that has no hdss-simgrid beside it, as where it was built without."""
+    shutil.copy(HDSS, 'hdss')
+    result = run([os.path.abspath('hdss'), 'simulate', '--backend', 'simgrid', *JOB])
+    assert result.status == 2 and result.err == [ABSENT_LINE], str(result)
+
+
+if __name__ == '__main__':
+    main([test_both_backends_say_the_same, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
