@@ -148,7 +148,25 @@ def test_what_no_load_is():
     assert '--load 0 ' in shown and '--load 2 : ' in shown and '--slowdown 2 --load 2' in shown, shown
 
 
+def simulated(weighting):
+    result = run([HDSS, 'simulate', '--workers', '4', '--technique', 'css', '--power', '1,0.8,1,0.8', '--slowdown', '1,1.25,1,1.25', '--load', '0,1,0,1',
+                  '--weighting', weighting, '--report', 'simulated.json', 'synthetic', 'iterations=10000', 'mean=100'])
+    assert result.status == 0 and not result.err, result
+    return report('simulated.json')
+
+
+def test_a_simulated_load():
+    """Half of the workers have four fifths of the power and half of a core: by acp they get two fifths of what the others get."""
+    plain, weighted = simulated('none'), simulated('acp')
+    assert weighted['elapsed_s'] < 0.9 * plain['elapsed_s'], (plain, weighted)
+    share = [row['iterations'] for row in weighted['worker_stats']]
+    assert abs(sum(share[1::2]) / sum(share[0::2]) - 0.4) < 0.05 and [row['load'] for row in weighted['worker_stats']] == [1, 2, 1, 2], weighted
+    for words, part in ((['--load', '1,x'], "'x': accepted: integers from 0 to 64"), (['--load', '1,2'], '2 numbers for 16 workers')):
+        result = run([HDSS, 'simulate', *words, 'synthetic'])
+        assert result.status == 2 and len(result.err) == 1 and part in result.err[0], result
+
+
 if __name__ == '__main__':
     main([test_a_loaded_worker_gets_less, test_a_loaded_worker_of_several_threads_gets_less, test_every_technique_takes_loads,
           test_processes_of_a_kernel_are_not_measured, test_what_cannot_be_weighted_by_load_says_so,
-          test_a_load_of_the_run_itself, test_what_no_load_is])
+          test_a_load_of_the_run_itself, test_what_no_load_is, test_a_simulated_load])

@@ -66,6 +66,13 @@ static int take_slowdown(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int take_load(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->load_text = value;
+    return 0;
+}
+
 static int take_slow_nodes(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -107,6 +114,8 @@ static const struct option_row simulation_rows[] = {
      take_costs},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower: one number for all, or one for each worker", take_slowdown},
+    {"load", 0, "N1,N2,...", "integers from 0 to 64",
+     "so many busy processes share the core of a worker: one number for all, or one for each worker", take_load},
     {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
      "node N becomes X times slower S seconds after the start, or from S to E with N:X@S-E", take_slow_nodes},
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start", take_fail_nodes},
@@ -210,27 +219,44 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
     return 0;
 }
 
-/* One for all workers, or one for each: their speeds are divided by it. */
-static int apply_slowdown(struct simulation *simulation, struct error *error)
+static int take_factor(const char *word, double *value, struct error *error)
 {
-    const char *text = simulation->slowdown_text;
+    if (slowdown_parse(word, value) == 0)
+        return 0;
+    return error_set(error, "--slowdown '%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
+}
+
+static int take_count(const char *word, double *value, struct error *error)
+{
+    unsigned count = 0;
+    int result = load_parse_count(word, &count);
+    *value = 1 + count;
+    return result == 0 ? 0 : error_set(error, "--load '%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
+}
+
+/* One for all workers, or one for each; `values` has a place for each. */
+static int read_list(const char *text, unsigned workers, const char *option,
+                     int (*take)(const char *word, double *value, struct error *error), double *values,
+                     struct error *error)
+{
     unsigned count = 0;
     char word[32];
-    double slowdown;
-    bool one = text != NULL && strchr(text, ',') == NULL;
     while (text != NULL) {
+        double value;
         size_t length = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
-        if (slowdown_parse(word, &slowdown) < 0)
-            return error_set(error, "--slowdown '%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
-        for (unsigned w = one ? 0 : count; w < (one ? simulation->workers : count + 1) && w < simulation->workers; w++)
-            simulation->worker_speeds[w] /= slowdown;
+        if (take(word, &value, error) < 0)
+            return -1;
+        if (count < workers)
+            values[count] = value;
         count++;
         text = text[length] == ',' ? text + length + 1 : NULL;
     }
-    if (count > 1 && count != simulation->workers)
-        return error_set(error, "--slowdown has %u numbers for %u workers: accepted: one for all, or one for each",
-                         count, simulation->workers);
+    if (count > 1 && count != workers)
+        return error_set(error, "--%s has %u numbers for %u workers: accepted: one for all, or one for each", option,
+                         count, workers);
+    for (unsigned w = 1; count == 1 && w < workers; w++)
+        values[w] = values[0];
     return 0;
 }
 
@@ -238,14 +264,22 @@ static int make_speeds(struct simulation *simulation, struct error *error)
 {
     const struct placement *placement = &simulation->placement;
     simulation->worker_speeds = calloc(simulation->workers, sizeof *simulation->worker_speeds);
+    simulation->worker_loads = calloc(simulation->workers, sizeof *simulation->worker_loads);
     simulation->rank_speeds = calloc(placement->ranks, sizeof *simulation->rank_speeds);
-    if (simulation->worker_speeds == NULL || simulation->rank_speeds == NULL)
+    if (simulation->worker_speeds == NULL || simulation->worker_loads == NULL || simulation->rank_speeds == NULL)
         return error_set(error, "out of memory for %u ranks", placement->ranks);
     for (unsigned i = 0; i < placement->ranks; i++)
         simulation->rank_speeds[i] = placement->speed[placement->node_of[i]];
     for (unsigned w = 0; w < simulation->workers; w++)
-        simulation->worker_speeds[w] = simulation->rank_speeds[!simulation->flat + simulation->masters + w];
-    return apply_slowdown(simulation, error);
+        simulation->worker_speeds[w] = simulation->worker_loads[w] = 1;
+    if (read_list(simulation->slowdown_text, simulation->workers, "slowdown", take_factor, simulation->worker_speeds,
+                  error) < 0 ||
+        read_list(simulation->load_text, simulation->workers, "load", take_count, simulation->worker_loads, error) < 0)
+        return -1;
+    for (unsigned w = 0; w < simulation->workers; w++)
+        simulation->worker_speeds[w] =
+            simulation->rank_speeds[!simulation->flat + simulation->masters + w] / simulation->worker_speeds[w];
+    return 0;
 }
 
 /* --- what happens to the nodes --- */
@@ -358,8 +392,6 @@ static int check_job(const struct simulation *simulation, struct error *error)
     const struct job *job = &simulation->plan.job;
     if (job->threads != 1)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
-    if (job->weighting == SCHED_WEIGHTING_ACP)
-        return error_set(error, "--weighting acp: nobody else computes on a simulated machine; accepted: none, power");
     if (job_resumes(job))
         return error_set(error, "--resume: a simulated run has nothing to go on from");
     if (simulation->flat && simulation->masters > 0)
@@ -396,6 +428,7 @@ void simulation_fini(struct simulation *simulation)
     placement_fini(&simulation->placement);
     costs_free(simulation->costs);
     free(simulation->worker_speeds);
+    free(simulation->worker_loads);
     free(simulation->rank_speeds);
     free(simulation->events);
     free(simulation->words);

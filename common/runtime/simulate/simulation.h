@@ -28,6 +28,7 @@ struct simulation {
     const char *platform_name; /* as on the command line: a described one, with changes, or a file */
     const char *costs_name;    /* likewise: a file or a distribution; NULL: the kernel's model */
     const char *slowdown_text; /* of the workers; NULL: none */
+    const char *load_text;     /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
     char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
     int word_count;
@@ -37,6 +38,7 @@ struct simulation {
     struct placement placement;
     struct costs *costs;             /* owned */
     double *worker_speeds;           /* [workers] computing, of the node and its slowdown; owned */
+    double *worker_loads;            /* [workers] runnable processes on the core of each, itself being one; owned */
     double *rank_speeds;             /* [ranks] of what else it does; owned */
     struct simulation_event *events; /* [event_count] owned */
     unsigned event_count;

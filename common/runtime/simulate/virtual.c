@@ -68,6 +68,18 @@ static int list_faults(struct fault_list *faults, const struct simulation *simul
     return faults->items != NULL ? 0 : -1;
 }
 
+/* --- who else computes there, from the start to the end --- */
+
+static int list_loads(struct virtual_load **loads, unsigned *count, const struct simulation *simulation)
+{
+    *count = 0;
+    *loads = calloc(simulation->workers, sizeof **loads);
+    for (unsigned w = 0; *loads != NULL && w < simulation->workers; w++)
+        if (simulation->worker_loads[w] > 1)
+            (*loads)[(*count)++] = (struct virtual_load){.worker = w, .load = simulation->worker_loads[w]};
+    return *loads != NULL ? 0 : -1;
+}
+
 /* --- the run --- */
 
 static int make_model(struct machine_model *model, const struct simulation *simulation)
@@ -99,8 +111,11 @@ static int run_with(struct simulation *simulation, const double *powers, const s
     config.context = &model;
     config.faults = faults->items;
     config.fault_count = faults->count;
-    struct virtual_cluster *cluster = virtual_new(&config, error);
-    int status = -1;
+    struct virtual_load *loads;
+    bool listed = list_loads(&loads, &config.load_count, simulation) == 0;
+    config.loads = loads;
+    struct virtual_cluster *cluster = listed ? virtual_new(&config, error) : NULL;
+    int status = listed ? -1 : error_set(error, "out of memory for %u workers", simulation->workers);
     if (cluster != NULL) {
         const struct virtual_result result = virtual_run(cluster);
         simulation->supermaster_busy_s = busy_s(cluster, 0, 1);
@@ -108,6 +123,7 @@ static int run_with(struct simulation *simulation, const double *powers, const s
         status = simulation_say_result(simulation, &result, version, error);
     }
     virtual_free(cluster);
+    free(loads);
     free(model.site);
     return status;
 }

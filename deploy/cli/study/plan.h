@@ -19,6 +19,7 @@ enum study_axis {
     AXIS_WEIGHTING,
     AXIS_POWER,
     AXIS_MIN_CHUNK,
+    AXIS_SYNC_POINTS,
     AXIS_MASTERS,
     AXIS_WORKERS,
     AXIS_THREADS,
