@@ -149,7 +149,7 @@ def test_what_no_load_is():
 
 
 def simulated(weighting):
-    result = run([HDSS, 'simulate', '--workers', '4', '--technique', 'css', '--power', '1,0.8,1,0.8', '--slowdown', '1,1.25,1,1.25', '--load', '0,1,0,1',
+    result = run([HDSS, 'simulate', '--workers', '4', '--technique', 'gss', '--power', '1,0.8,1,0.8', '--slowdown', '1,1.25,1,1.25', '--load', '0,1,0,1',
                   '--weighting', weighting, '--report', 'simulated.json', 'synthetic', 'iterations=10000', 'mean=100'])
     assert result.status == 0 and not result.err, result
     return report('simulated.json')

@@ -2,6 +2,7 @@
 #include "deploy/cli/study/workers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct workers {
     unsigned count;
@@ -33,7 +34,8 @@ static void take_cell(struct workers *workers, const struct csv *csv, const size
     *workers = (struct workers){0};
     for (unsigned r = 0; r < repetitions; r++) {
         double times[WORKERS_SHOWN_MAX];
-        unsigned count = rows[r] != MATRIX_NO_ROW ? read_times(csv_get(csv, rows[r], WORKERS_COLUMN), times) : 0;
+        bool is_done = rows[r] != MATRIX_NO_ROW && strcmp(csv_get(csv, rows[r], "status"), STATUS_DONE) == 0;
+        unsigned count = is_done ? read_times(csv_get(csv, rows[r], WORKERS_COLUMN), times) : 0;
         if (count == 0 || (runs > 0 && count != workers->count))
             continue;
         workers->count = count;

@@ -404,6 +404,8 @@ START_TEST(each_worker_has_its_time)
     }
     add_run(&matrix, &csv, (struct matrix_run){1, 0}, "1");
     csv_set(&csv, 4, WORKERS_COLUMN, "0 0");
+    add_run(&matrix, &csv, (struct matrix_run){1, 1}, NULL);
+    csv_set(&csv, 5, WORKERS_COLUMN, "7 7"); /* it was cut off */
     ck_assert_int_eq(summary_init(&summary, &matrix, &csv, &error), 0);
     FILE *file = open_memstream(&text, &size);
     ck_assert_int_eq(workers_table(&summary, &csv, file), 0);
