@@ -51,13 +51,18 @@ static void fail_without_memory(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* The seam for going on. The data over a seam are the same whoever computes them, and BOUNDARY names them by seam and
- * offset, so that what comes twice can be told. To run the chunks of a lost worker again: each worker keeps what it has
- * handed over with its latest finished chunk until it has finished the next. As chunks finish in order, the live worker
- * whose chunk is the last one before a lost and unfinished one has not finished its next, and still has the data. All
- * chunks of lost workers from there on are assigned again, results that are known are dropped, and NEIGHBOURs with
- * another rank have their data sent again from the first byte. Somebody must compute them: a worker that is blocked
- * with a later chunk puts that off. */
+/* The seam for going on, which is not there yet. With a lost worker go the boundary data of its latest finished chunk,
+ * if they were not all sent, and perhaps results that were on their way. What would have to be done:
+ * - Each worker keeps what it has handed over with its latest finished chunk until it has finished the next. As chunks
+ *   finish in order, the worker whose chunk is the last before the lost ones has then nearly always what these need.
+ * - At a loss nobody can know which chunks are finished, as that is told by messages that are on their way. So all are
+ *   told to stop, and answer, behind all that they had sent, up to which seam they have complete boundary data. What
+ * was sent before is told by a number in BOUNDARY that is raised each time.
+ * - The loop goes on from the last such seam in front of the first iteration that is not committed, from its first row
+ *   where there is none. Iterations that are committed are computed for their boundary data alone and their results
+ *   dropped (CLAIM_VOID); those of a chunk are committed together, as a digest cannot be divided.
+ * - Whoever is given the first chunk gets the data of the kept seam by a NEIGHBOUR, as ever: they are the same whoever
+ *   computes them, and named by seam and offset. */
 static void end_dependent(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;

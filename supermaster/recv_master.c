@@ -25,6 +25,8 @@ void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const st
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     unsigned before;
+    if (supermaster->state >= SUPERMASTER_ENDING)
+        return; /* it does not matter any more, and may not have been noted for want of memory */
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
         !seams_take(&supermaster->seams, message->neighbour.first, &before))
         supermaster_refuse(supermaster, "told of a neighbour that cannot be");

@@ -44,7 +44,7 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->first)
         return;
     if (!seams_take(&service->ends, first, &before)) {
-        if (service->ops->neighbour != NULL)
+        if (service->ops->neighbour != NULL && !service->out_of_memory) /* else it may not have been noted */
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w) /* else it sees so itself */
         tell(service, before, &neighbour, actions);

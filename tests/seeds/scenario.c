@@ -345,6 +345,8 @@ static void make_dependent(struct scenario *scenario)
     config->jitter_ns = random_between(&random, 0, 3) > 0 ? some_number(&random, 20) : 0;
     config->last_ns = random_between(&random, 0, 1) * some_number(&random, 34);
     make_ends(scenario, &random, duration_ns(scenario));
+    if (random_between(&random, 0, 15) == 0)
+        scenario->refusal = (struct refusal){some_number(&random, 4), random_between(&random, 0, 1), true};
 }
 
 /* The random numbers of a run, and those of what generator 2 adds to it. */

@@ -15,7 +15,8 @@
  *      that is left alone there must not be dropped
  *   6  also time steps, in every other scenario, which need one another in every other one of these
  *   7  something else: loops with dependencies, which nothing is resumed of. Random line-ups, jobs and machines, with
- *      jitter in most; one in four is drained, and in one of eight ranks are killed, stall or send nonsense */
+ *      jitter in most; one in four is drained, in one of eight ranks are killed, stall or send nonsense, and in one of
+ * 16 memory is out */
 #pragma once
 
 #include "common/runtime/virtual/cluster.h"
