@@ -80,10 +80,17 @@ int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
     return 0;
 }
 
+static bool is_another_worker(const struct worker *worker, unsigned rank)
+{
+    const struct topology *topology = worker->config.topology;
+    return worker_is_dependent(worker) && rank != worker->config.rank &&
+           topology_worker(topology, rank) < topology->workers;
+}
+
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
 {
     struct handover *handover = find_handover(worker, neighbour->first);
-    if (handover == NULL || handover->known || neighbour->rank == worker->config.rank)
+    if (handover == NULL || handover->known || !is_another_worker(worker, neighbour->rank))
         return -1;
     handover->known = true;
     handover->to = neighbour->rank;
@@ -100,13 +107,6 @@ static struct coming *expect_coming(struct worker *worker, uint64_t first, unsig
     coming = &worker->coming[worker->coming_count++];
     *coming = (struct coming){.first = first, .from = from};
     return coming;
-}
-
-static bool is_another_worker(const struct worker *worker, unsigned rank)
-{
-    const struct topology *topology = worker->config.topology;
-    return worker_is_dependent(worker) && rank != worker->config.rank &&
-           topology_worker(topology, rank) < topology->workers;
 }
 
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions)

@@ -249,6 +249,10 @@ START_TEST(neighbours_that_cannot_be_are_refused)
     assert_dropped(0);
     neighbour(10, RANK, 1); /* that it sees itself */
     assert_dropped(0);
+    neighbour(10, WORKERS + 1, 1); /* nobody */
+    assert_dropped(0);
+    neighbour(10, 0, 1); /* not a worker */
+    assert_dropped(0);
     neighbour(10, 4, 0);
     neighbour(10, 4, 1); /* it is known */
     assert_dropped(0);
