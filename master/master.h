@@ -56,6 +56,7 @@ struct master {
     unsigned char *load_records;     /* [workers] likewise */
     /* refills */
     unsigned refills_open; /* asked for and not answered */
+    bool refill_arriving;  /* of the oldest some messages are here, and more are on their way */
     bool refill_parked;    /* the oldest is answered by EMPTY: the supermaster has nothing free at present */
     unsigned refill_first; /* the oldest, in the ring of the times at which they were asked for */
     uint64_t refill_asked_at_ns[REFILLS_OPEN_MAX];

@@ -33,11 +33,12 @@ static bool wants_refill(const struct master *master)
     return have == 0 ? service->asks_waiting > 0 || mark > 0 : mark > 0 && have <= mark + service->asks_waiting;
 }
 
-/* Smooths the time between two chunks handed out, over every 8 of them or more. */
+/* Smooths the time between two chunks handed out, over every 8 of them or more. What comes between two messages of one
+ * refill is no such time. */
 static void measure_gap(struct master *master, uint64_t now_ns)
 {
     uint64_t assigned = master->service.assigned - master->gap_assigned;
-    if (assigned == 0 || (assigned < master->service.worker_count && assigned < 8))
+    if (master->refill_arriving || assigned == 0 || (assigned < master->service.worker_count && assigned < 8))
         return;
     if (master->gap_started_ns > 0) {
         uint64_t gap = (now_ns - master->gap_started_ns) / assigned;
@@ -53,16 +54,16 @@ void master_ask_for_refill(struct master *master, uint64_t now_ns)
     if (!wants_refill(master))
         return;
     unsigned last = (master->refill_first + master->refills_open++) % REFILLS_OPEN_MAX;
-    master->refill_asked_at_ns[last] = now_ns;
+    master->refill_asked_at_ns[last] = master->gap_started_ns > 0 ? now_ns : NEVER;
     master_report(master, true, now_ns);
 }
 
 static void measure_round_trip(struct master *master, uint64_t now_ns)
 {
     /* The first refill waits for the speeds of all workers, and a parked one for work: neither is a round trip. */
-    if (!master->refill_parked && master->gap_started_ns > 0)
-        master->refill_round_trip_ns =
-            (7 * master->refill_round_trip_ns + (now_ns - master->refill_asked_at_ns[master->refill_first])) / 8;
+    uint64_t asked_at_ns = master->refill_asked_at_ns[master->refill_first];
+    if (!master->refill_parked && asked_at_ns != NEVER)
+        master->refill_round_trip_ns = (7 * master->refill_round_trip_ns + (now_ns - asked_at_ns)) / 8;
 }
 
 static bool put(struct master *master, unsigned w, const struct chunk_record *chunk)
@@ -90,6 +91,7 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
             return;
         }
     }
+    master->refill_arriving = message->refill.more;
     if (message->refill.empty) {
         master->refill_parked = service->exhausted = true;
     } else if (!message->refill.more) {

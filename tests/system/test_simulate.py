@@ -61,6 +61,14 @@ def test_results_on_their_way_take_time():
     assert not os.path.exists('out.npy')
 
 
+def test_masters_of_many_workers_do_not_hoard():
+    """A refill of more than 200 chunks comes in several messages: the time between them is no time between requests, nor is the start a round trip."""
+    for workers in (2 * 150, 2 * 500):
+        figures, _ = simulate(['--workers', workers, '--masters', 2, '--technique', 'dfss', '--power', 'measure', '--costs', 'constant:mean=1000',
+                               'synthetic', f'iterations={500 * workers}'])
+        assert figures['efficiency'] > 0.97, (workers, figures['efficiency'])
+
+
 def test_costs_of_a_file():
     with open('costs', 'w') as file:
         file.write('# first count us\n0 100 1000\n100 900 10\n')
