@@ -33,6 +33,7 @@ def test_all_options_are_offered_and_no_others():
                             (['worker'], options_of(os.environ['WORKER'])), (['hdss'], {'--help', '--version'}),
                             (['hdss', 'chunks'], options_of(HDSS, 'chunks')), (['hdss', 'study'], options_of(HDSS, 'study')), (['hdss', 'kernels'], options_of(HDSS, 'kernels')),
                             (['hdss', 'techniques'], options_of(HDSS, 'techniques')), (['hdss', 'run'], options_of(HDSS, 'run') | supermaster),
+                            (['hdss', 'simulate'], options_of(HDSS, 'simulate') | supermaster),
                             (['worker', '--dca', 'rma'], options_of(os.environ['WORKER']) | supermaster)):
         assert set(offered(*words, '--')) >= expected - {'--'} and set(offered(*words, '--')) <= expected | {'--help', '--version'}, words
     assert offered('/usr/bin/hdss-worker', '--slow') == ['--slowdown'] and offered('nothing', '--') == []
@@ -59,7 +60,7 @@ def test_kernels_and_their_parameters():
         assert got == expected, (words, got)
     assert offered('hdss', 'kernels', 'mandelbrot', 'wi') == ['width='] and offered('worker', 'mand') == []
     assert offered('hdss', 'techniques', 'gs') == ['gss'] and offered('hdss', 'techniques', 'gss', '') == []
-    assert {'run', 'kernels', 'techniques', 'chunks', 'collapse', 'study'} == set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
+    assert {'run', 'kernels', 'techniques', 'chunks', 'collapse', 'simulate', 'study'} == set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
 
 
 def in_bash(line):

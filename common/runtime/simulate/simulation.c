@@ -101,13 +101,14 @@ static const struct option_row simulation_rows[] = {
     {"workers", 0, "W", "an integer from 1 to 2^24", "workers in all (default 16)", take_workers},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default 0)", take_masters},
-    {"platform", 0, "NAME|FILE", "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
-     "the machine: ranger, cluster, two-speeds, two-sites, or a file (default cluster)", take_platform},
+    {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
+     "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
+     "the machine: a described one, also NAME:nodes=N,cores=C, or a file (default cluster)", take_platform},
     {"dca", 0, "rma", "rma; two-sided and node are not simulated",
      "workers alone, which draw their chunks themselves, by one atomic operation each: see worker(1)", take_dca},
     {"backend", 0, BACKENDS, "virtual, simgrid",
      "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)", take_backend},
-    {"costs", 0, "FILE|SPEC", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
+    {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
      "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
      "bimodal, "
      "increasing, decreasing, like exponential:mean=100 (default: the kernel's own model)",
