@@ -253,8 +253,8 @@ struct collect *net_poll_collect(struct net *net)
 {
     for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        int arrived = 0, result = MPI_SUCCESS;
-        if (collect->active)
+        int arrived = collect->active, result = MPI_SUCCESS;
+        if (collect->active && collect->request != MPI_REQUEST_NULL) /* else who waited for it has found it here */
             result = MPI_Test(&collect->request, &arrived, MPI_STATUS_IGNORE);
         if (has_arrived(net, result, arrived))
             return collect;

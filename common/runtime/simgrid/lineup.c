@@ -13,7 +13,7 @@ static const char *find_unknown(const struct virtual_config *config)
         return "failures and slowdowns";
     if (config->load_count > 0)
         return "loads";
-    if (config->collect || config->imagined_bytes > 0 || config->journal || config->done != NULL)
+    if (config->collect || config->journal || config->done != NULL)
         return "results, journals and resumed runs";
     return config->job == NULL || config->drain_at_ns > 0 ? "this" : NULL;
 }
@@ -50,6 +50,18 @@ static int init_speeds(struct lineup *lineup, const struct virtual_config *run, 
     return 0;
 }
 
+static int init_results(struct lineup *lineup, const struct virtual_config *run, struct error *error)
+{
+    if (run->imagined_bytes == 0)
+        return 0;
+    lineup->results = calloc(run->imagined_bytes > SLICE_MAX ? run->imagined_bytes : SLICE_MAX, 1);
+    if (lineup->results == NULL)
+        return error_set(error, "out of memory for results of %llu bytes", (unsigned long long)run->imagined_bytes);
+    lineup->run.results = lineup->results;
+    lineup->run.record_bytes = run->imagined_bytes;
+    return 0;
+}
+
 static void configure_supermaster(struct lineup *lineup, const struct virtual_config *run)
 {
     lineup->run.supermaster_config = (struct supermaster_config){
@@ -67,6 +79,7 @@ static void configure_supermaster(struct lineup *lineup, const struct virtual_co
         .once = run->once,
         .childless = run->childless,
         .are_tasks = run->are_tasks,
+        .record_bytes = run->imagined_bytes,
         .drain_ns = run->job->drain_ns,
         .retries = run->retries,
         .speeds = lineup->speeds,
@@ -76,6 +89,7 @@ static void configure_supermaster(struct lineup *lineup, const struct virtual_co
 static void configure_others(struct simulated_run *own, const struct virtual_config *run)
 {
     own->master_config = (struct master_config){
+        .record_bytes = run->imagined_bytes,
         .drain_ns = run->job->drain_ns,
         .once = run->once,
         .childless = run->childless,
@@ -97,8 +111,9 @@ int lineup_init(struct lineup *lineup, const struct simgrid_config *config, stru
     struct simulated_run *own = &lineup->run;
     const char *unknown = find_unknown(run);
     if (unknown != NULL)
-        return error_set(error, "the backend simgrid knows no %s; accepted: --backend virtual", unknown);
-    if (init_topology(lineup, config, error) < 0 || init_speeds(lineup, run, error) < 0)
+        return error_set(error, "--backend simgrid has no %s; accepted: --backend virtual", unknown);
+    if (init_topology(lineup, config, error) < 0 || init_speeds(lineup, run, error) < 0 ||
+        init_results(lineup, run, error) < 0)
         return -1;
     configure_supermaster(lineup, run);
     configure_others(own, run);
@@ -135,5 +150,6 @@ void lineup_fini(struct lineup *lineup)
     free(own->busy_ns);
     free(own->hellos);
     free(lineup->speeds);
+    free(lineup->results);
     topology_fini(&lineup->topology);
 }

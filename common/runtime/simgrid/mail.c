@@ -273,31 +273,40 @@ void wait_look(struct wait *wait, uint64_t now_ns)
     (void)wait, (void)now_ns;
 }
 
-/* Behind the receives come the data messages, and the alarm. */
+/* Behind the receives come the data messages, and the alarm. What is sent is not waited for: it has left. */
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 1)
 
+static int add_request(MPI_Request **owners, int count, MPI_Request *request)
+{
+    owners[count] = request;
+    return *request != MPI_REQUEST_NULL ? count + 1 : count;
+}
+
+/* All but the receives. */
+static int list_others(struct net *net, MPI_Request **owners, int count)
+{
+    for (unsigned i = 0; i < COLLECTS_MAX; i++)
+        if (net->collects[i].active)
+            count = add_request(owners, count, &net->collects[i].request);
+    return add_request(owners, count, &net->mail->alarm_request);
+}
+
+/* Of what is through net.c finds that there is no request any more. */
 static void wait_for_any(struct net *net)
 {
     struct mail *mail = net->mail;
-    MPI_Request requests[REQUESTS_MAX];
-    unsigned which[REQUESTS_MAX];
-    int receives = list_receives(net, requests), count = receives, index;
+    MPI_Request requests[REQUESTS_MAX], *owners[REQUESTS_MAX];
+    int receives = list_receives(net, requests), count = list_others(net, owners, receives), index;
     MPI_Status status;
-    for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        if (net->collects[i].active) {
-            which[count] = i;
-            requests[count++] = net->collects[i].request;
-        }
-    int alarm = count;
-    if (mail->alarm_request != MPI_REQUEST_NULL)
-        requests[count++] = mail->alarm_request;
+    for (int i = receives; i < count; i++)
+        requests[i] = *owners[i];
     MPI_Waitany(count, requests, &index, &status);
     if (index < receives)
         note_arrival(mail, (unsigned)index, &status);
-    else if (index < alarm)
-        net->collects[which[index]].request = MPI_REQUEST_NULL; /* net.c finds that it is through */
-    else
+    else if (owners[index] == &mail->alarm_request)
         hear_alarm(mail);
+    else
+        *owners[index] = MPI_REQUEST_NULL;
 }
 
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,

@@ -8,7 +8,7 @@ void simulated_rank(struct simulated_run *run, unsigned rank)
 {
     const struct topology *topology = run->topology;
     const unsigned m = topology_master(topology, rank), workers = topology_count(topology, m);
-    const struct effects effects = {.assignment_ns = run->assignment_ns};
+    const struct effects effects = {.store = simulated_store, .assignment_ns = run->assignment_ns};
     unsigned *ranks = calloc(workers + 1, sizeof *ranks);
     struct master_config config = run->master_config;
     struct master master;

@@ -2,7 +2,6 @@
 #include "common/runtime/simgrid/module.h"
 #include "common/runtime/simgrid/rank.h"
 
-#include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
 #include <smpi/smpi.h>
@@ -54,11 +53,23 @@ void simulated_give_up(struct simulated_run *run, unsigned rank, const char *tex
     MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
 }
 
+/* What a chunk takes to be cut or assigned: on a slower core longer. */
 void runtime_delay(struct runtime *runtime, uint64_t ns)
 {
+    struct simulated_rank *self = simulated_self();
     (void)runtime;
-    if (ns > 0)
-        sg_actor_sleep_for((double)ns * 1e-9);
+    simulated_note_busy(self, (double)ns);
+    simulated_work(self, (double)ns);
+}
+
+int simulated_store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
+{
+    struct simulated_rank *self = simulated_self();
+    double ns = self->run->byte_ns * (double)bytes;
+    (void)context, (void)part, (void)data, (void)error;
+    simulated_note_busy(self, ns);
+    simulated_work(self, ns);
+    return 0;
 }
 
 int runtime_prepare(struct runtime *runtime, struct error *error)

@@ -28,6 +28,9 @@ double simulated_speed(void);
 
 /* Lets the core of this rank be busy for what takes so long on one of speed 1, behind what is owed. */
 void simulated_work(struct simulated_rank *self, double ns);
+/* The effect of storing imagined results: it takes its time. */
+int simulated_store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
+
 /* Notes that handling messages takes so long on a core of speed 1. */
 void simulated_note_busy(struct simulated_rank *self, double ns);
 /* What is owed is done: it was taken together with something else. */

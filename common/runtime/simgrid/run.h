@@ -28,9 +28,11 @@ struct simulated_run {
     const struct costs *costs;
     uint64_t probe_first, probe_count;
     unsigned probe_least;
-    bool spread;          /* the technique learns from how the iterations of a chunk differ */
-    double flops_per_ns;  /* of a core of speed 1 */
-    const double *speeds; /* [workers] of the workers as they compute; NULL: all 1 */
+    uint64_t record_bytes;        /* of an iteration's imagined results, which are sent; 0: none are */
+    const unsigned char *results; /* imagined: as many as go in one part, which nobody writes to; NULL: none */
+    bool spread;                  /* the technique learns from how the iterations of a chunk differ */
+    double flops_per_ns;          /* of a core of speed 1 */
+    const double *speeds;         /* [workers] of the workers as they compute; NULL: all 1 */
     double event_ns, message_ns,
         byte_ns; /* that a rank is busy for with an event, a message that it sends, its bytes */
     uint64_t calculation_ns, assignment_ns; /* --inject-delay */

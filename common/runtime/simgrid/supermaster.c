@@ -5,6 +5,7 @@
 void simulated_rank(struct simulated_run *run, unsigned rank)
 {
     const struct effects effects = {
+        .store = simulated_store,
         .calculation_ns = run->calculation_ns,
         .assignment_ns = run->assignment_ns,
     };

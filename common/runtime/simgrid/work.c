@@ -56,7 +56,7 @@ static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bo
     work->running = true;
     work->first = first;
     work->count = count;
-    work->done = 0;
+    work->done = work->sliced = 0;
     work->mark = mark;
     work->started_ns =
         runtime_now() + (uint64_t)(simulated_self()->owed_ns * work->run->flops_per_ns / work->flops_per_ns);
@@ -80,28 +80,58 @@ static void time_pieces(const struct simulated_work *work, struct chunk_event *c
     chunk->samples = (uint32_t)spread.pieces;
 }
 
-/* Up to the mark, or to the end. */
+/* Where what has gathered is sent, though the chunk goes on. */
+static uint64_t next_slice(const struct simulated_work *work)
+{
+    uint64_t record_bytes = work->run->record_bytes;
+    uint64_t slice = record_bytes == 0 ? UINT64_MAX : record_bytes < SLICE_MAX ? SLICE_MAX / record_bytes : 1;
+    return work->count - work->sliced > slice ? work->sliced + slice : work->count;
+}
+
+/* What is not sent yet of the chunk is in the event. */
+static void hand_over(struct simulated_work *work, struct chunk_event *chunk)
+{
+    chunk->count = work->done - work->sliced;
+    chunk->bytes = chunk->count * work->run->record_bytes;
+    if (chunk->bytes > 0)
+        chunk->data = chunk->bytes <= INLINE_MAX ? work->small + SIMULATED_HEADROOM : work->run->results;
+    work->sliced = work->done;
+}
+
+static void finish(struct simulated_work *work, struct chunk_event *chunk)
+{
+    chunk->began_ns = work->started_ns;
+    work->running = false;
+    if (work->run->spread)
+        time_pieces(work, chunk);
+}
+
+/* Up to the mark, to where results are sent, or to the end. */
 static enum turn advance(void *context, struct event *event)
 {
     struct simulated_work *work = context;
     if (!work->running)
         return TURN_BLOCKED;
-    bool marked = work->mark > work->done && work->mark < work->count;
-    work->done = marked ? work->mark : work->count;
+    uint64_t slice = next_slice(work);
+    bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
+    work->done = marked ? work->mark : slice;
     compute_until(work, (double)work->started_ns + time_ns(work, work->first, work->done));
     event->now_ns = runtime_now();
-    event->type = marked ? EVENT_MARK : EVENT_FINISHED;
+    event->type = marked ? EVENT_MARK : work->done < work->count ? EVENT_SLICE : EVENT_FINISHED;
     event->chunk.done = work->done;
     event->chunk.compute_ns = event->now_ns - work->started_ns;
-    work->mark = 0;
     if (marked)
-        return TURN_EVENT;
-    event->chunk.count = work->count;
-    event->chunk.began_ns = work->started_ns;
-    work->running = false;
-    if (work->run->spread)
-        time_pieces(work, &event->chunk);
+        work->mark = 0;
+    else
+        hand_over(work, &event->chunk);
+    if (event->type == EVENT_FINISHED)
+        finish(work, &event->chunk);
     return TURN_EVENT;
+}
+
+static void sent(void *context, const void *data)
+{
+    (void)context, (void)data; /* SMPI has copied them */
 }
 
 const struct effects simulated_work_effects = {
@@ -109,4 +139,5 @@ const struct effects simulated_work_effects = {
     .run = run,
     .mark = set_mark,
     .advance = advance,
+    .sent = sent,
 };

@@ -4,6 +4,9 @@
 
 #include "common/runtime/simgrid/rank.h"
 
+/* Room for what a message has before its results. */
+#define SIMULATED_HEADROOM 64
+
 struct simulated_work {
     struct simulated_run *run;
     double flops_per_ns; /* of the core */
@@ -12,6 +15,8 @@ struct simulated_work {
     uint64_t first, count, done;
     uint64_t mark; /* 0: none */
     uint64_t started_ns;
+    uint64_t sliced;                                      /* iterations whose results have left */
+    unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results that go within a message, behind its own bytes */
 };
 
 /* Of the w-th worker. */

@@ -103,7 +103,9 @@ static const struct option_row simulation_rows[] = {
      "masters; with 0 the supermaster serves the workers itself (default 0)", take_masters},
     {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
      "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
-     "the machine: a described one, also NAME:nodes=N,cores=C, or a file (default cluster)", take_platform},
+     "the machine: a described one, also NAME:nodes=N,cores=C, or a file, for "
+     "simgrid also one of its own, FILE.xml (default cluster)",
+     take_platform},
     {"dca", 0, "rma", "rma; two-sided and node are not simulated",
      "workers alone, which draw their chunks themselves, by one atomic operation each: see worker(1)", take_dca},
     {"backend", 0, BACKENDS, "virtual, simgrid",
