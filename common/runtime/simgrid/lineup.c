@@ -15,7 +15,7 @@ static const char *find_unknown(const struct virtual_config *config)
         return "loads";
     if (config->collect || config->journal || config->done != NULL)
         return "results, journals and resumed runs";
-    return config->job == NULL || config->drain_at_ns > 0 ? "this" : NULL;
+    return config->drain_at_ns > 0 ? "drains" : NULL;
 }
 
 static int init_topology(struct lineup *lineup, const struct simgrid_config *config, struct error *error)
