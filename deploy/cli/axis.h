@@ -21,7 +21,7 @@ void axis_logarithmic(struct axis *axis, double low, double high);
 /* Where a value lies, 0 at the low end and 1 at the high end. */
 double axis_place(const struct axis *axis, double value);
 
-/* The settings of gnuplot's axis `name`, "x" or "y". */
+/* The settings of gnuplot's axis `name`, "x", "y" or "cb". */
 void axis_write(const struct axis *axis, const char *name, FILE *script);
 
 /* 1,000,000; cut at `size`. */

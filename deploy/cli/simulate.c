@@ -1,4 +1,5 @@
 /* hdss simulate: a job on a machine that is not there. */
+#include "deploy/cli/simulate.h"
 #include "common/runtime/simulate/simulation.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
@@ -55,6 +56,16 @@ static int run(struct simulation *simulation, char **argv, struct error *error)
     if (simulation->flat)
         return simulation_run_flat(simulation, HDSS_VERSION, error);
     return simulation_run_virtual(simulation, HDSS_VERSION, error);
+}
+
+int simulate_check(int argc, char **argv, struct error *error)
+{
+    struct simulation simulation;
+    int result = simulation_read(&simulation, argc, argv, error);
+    if (result == 0 && simulation.backend == SIMULATION_VIRTUAL)
+        result = simulation_prepare(&simulation, NULL, NULL, error);
+    simulation_fini(&simulation);
+    return result;
 }
 
 int command_simulate(int argc, char **argv)

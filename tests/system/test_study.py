@@ -73,7 +73,7 @@ def check_page(drawn):
 def test_failures_are_marked():
     """A kernel that fails, and one that takes too long; what is done goes with them. Nothing is drawn without gnuplot."""
     write('bad.study', 'kernel = synthetic iterations=4 mean=1 fail=2\nkernel = synthetic iterations=40 mean=1e6 mode=sleep\n'
-          'kernel = synthetic iterations=4 mean=1\nworkers = 1\ntimeout = 2\nheat = none\n')
+          'kernel = synthetic iterations=4 mean=1\nworkers = 1\ntimeout = 10\nheat = none\n')
     os.mkdir('there')
     link_mpirun()
     result = run(['/usr/bin/env', f'PATH={os.getcwd()}/bin', HDSS, 'study', '--folder', 'there', 'bad.study'])
@@ -82,7 +82,7 @@ def test_failures_are_marked():
     status = {row['kernel'].split('mean=')[1]: (row['status'], row['reason']) for row in rows('there/bad.csv')}
     assert status['1'] == ('done', ''), status
     assert status['1 fail=2'][0] == 'failed' and status['1 fail=2'][1], status
-    assert status['1e6 mode=sleep'] == ('timeout', 'not done after 2 s'), status
+    assert status['1e6 mode=sleep'] == ('timeout', 'not done after 10 s'), status
     with open('there/bad.md', encoding='utf-8') as file:
         page = file.read()
     assert '**1 failed**' in page and '**1 timeout**' in page and '## Failed' in page and 'svg' not in page, page
@@ -114,6 +114,32 @@ def test_loads_and_powers():
     assert '| weighting | load | 1 | 2 | 3 | most / mean |' in page and '| acp | 0,1 |' in page, page
 
 
+def test_simulated_beside_measured():
+    """The same cells by both; what is real is in the table as it was, and the maps are on the terminal and in the page, also without gnuplot."""
+    write('both.study', 'kernel = synthetic iterations=200 mean=2000 mode=sleep\ntechnique = gss fac2\nworkers = 1 2\nbackend = mpirun simulate\n'
+          'platform = cluster\ntimeout = 60\nmeasure = time speedup\nx = workers\nseries = backend\nheat = technique workers\n')
+    link_mpirun()
+    result = run(['/usr/bin/env', f'PATH={os.getcwd()}/bin', HDSS, 'study', 'both.study'])
+    assert result.status == 0 and '8 of 8 runs are done, 0 failed' in result.out, str(result)
+    table = rows('both.csv')
+    assert sorted(row['backend'] for row in table) == 4 * ['mpirun'] + 4 * ['simulate'], table
+    for row in table:
+        assert row['iterations'] == '200' and 0.19 < float(row['elapsed_s']) * int(row['workers']), row
+    with open('both.md', encoding='utf-8') as file:
+        page = file.read()
+    for part in ('## Tables of two axes', '| technique, below: workers | gss | fac2 |', 'measured', 'simulated'):
+        assert part in page, (part, page)
+    assert 'Loop time by technique and workers, s' in result.out and 'fac2' in result.out, result.out
+    lines = study('--dry-run', '--folder', 'bin', 'both.study').out.splitlines()
+    assert sum(line.startswith('hdss simulate --platform cluster ') for line in lines) == 4 and len(lines) == 8, lines
+
+
+def test_what_is_simulated_can_be_ended():
+    write('long.study', 'kernel = synthetic iterations=1e9 mean=1\ntechnique = ss\nworkers = 2\nbackend = simulate\ntimeout = 1\nheat = none\n')
+    result = study('long.study')
+    assert result.status == 3 and [row['status'] for row in rows('long.csv')] == ['timeout'], (str(result), rows('long.csv'))
+
+
 def link_mpirun():
     """A PATH that has what mpirun needs, and no gnuplot."""
     os.mkdir('bin')
@@ -133,7 +159,10 @@ def test_what_is_due_is_shown():
 
 
 def test_bad_files():
-    for text, *parts in (('worker = 2\n', 'line 1', 'workers'), (SMALL + 'backend = simulate\n', 'line 7', 'not there yet'),
+    for text, *parts in (('worker = 2\n', 'line 1', 'workers'), (SMALL + 'backend = simulat\n', 'line 7', 'mpirun, simulate'),
+                         (SMALL + 'backend = simulate\nplatform = cluster moon\n', 'line 8', 'moon'),
+                         (SMALL + 'backend = simulate\nplatform = cluster:nodes=1,cores=1\n', 'line 8', 'cores'),
+
                          (SMALL + 'kernel = synthetic mode=doze\n', 'line 7', 'mode'), ('kernel = synthetic\n', 'empty', 'workers'),
                          (SMALL + 'options = --powr equal\n', 'line 7', '--power'), (SMALL.replace('gss', 'gus'), 'line 3', 'gus')):
         write('bad.study', text)

@@ -1,6 +1,7 @@
 /* Scripts for gnuplot: see figure.h. Lines run along an axis of numbers; along one of names there are bars, a group for
  * each name. Both show the median, and the range from the least to the greatest run. */
 #include "deploy/cli/study/figure.h"
+#include "common/util/number.h"
 #include "deploy/cli/axis.h"
 #include "deploy/cli/gnuplot.h"
 #include "deploy/cli/plot.h"
@@ -15,6 +16,10 @@ enum { TEXT_MAX = 1200, LONG_LABEL = 14, CAPTION_LETTERS = 115 };
 
 /* From this ratio of its largest to its least value on an axis is logarithmic. */
 #define LOGARITHMIC_RATIO 25.0
+
+/* From this ratio on the colours of a map are: the half of one value looks as far from it as that is from its double.
+ */
+#define LOGARITHMIC_COLOURS 10.0
 
 /* Neighbouring numbers of workers stand equally far from each other where they double. */
 #define DOUBLING_RATIO 3.9
@@ -37,8 +42,8 @@ static unsigned values_of(const struct matrix *matrix, int axis)
     return axis != AXIS_NONE ? matrix->study->values[axis].count : 1;
 }
 
-static const struct summary_cell *cell_at(const struct summary *summary, const struct figure *figure, unsigned x,
-                                          unsigned y)
+const struct summary_cell *figure_cell(const struct summary *summary, const struct figure *figure, unsigned x,
+                                       unsigned y)
 {
     struct cell cell = figure->panel;
     cell.at[figure->x] = (unsigned short)x;
@@ -50,7 +55,7 @@ static const struct summary_cell *cell_at(const struct summary *summary, const s
 static const struct summary_value *value_at(const struct summary *summary, const struct figure *figure, unsigned x,
                                             unsigned y)
 {
-    return &cell_at(summary, figure, x, y)->values[figure->measure];
+    return &figure_cell(summary, figure, x, y)->values[figure->measure];
 }
 
 bool figure_has_data(const struct summary *summary, const struct figure *figure)
@@ -115,11 +120,12 @@ void figure_name(const struct figure *figure, const struct figure *all, size_t c
 
 void figure_title(const struct summary *summary, const struct figure *figure, char *text, size_t size)
 {
-    const char *along = study_axes[figure->x].title;
+    const char *along = study_axes[figure->x].title, *title = measures[figure->measure].title;
+    int length = (int)strcspn(title, ","); /* how it is measured stands at its axis */
     if (figure->kind == FIGURE_HEAT)
-        snprintf(text, size, "%s by %s and %s", measures[figure->measure].title, along, study_axes[figure->y].title);
+        snprintf(text, size, "%.*s by %s and %s", length, title, along, study_axes[figure->y].title);
     else
-        snprintf(text, size, "%s %s %s", measures[figure->measure].title,
+        snprintf(text, size, "%.*s %s %s", length, title,
                  study_is_numeric(summary->matrix->study, figure->x) ? "against" : "by", along);
     text[0] = (char)toupper((unsigned char)text[0]);
 }
@@ -202,7 +208,10 @@ static void write_label(const struct drawing *drawing, const char *name, const c
 /* The word at a tick: without the axis's name, which stands beside it. */
 static const char *tick_text(int axis, const char *value, char *text, size_t size)
 {
-    if (axis == AXIS_MASTERS)
+    uint64_t number;
+    if (axis != AXIS_MASTERS && study_axes[axis].number && number_parse_u64(value, &number) == 0)
+        axis_group_digits(number, text, size);
+    else if (axis == AXIS_MASTERS)
         study_value_text(axis, value, text, size);
     else
         snprintf(text, size, "%s", value);
@@ -287,7 +296,7 @@ static void measure_extent(struct drawing *drawing)
     double least = INFINITY, most = 0, lowest = 0;
     for (unsigned y = 0; y < drawing->lines; y++)
         for (unsigned x = 0; x < drawing->columns; x++) {
-            const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
+            const struct summary_cell *cell = figure_cell(drawing->summary, drawing->figure, x, y);
             const struct summary_value *value = &cell->values[drawing->figure->measure];
             if (value->count == 0)
                 continue;
@@ -323,7 +332,7 @@ static void write_points(const struct drawing *drawing, unsigned y)
 
 static bool has_failed(const struct drawing *drawing, unsigned x, unsigned y)
 {
-    const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
+    const struct summary_cell *cell = figure_cell(drawing->summary, drawing->figure, x, y);
     return cell->failed > 0 && cell->done == 0;
 }
 
@@ -404,7 +413,7 @@ static void write_lines(const struct drawing *drawing)
     const char *comma = "";
     fputs("plot ", script);
     if (ideal)
-        fputs("x with lines lc rgb '#a0a0a0' dt 1 lw 1 title 'one for each worker', \\\n", script);
+        fputs("x with lines lc rgb '#a0a0a0' dt 1 lw 1 title 'ideal: as many as workers', \\\n", script);
     for (int pass = 0; pass < 2; pass++)
         for (unsigned y = 0; y < drawing->lines; y++)
             if (has_points(drawing, y)) {
@@ -451,7 +460,13 @@ static void write_line_script(struct drawing *drawing)
     write_lines(drawing);
 }
 
-/* Where the value lies between the least and the greatest of the map. */
+/* The colours of a heat map. */
+struct colours {
+    double least, most;
+    bool logarithmic;
+    bool diverging; /* from the middle: improvements and losses have their own, equally strong */
+};
+
 static void heat_extent(const struct drawing *drawing, double *least, double *most)
 {
     *least = INFINITY;
@@ -464,19 +479,34 @@ static void heat_extent(const struct drawing *drawing, double *least, double *mo
                 *most = fmax(*most, value->median);
             }
         }
-    /* improvements and losses have their own colours, equally strong */
-    if (drawing->figure->measure == MEASURE_IMPROVEMENT) {
-        *most = fmax(fmax(fabs(*least), fabs(*most)), 1e-9);
-        *least = -*most;
+}
+
+static struct colours choose_colours(const struct drawing *drawing)
+{
+    struct colours colours = {.diverging = drawing->figure->measure == MEASURE_IMPROVEMENT};
+    heat_extent(drawing, &colours.least, &colours.most);
+    if (colours.diverging) {
+        colours.most = fmax(fmax(fabs(colours.least), fabs(colours.most)), 1e-9);
+        colours.least = -colours.most;
     }
-    if (*most <= *least)
-        *most = *least + fmax(fabs(*least) * 1e-3, 1e-9);
+    if (colours.most <= colours.least)
+        colours.most = colours.least + fmax(fabs(colours.least) * 1e-3, 1e-9);
+    colours.logarithmic = !colours.diverging && colours.least > 0 && colours.most > LOGARITHMIC_COLOURS * colours.least;
+    return colours;
+}
+
+/* Whether the letters on it are to be white. */
+static bool is_dark(const struct colours *colours, double value)
+{
+    double place = colours->logarithmic ? log(value / colours->least) / log(colours->most / colours->least)
+                                        : (value - colours->least) / (colours->most - colours->least);
+    return colours->diverging ? place < 0.15 || place > 0.85 : place > 0.6;
 }
 
 /* Its number, on dark squares in white; or why there is none. */
-static void write_square(const struct drawing *drawing, unsigned x, unsigned y, double least, double most)
+static void write_square(const struct drawing *drawing, unsigned x, unsigned y, const struct colours *colours)
 {
-    const struct summary_cell *cell = cell_at(drawing->summary, drawing->figure, x, y);
+    const struct summary_cell *cell = figure_cell(drawing->summary, drawing->figure, x, y);
     const struct summary_value *value = &cell->values[drawing->figure->measure];
     char text[40];
     if (value->count == 0) {
@@ -488,11 +518,8 @@ static void write_square(const struct drawing *drawing, unsigned x, unsigned y, 
         return;
     }
     summary_figure(drawing->figure->measure, value->median, text, sizeof text);
-    double place = (value->median - least) / (most - least);
-    bool diverging = drawing->figure->measure == MEASURE_IMPROVEMENT;
-    bool dark = diverging ? place < 0.15 || place > 0.85 : place > 0.6;
     fprintf(drawing->script, "set label '%s' at %u,%u center font ',12' textcolor rgb '%s' front\n", text, x, y,
-            dark ? "#ffffff" : "#202020");
+            is_dark(colours, value->median) ? "#ffffff" : "#202020");
 }
 
 static void write_map(const struct drawing *drawing)
@@ -507,11 +534,21 @@ static void write_map(const struct drawing *drawing)
     fputs("END\n", drawing->script);
 }
 
+/* Ticks of 1, 2 and 5, which gnuplot has not by itself where the scale is logarithmic. */
+static void write_scale(const struct colours *colours, FILE *script)
+{
+    struct axis axis;
+    if (!colours->logarithmic)
+        return;
+    axis_logarithmic(&axis, colours->least, colours->most);
+    axis.real = true;
+    axis_write(&axis, "cb", script);
+}
+
 static void write_heat_script(struct drawing *drawing)
 {
     FILE *script = drawing->script;
-    double least, most;
-    heat_extent(drawing, &least, &most);
+    const struct colours colours = choose_colours(drawing);
     write_map(drawing);
     write_label(drawing, "x", study_axes[drawing->figure->x].title, "");
     write_label(drawing, "y", study_axes[drawing->figure->y].title, "");
@@ -520,18 +557,19 @@ static void write_heat_script(struct drawing *drawing)
     write_names(drawing, "y", drawing->figure->y);
     for (unsigned y = 0; y < drawing->lines; y++)
         for (unsigned x = 0; x < drawing->columns; x++)
-            write_square(drawing, x, y, least, most);
-    if (drawing->figure->measure == MEASURE_IMPROVEMENT)
+            write_square(drawing, x, y, &colours);
+    if (colours.diverging)
         fputs("set palette defined (0 '#b2182b', 0.25 '#f4a582', 0.5 '#f7f7f7', 0.75 '#92c5de', 1 '#2166ac')\n",
               script);
     else
         fputs("set palette defined (0 '#f7fbff', 0.25 '#c6dbef', 0.5 '#6baed6', 0.75 '#2171b5', 1 '#08306b')\n",
               script);
+    write_scale(&colours, script);
     fprintf(script,
             "set cbrange [%.9g:%.9g]\nset cblabel offset 2,0\nunset grid\nset style fill solid 1 border rgb "
             "'#ffffff'\nset rmargin 16\n"
             "plot $map using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror fillcolor palette notitle\n",
-            least, most);
+            colours.least, colours.most);
 }
 
 int figure_draw(const struct summary *summary, const struct figure *figure, const char *path, struct error *error)

@@ -25,6 +25,10 @@ void figure_title(const struct summary *summary, const struct figure *figure, ch
 /* "mandelbrot width=512, dfss": the panel. */
 void figure_panel(const struct summary *summary, const struct figure *figure, char *text, size_t size);
 
+/* The cell at these values of its axes; y is 0 where there is none. */
+const struct summary_cell *figure_cell(const struct summary *summary, const struct figure *figure, unsigned x,
+                                       unsigned y);
+
 /* Whether there is anything to be seen. */
 bool figure_has_data(const struct summary *summary, const struct figure *figure);
 

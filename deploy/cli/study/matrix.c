@@ -146,9 +146,22 @@ static void add_axis(const struct matrix *matrix, unsigned cell, int axis, struc
         add_option(line, study_axes[axis].option, value);
 }
 
+bool matrix_simulates(const struct matrix *matrix, unsigned cell)
+{
+    return strcmp(matrix_value(matrix, cell, AXIS_BACKEND), BACKEND_SIMULATE) == 0;
+}
+
+static void add_command(const struct matrix *matrix, unsigned cell, struct words *line)
+{
+    const char *platform = matrix_value(matrix, cell, AXIS_PLATFORM);
+    words_add(line, matrix_simulates(matrix, cell) ? "simulate" : "run");
+    if (matrix_simulates(matrix, cell) && strcmp(platform, PLATFORM_NONE) != 0)
+        add_option(line, "platform", platform);
+}
+
 void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct words *line)
 {
-    words_add(line, "run");
+    add_command(matrix, cell, line);
     for (int axis = 0; axis < AXES; axis++) {
         const char *value = matrix_value(matrix, cell, axis), *standard = study_axes[axis].standard;
         bool shown = axis == AXIS_TECHNIQUE || (axis == AXIS_THREADS && matrix->study->line[axis] != 0);

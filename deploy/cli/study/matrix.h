@@ -35,7 +35,10 @@ struct matrix_run *matrix_order(const struct matrix *matrix, size_t *count);
 /* "mandelbrot width=512, dtss, 2 masters, 4 workers": what varies, for people. */
 void matrix_describe(const struct matrix *matrix, unsigned cell, char *text, size_t size);
 
-/* The words for `hdss run`, with its report to `report`. */
+/* Whether `hdss simulate` does it, not `hdss run`. */
+bool matrix_simulates(const struct matrix *matrix, unsigned cell);
+
+/* The words for the command, with its report to `report`. */
 void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct words *line);
 
 /* Writes what the run is into a row of the table; reads of which run a row is: false where it is none of the matrix. */

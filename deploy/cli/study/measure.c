@@ -21,6 +21,11 @@ const struct measure_row measures[MEASURES] = {
     [MEASURE_IMBALANCE] = {"imbalance", "imbalance of the finishing times, max / mean", "", "imbalance.max_over_mean",
                            NULL, "the last worker's finishing time over the mean of all", 1},
     [MEASURE_COV] = {"cov", "coefficient of variation of the finishing times", "", "imbalance.cov", NULL, NULL, 0},
+    [MEASURE_THREAD_IMBALANCE] = {"thread_imbalance", "imbalance of the threads of a worker, max / mean", "",
+                                  "threads.imbalance.max_over_mean", NULL,
+                                  "the longest time that a thread computed over the mean of its worker's threads, the "
+                                  "mean of all workers",
+                                  0},
     [MEASURE_IMPROVEMENT] = {"improvement", "improvement over the baseline", "%", NULL, NULL,
                              "100 times the part of the baseline's median loop time that is saved", 0},
     [MEASURE_CHUNKS] = {"chunks", "chunks", "", "chunks", NULL, NULL, 0},

@@ -4,6 +4,7 @@
 #include "common/config/nearest.h"
 #include "common/util/number.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/simulate.h"
 #include "deploy/cli/study/least.h"
 
 #include <inttypes.h>
@@ -27,6 +28,8 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
     [AXIS_SLOWDOWN] = {"slowdown", "slowdown", "slowdown", "1", .dealt = true},
     [AXIS_LOAD] = {"load", "load", "load", "none", .dealt = true},
+    [AXIS_BACKEND] = {"backend", "backend", NULL, BACKEND_MPIRUN, false},
+    [AXIS_PLATFORM] = {"platform", "platform", NULL, PLATFORM_NONE, false},
 };
 
 /* The file as it is being read. */
@@ -90,6 +93,8 @@ void study_value_text(int axis, const char *value, char *text, size_t size)
         snprintf(text, size, "%s worker%s", value, one ? "" : "s");
     else if (axis == AXIS_THREADS)
         snprintf(text, size, "%s thread%s", value, one ? "" : "s");
+    else if (axis == AXIS_BACKEND)
+        snprintf(text, size, "%s", strcmp(value, BACKEND_SIMULATE) == 0 ? "simulated" : "measured");
     else if (axis == AXIS_KERNEL || axis == AXIS_TECHNIQUE)
         snprintf(text, size, "%s", value);
     else
@@ -189,7 +194,8 @@ static int take_topologies(struct reader *reader, const struct key *key, const s
 
 static int take_options(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
 {
-    static const char *const ours[] = {"report", "dry-run", "progress", "dca", "restarts", "resume", "help", "version"};
+    static const char *const ours[] = {"report",   "platform", "dry-run", "progress", "dca",
+                                       "restarts", "resume",   "help",    "version"};
     reader->study->options_line = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         const char *word = values->items[i];
@@ -246,15 +252,21 @@ static int take_seed(struct reader *reader, const struct key *key, const struct 
     return take_one(key, values, 0, UINT64_MAX, &reader->study->seed, error);
 }
 
-static int take_backend(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+/* The platforms' names are looked at with the kernels. */
+static int take_machines(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
 {
-    (void)reader;
-    for (unsigned i = 0; i < values->count; i++)
-        if (strcmp(values->items[i], "simulate") == 0)
-            return error_set(error, "backend = 'simulate' is not there yet: %s", key->accepted);
-    if (values->count == 1 && strcmp(values->items[0], "mpirun") == 0)
-        return 0;
-    return error_set(error, "backend = '%.200s' is not accepted: %s", values->items[0], key->accepted);
+    reader->study->line[key->axis] = reader->line;
+    for (unsigned i = 0; i < values->count; i++) {
+        const char *value = values->items[i];
+        bool known = key->axis == AXIS_PLATFORM
+                         ? strcmp(value, PLATFORM_NONE) != 0
+                         : strcmp(value, BACKEND_MPIRUN) == 0 || strcmp(value, BACKEND_SIMULATE) == 0;
+        if (!known)
+            return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, value, key->accepted);
+        if (add_value(reader, key->axis, value, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int take_measures(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
@@ -323,8 +335,7 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
 
 #define AXIS_NAMES                                                                                                     \
     "kernel, technique, weighting, power, min_chunk, sync_points, masters, workers, threads, thread_technique, "       \
-    "delay, slowdown, "                                                                                                \
-    "load"
+    "delay, slowdown, load, backend, platform"
 
 static const struct key keys[] = {
     {"title", take_title, "up to 159 characters", AXIS_NONE},
@@ -345,10 +356,12 @@ static const struct key keys[] = {
     {"repetitions", take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
     {"seed", take_seed, "an integer from 0 to 2^64-1", AXIS_NONE},
     {"timeout", take_timeout, "seconds, an integer from 1 to 1000000", AXIS_NONE},
-    {"backend", take_backend, "mpirun", AXIS_NONE},
+    {"backend", take_machines, "mpirun, simulate", AXIS_BACKEND},
+    {"platform", take_machines, "platforms, as hdss simulate takes them", AXIS_PLATFORM},
     {"options", take_options, "options of hdss run that are no axis and that the study does not set itself", AXIS_NONE},
     {"measure", take_measures,
-     "time, overhead, speedup, efficiency, compute, imbalance, cov, improvement, chunks, chunk_size, refills, "
+     "time, overhead, speedup, efficiency, compute, imbalance, cov, thread_imbalance, improvement, chunks, chunk_size, "
+     "refills, "
      "messages, "
      "messages_per_chunk, bytes, startup",
      AXIS_NONE},
@@ -506,17 +519,45 @@ static int check_threads(struct reader *reader, struct error *error)
     return error_set(error, "thread_technique needs a line threads = T ...");
 }
 
+bool study_simulates(const struct study *study)
+{
+    return words_contain(&study->values[AXIS_BACKEND], BACKEND_SIMULATE);
+}
+
+/* What is real has no platform, and what is simulated no launch of workers alone. */
+static int check_machines(struct reader *reader, struct error *error)
+{
+    const struct study *study = reader->study;
+    const struct words *masters = &study->values[AXIS_MASTERS];
+    bool is_real = words_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN);
+    reader->line = study->line[AXIS_PLATFORM];
+    if (reader->line != 0 && !study_simulates(study))
+        return error_set(error, "platform needs a line backend = simulate");
+    if (study_varies(study, AXIS_PLATFORM) && is_real)
+        return error_set(error, "several platforms are accepted only where all is simulated");
+    reader->line = study->line[AXIS_LOAD];
+    if (reader->line != 0 && study_simulates(study))
+        return error_set(error, "load is for backend = mpirun alone");
+    reader->line = reader->topologies_line;
+    for (unsigned i = 0; i < masters->count && study_simulates(study); i++)
+        if (is_flat(masters->items[i]))
+            return error_set(error, "the topology %s cannot be simulated", masters->items[i]);
+    reader->line = 0;
+    return 0;
+}
+
 /* What the lines of a picture run along, and what each of them is for. */
 static void choose_axes(struct reader *reader)
 {
-    static const int along[] = {AXIS_WORKERS,   AXIS_THREADS,   AXIS_MASTERS,          AXIS_SYNC_POINTS,
-                                AXIS_MIN_CHUNK, AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN,
-                                AXIS_LOAD,      AXIS_DELAY,     AXIS_WEIGHTING,        AXIS_POWER,
-                                AXIS_KERNEL};
-    static const int lines[] = {
-        AXIS_MASTERS,     AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE, AXIS_THREADS, AXIS_WEIGHTING, AXIS_MIN_CHUNK,
-        AXIS_SYNC_POINTS, AXIS_DELAY,     AXIS_SLOWDOWN,         AXIS_LOAD,    AXIS_POWER,     AXIS_WORKERS,
-        AXIS_KERNEL};
+    static const int along[] = {
+        AXIS_WORKERS,          AXIS_THREADS,  AXIS_MASTERS, AXIS_SYNC_POINTS, AXIS_MIN_CHUNK, AXIS_TECHNIQUE,
+        AXIS_THREAD_TECHNIQUE, AXIS_SLOWDOWN, AXIS_LOAD,    AXIS_DELAY,       AXIS_WEIGHTING, AXIS_POWER,
+        AXIS_PLATFORM,         AXIS_BACKEND,  AXIS_KERNEL};
+    static const int lines[] = {AXIS_MASTERS,     AXIS_TECHNIQUE, AXIS_THREAD_TECHNIQUE,
+                                AXIS_THREADS,     AXIS_WEIGHTING, AXIS_MIN_CHUNK,
+                                AXIS_SYNC_POINTS, AXIS_DELAY,     AXIS_SLOWDOWN,
+                                AXIS_LOAD,        AXIS_POWER,     AXIS_BACKEND,
+                                AXIS_PLATFORM,    AXIS_WORKERS,   AXIS_KERNEL};
     struct study *study = reader->study;
     if (study->x == AXIS_NONE)
         study->x = first_varying(study, along, sizeof along / sizeof *along, study->series);
@@ -587,8 +628,8 @@ static bool out_of_memory(const struct reader *reader)
 static int complete(struct reader *reader, struct error *error)
 {
     reader->line = 0;
-    if (complete_axes(reader, error) < 0 || check_threads(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
-        check_size(reader->study, error) < 0)
+    if (complete_axes(reader, error) < 0 || check_threads(reader, error) < 0 || check_machines(reader, error) < 0 ||
+        complete_baseline(reader, error) < 0 || check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
         reader->line = reader->series_line;
@@ -659,10 +700,58 @@ static int check_thread_techniques(const struct study *study, struct error *why)
     return result;
 }
 
+static int check_simulation(const struct study *study, const struct words *options, unsigned kernel, struct error *why)
+{
+    struct words line = {0};
+    words_add(&line, "simulate");
+    words_add_all(&line, options);
+    words_add_split(&line, study->values[AXIS_KERNEL].items[kernel]);
+    int result = line.failed ? error_set(why, "out of memory for a command line")
+                             : simulate_check((int)line.count, line.items, why);
+    words_fini(&line);
+    return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
+}
+
+/* With as many ranks as there are to be; the last of the numbers, which are sorted, is the greatest. */
+static int check_platform(const struct study *study, const char *platform, struct error *why)
+{
+    const struct words *masters = &study->values[AXIS_MASTERS], *workers = &study->values[AXIS_WORKERS];
+    struct words options = {0};
+    words_add_format(&options, "--masters=%s", masters->items[masters->count - 1]);
+    words_add_format(&options, "--workers=%s", workers->items[workers->count - 1]);
+    if (strcmp(platform, PLATFORM_NONE) != 0)
+        words_add_format(&options, "--platform=%s", platform);
+    int result = check_simulation(study, &options, 0, why);
+    words_fini(&options);
+    return result;
+}
+
+static int check_simulations(const struct study *study, const char *name, struct error *error)
+{
+    static const struct words none;
+    const struct words *platforms = &study->values[AXIS_PLATFORM];
+    unsigned line = study->line[AXIS_PLATFORM];
+    struct error why;
+    for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++) {
+        if (check_simulation(study, &none, i, &why) < 0)
+            return locate(name, study->kernel_line[i], &why, error);
+        if (check_simulation(study, &study->options, i, &why) < 0)
+            return locate(name, study->options_line, &why, error);
+    }
+    for (unsigned i = 0; i < platforms->count; i++)
+        if (check_platform(study, platforms->items[i], &why) < 0)
+            return locate(name, line > 0 ? line : study->line[AXIS_WORKERS], &why, error);
+    return 0;
+}
+
 int study_check(const struct study *study, const char *name, struct error *error)
 {
     static const struct words none;
     struct error why;
+    if (study_simulates(study) && check_simulations(study, name, error) < 0)
+        return -1;
+    if (!words_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+        return 0;
     for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++) {
         if (check_line(study, &none, i, &why) < 0)
             return locate(name, study->kernel_line[i], &why, error);

@@ -27,6 +27,8 @@ enum study_axis {
     AXIS_DELAY,
     AXIS_SLOWDOWN,
     AXIS_LOAD,
+    AXIS_BACKEND,
+    AXIS_PLATFORM,
     AXES,
     AXIS_NONE = -1,
 };
@@ -47,6 +49,9 @@ extern const struct study_axis_row study_axes[AXES];
 #define STUDY_REPETITIONS_MAX 10000
 #define STUDY_TIMEOUT_S_MAX   1000000
 #define DCA_PREFIX            "dca-"
+#define BACKEND_MPIRUN        "mpirun"
+#define BACKEND_SIMULATE      "simulate"
+#define PLATFORM_NONE         "none" /* that of hdss simulate, where it is asked for no other */
 
 struct study {
     char title[160];
@@ -71,7 +76,9 @@ struct study {
 int study_parse(struct study *study, const char *name, const char *text, struct error *error);
 void study_fini(struct study *study);
 
-/* Whether the kernels can be run with the options: this may load code. -1 with one line. */
+/* Whether the kernels can be run with the options, and simulated on the platforms: this may load code. -1 with one
+ * line.
+ */
 int study_check(const struct study *study, const char *name, struct error *error);
 
 /* The axis that has this name, or AXIS_NONE. */
@@ -80,6 +87,9 @@ int study_axis_find(const char *name);
 /* Whether the axis has more than one value; whether all of them are numbers. */
 bool study_varies(const struct study *study, int axis);
 bool study_is_numeric(const struct study *study, int axis);
+
+/* Whether some of the cells are simulated. */
+bool study_simulates(const struct study *study);
 
 /* "central", "hierarchical", "dca-rma": what a value of the axis of the masters is. */
 const char *study_topology(const char *masters);

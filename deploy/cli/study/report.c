@@ -190,22 +190,127 @@ static void write_definitions(const struct study *study, FILE *file)
     putc('\n', file);
 }
 
+/* What stands in a square of a heat map. */
+static void square_text(const struct summary_cell *cell, int measure, char *text, size_t size)
+{
+    if (cell->values[measure].count > 0)
+        summary_figure(measure, cell->values[measure].median, text, size);
+    else
+        snprintf(text, size, "%s", cell->failed > 0 ? cell->status : "-");
+}
+
+static size_t longest_value(const struct words *values)
+{
+    size_t longest = 7;
+    for (unsigned i = 0; i < values->count; i++) {
+        size_t length = strlen(values->items[i]);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+static void write_map_row(const struct summary *summary, const struct figure *figure, unsigned y, bool is_markdown,
+                          FILE *file)
+{
+    const struct study *study = summary->matrix->study;
+    const struct words *columns = &study->values[figure->x];
+    int width = (int)longest_value(columns);
+    char text[40];
+    for (unsigned x = 0; x < columns->count; x++) {
+        square_text(figure_cell(summary, figure, x, y), figure->measure, text, sizeof text);
+        if (is_markdown)
+            fprintf(file, " %s |", text);
+        else
+            fprintf(file, "  %*s", width, text);
+    }
+    putc('\n', file);
+}
+
+static void write_markdown_map(const struct summary *summary, const struct figure *figure, FILE *file)
+{
+    const struct words *columns = &summary->matrix->study->values[figure->x];
+    const struct words *rows = &summary->matrix->study->values[figure->y];
+    fprintf(file, "| %s, below: %s |", study_axes[figure->x].title, study_axes[figure->y].title);
+    for (unsigned x = 0; x < columns->count; x++) {
+        putc(' ', file);
+        write_text(columns->items[x], file);
+        fputs(" |", file);
+    }
+    fputs("\n|---|", file);
+    for (unsigned x = 0; x < columns->count; x++)
+        fputs("---:|", file);
+    putc('\n', file);
+    for (unsigned y = 0; y < rows->count; y++) {
+        fputs("| ", file);
+        write_text(rows->items[y], file);
+        fputs(" |", file);
+        write_map_row(summary, figure, y, true, file);
+    }
+    putc('\n', file);
+}
+
+static void write_plain_map(const struct summary *summary, const struct figure *figure, FILE *file)
+{
+    const struct words *columns = &summary->matrix->study->values[figure->x];
+    const struct words *rows = &summary->matrix->study->values[figure->y];
+    int width = (int)longest_value(columns), side = (int)longest_value(rows);
+    fprintf(file, "  %*s", side, "");
+    for (unsigned x = 0; x < columns->count; x++)
+        fprintf(file, "  %*s", width, columns->items[x]);
+    putc('\n', file);
+    for (unsigned y = 0; y < rows->count; y++) {
+        fprintf(file, "  %-*s", side, rows->items[y]);
+        write_map_row(summary, figure, y, false, file);
+    }
+}
+
+void report_map(const struct summary *summary, const struct figure *figure, bool is_markdown, FILE *file)
+{
+    char title[200], panel[TEXT_MAX];
+    const char *unit = measures[figure->measure].unit;
+    if (is_markdown) {
+        write_markdown_map(summary, figure, file);
+        return;
+    }
+    figure_title(summary, figure, title, sizeof title);
+    figure_panel(summary, figure, panel, sizeof panel);
+    fprintf(file, "%s%s%s\n%s\n", title, *unit != '\0' ? ", " : "", unit, panel);
+    write_plain_map(summary, figure, file);
+}
+
+static void write_figure(const struct study_report *report, const struct figure *figure, const char *title, FILE *file)
+{
+    char name[64], panel[TEXT_MAX];
+    figure_name(figure, report->figures, report->figure_count, name, sizeof name);
+    figure_panel(report->summary, figure, panel, sizeof panel);
+    write_text(panel, file);
+    if (report->drawn)
+        fprintf(file, " ([PNG](%s-%s.png))", report->name, name);
+    fputs("\n\n", file);
+    if (figure->kind == FIGURE_HEAT)
+        report_map(report->summary, figure, true, file);
+    if (report->drawn)
+        fprintf(file, "![%s](%s-%s.svg)\n\n", title, report->name, name);
+}
+
+/* Of heat maps there are tables as well. */
 static void write_figures(const struct study_report *report, FILE *file)
 {
-    char name[64], title[200], panel[TEXT_MAX];
-    fputs("## Pictures\n\n", file);
+    char title[200];
+    bool begun = false;
     for (size_t i = 0; i < report->figure_count; i++) {
         const struct figure *figure = &report->figures[i];
-        if (!figure_has_data(report->summary, figure))
+        if (!figure_has_data(report->summary, figure) || (figure->kind != FIGURE_HEAT && !report->drawn))
             continue;
-        figure_name(figure, report->figures, report->figure_count, name, sizeof name);
+        if (!begun)
+            fputs(report->drawn ? "## Pictures\n\n" : "## Tables of two axes\n\n", file);
+        begun = true;
         figure_title(report->summary, figure, title, sizeof title);
-        figure_panel(report->summary, figure, panel, sizeof panel);
         bool first = i == 0 || figure[-1].kind != figure->kind || figure[-1].measure != figure->measure;
         if (first)
-            fprintf(file, "### %s\n\n", title);
-        write_text(panel, file);
-        fprintf(file, " ([PNG](%s-%s.png))\n\n![%s](%s-%s.svg)\n\n", report->name, name, title, report->name, name);
+            fprintf(file, "### %s%s%s\n\n", title, *measures[figure->measure].unit != '\0' ? ", " : "",
+                    measures[figure->measure].unit);
+        write_figure(report, figure, title, file);
     }
 }
 
@@ -224,8 +329,7 @@ static int write_page(const struct study_report *report, FILE *file)
     write_definitions(study, file);
     int result = study->measured[MEASURE_COMPUTE] ? workers_table(report->summary, report->csv, file) : 0;
     write_failures(report->summary, file);
-    if (report->drawn)
-        write_figures(report, file);
+    write_figures(report, file);
     return result;
 }
 

@@ -17,5 +17,8 @@ struct study_report {
 /* The page; the caller frees it. NULL when memory is out. */
 char *report_page(const struct study_report *report);
 
+/* A heat map in letters, with the title above it: a table of Markdown, or columns for a terminal. */
+void report_map(const struct summary *summary, const struct figure *figure, bool is_markdown, FILE *file);
+
 /* The table of medians, least and greatest, a line for each cell. */
 void report_table(const struct summary *summary, FILE *file);

@@ -118,8 +118,7 @@ static const struct option_row rows[] = {
     {"retry-failed", 0, NULL, NULL, "run again what failed, too", take_retry_failed},
     {"report-only", 0, NULL, NULL, "run nothing: make the report and the pictures of the runs that are there",
      take_report_only},
-    {"dry-run", 0, NULL, NULL, "print the lines of hdss run that are due, in their order, and do nothing",
-     take_dry_run},
+    {"dry-run", 0, NULL, NULL, "print the lines of hdss that are due, in their order, and do nothing", take_dry_run},
     {NULL},
 };
 
@@ -132,9 +131,9 @@ static const struct options options = {
     .sections = {{"Options", rows}, {"Help", options_common}},
     .notes = "FILE has lines KEY = VALUE ..., and comments behind #. Axes, of which all combinations are run:\n"
              "    kernel (one on each line, with its parameters), technique, weighting, min_chunk, topology, masters, "
-             "workers, threads, thread_technique, delay, slowdown\n"
+             "workers, threads, thread_technique, delay, slowdown, backend, platform\n"
              "and beside them:\n"
-             "    title, repetitions, seed, timeout, backend, options, measure, x, series, heat, baseline\n"
+             "    title, repetitions, seed, timeout, options, measure, x, series, heat, baseline\n"
              "hdss(1) describes them.\n"
              "Example of a FILE:\n"
              "    kernel = mandelbrot width=1024 height=1024\n"
@@ -288,7 +287,6 @@ static void write_run(struct session *session, const struct matrix_run *run, con
     matrix_write(&session->matrix, run, &session->csv, row);
     snprintf(number, sizeof number, "%" PRIu64, session->study.seed);
     csv_set(&session->csv, row, "seed", number);
-    csv_set(&session->csv, row, "backend", "mpirun");
     machine_write(&session->machine, &session->csv, row);
 }
 
@@ -324,6 +322,19 @@ static void keep_run(struct session *session, const struct matrix_run *run, int 
     unlink(path);
 }
 
+/* A process of its own, which can be ended. */
+static int simulate_words(const struct words *line, struct launch *how, struct error *error)
+{
+    struct words command = {0};
+    words_add(&command, "/proc/self/exe");
+    words_add_all(&command, line);
+    int status = command.failed ? EXIT_STATUS_FAILED : launch(command.items, how);
+    if (command.failed)
+        error_set(error, "out of memory for a command line");
+    words_fini(&command);
+    return status;
+}
+
 /* One run; -1 where the study cannot go on. */
 static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
 {
@@ -344,7 +355,8 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     fputs("# hdss ", session->log);
     words_print(&line, session->log);
     fflush(session->log);
-    int status = run_words((int)line.count, line.items, &how, &why);
+    int status = matrix_simulates(&session->matrix, run->cell) ? simulate_words(&line, &how, &why)
+                                                               : run_words((int)line.count, line.items, &how, &why);
     words_fini(&line);
     session->asked = how.asked;
     if (how.asked) {
@@ -460,6 +472,21 @@ static int make_report(const struct session *session, struct summary *summary, s
     return result;
 }
 
+/* The maps that the study asks for go to the terminal as well: of what is improved, else of the first measure. */
+static void print_maps(const struct summary *summary)
+{
+    size_t count;
+    struct figure *figures = figures_list(summary, &count);
+    const struct study *study = summary->matrix->study;
+    int measure = study->measured[MEASURE_IMPROVEMENT] ? MEASURE_IMPROVEMENT : 0;
+    while (measure < MEASURES && !study->measured[measure])
+        measure++;
+    for (size_t i = 0; figures != NULL && study->heat_given && i < count; i++)
+        if (figures[i].kind == FIGURE_HEAT && figures[i].measure == measure && figure_has_data(summary, &figures[i]))
+            report_map(summary, &figures[i], false, stdout);
+    free(figures);
+}
+
 static int finish(const struct session *session, struct error *error)
 {
     struct summary summary;
@@ -472,6 +499,7 @@ static int finish(const struct session *session, struct error *error)
                  : summary.failed > 0 ? EXIT_STATUS_TASKS
                                       : EXIT_STATUS_DONE;
     if (result == 0) {
+        print_maps(&summary);
         printf("%s/%s.md: %zu of %zu runs are done, %zu failed\n", session->request.folder, session->name, summary.done,
                all, summary.failed);
         if (session->asked)

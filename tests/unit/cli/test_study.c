@@ -95,7 +95,11 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\ndelay = soon\n", "line 3", "soon"},
         {LOOP "workers = 2\nload = 0,65\n", "line 3", "65"},
         {LOOP "workers = 2\noptions = --load 2\n", "line 3", "--load"},
-        {LOOP "workers = 2\nbackend = simulate\n", "line 3", "not there yet"},
+        {LOOP "workers = 2\nbackend = simulate\nload = 2\n", "line 4", "mpirun alone"},
+        {LOOP "workers = 2\nbackend = simulat\n", "line 3", "mpirun, simulate"},
+        {LOOP "workers = 2\nplatform = cluster\n", "line 3", "backend = simulate"},
+        {LOOP "workers = 2\nplatform = cluster ranger\nbackend = mpirun simulate\n", "line 3", "several platforms"},
+        {LOOP "workers = 2\nbackend = simulate\ntopology = central dca-rma\n", "line 4", "dca-rma"},
         {LOOP "workers = 2\ntopology = ring\n", "line 3", "dca-rma"},
         {LOOP "workers = 2\nmasters = 0\ntopology = hierarchical\n", "line 4", "masters"},
         {LOOP "workers = 2\noptions = --technique gss\n", "line 3", "--technique"},
@@ -131,6 +135,10 @@ START_TEST(kernels_and_options_are_checked_where_they_stand)
         {"workers = 2\nkernel = synthetic mean=x\n", "line 2", "mean"},
         {LOOP "workers = 2\n\noptions = --powr equal\n", "line 4", "--power"},
         {LOOP "workers = 2\nthreads = 1\nthread_technique = gss fsc\n", "line 4", "fsc"},
+        {LOOP "workers = 2\nbackend = simulate\nplatform = cluster moon\n", "line 4", "moon"},
+        {LOOP "workers = 9\nbackend = simulate\nplatform = cluster:nodes=1,cores=4\n", "line 4", "10 ranks"},
+        {LOOP "backend = simulate\nworkers = 1e6\nmasters = 0 100000\n", "line 3", "1100001 ranks"},
+        {LOOP "workers = 2\nbackend = simulate\noptions = --fail-nodes soon\n", "line 4", "soon"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct study study;
