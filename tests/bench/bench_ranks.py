@@ -9,6 +9,7 @@ with commas.
 import contextlib
 import os
 import statistics
+import sys
 import tempfile
 
 import measure
@@ -27,15 +28,20 @@ STATUS = 'status'
 
 
 @contextlib.contextmanager
-def lines():
-    """How to compose an mpirun line, and over how many nodes it goes."""
-    before = ['env', f'LD_PRELOAD={os.environ["PATIENT_SLEEP"]}', f'HDSS_STATUS_FILE={os.path.abspath(STATUS)}']
-    try:
-        with Nodes(NODES) as nodes:
-            yield NODES, lambda contexts, ranks: [*before, *nodes.line(contexts, slots=ranks // NODES + 2, options=OPTIONS)]
-    except OSError as problem:
-        print(f'  on one node: {problem}', flush=True)
-        yield 1, lambda contexts, _: [*before, *mpirun_line(contexts)]
+def pretended():
+    """Nodes, or None where this machine cannot pretend them."""
+    with contextlib.ExitStack() as stack:
+        try:
+            nodes = stack.enter_context(Nodes(NODES))
+        except OSError as problem:
+            print(f'  on one node: {problem}', flush=True)
+            nodes = None
+        yield nodes
+
+
+def compose(nodes, contexts, ranks):
+    line = nodes.line(contexts, slots=ranks // NODES + 2, options=OPTIONS) if nodes else mpirun_line(contexts)
+    return ['env', f'LD_PRELOAD={os.environ["PATIENT_SLEEP"]}', f'HDSS_STATUS_FILE={os.path.abspath(STATUS)}', *line]
 
 
 def memory(process):
@@ -53,14 +59,14 @@ def has_begun():
         return 'begun' in file.read()
 
 
-def launched(line, ranks, masters):
+def launched(nodes, ranks, masters):
     """The report of one run, its memory, and the seconds of the whole mpirun."""
     workers = ranks - 1 - masters
     words = ['--power', 'equal', '--progress', 'never', '--report', os.path.abspath('report.json'), 'synthetic', f'iterations={EACH * workers}',
              'mean=1e5', 'distribution=exponential', 'mode=sleep']
     with open(STATUS, 'w', encoding='ascii'):
         pass
-    process = start(line([(1, [SUPERMASTER, *words]), (masters, [MASTER]), (workers, [WORKER])], ranks))
+    process = start(compose(nodes, [(1, [SUPERMASTER, *words]), (masters, [MASTER]), (workers, [WORKER])], ranks))
     began = os.times().elapsed
     wait_until(lambda: process.poll() is not None or has_begun(), f'the begin of {ranks} ranks', TIMEOUT_S)
     used = memory(process)
@@ -78,15 +84,15 @@ def check(figures, masters, nodes):
         assert all(row['master'] == row['node'] + 1 for row in figures['worker_stats']), figures['worker_stats']
 
 
-def show(line, nodes, ranks, masters):
-    figures, (parts, total), seconds = launched(line, ranks, masters)
-    check(figures, masters, nodes)
+def show(nodes, ranks, masters):
+    figures, (parts, total), seconds = launched(nodes, ranks, masters)
+    check(figures, masters, NODES if nodes else 1)
     each = [parts.get(os.path.basename(program), 0) for program in (SUPERMASTER, MASTER, WORKER)]
     busy = sum(row['compute_s'] for row in figures['worker_stats']) / len(figures['worker_stats'])
     per_chunk = figures['messages'] / figures['chunks']
     print(f'  {ranks:5d} {masters:7d} {figures["startup_s"]:10.2f} {seconds:10.2f} {figures["elapsed_s"]:8.2f} {100 * busy / figures["elapsed_s"]:6.1f} '
           f'{figures["chunks"]:7d} {figures["refills"]:7d} {per_chunk:9.2f}   {each[0]:5.2f} {each[1]:5.2f} {each[2]:5.2f} {total / ranks:6.2f}', flush=True)
-    record('ranks', f'{ranks} ranks / {masters} masters / start-up', [figures['startup_s']], unit='s', nodes=nodes, mpirun_s=seconds,
+    record('ranks', f'{ranks} ranks / {masters} masters / start-up', [figures['startup_s']], unit='s', nodes=figures['nodes'], mpirun_s=seconds,
            elapsed_s=figures['elapsed_s'], chunks=figures['chunks'], refills=figures['refills'], messages=figures['messages'],
            mib={'supermaster': each[0], 'master': each[1], 'worker': each[2], 'mean': total / ranks})
 
@@ -97,10 +103,16 @@ def main():
     header(f'Real ranks, {EACH} iterations of 100 ms asleep for each worker, exponential, dfss')
     print('                  start-up     mpirun     loop asleep                  messages   MiB a rank (PSS)\n'
           '  ranks masters          s          s        s      %  chunks refills a chunk   super master worker mean', flush=True)
+    failed = 0
     for ranks in RANKS:
         for masters in MASTERS:
-            with lines() as (nodes, line):
-                show(line, nodes, ranks, masters)
+            try:
+                with pretended() as nodes:
+                    show(nodes, ranks, masters)
+            except AssertionError as problem:
+                failed += 1
+                print(f'  {ranks:5d} {masters:7d}  failed: {problem}', flush=True)
+    sys.exit(1 if failed else 0)
 
 
 main()
