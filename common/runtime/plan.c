@@ -146,6 +146,9 @@ static int check_dependencies(struct plan *plan, struct error *error)
                          job_resumes(job) ? "--resume" : "--journal", plan->kernel->name);
     job->journal_off = true;
     job->retries = 0;
+    if (job->ask_ahead == JOB_ASK_AHEAD_AUTO)
+        job->ask_ahead = JOB_ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
+                                               one worker after the other can compute at the same time */
     plan->min_chunk_raised = job->min_chunk < plan->loop.distance;
     if (plan->min_chunk_raised)
         job->min_chunk = plan->loop.distance;

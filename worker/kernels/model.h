@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Whether the kernel has a model of its costs: adjoint, mandelbrot and synthetic have. */
+/* Whether the kernel has a model of its costs: adjoint, mandelbrot, synthetic, floyd-steinberg and hydro have. */
 bool kernel_has_model(const struct hdss_kernel *kernel);
 
 /* The costs of the iterations [first, first + count) on a core of speed 1, which is one with AVX2 vectors as

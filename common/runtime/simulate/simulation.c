@@ -395,9 +395,6 @@ static int check_job(const struct simulation *simulation, struct error *error)
     const struct job *job = &simulation->plan.job;
     if (job->threads != 1)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
-    if (plan_is_dependent(&simulation->plan))
-        return error_set(error, "%s: its iterations depend on one another, which is not simulated",
-                         simulation->plan.kernel->name);
     if (job_resumes(job))
         return error_set(error, "--resume: a simulated run has nothing to go on from");
     if (simulation->flat && simulation->masters > 0)
