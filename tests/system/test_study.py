@@ -171,7 +171,7 @@ def test_bad_files():
         assert all(part in result.err[0] for part in ('hdss study: bad.study', *parts)), (parts, result.err)
     write('bad.csv', 'status,kernel\ndone\n')
     write('bad.study', SMALL)
-    for words, part in ((['bad.study'], 'bad.csv, line 2'), ([], 'no study file'), (['none.study'], 'none.study'), (['a', 'b'], "'b'")):
+    for words, part in ((['bad.study'], 'bad.csv, line 2'), ([], 'no study file'), (['--folder', 'nowhere', 'bad.study'], 'a folder that exists'), (['none.study'], 'none.study'), (['a', 'b'], "'b'")):
         result = study(*words)
         assert result.status == 2 and len(result.err) == 1 and part in result.err[0], (words, str(result))
     assert sorted(os.listdir()) == ['bad.csv', 'bad.study'], os.listdir()

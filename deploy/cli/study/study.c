@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,8 +88,9 @@ static int take_file(void *target, const char *word, struct error *error)
 static int take_folder(void *target, const char *value, struct error *error)
 {
     (void)error;
+    struct stat found;
     ((struct request *)target)->folder = value;
-    return *value != '\0' ? 0 : -1;
+    return stat(value, &found) == 0 && S_ISDIR(found.st_mode) ? 0 : -1;
 }
 
 static int take_dry_run(void *target, const char *value, struct error *error)
