@@ -148,17 +148,18 @@ def test_what_no_load_is():
     assert '--load 0 ' in shown and '--load 2 : ' in shown and '--slowdown 2 --load 2' in shown, shown
 
 
-def simulated(weighting):
+def simulated(weighting, *kernel):
     result = run([HDSS, 'simulate', '--workers', '4', '--technique', 'gss', '--power', '1,0.8,1,0.8', '--slowdown', '1,1.25,1,1.25', '--load', '0,1,0,1',
-                  '--weighting', weighting, '--report', 'simulated.json', 'synthetic', 'iterations=10000', 'mean=100'])
+                  '--weighting', weighting, '--report', 'simulated.json', *kernel])
     assert result.status == 0 and not result.err, result
     return report('simulated.json')
 
 
 def test_a_simulated_load():
     """Half of the workers have four fifths of the power and half of a core: by acp they get two fifths of what the others get."""
-    plain, weighted = simulated('none'), simulated('acp')
-    assert weighted['elapsed_s'] < 0.9 * plain['elapsed_s'], (plain, weighted)
+    for kernel in (['floyd-steinberg', 'width=600', 'height=600'], ['hydro', 'l=600', 'k=300'], ['synthetic', 'iterations=10000', 'mean=100']):
+        plain, weighted = simulated('none', *kernel), simulated('acp', *kernel)
+        assert weighted['elapsed_s'] < 0.9 * plain['elapsed_s'], (kernel, plain, weighted)
     share = [row['iterations'] for row in weighted['worker_stats']]
     assert abs(sum(share[1::2]) / sum(share[0::2]) - 0.4) < 0.05 and [row['load'] for row in weighted['worker_stats']] == [1, 2, 1, 2], weighted
     for words, part in ((['--load', '1,x'], "'x': accepted: integers from 0 to 64"), (['--load', '1,2'], '2 numbers for 16 workers')):

@@ -389,6 +389,24 @@ static int make_costs(struct simulation *simulation, struct error *error)
 
 /* --- the whole --- */
 
+/* What only the machines of supermaster, masters and workers in virtual time have. */
+static int check_virtual(const struct simulation *simulation, struct error *error)
+{
+    const char *place = simulation->flat                            ? "with --dca"
+                        : simulation->backend != SIMULATION_VIRTUAL ? "by the backend simgrid"
+                                                                    : NULL;
+    if (place == NULL)
+        return 0;
+    if (plan_is_dependent(&simulation->plan))
+        return error_set(error, "%s: its iterations depend on one another, which is not simulated %s",
+                         simulation->plan.kernel->name, place);
+    if (simulation->load_text != NULL)
+        return error_set(error, "--load: not simulated %s", place);
+    if (simulation->plan.job.weighting == SCHED_WEIGHTING_ACP)
+        return error_set(error, "--weighting acp: not simulated %s; accepted: none, power", place);
+    return 0;
+}
+
 /* What a simulated run has nothing for. */
 static int check_job(const struct simulation *simulation, struct error *error)
 {
@@ -403,6 +421,8 @@ static int check_job(const struct simulation *simulation, struct error *error)
         return error_set(error, "--dca: simulated by the backend virtual only");
     if (simulation->flat && simulation->workers < 2)
         return error_set(error, "--workers 1: accepted with --dca: from 2");
+    if (check_virtual(simulation, error) < 0)
+        return -1;
     if (simulation->masters > simulation->workers)
         return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
                          simulation->workers);
