@@ -535,9 +535,6 @@ static int check_machines(struct reader *reader, struct error *error)
         return error_set(error, "platform needs a line backend = simulate");
     if (study_varies(study, AXIS_PLATFORM) && is_real)
         return error_set(error, "several platforms are accepted only where all is simulated");
-    reader->line = study->line[AXIS_LOAD];
-    if (reader->line != 0 && study_simulates(study))
-        return error_set(error, "load is for backend = mpirun alone");
     reader->line = reader->topologies_line;
     for (unsigned i = 0; i < masters->count && study_simulates(study); i++)
         if (is_flat(masters->items[i]))

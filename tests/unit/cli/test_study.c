@@ -95,7 +95,6 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\ndelay = soon\n", "line 3", "soon"},
         {LOOP "workers = 2\nload = 0,65\n", "line 3", "65"},
         {LOOP "workers = 2\noptions = --load 2\n", "line 3", "--load"},
-        {LOOP "workers = 2\nbackend = simulate\nload = 2\n", "line 4", "mpirun alone"},
         {LOOP "workers = 2\nbackend = simulat\n", "line 3", "mpirun, simulate"},
         {LOOP "workers = 2\nplatform = cluster\n", "line 3", "backend = simulate"},
         {LOOP "workers = 2\nplatform = cluster ranger\nbackend = mpirun simulate\n", "line 3", "several platforms"},
