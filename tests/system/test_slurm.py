@@ -99,7 +99,8 @@ def results_have_come():
 
 def disturbed(slurm, name, disturb, *more):
     job = slurm.submit(recipe(name), [*more, *STEADY, *JOB], BOTH)
-    wait_until(results_have_come, f'the first result of {name}, {slurm.last_words()}')
+    # A job is begun when the nodes of the one before are free again.
+    wait_until(results_have_come, f'the first result of {name}, {slurm.last_words()}', 240)
     disturb(job)
     return slurm.wait(job)
 
