@@ -13,23 +13,26 @@
 
 static struct handover *find_handover(struct worker *worker, uint64_t seam)
 {
-    for (unsigned i = worker->handover_count; i-- > 0;)
-        if (worker->handovers[i].seam == seam)
-            return &worker->handovers[i];
+    struct boundaries *boundaries = worker->config.boundaries;
+    for (unsigned i = boundaries != NULL ? boundaries->handover_count : 0; i-- > 0;)
+        if (boundaries->handovers[i].seam == seam)
+            return &boundaries->handovers[i];
     return NULL;
 }
 
 static void remove_handover(struct worker *worker, struct handover *handover)
 {
-    size_t behind = (size_t)(&worker->handovers[--worker->handover_count] - handover);
+    struct boundaries *boundaries = worker->config.boundaries;
+    size_t behind = (size_t)(&boundaries->handovers[--boundaries->handover_count] - handover);
     memmove(handover, handover + 1, behind * sizeof *handover);
 }
 
 static struct coming *find_coming(struct worker *worker, uint64_t first)
 {
-    for (unsigned i = 0; i < worker->coming_count; i++)
-        if (worker->coming[i].first == first)
-            return &worker->coming[i];
+    struct boundaries *boundaries = worker->config.boundaries;
+    for (unsigned i = 0; i < boundaries->coming_count; i++)
+        if (boundaries->coming[i].first == first)
+            return &boundaries->coming[i];
     return NULL;
 }
 
@@ -70,13 +73,15 @@ static bool note_own_successor(struct worker *worker, uint64_t first)
 
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
 {
-    const struct handover *last = worker->handover_count > 0 ? &worker->handovers[worker->handover_count - 1] : NULL;
+    struct boundaries *boundaries = worker->config.boundaries;
+    unsigned count = boundaries->handover_count;
+    const struct handover *last = count > 0 ? &boundaries->handovers[count - 1] : NULL;
     uint64_t end = chunk->first + chunk->count;
-    if (end > worker->config.end || worker->handover_count == HANDOVERS_MAX ||
-        (last != NULL && last->seam > chunk->first) || !note_own_successor(worker, chunk->first))
+    if (end > worker->config.end || count == HANDOVERS_MAX || (last != NULL && last->seam > chunk->first) ||
+        !note_own_successor(worker, chunk->first))
         return -1;
     if (end < worker->config.end) /* else there is nothing behind it */
-        worker->handovers[worker->handover_count++] = (struct handover){.seam = end};
+        boundaries->handovers[boundaries->handover_count++] = (struct handover){.seam = end};
     return 0;
 }
 
@@ -101,10 +106,11 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
 /* What is known of the data for that chunk, from now on at least; NULL where they cannot be so many. */
 static struct coming *expect_coming(struct worker *worker, uint64_t first, unsigned from)
 {
+    struct boundaries *boundaries = worker->config.boundaries;
     struct coming *coming = find_coming(worker, first);
-    if (coming != NULL || worker->coming_count == COMING_MAX)
+    if (coming != NULL || boundaries->coming_count == COMING_MAX)
         return coming;
-    coming = &worker->coming[worker->coming_count++];
+    coming = &boundaries->coming[boundaries->coming_count++];
     *coming = (struct coming){.first = first, .from = from};
     return coming;
 }
@@ -152,10 +158,11 @@ void worker_note_edge(struct worker *worker, const struct edge_event *edge, stru
 /* All that came for it is used, and all that it hands over is complete. */
 void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
+    struct boundaries *boundaries = worker->config.boundaries;
     struct coming *coming = find_coming(worker, worker->running.first);
     struct handover *handover = find_handover(worker, worker->running.first + worker->running.count);
     if (coming != NULL)
-        *coming = worker->coming[--worker->coming_count];
+        *coming = boundaries->coming[--boundaries->coming_count];
     if (handover == NULL)
         return; /* the loop ends there */
     handover->finished = true;

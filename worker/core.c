@@ -31,8 +31,10 @@ void worker_init(struct worker *worker, const struct worker_config *config)
         .round_trip_ns = 20000,
         .least_echo_ns = NEVER,
         .load = config->load,
-        .is_plain = config->threads == NULL && config->boundary_bytes == 0,
+        .is_plain = config->threads == NULL && config->boundaries == NULL,
     };
+    if (config->boundaries != NULL)
+        *config->boundaries = (struct boundaries){0};
 }
 
 static void send_up(const struct worker *worker, struct actions *actions, const struct message *message)

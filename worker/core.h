@@ -5,7 +5,7 @@
 
 static inline bool worker_is_dependent(const struct worker *worker)
 {
-    return worker->config.boundary_bytes > 0;
+    return worker->config.boundaries != NULL;
 }
 
 /* boundary.c: in a loop with dependencies. -1 where it cannot be. */

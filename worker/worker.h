@@ -11,31 +11,6 @@ enum worker_state { WORKER_PROBING, WORKER_ASKING, WORKER_COMPUTING, WORKER_LEAV
 
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
-struct worker_config {
-    unsigned rank;
-    unsigned master;      /* rank of the master, or of the supermaster in the central topology */
-    unsigned supermaster; /* rank: to whom the worker turns when its master is lost */
-    bool probe;           /* a SPEED is wanted */
-    uint64_t drain_ns;    /* so long after a drain it may finish its chunk */
-    enum ask_ahead ask_ahead;
-    bool in_steps;             /* none of a time step begins before the one before it is over */
-    unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
-    /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
-     * as they come, and finish in that order. */
-    const struct threads *threads;
-    uint16_t load; /* of its cores at first, as in a REQUEST; 0: it tells none */
-    /* where iterations depend on those before them; such a worker has one thread */
-    uint64_t boundary_bytes; /* that a chunk hands to the one behind it, all of them; 0: iterations are independent */
-    uint64_t end;            /* behind the loop's last iteration */
-    const struct topology *topology; /* who are workers: they send one another boundary data; borrowed */
-};
-
-struct assigned {
-    uint64_t first, count;
-    uint32_t chunk;
-    bool careful;
-};
-
 /* Chunks that can be waiting here: those asked for, and those asked for while they wait. */
 #define WORKER_QUEUE_MAX (2 * ASKS_MAX)
 
@@ -61,6 +36,40 @@ struct coming {
 #define HANDOVERS_MAX (WORKER_QUEUE_MAX + 2)
 /* Data may come before their chunk does. */
 #define COMING_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
+
+/* Account of the boundary data of a loop with dependencies: see boundary.c. */
+struct boundaries {
+    struct handover handovers[HANDOVERS_MAX]; /* [handover_count] ascending */
+    unsigned handover_count;
+    struct coming coming[COMING_MAX]; /* [coming_count] */
+    unsigned coming_count;
+};
+
+struct worker_config {
+    unsigned rank;
+    unsigned master;      /* rank of the master, or of the supermaster in the central topology */
+    unsigned supermaster; /* rank: to whom the worker turns when its master is lost */
+    bool probe;           /* a SPEED is wanted */
+    uint64_t drain_ns;    /* so long after a drain it may finish its chunk */
+    enum ask_ahead ask_ahead;
+    bool in_steps;             /* none of a time step begins before the one before it is over */
+    unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
+    /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
+     * as they come, and finish in that order. */
+    const struct threads *threads;
+    uint16_t load; /* of its cores at first, as in a REQUEST; 0: it tells none */
+    /* where iterations depend on those before them; such a worker has one thread */
+    struct boundaries *boundaries;   /* the worker's for its life; NULL: iterations are independent */
+    uint64_t boundary_bytes;         /* that a chunk hands to the one behind it, all of them */
+    uint64_t end;                    /* behind the loop's last iteration */
+    const struct topology *topology; /* who are workers: they send one another boundary data; borrowed */
+};
+
+struct assigned {
+    uint64_t first, count;
+    uint32_t chunk;
+    bool careful;
+};
 
 struct worker {
     struct worker_config config;
@@ -93,11 +102,6 @@ struct worker {
     uint64_t echo_sent_ns;  /* when */
     bool probing;           /* the echoes are done, the probe runs */
     uint64_t least_echo_ns; /* the quickest to come back; NEVER before */
-    /* in a loop with dependencies, see boundary.c */
-    struct handover handovers[HANDOVERS_MAX]; /* [handover_count] ascending */
-    unsigned handover_count;
-    struct coming coming[COMING_MAX]; /* [coming_count] */
-    unsigned coming_count;
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

@@ -9,6 +9,7 @@
 enum { RANK = 2, WORKERS = 4, ROWS = 100, SEAM_BYTES = 5000 };
 
 static struct topology topology;
+static struct boundaries boundaries;
 static struct worker worker;
 static struct actions actions;
 static unsigned char data[SEAM_BYTES];
@@ -66,6 +67,7 @@ static void begin_asking(unsigned ahead)
     worker_init(&worker, &(struct worker_config){.rank = RANK,
                                                  .ask_ahead = ahead > 0 ? ASK_AHEAD_FIXED : ASK_AHEAD_OFF,
                                                  .ask_ahead_chunks = ahead,
+                                                 .boundaries = &boundaries,
                                                  .boundary_bytes = SEAM_BYTES,
                                                  .end = ROWS,
                                                  .topology = &topology});
@@ -170,7 +172,7 @@ START_TEST(nobody_is_behind_the_last_chunk)
 {
     begin_asking(0);
     assign(1, 90, ROWS, 1);
-    ck_assert_uint_eq(worker.handover_count, 0);
+    ck_assert_uint_eq(boundaries.handover_count, 0);
     finish(1);
     end();
 }
@@ -192,7 +194,7 @@ START_TEST(data_may_come_before_their_chunk)
     come(4, 30, 3100, SEAM_BYTES - 3100, 1);
     edge(40, SEAM_BYTES, 0);
     finish(1);
-    ck_assert_uint_eq(worker.coming_count, 1);
+    ck_assert_uint_eq(boundaries.coming_count, 1);
     end();
 }
 END_TEST
@@ -234,7 +236,7 @@ START_TEST(boundary_data_that_cannot_be_are_refused)
     assert_dropped(4);
     end();
     begin_asking(0);
-    worker.config.boundary_bytes = 0; /* iterations are independent */
+    worker.config.boundaries = NULL; /* iterations are independent */
     come(4, 30, 0, 100, 1);
     assert_dropped(4);
     end();

@@ -52,6 +52,7 @@ enum {
 struct bench {
     enum kind kind;
     struct topology topology;
+    struct boundaries boundaries; /* of the worker */
     struct supermaster supermaster;
     struct master master;
     struct worker worker;
@@ -204,7 +205,8 @@ static int init_worker(struct bench *bench, const uint8_t *head)
         .probe = bench->flags & FLAG_PROBE,
         .ask_ahead = bench->flags & FLAG_AHEAD ? ASK_AHEAD_FIXED : ASK_AHEAD_AUTO,
         .ask_ahead_chunks = head[3] % ASKS_MAX + 1,
-        .boundary_bytes = bench->flags & FLAG_DEPENDENT ? SEAM_BYTES : 0,
+        .boundaries = bench->flags & FLAG_DEPENDENT ? &bench->boundaries : NULL,
+        .boundary_bytes = SEAM_BYTES,
         .end = 1000,
         .topology = &bench->topology,
     };

@@ -25,6 +25,7 @@ struct program {
     struct runtime *runtime;
     const struct topology *topology;
     struct worker worker;
+    struct boundaries boundaries; /* of it, where iterations depend on those before them */
     unsigned threads;
     struct exec exec;         /* of one thread */
     struct team team;         /* of several */
@@ -294,6 +295,7 @@ static void init_machine(struct program *program)
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
         .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,
+        .boundaries = plan_is_dependent(&program->plan) ? &program->boundaries : NULL,
         .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
         .end = program->plan.first + program->plan.count,
         .topology = program->topology,

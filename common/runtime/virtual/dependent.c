@@ -76,14 +76,15 @@ int dependent_init(struct virtual_cluster *cluster)
 {
     if (!is_dependent(cluster))
         return 0;
-    for (unsigned rank = 0; rank < cluster_ranks(&cluster->config); rank++) {
-        struct pipeline *pipeline = &cluster->nodes[rank].pipeline;
+    cluster->pipelines = calloc(cluster_ranks(&cluster->config), sizeof *cluster->pipelines);
+    for (unsigned rank = 0; cluster->pipelines != NULL && rank < cluster_ranks(&cluster->config); rank++) {
+        struct pipeline *pipeline = cluster->nodes[rank].pipeline = &cluster->pipelines[rank];
         pipeline->window = calloc(distance_of(&cluster->config), sizeof *pipeline->window);
         if (pipeline->window == NULL)
             return -1;
     }
     cluster->expected = compute_serially(&cluster->config);
-    return cluster->expected != NULL ? 0 : -1;
+    return cluster->pipelines != NULL && cluster->expected != NULL ? 0 : -1;
 }
 
 /* --- strips --- */
@@ -127,13 +128,14 @@ static void free_strips(struct strip *list)
 void dependent_fini(struct virtual_cluster *cluster)
 {
     free(cluster->expected);
-    for (unsigned rank = 0; cluster->nodes != NULL && rank < cluster_ranks(&cluster->config); rank++) {
-        struct pipeline *pipeline = &cluster->nodes[rank].pipeline;
+    for (unsigned rank = 0; cluster->pipelines != NULL && rank < cluster_ranks(&cluster->config); rank++) {
+        struct pipeline *pipeline = &cluster->pipelines[rank];
         free_strips(pipeline->coming);
         free_strips(pipeline->kept);
         free(pipeline->records);
         free(pipeline->window);
     }
+    free(cluster->pipelines);
 }
 
 /* --- steps --- */
@@ -163,7 +165,7 @@ static uint64_t bytes_of(const struct virtual_config *config, uint64_t columns)
 static bool may_begin(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct virtual_config *config = &cluster->config;
-    const struct pipeline *pipeline = &node->pipeline;
+    const struct pipeline *pipeline = node->pipeline;
     uint64_t needed = columns_behind(config, pipeline->step + 1) + node->running.count * config->reach;
     return pipeline->before == NULL ||
            pipeline->before->filled >= bytes_of(config, needed < config->columns ? needed : config->columns);
@@ -172,7 +174,7 @@ static bool may_begin(const struct virtual_cluster *cluster, const struct node *
 static void begin_step(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
-    struct pipeline *pipeline = &node->pipeline;
+    struct pipeline *pipeline = node->pipeline;
     const struct running *running = &node->running;
     pipeline->waits = !may_begin(cluster, node);
     if (pipeline->waits)
@@ -190,7 +192,7 @@ static void begin_step(struct virtual_cluster *cluster, unsigned rank)
 static void find_edges(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct virtual_config *config = &cluster->config;
-    struct pipeline *pipeline = &cluster->nodes[rank].pipeline;
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     const struct running *running = &cluster->nodes[rank].running;
     uint64_t end = running->first + running->count;
     pipeline->before = *find_strip(&pipeline->coming, running->first);
@@ -203,7 +205,7 @@ static void find_edges(struct virtual_cluster *cluster, unsigned rank)
 void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct node *node = &cluster->nodes[rank];
-    struct pipeline *pipeline = &node->pipeline;
+    struct pipeline *pipeline = node->pipeline;
     uint64_t columns = step_columns(&cluster->config);
     cluster->result.misled += pipeline->runs;
     node->running = (struct running){
@@ -229,7 +231,7 @@ void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struc
 static void compute_step(struct virtual_cluster *cluster, struct node *node)
 {
     const struct virtual_config *config = &cluster->config;
-    struct pipeline *pipeline = &node->pipeline;
+    struct pipeline *pipeline = node->pipeline;
     uint64_t distance = distance_of(config);
     for (uint64_t column = columns_behind(config, pipeline->step); column < columns_behind(config, pipeline->step + 1);
          column++) {
@@ -246,7 +248,7 @@ static void compute_step(struct virtual_cluster *cluster, struct node *node)
 static void tell_mark(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
-    struct pipeline *pipeline = &node->pipeline;
+    struct pipeline *pipeline = node->pipeline;
     struct event mark = *event;
     uint64_t done = node->running.count * pipeline->step / pipeline->steps;
     if (pipeline->mark == 0 || done < pipeline->mark || pipeline->step == pipeline->steps)
@@ -259,7 +261,7 @@ static void tell_mark(struct virtual_cluster *cluster, unsigned rank, const stru
 
 static void tell_edge(struct virtual_cluster *cluster, unsigned rank, struct event *event)
 {
-    struct pipeline *pipeline = &cluster->nodes[rank].pipeline;
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     struct strip *after = pipeline->after;
     if (after == NULL)
         return;
@@ -273,7 +275,7 @@ static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum ev
                          const uint64_t *records, struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
-    const struct pipeline *pipeline = &node->pipeline;
+    const struct pipeline *pipeline = node->pipeline;
     uint64_t sliced = node->running.sliced;
     event->type = type;
     event->chunk = (struct chunk_event){.done = sliced + count,
@@ -296,7 +298,7 @@ static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum ev
 static void finish(struct virtual_cluster *cluster, unsigned rank, struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
-    struct pipeline *pipeline = &node->pipeline;
+    struct pipeline *pipeline = node->pipeline;
     uint64_t slice = cluster->config.slice_iterations, *records = pipeline->records;
     while (cluster->config.collect && slice > 0 && node->running.count - node->running.sliced > slice && !node->gone)
         tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
@@ -312,7 +314,7 @@ static void finish(struct virtual_cluster *cluster, unsigned rank, struct event 
 void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
-    struct pipeline *pipeline = &node->pipeline;
+    struct pipeline *pipeline = node->pipeline;
     compute_step(cluster, node);
     pipeline->compute_ns += pipeline->step_ns;
     pipeline->step++;
@@ -332,7 +334,7 @@ void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct e
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
     struct node *node = &cluster->nodes[rank];
-    struct pipeline *pipeline = &node->pipeline;
+    struct pipeline *pipeline = node->pipeline;
     uint64_t first = action->boundary.first, offset = action->boundary.offset, bytes = action->boundary.bytes;
     struct strip *strip = *find_strip(&pipeline->coming, first);
     if (strip == NULL)
@@ -351,7 +353,7 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
 
 void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
 {
-    struct pipeline *pipeline = &cluster->nodes[rank].pipeline;
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     struct strip *strip = take_strip(&pipeline->kept, seam);
     if (strip == NULL || strip->filled < dependent_boundary_bytes(&cluster->config) || pipeline->runs) {
         cluster->result.misled++;
@@ -365,7 +367,7 @@ void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
 {
-    struct pipeline *pipeline = &cluster->nodes[rank].pipeline;
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     struct strip *strip = take_strip(&pipeline->kept, seam);
     cluster->result.misled += strip == NULL || strip->filled < dependent_boundary_bytes(&cluster->config) ||
                               (strip == pipeline->after && pipeline->runs);

@@ -30,13 +30,14 @@ struct strip {
 
 /* A worker's running chunk in a loop with dependencies. */
 struct pipeline {
-    struct strip *coming; /* for chunks that have not begun, and the running one; owned */
-    struct strip *kept;   /* of the running chunk and of finished ones, until they are released; owned */
-    struct strip *before; /* of the running chunk; NULL where it is the loop's first */
-    struct strip *after;  /* likewise; NULL where it is the last */
-    uint64_t *records;    /* [count] of it; owned */
-    uint64_t *window;     /* [distance] the latest values of a column; owned */
-    uint64_t step, steps; /* of the chunk */
+    struct boundaries boundaries; /* of the worker */
+    struct strip *coming;         /* for chunks that have not begun, and the running one; owned */
+    struct strip *kept;           /* of the running chunk and of finished ones, until they are released; owned */
+    struct strip *before;         /* of the running chunk; NULL where it is the loop's first */
+    struct strip *after;          /* likewise; NULL where it is the last */
+    uint64_t *records;            /* [count] of it; owned */
+    uint64_t *window;             /* [distance] the latest values of a column; owned */
+    uint64_t step, steps;         /* of the chunk */
     uint64_t step_ns, mark;
     uint64_t compute_ns;
     bool runs, waits; /* waits: for boundary data */
@@ -55,7 +56,7 @@ struct node {
     double slow_factor;
     unsigned worker; /* which it is, where it is one */
     struct running running;
-    struct pipeline pipeline;
+    struct pipeline *pipeline;                /* of cluster->pipelines; NULL where iterations are independent */
     struct future *queue_first, **queue_last; /* what arrived while it was busy */
     unsigned wakes;                           /* scheduled */
     uint64_t handled;                         /* events */
@@ -83,11 +84,12 @@ struct virtual_cluster {
     bool event_faults;       /* some of the configuration come at an event */
     struct heap heap;
     uint64_t now_ns;
-    uint64_t *output;       /* [count] collected records */
-    unsigned char *written; /* [count] times written */
-    uint64_t *expected;     /* [count] records of a loop with dependencies; NULL where it has none */
-    uint64_t *arrivals;     /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
-    bool *dropped;          /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
+    uint64_t *output;           /* [count] collected records */
+    unsigned char *written;     /* [count] times written */
+    struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
+    uint64_t *expected;         /* [count] records of a loop with dependencies; NULL where it has none */
+    uint64_t *arrivals;         /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
+    bool *dropped;              /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
     uint64_t stores, records, syncs, sends;
     struct ranges journalled;
     struct virtual_result result;

@@ -151,6 +151,7 @@ static void init_workers(struct virtual_cluster *cluster)
             .in_steps = cluster->config.each > 0 && cluster->config.each < cluster->config.count,
             .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
             .load = work_tells_loads(cluster) ? work_load_at_start(cluster, w) : 0,
+            .boundaries = is_dependent(cluster) ? &cluster->nodes[topology->worker_rank[w]].pipeline->boundaries : NULL,
             .boundary_bytes = dependent_boundary_bytes(&cluster->config),
             .end = cluster->config.first + cluster->config.count,
             .topology = topology,

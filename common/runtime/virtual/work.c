@@ -96,7 +96,8 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
 {
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
-    node->pipeline.mark = mark;
+    if (is_dependent(cluster))
+        node->pipeline->mark = mark;
     if (mark == 0 || is_dependent(cluster))
         return;
     uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, mark);
