@@ -302,10 +302,11 @@ static void make_weighting(struct scenario *scenario, struct random *random)
 {
     struct virtual_config *config = &scenario->config;
     config->weighting = (enum sched_weighting)random_between(random, SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_ACP);
-    if (random_between(random, 0, 1)) {
-        config->loads = loads;
-        config->load_count = sizeof loads / sizeof *loads;
-    }
+    if (random_between(random, 0, 1) == 0)
+        return;
+    config->loads = loads;
+    while (config->load_count < sizeof loads / sizeof *loads && loads[config->load_count].worker < config->workers)
+        config->load_count++;
 }
 
 /* The few things that a run with dependencies is to end with in order. */

@@ -12,6 +12,8 @@ SHORT = ['--report', 'report.json', 'synthetic', 'iterations=2000', 'mean=20']
 # 40 ms an iteration: in its middle whenever something happens.
 STEADY = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json']
 JOB = ['synthetic', 'iterations=600', 'mean=40000', 'distribution=constant', 'mode=sleep']
+# So long that a signal comes in the midst of it, however busy the machine.
+LONG_JOB = ['synthetic', 'iterations=3000', *JOB[2:]]
 BOTH = ['--nodes=2', '--exclusive']
 
 
@@ -97,8 +99,8 @@ def results_have_come():
     return os.path.exists('out.npy') and any(text_of('out.npy')[200:].strip('\0'))
 
 
-def disturbed(slurm, name, disturb, *more):
-    job = slurm.submit(recipe(name), [*more, *STEADY, *JOB], BOTH)
+def disturbed(slurm, name, disturb, *more, job=JOB):
+    job = slurm.submit(recipe(name), [*more, *STEADY, *job], BOTH)
     # A job is begun when the nodes of the one before are free again.
     wait_until(results_have_come, f'the first result of {name}, {slurm.last_words()}', 240)
     disturb(job)
@@ -109,11 +111,11 @@ def disturbed(slurm, name, disturb, *more):
 def test_a_signal_of_slurm_drains():
     def test(slurm):
         for name, who in (('hdss', ['--batch']), ('mpirun', ['--batch']), ('srun', [])):
-            status, text = disturbed(slurm, name, lambda job, who=who: slurm.ask('scancel', '--signal=USR1', *who, job))
+            status, text = disturbed(slurm, name, lambda job, who=who: slurm.ask('scancel', '--signal=USR1', *who, job), job=LONG_JOB)
             figures = report()
-            assert status == 4 and figures['outcome'] == 'drained' and 0 < figures['done'] < 600, (name, status, text, figures['done'])
+            assert status == 4 and figures['outcome'] == 'drained' and 0 < figures['done'] < 3000, (name, status, text, figures['done'])
             if name == 'hdss':
-                text = run(slurm, name, ['--resume', *STEADY, *JOB])  # the next job goes on
+                text = run(slurm, name, ['--resume', *STEADY, *LONG_JOB])  # the next job goes on
                 assert report()['outcome'] == 'done' and report()['faults']['resumed_iterations'] == figures['done'], text
             os.remove('out.npy')
     return over(test)
