@@ -4,7 +4,7 @@ import os
 import struct
 import zlib
 
-from launch import WORKER, finish, job, main, mpirun_line, report, run, run_job, start
+from launch import WORKER, finish, job, long, main, mpirun_line, report, run, run_job, start
 
 SOURCE = os.environ['SOURCE_ROOT']
 DITHER, HYDRO = 'floyd-steinberg', 'hydro'
@@ -172,6 +172,7 @@ def test_hydro_equals_the_serial_loop_to_the_last_bit():
                                   for masters, workers, technique, weighting in cases], [HYDRO, 'l=60', 'k=70'])
 
 
+@long
 def test_any_number_of_synchronization_points_will_do():
     cases = [(masters, 3, ['--sync-points', points]) for points in ('1', '2', '9', '60', '61', 'auto') for masters in (0, 2)]
     for (_, _, words), figures in zip(cases, check_records(b''.join(dithered(generated(61, 70))), cases, [DITHER, 'width=61', 'height=70'])):
@@ -201,6 +202,7 @@ def test_a_picture_becomes_a_png_of_one_bit():
     assert records_of('out.npy') == b''.join(expected)
 
 
+@long
 def test_what_is_not_grayscale_is_converted_and_said():
     colours = [[(x * 3 % 256, y * 5 % 256, (x + y) * 2 % 256) for x in range(40)] for y in range(30)]
     gray = [[(299 * r + 587 * g + 114 * b + 500) // 1000 for r, g, b in row] for row in colours]
@@ -226,6 +228,7 @@ def test_what_is_not_grayscale_is_converted_and_said():
         assert records_of('out.npy') == b''.join(dithered(gray)), source
 
 
+@long
 def test_small_pictures_and_more_workers_than_rows():
     for width, height in ((1, 1), (1, 40), (40, 1), (17, 3)):
         cases = [(0, 1, []), (2, 4, []), (0, 5, [])]
@@ -235,6 +238,7 @@ def test_small_pictures_and_more_workers_than_rows():
     check_records(hydro(2, 1), [(0, 4, [])], [HYDRO, 'l=2', 'k=1'])
 
 
+@long
 def test_bad_pictures_are_refused_in_one_line():
     levels = photograph(50, 40)
     write_pgm('good.pgm', levels)
