@@ -120,6 +120,13 @@ def begin_loaded(words):
     return process, mark
 
 
+def are_placed(pids, launched):
+    """Each is on one core: of two workers one on either, and what is busy beside its own. MPI_Init() goes from core to core for a moment."""
+    cores = [os.sched_getaffinity(pid) for pid in pids]
+    most = max(cores.count(one) for one in cores)
+    return all(len(one) == 1 for one in cores) and len(set(map(frozenset, cores))) == len(CORES) and (not launched or most == (3 if len(CORES) > 1 else 4))
+
+
 def test_a_load_of_the_run_itself():
     """It is on the core of its worker alone, and gone with it, whatever ends it."""
     loop = ['--technique', 'ss', 'synthetic', 'iterations=100000', 'mean=1e4', 'mode=sleep']
@@ -129,11 +136,7 @@ def test_a_load_of_the_run_itself():
                        (alone, lambda process: [os.kill(worker, signal.SIGKILL) for worker in ranks_of(process, WORKER)[:1]])):
         process, mark = begin_loaded(words)
         wait_until(lambda: len(marked(mark)) == 4, 'two workers and two processes beside them')
-        cores = [os.sched_getaffinity(pid) for pid in marked(mark)]
-        assert all(len(one) == 1 for one in cores) and len(set(map(frozenset, cores))) == len(CORES), cores
-        if words is launched:
-            loaded = [one for one in cores if cores.count(one) == (3 if len(CORES) > 1 else 4)]
-            assert len(loaded) == (3 if len(CORES) > 1 else 4), cores
+        wait_until(lambda: are_placed(marked(mark), words is launched), 'each of them on its core')
         end(process)
         wait_until(lambda: not marked(mark), 'the end of them all')
         finish(process)
