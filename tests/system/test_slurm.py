@@ -1,6 +1,7 @@
 """Jobs of a real Slurm, on pretended nodes: the recipes of deploy/slurm, and what `hdss run` makes of what a job has got. Left out where Slurm is
 not installed, or cannot run.
 """
+import contextlib
 import os
 import signal
 
@@ -33,8 +34,21 @@ def over(test, cores=(4, 4)):
         slurm.__exit__()
 
 
+def has_crashed(status, text):
+    """Under srun and PMIx any MPI program, even one that does nothing, may crash in MPI_Init() when the machine is busy (1 launch of 40). Clears away what there is."""
+    if status != 139 or 'Failing at address: (nil)' not in text:
+        return False
+    for name in ('report.json', 'out.npy', 'out.npy.journal', 'job.out'):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(name)
+    return True
+
+
 def run(slurm, name, words, options=BOTH, status=0):
-    found, text = slurm.wait(slurm.submit(recipe(name), words, options))
+    for _ in range(5):
+        found, text = slurm.wait(slurm.submit(recipe(name), words, options))
+        if name != 'srun' or not has_crashed(found, text):
+            break
     assert found == status, (found, text, slurm.last_words())
     return text
 
@@ -73,7 +87,10 @@ def test_a_configuration_for_srun():
             text = text.replace(old, new)
         with open('small.conf', 'w') as file:
             file.write(text)
-        said = slurm.ask('srun', '--mpi=pmix', '--nodes=2', '--ntasks=11', '--overcommit', '--distribution=cyclic', '--multi-prog', 'small.conf')
+        for _ in range(5):
+            said = slurm.ask('srun', '--mpi=pmix', '--nodes=2', '--ntasks=11', '--overcommit', '--distribution=cyclic', '--multi-prog', 'small.conf')
+            if not has_crashed(said.returncode, said.stderr):
+                break
         assert said.returncode == 0, said
         check_home(report())
     return over(test)
@@ -100,11 +117,14 @@ def results_have_come():
 
 
 def disturbed(slurm, name, disturb, *more, job=JOB):
-    job = slurm.submit(recipe(name), [*more, *STEADY, *job], BOTH)
-    # A job is begun when the nodes of the one before are free again.
-    wait_until(results_have_come, f'the first result of {name}, {slurm.last_words()}', 240)
-    disturb(job)
-    return slurm.wait(job)
+    for _ in range(5):
+        number = slurm.submit(recipe(name), [*more, *STEADY, *job], BOTH)
+        # A job is begun when the nodes of the one before are free again.
+        wait_until(lambda: results_have_come() or 'Failing at address: (nil)' in text_of('job.out'), f'the first result of {name}, {slurm.last_words()}', 240)
+        if results_have_come() or not has_crashed(*slurm.wait(number)):
+            break
+    disturb(number)
+    return slurm.wait(number)
 
 
 @long
