@@ -44,6 +44,11 @@ def has_crashed(status, text):
     return True
 
 
+def has_drained(name, status, text):
+    """Open MPI's own mpirun may crash as it ends after a rank with another status than 0: nothing tells its status then. `hdss run` does."""
+    return status == 4 or (name != 'hdss' and status == 139 and 'stopped by a signal after a clean drain' in text and ('mca_iof_hnp' in text or 'libpmix' in text))
+
+
 def run(slurm, name, words, options=BOTH, status=0):
     for _ in range(5):
         found, text = slurm.wait(slurm.submit(recipe(name), words, options))
@@ -133,7 +138,7 @@ def test_a_signal_of_slurm_drains():
         for name, who in (('hdss', ['--batch']), ('mpirun', ['--batch']), ('srun', [])):
             status, text = disturbed(slurm, name, lambda job, who=who: slurm.ask('scancel', '--signal=USR1', *who, job), job=LONG_JOB)
             figures = report()
-            assert status == 4 and figures['outcome'] == 'drained' and 0 < figures['done'] < 3000, (name, status, text, figures['done'])
+            assert has_drained(name, status, text) and figures['outcome'] == 'drained' and 0 < figures['done'] < 3000, (name, status, text, figures['done'])
             if name == 'hdss':
                 text = run(slurm, name, ['--resume', *STEADY, *LONG_JOB])  # the next job goes on
                 assert report()['outcome'] == 'done' and report()['faults']['resumed_iterations'] == figures['done'], text
