@@ -1,5 +1,6 @@
 /* Power files: see power_file.h. */
 #include "common/config/power_file.h"
+#include "common/util/list.h"
 #include "common/util/number.h"
 
 #include <stdio.h>
@@ -117,19 +118,13 @@ int power_file_parse(const char *text, const unsigned *worker_ranks, unsigned wo
 
 int power_list_parse(const char *text, unsigned workers, double *powers, struct error *error)
 {
-    unsigned count = 1, at = 0;
-    for (const char *c = text; *c != '\0'; c++)
-        count += *c == ',';
+    size_t count = list_count(text);
     if (count != workers)
-        return error_set(error, "%u number%s; accepted: one for each of the %u workers", count, count == 1 ? "" : "s",
+        return error_set(error, "%zu number%s; accepted: one for each of the %u workers", count, count == 1 ? "" : "s",
                          workers);
-    for (const char *c = text; at < workers; at++) {
-        char number[FIELD_MAX];
-        size_t length = strcspn(c, ",");
-        snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number - 1), c);
-        if (number_parse_real(number, &powers[at]) < 0 || powers[at] < SCHED_POWER_MIN || powers[at] > SCHED_POWER_MAX)
+    char number[FIELD_MAX];
+    for (double *power = powers; list_next(&text, number, sizeof number); power++)
+        if (number_parse_real(number, power) < 0 || *power < SCHED_POWER_MIN || *power > SCHED_POWER_MAX)
             return error_set(error, "'%s': accepted: a number from %g to %g", number, SCHED_POWER_MIN, SCHED_POWER_MAX);
-        c += length + (c[length] == ',');
-    }
     return 0;
 }

@@ -1,6 +1,7 @@
 /* The command line of `hdss chunks`: see chunks_request.h. */
 #include "deploy/cli/chunks_request.h"
 
+#include "common/util/list.h"
 #include "common/util/number.h"
 #include "deploy/cli/plot.h"
 
@@ -144,29 +145,10 @@ static int check_spec_count(const struct chunks_request *request, struct error *
     return 0;
 }
 
-/* The next word of a comma-separated list, cut at the size of `word`. Moves `*list` on; NULL at the end. */
-static bool next_word(const char **list, char *word, size_t size)
-{
-    if (*list == NULL)
-        return false;
-    size_t length = strcspn(*list, ",");
-    snprintf(word, size, "%.*s", (int)(length < size ? length : size - 1), *list);
-    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
-    return true;
-}
-
-static size_t count_words(const char *list)
-{
-    size_t count = 1;
-    for (; *list != '\0'; list++)
-        count += *list == ',';
-    return count;
-}
-
 static int read_powers(struct chunks_request *request, struct error *error)
 {
     char word[64];
-    size_t count = count_words(request->power), j = 0;
+    size_t count = list_count(request->power), j = 0;
     if (!request->workers_given)
         request->setup.config.workers = (unsigned)count;
     if (count != request->setup.config.workers)
@@ -175,7 +157,7 @@ static int read_powers(struct chunks_request *request, struct error *error)
     request->powers = malloc(count * sizeof *request->powers);
     if (request->powers == NULL)
         return error_set(error, "out of memory for %zu powers", count);
-    for (const char *list = request->power; next_word(&list, word, sizeof word); j++) {
+    for (const char *list = request->power; list_next(&list, word, sizeof word); j++) {
         double *power = &request->powers[j];
         if (number_parse_real(word, power) < 0 || *power < SCHED_POWER_MIN || *power > SCHED_POWER_MAX)
             return error_set(error, "--power '%s' of worker %zu is not accepted: a number from %g to %g", word, j + 1,
@@ -188,10 +170,10 @@ static int read_powers(struct chunks_request *request, struct error *error)
 static int read_order(struct chunks_request *request, struct error *error)
 {
     char word[64];
-    request->asked = malloc(count_words(request->order) * sizeof *request->asked);
+    request->asked = malloc(list_count(request->order) * sizeof *request->asked);
     if (request->asked == NULL)
         return error_set(error, "out of memory for the order");
-    for (const char *list = request->order; next_word(&list, word, sizeof word); request->setup.asked_count++) {
+    for (const char *list = request->order; list_next(&list, word, sizeof word); request->setup.asked_count++) {
         uint64_t worker = 0;
         if (read_integer(word, 1, request->setup.config.workers, &worker) < 0)
             return error_set(error, "--order '%s': accepted: an integer from 1 to %u", word,

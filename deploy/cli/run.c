@@ -5,6 +5,7 @@
 #include "common/config/job.h"
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
+#include "common/util/list.h"
 #include "common/util/number.h"
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/commands.h"
@@ -94,16 +95,12 @@ static int take_slowdown(void *target, const char *value, struct error *error)
     char word[32];
     double slowdown;
     words_fini(&lineup->slowdowns);
-    for (;;) {
-        size_t length = strcspn(value, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), value);
+    while (list_next(&value, word, sizeof word)) {
         if (slowdown_parse(word, &slowdown) < 0)
             return error_set(error, "'%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
         words_add(&lineup->slowdowns, slowdown == 1 ? "1" : word);
-        if (value[length] == '\0')
-            return 0;
-        value += length + 1;
     }
+    return 0;
 }
 
 static int take_load(void *target, const char *value, struct error *error)
@@ -112,16 +109,12 @@ static int take_load(void *target, const char *value, struct error *error)
     char word[32];
     unsigned load;
     words_fini(&lineup->loads);
-    for (;;) {
-        size_t length = strcspn(value, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), value);
+    while (list_next(&value, word, sizeof word)) {
         if (load_parse_count(word, &load) < 0)
             return error_set(error, "'%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
         words_add_format(&lineup->loads, "%u", load);
-        if (value[length] == '\0')
-            return 0;
-        value += length + 1;
     }
+    return 0;
 }
 
 /* Checked as the workers will; kept as it is written. */

@@ -3,6 +3,7 @@
 
 #include "common/config/rank_options.h"
 #include "common/files/files.h"
+#include "common/util/list.h"
 #include "common/util/number.h"
 #include "worker/kernels/model.h"
 
@@ -244,16 +245,13 @@ static int read_list(const char *text, unsigned workers, const char *option,
 {
     unsigned count = 0;
     char word[32];
-    while (text != NULL) {
+    while (list_next(&text, word, sizeof word)) {
         double value;
-        size_t length = strcspn(text, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
         if (take(word, &value, error) < 0)
             return -1;
         if (count < workers)
             values[count] = value;
         count++;
-        text = text[length] == ',' ? text + length + 1 : NULL;
     }
     if (count > 1 && count != workers)
         return error_set(error, "--%s has %u numbers for %u workers: accepted: one for all, or one for each", option,
@@ -325,10 +323,8 @@ static int parse_event(char *word, bool fails, struct simulation_event *event)
 static int take_events(struct simulation *simulation, const char *text, bool fails, struct error *error)
 {
     const char *option = fails ? "--fail-nodes" : "--slow-nodes";
-    while (text != NULL) {
-        char word[64], parsed[64];
-        size_t length = strcspn(text, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+    char word[64], parsed[64];
+    while (list_next(&text, word, sizeof word)) {
         memcpy(parsed, word, sizeof word);
         struct simulation_event *event = &simulation->events[simulation->event_count];
         if (simulation->event_count == SIMULATION_NODES_MAX)
@@ -339,7 +335,6 @@ static int take_events(struct simulation *simulation, const char *text, bool fai
             return error_set(error, "%s '%s': accepted: the nodes that the run uses, from 0 to %u", option, word,
                              simulation->placement.nodes - 1);
         simulation->event_count++;
-        text = text[length] == ',' ? text + length + 1 : NULL;
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 /* util: the interval set against a bit set, statistics, published random vectors, digests, numbers. */
 #include "common/util/digest.h"
 #include "common/util/error.h"
+#include "common/util/list.h"
 #include "common/util/number.h"
 #include "common/util/random.h"
 #include "common/util/ranges.h"
@@ -201,6 +202,23 @@ START_TEST(errors_are_one_line)
 }
 END_TEST
 
+START_TEST(lists_are_read_word_by_word)
+{
+    const char *list = "ab,,a word that is cut,", *const expected[] = {"ab", "", "a word ", ""};
+    char word[8];
+    size_t count = 0;
+    ck_assert_uint_eq(list_count(list), 4);
+    for (const char *rest = list; list_next(&rest, word, sizeof word); count++) {
+        ck_assert_uint_lt(count, 4);
+        ck_assert_str_eq(word, expected[count]);
+    }
+    ck_assert_uint_eq(count, 4);
+    list = "";
+    ck_assert(list_count(list) == 1 && list_next(&list, word, sizeof word) && word[0] == '\0');
+    ck_assert(list == NULL && !list_next(&list, word, sizeof word));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("util");
@@ -212,6 +230,7 @@ int main(void)
     tcase_add_test(all, random_stays_in_its_interval);
     tcase_add_test(all, digest_depends_on_place_but_not_on_the_cut);
     tcase_add_test(all, numbers_are_strict);
+    tcase_add_test(all, lists_are_read_word_by_word);
     tcase_add_test(all, errors_are_one_line);
     suite_add_tcase(suite, all);
     return suite_run(suite);
