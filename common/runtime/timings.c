@@ -3,6 +3,7 @@
 
 #include "common/config/text.h"
 #include "common/files/files.h"
+#include "common/util/grow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,14 +15,10 @@
 
 void timings_add(struct timings *timings, uint64_t first, uint64_t count, double us)
 {
-    if (timings->length == timings->capacity) {
-        size_t capacity = timings->capacity == 0 ? 256 : 2 * timings->capacity;
-        struct timing *items = realloc(timings->items, capacity * sizeof *items);
-        if (items == NULL)
-            return;
-        timings->items = items;
-        timings->capacity = capacity;
-    }
+    struct timing *items = grow(timings->items, timings->length, &timings->capacity, sizeof *items);
+    if (items == NULL)
+        return;
+    timings->items = items;
     timings->items[timings->length++] = (struct timing){first, count, us};
 }
 
