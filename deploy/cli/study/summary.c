@@ -20,7 +20,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void set_value(struct summary_value *value, double *values, unsigned count)
+void summary_set(struct summary_value *value, double *values, unsigned count)
 {
     *value = (struct summary_value){.count = count};
     if (count == 0)
@@ -51,7 +51,7 @@ static void measure_cell(struct summary_cell *cell, const struct csv *csv, const
         unsigned count = 0;
         for (unsigned k = 0; k < sample->count; k++)
             count += read_figure(csv, sample->rows[k], &measures[i], &sample->values[count]);
-        set_value(&cell->values[i], sample->values, count);
+        summary_set(&cell->values[i], sample->values, count);
     }
 }
 

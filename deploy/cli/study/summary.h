@@ -30,6 +30,9 @@ struct summary {
 int summary_init(struct summary *summary, const struct matrix *matrix, const struct csv *csv, struct error *error);
 void summary_fini(struct summary *summary);
 
+/* Takes the figures of the runs of a cell, which it sorts. */
+void summary_set(struct summary_value *value, double *values, unsigned count);
+
 /* A figure as people write it, with three digits that mean something: "0.0123", "12.3", "1,234". */
 void summary_number(double value, char *text, size_t size);
 

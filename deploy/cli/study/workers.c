@@ -9,12 +9,6 @@ struct workers {
     double median[WORKERS_SHOWN_MAX];
 };
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static unsigned read_times(const char *text, double times[WORKERS_SHOWN_MAX])
 {
     unsigned count = 0;
@@ -44,9 +38,9 @@ static void take_cell(struct workers *workers, const struct csv *csv, const size
         runs++;
     }
     for (unsigned w = 0; w < workers->count; w++) {
-        double *values = &sample[w * repetitions];
-        qsort(values, runs, sizeof *values, compare);
-        workers->median[w] = (values[(runs - 1) / 2] + values[runs / 2]) / 2;
+        struct summary_value value;
+        summary_set(&value, &sample[w * repetitions], runs);
+        workers->median[w] = value.median;
     }
 }
 
