@@ -1,8 +1,8 @@
 /* Techniques that learn, in whole clusters under virtual time: what the workers measure reaches the technique, through
  * masters or without; the weights come to the true speeds and follow a worker that becomes slower; every technique
  * there is computes everything once. */
-#include "common/runtime/virtual/cluster.h"
 #include "common/util/random.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>
@@ -82,11 +82,9 @@ static void look(void *context, const char *line)
 
 static struct virtual_result run_watched(struct virtual_config *config, struct watch *watch)
 {
-    struct error error;
     config->trace = look;
     config->trace_context = watch;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+    struct virtual_cluster *cluster = cluster_new(config);
     watch->supermaster = virtual_supermaster(cluster);
     struct virtual_result result = virtual_run(cluster);
     ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
@@ -157,12 +155,11 @@ END_TEST
 
 START_TEST(probes_tell_of_workers_iterations_and_messages)
 {
-    struct error error;
     for (unsigned masters = 0; masters < MASTERS; masters++) {
         struct virtual_config config = cluster_of(masters, WORKERS, "dfss", 5000);
         config.speeds = true_speeds;
         config.measure_power = true;
-        struct virtual_cluster *cluster = virtual_new(&config, &error);
+        struct virtual_cluster *cluster = cluster_new(&config);
         const struct measured *measured = &virtual_run(cluster).supermaster->measured;
         uint64_t timed = 0;
         for (unsigned w = 0; w < WORKERS; w++) /* of 64 iterations or more: a deviation of 4 % */
@@ -192,13 +189,12 @@ static double rising(void *context, uint64_t iteration)
 
 START_TEST(a_trend_shows_in_the_profile)
 {
-    struct error error;
     double per_ns = 1; /* 1 us to 17 us */
     struct virtual_config config = cluster_of(1, WORKERS, "dfss", 16000);
     config.cost_ns = rising;
     config.context = &per_ns;
     config.measure_power = true;
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    struct virtual_cluster *cluster = cluster_new(&config);
     const struct measured *measured = &virtual_run(cluster).supermaster->measured;
     for (unsigned i = 0; i < CELLS; i++)
         ck_assert_double_eq_tol(measured->cells[i].mean, (1.5 + i) / 9, 0.05);
@@ -215,13 +211,11 @@ START_TEST(values_that_are_not_given_are_measured)
         {"fsc", "h", 5e-6, 1.01e-6},     {"fsc", "sigma", 5.77e-6, 3e-6}, {"fac", "mu", 20e-6, 1e-6},
         {"fac", "sigma", 5.77e-6, 3e-6}, {"tap", "mu", 20e-6, 1e-6},      {"pls", "swr", 0.55, 0.2},
     };
-    struct error error;
     struct sched_value_used used[SCHED_PARAMS_MAX];
     for (unsigned masters = 0; masters < MASTERS; masters++)
         for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
             struct virtual_config config = cluster_of(masters, 8, values[i].technique, 20000);
-            struct virtual_cluster *cluster = virtual_new(&config, &error);
-            ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+            struct virtual_cluster *cluster = cluster_new(&config);
             const struct supermaster *supermaster = virtual_run(cluster).supermaster;
             unsigned count = sched_values_used(&supermaster->sched, used), k = 0;
             while (k < count && strcmp(used[k].name, values[i].name) != 0)
@@ -253,13 +247,12 @@ static void count_line(void *context, const char *line)
 
 static struct count count_lines(unsigned masters, const char *technique, bool measure_power)
 {
-    struct error error;
     struct count count = {0};
     struct virtual_config config = cluster_of(masters, 4, technique, 4000);
     config.measure_power = measure_power;
     config.trace = count_line;
     config.trace_context = &count;
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    struct virtual_cluster *cluster = cluster_new(&config);
     ck_assert_int_eq(virtual_run(cluster).status, EXIT_STATUS_DONE);
     virtual_free(cluster);
     return count;
@@ -286,10 +279,8 @@ END_TEST
 /* Runs and checks what must hold in any run. */
 static void run_whole(const struct virtual_config *config)
 {
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
     ck_assert_msg(result.status == EXIT_STATUS_DONE, "%s, %u masters, %u workers, N=%llu: status %d (%s)",
                   config->technique, config->masters, config->workers, (unsigned long long)config->count, result.status,
                   result.supermaster->failure.text);

@@ -1,6 +1,7 @@
 /* `--technique auto` on whole clusters under virtual time: never more than a tenth slower than the best technique. */
 #include "supermaster/core.h"
 #include "tests/cluster/contest.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 #define WORSE_MAX 1.1
@@ -65,7 +66,6 @@ END_TEST
 /* A worker that turned slow in the first time step counts as what it was, not as its probe said. */
 START_TEST(another_decision_goes_by_the_chunks)
 {
-    struct error error;
     const struct virtual_config config = {
         .masters = (unsigned)_i,
         .workers = 4,
@@ -79,9 +79,8 @@ START_TEST(another_decision_goes_by_the_chunks)
         .slow_at_ns = 15000000, /* after the probes */
         .slow_factor = 5,
     };
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    ck_assert_msg(cluster != NULL, "%s", error.text);
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
     const struct chooser *chooser = result.supermaster->chooser;
     ck_assert_uint_eq(chooser->choice.times, 2);

@@ -3,8 +3,8 @@
  *
  * After a change of behaviour that is meant, HDSS_UPDATE_TRACES=1 in the environment writes the traces anew: read the
  * difference before it is committed. */
-#include "common/runtime/virtual/cluster.h"
 #include "common/util/random.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>
@@ -30,10 +30,8 @@ static struct virtual_config plain(unsigned masters, unsigned workers, const cha
 /* Runs, and checks what must hold in any run; returns the result. The cluster is freed. */
 static struct virtual_result run_and_check(const struct virtual_config *config, int status)
 {
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
     const struct supermaster *supermaster = result.supermaster;
     ck_assert_msg(result.status == status, "%s, %u masters, %u workers, N=%llu: status %d, expected %d (%s)",
                   config->technique, config->masters, config->workers, (unsigned long long)config->count, result.status,
@@ -134,12 +132,11 @@ START_TEST(random_runs_drain_cleanly)
     double speeds[20];
     struct virtual_config config = random_config(&seed, speeds);
     config.count += 50;
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    struct virtual_cluster *cluster = cluster_new(&config);
     config.drain_at_ns = 1 + random_at(seed, 1) % (virtual_run(cluster).end_ns + 1);
     config.drain_rank = (unsigned)(random_at(seed, 2) % (1 + config.masters + config.workers));
     virtual_free(cluster);
-    cluster = virtual_new(&config, &error);
+    cluster = cluster_new(&config);
     struct virtual_result result = virtual_run(cluster);
     const struct ledger *ledger = &result.supermaster->ledger;
     bool complete = ledger->done == config.count;
@@ -175,12 +172,10 @@ static enum virtual_outcome one_kills(void *context, unsigned rank, uint64_t ite
 /* Runs 500 iterations of which exactly [first, first + 1) is given up, for this reason. */
 static void run_with_failure(struct virtual_config *config, uint64_t bad, unsigned tries, const char *reason)
 {
-    struct error error;
     config->context = config;
     config->detect_ns = 5000;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
     const struct supermaster *supermaster = result.supermaster;
     const struct ranges *failed = &supermaster->ledger.failed;
     ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
@@ -223,9 +218,8 @@ START_TEST(what_fails_with_one_worker_is_done_by_another)
         config.context = &config;
         config.retries = 1;
         config.collect = true;
-        struct error error;
-        struct virtual_cluster *cluster = virtual_new(&config, &error);
-        struct virtual_result result = virtual_run(cluster);
+        struct virtual_result result;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
         ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
         ck_assert_uint_eq(result.wrong, 0);
         ck_assert_uint_eq(result.supermaster->ledger.digest, virtual_checksum(0, 500));
@@ -244,9 +238,8 @@ START_TEST(what_kills_two_workers_costs_no_third)
             config.outcome = one_kills;
             config.collect = collect;
             run_with_failure(&config, 77, 1, "killed the child process");
-            struct error error;
-            struct virtual_cluster *cluster = virtual_new(&config, &error);
-            struct virtual_result result = virtual_run(cluster);
+            struct virtual_result result;
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
             ck_assert_uint_eq(result.killed, 2);
             ck_assert_uint_eq(result.supermaster->losses.workers_lost, 2);
             virtual_free(cluster);
@@ -261,9 +254,8 @@ START_TEST(a_failing_store_ends_the_run)
             struct virtual_config config = plain(masters, 4, "gss", 500);
             config.collect = true;
             config.fail_store_plus_1 = nth;
-            struct error error;
-            struct virtual_cluster *cluster = virtual_new(&config, &error);
-            struct virtual_result result = virtual_run(cluster);
+            struct virtual_result result;
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
             ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
             ck_assert_str_eq(result.supermaster->failure.text, "No space left on device");
             virtual_free(cluster);
@@ -280,10 +272,8 @@ static struct losses run_with_loss(unsigned masters, unsigned workers, unsigned 
     config.faults = &fault;
     config.fault_count = 1;
     config.detect_ns = 5000;
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, status);
     ck_assert_uint_eq(result.wrong, 0);
     if (status == EXIT_STATUS_DONE)
@@ -323,9 +313,8 @@ START_TEST(faster_workers_get_larger_chunks)
         struct virtual_config config = plain(masters, 4, "dfss", 100000);
         config.speeds = speeds;
         config.measure_power = true;
-        struct error error;
-        struct virtual_cluster *cluster = virtual_new(&config, &error);
-        struct virtual_result result = virtual_run(cluster);
+        struct virtual_result result;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
         const struct supermaster *supermaster = result.supermaster;
         for (unsigned w = 0; w < 4; w++)
             ck_assert_double_eq_tol(supermaster->powers[w], speeds[w], 0.01);
@@ -367,7 +356,6 @@ static double ten_us(void *context, uint64_t iteration)
 /* A round trip to the supermaster takes four chunks: one refill at a time would keep the workers waiting. */
 START_TEST(short_chunks_far_from_the_supermaster_keep_workers_busy)
 {
-    struct error error;
     const struct virtual_config config = {
         .masters = 2,
         .workers = 8,
@@ -380,9 +368,8 @@ START_TEST(short_chunks_far_from_the_supermaster_keep_workers_busy)
         .service_ns = 200,
         .cost_ns = ten_us,
     };
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    ck_assert_msg(cluster != NULL, "%s", error.text);
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
     uint64_t elapsed = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
     ck_assert_double_gt(20000 * 10000.0 / 8 / (double)elapsed, 0.95); /* 0.62 with one refill */

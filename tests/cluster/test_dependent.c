@@ -1,8 +1,8 @@
 /* Loops with dependencies: the result is the serial one in every topology, with every technique, however chunks are
  * asked for; the boundary data go where they are needed and nowhere else; and a lost rank ends the run. */
-#include "common/runtime/virtual/cluster.h"
 #include "common/sched/sched.h"
 #include "supermaster/supermaster.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>
@@ -31,20 +31,11 @@ static struct virtual_config config_of(unsigned masters, const char *technique)
     };
 }
 
-static struct virtual_cluster *ran(const struct virtual_config *config, struct virtual_result *result)
-{
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", error.text);
-    *result = virtual_run(cluster);
-    return cluster;
-}
-
 /* Nothing was sent twice: each seam between two workers has cost its boundary data once. */
 static void assert_serial(const struct virtual_config *config)
 {
     struct virtual_result result;
-    struct virtual_cluster *cluster = ran(config, &result);
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
     const char *technique = config->technique;
     uint64_t distance = config->distance > 0 ? config->distance : 1, chunks = result.supermaster->chunks;
     ck_assert_msg(result.status == 0, "%s with %u masters ends with %d: %s", technique, config->masters, result.status,
@@ -171,7 +162,7 @@ START_TEST(no_chunk_is_smaller_than_the_distance)
                 config.measure_power = true;
                 config.weighting = SCHED_WEIGHTING_POWER;
                 assert_serial(&config);
-                struct virtual_cluster *cluster = ran(&config, &result);
+                struct virtual_cluster *cluster = cluster_ran(&config, &result);
                 ck_assert_uint_ge(result.supermaster->config.min_chunk, distance);
                 ck_assert_uint_le(result.supermaster->chunks, (config.count + distance - 1) / distance);
                 virtual_free(cluster);
@@ -186,7 +177,7 @@ START_TEST(who_is_his_own_successor_sends_nothing)
         struct virtual_config config = config_of(masters, "css:chunk=7");
         struct virtual_result result;
         config.workers = 1;
-        struct virtual_cluster *cluster = ran(&config, &result);
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
         ck_assert_int_eq(result.status, 0);
         ck_assert_uint_eq(result.handed_over, 0);
         ck_assert_uint_eq(result.inherited, result.supermaster->chunks - 1);
@@ -208,7 +199,7 @@ START_TEST(chunks_overlap_by_steps)
         config.columns = 16;
         config.sync_points = k == 0 ? 1 : 16;
         config.latency_ns = config.service_ns = 10;
-        struct virtual_cluster *cluster = ran(&config, &result);
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
         end_ns[k] = result.end_ns;
         virtual_free(cluster);
     }
@@ -228,7 +219,7 @@ START_TEST(a_drain_does_not_wait_for_what_may_never_come)
             struct virtual_result result;
             config.drain_at_ns = at;
             config.drain_rank = masters + (unsigned)(at % WORKERS);
-            struct virtual_cluster *cluster = ran(&config, &result);
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
             drained += result.status == EXIT_STATUS_DRAINED;
             ck_assert(result.status == EXIT_STATUS_DRAINED || result.status == EXIT_STATUS_DONE);
             ck_assert_uint_eq(result.misled, 0);
@@ -244,7 +235,7 @@ END_TEST
 static bool assert_ends_by_loss(const struct virtual_config *config, const char *who)
 {
     struct virtual_result result;
-    struct virtual_cluster *cluster = ran(config, &result);
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
     const char *text = result.supermaster->failure.text;
     ck_assert_uint_eq(result.misled, 0);
     ck_assert_uint_eq(result.wrong, 0);

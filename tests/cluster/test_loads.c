@@ -1,8 +1,8 @@
 /* --weighting acp in whole clusters under virtual time: the loads of the workers' cores reach the technique, through
  * masters or without; a worker on a core that it shares gets its share; every technique computes everything once. */
-#include "common/runtime/virtual/cluster.h"
 #include "common/util/random.h"
 #include "master/master.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 enum { WORKERS = 4, ITERATIONS = 100000, LOADED = 2 };
@@ -31,11 +31,9 @@ struct outcome {
 
 static struct outcome run(const struct virtual_config *config)
 {
-    struct error error;
     struct outcome outcome;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
     const struct supermaster *supermaster = result.supermaster;
     ck_assert_msg(result.status == EXIT_STATUS_DONE, "%s: %d %s", config->technique, result.status,
                   supermaster->failure.text);
@@ -239,9 +237,7 @@ END_TEST
 
 static struct virtual_cluster *begin_cluster(const struct virtual_config *config)
 {
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+    struct virtual_cluster *cluster = cluster_new(config);
     return cluster;
 }
 

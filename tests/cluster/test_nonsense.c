@@ -1,7 +1,7 @@
 /* Messages that are not of the protocol, or cannot be: who gets one drops the sender, names it, and the run goes on
  * without it. */
-#include "common/runtime/virtual/cluster.h"
 #include "master/master.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>
@@ -30,10 +30,8 @@ static struct virtual_result run_with_nonsense(unsigned masters, unsigned worker
         .fault_count = 1,
         .fault_seed = seed,
     };
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_msg(result.status == EXIT_STATUS_DONE, "%u masters, rank %u, event %u, seed %u: status %d, %s", masters,
                   fault->rank, (unsigned)fault->at_event, (unsigned)seed, result.status,
                   result.supermaster->failure.text);

@@ -1,7 +1,7 @@
 /* The journal under virtual time: what a run records is stored by then, is recorded once, and is enough to go on from,
  * with any other masters, workers and technique; the checksum at the end is that of an undisturbed run. */
-#include "common/runtime/virtual/cluster.h"
 #include "common/util/random.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 static const char *const techniques[] = {"static", "ss", "css:chunk=7", "gss", "tss", "fac2", "dtss", "dfss", "awf-b"};
@@ -28,14 +28,12 @@ static void take_over(struct state *state, const struct virtual_result *result)
 /* One run from what is done. What it has recorded is added; returns its status. */
 static int run(struct virtual_config *config, struct state *state)
 {
-    struct error error;
     config->journal = true;
     config->done = &state->done;
     config->done_digest = state->digest;
     uint64_t before = ranges_total(&state->done);
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
     ck_assert_msg(result.status >= 0, "%s hangs", config->technique);
     ck_assert_uint_eq(result.wrong + result.stored_twice + result.journalled_early, 0);
     ck_assert_uint_eq(result.supermaster->resumed, before);
@@ -133,7 +131,6 @@ END_TEST
 /* gss hands out the P-th part of what remains: of what remains of the loop, not of the loop. */
 START_TEST(a_technique_cuts_what_is_left)
 {
-    struct error error;
     struct ranges done;
     ranges_init(&done);
     ck_assert_int_eq(ranges_add(&done, 0, 600, NULL), 0);
@@ -145,15 +142,15 @@ START_TEST(a_technique_cuts_what_is_left)
                                     .latency_ns = 2000,
                                     .service_ns = 500,
                                     .done = &done};
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
     ck_assert_uint_eq(result.executed, 400);
     uint64_t chunks = result.supermaster->chunks;
     virtual_free(cluster);
     config.done = NULL;
     config.count = 400;
-    cluster = virtual_new(&config, &error);
+    cluster = cluster_new(&config);
     result = virtual_run(cluster);
     ck_assert_uint_eq(chunks, result.supermaster->chunks);
     virtual_free(cluster);
@@ -164,7 +161,6 @@ END_TEST
 /* 100,000 chunks in 0.05 s of virtual time and more make few writes: by time, not by chunk. */
 START_TEST(groups_are_written_by_time)
 {
-    struct error error;
     struct virtual_config config = {.masters = (unsigned)_i,
                                     .workers = 4,
                                     .nodes = 1,
@@ -174,8 +170,8 @@ START_TEST(groups_are_written_by_time)
                                     .latency_ns = 2000,
                                     .service_ns = 500,
                                     .journal = true};
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
     ck_assert_uint_eq(ranges_total(result.journalled), 100000);
     ck_assert_uint_le(result.journal_writes, 3 + result.end_ns / 50000000);

@@ -1,8 +1,8 @@
 /* Time steps: none begins before the one before is done, in every topology, with every technique, whatever fails; and
  * what is learned in one counts in the next. */
-#include "common/runtime/virtual/cluster.h"
 #include "common/sched/sched.h"
 #include "supermaster/supermaster.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 enum { EACH = 500, STEPS = 6, COUNT = EACH * STEPS, WORKERS = 4 };
@@ -23,15 +23,6 @@ static struct virtual_config config_of(unsigned masters, const char *technique)
     };
 }
 
-static struct virtual_cluster *ran(const struct virtual_config *config, struct virtual_result *result)
-{
-    struct error error;
-    struct virtual_cluster *cluster = virtual_new(config, &error);
-    ck_assert_msg(cluster != NULL, "%s", error.text);
-    *result = virtual_run(cluster);
-    return cluster;
-}
-
 static void assert_complete(const struct virtual_result *result)
 {
     ck_assert_int_eq(result->status, 0);
@@ -50,7 +41,7 @@ START_TEST(no_step_begins_too_early)
             struct virtual_config config = config_of(masters, techniques[i]->name);
             struct virtual_result result;
             config.measure_power = true;
-            struct virtual_cluster *cluster = ran(&config, &result);
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
             assert_complete(&result);
             for (unsigned s = 0; s < STEPS; s++) {
                 const struct report_step *step = &result.supermaster->steps.list[s];
@@ -71,7 +62,7 @@ START_TEST(a_step_may_be_cut_off)
     struct virtual_config config = config_of(1, "fac2");
     struct virtual_result result;
     config.count = 2 * EACH + 7;
-    struct virtual_cluster *cluster = ran(&config, &result);
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
     ck_assert_uint_eq(result.supermaster->steps.count, 3);
     ck_assert_uint_eq(result.supermaster->ledger.done, config.count);
@@ -90,7 +81,7 @@ START_TEST(what_is_lost_in_a_step_is_done_in_it)
         config.faults = faults;
         config.fault_count = masters > 0 ? 2 : 1;
         config.detect_ns = 1000;
-        struct virtual_cluster *cluster = ran(&config, &result);
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
         assert_complete(&result);
         ck_assert_uint_eq(result.killed, config.fault_count);
         virtual_free(cluster);
@@ -105,7 +96,7 @@ START_TEST(a_run_is_resumed_in_its_step)
     struct ranges done = {0};
     config.journal = true;
     config.drain_at_ns = 350000;
-    struct virtual_cluster *first = ran(&config, &result);
+    struct virtual_cluster *first = cluster_ran(&config, &result);
     uint64_t before = result.supermaster->ledger.done;
     ck_assert_int_eq(result.status, EXIT_STATUS_DRAINED);
     ck_assert(before > EACH && before < COUNT && before % EACH != 0);
@@ -118,7 +109,7 @@ START_TEST(a_run_is_resumed_in_its_step)
     config.done = &done;
     config.done_digest = result.journalled_digest;
     virtual_free(first);
-    struct virtual_cluster *second = ran(&config, &result);
+    struct virtual_cluster *second = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
     ck_assert_uint_eq(result.too_early, 0);
     ck_assert_uint_eq(result.supermaster->ledger.digest, virtual_checksum(0, COUNT));
@@ -141,7 +132,7 @@ START_TEST(a_chain_ends_with_a_step_that_is_not_complete)
         struct virtual_result result;
         config.chained = chained;
         config.outcome = fails_at_700;
-        struct virtual_cluster *cluster = ran(&config, &result);
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
         const struct supermaster *supermaster = result.supermaster;
         ck_assert_int_eq(result.status, chained ? EXIT_STATUS_FAILED : EXIT_STATUS_TASKS);
         ck_assert_uint_eq(supermaster->ledger.done, chained ? 2 * EACH - 1 : COUNT - 1);
@@ -165,7 +156,7 @@ START_TEST(a_slow_worker_gets_less_in_the_next_steps)
             config.slow_worker_plus_1 = 2;
             config.slow_at_ns = 300000; /* in the third step */
             config.slow_factor = 4;
-            struct virtual_cluster *cluster = ran(&config, &result);
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
             assert_complete(&result);
             const struct report_step *steps = result.supermaster->steps.list;
             ck_assert_msg(steps[STEPS - 1].cut[1] * 10 < steps[0].cut[1] * 7, "%s, %u masters: %llu, then %llu",
@@ -192,7 +183,7 @@ START_TEST(steps_are_balanced)
             struct virtual_config config = config_of(masters, techniques[i]);
             struct virtual_result result;
             config.cost_ns = ten_us;
-            struct virtual_cluster *cluster = ran(&config, &result);
+            struct virtual_cluster *cluster = cluster_ran(&config, &result);
             assert_complete(&result);
             double elapsed = (double)(result.supermaster->last_commit_ns - result.supermaster->first_assign_ns);
             double stretch = elapsed / (COUNT * 10000.0 / WORKERS);
@@ -207,7 +198,7 @@ START_TEST(the_technique_is_chosen_anew_for_each_step)
     struct virtual_config config = config_of(0, "auto");
     struct virtual_result result;
     config.measure_power = true;
-    struct virtual_cluster *cluster = ran(&config, &result);
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     assert_complete(&result);
     virtual_free(cluster);
 }
