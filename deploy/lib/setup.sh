@@ -187,16 +187,22 @@ compile() {
   meson compile -C "$folder" "$@" >"$log" 2>&1 </dev/null
 }
 
-# Both, with a clear end where one of them fails.
+# Both, with a clear end where one of them fails: the build folder $1 with the Meson options that follow, and behind a -- the targets.
 build_all() {
   local folder=$1
+  local -a options=()
   shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    options+=("$1")
+    shift
+  done
+  [ $# -eq 0 ] || shift
   step "building in $folder"
-  if ! configure "$folder" "$@"; then
+  if ! configure "$folder" "${options[@]}"; then
     show_log
     fail "the build in $folder could not be configured (above: what Meson says)"
   fi
-  if ! compile "$folder"; then
+  if ! compile "$folder" "$@"; then
     show_log
     fail "the build in $folder failed (above: the first error)"
   fi
