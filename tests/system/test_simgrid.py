@@ -52,6 +52,22 @@ def test_both_backends_say_the_same():
     return None
 
 
+def ratio(words):
+    """How long the loop takes in virtual time, compared with SimGrid's."""
+    (ours, _), (theirs, _) = simulate('virtual', words), simulate('simgrid', words)
+    assert ours['iterations'] == theirs['iterations'] == theirs['done'], (ours['done'], theirs['done'])
+    return ours['elapsed_s'] / theirs['elapsed_s']
+
+
+def test_time_steps():
+    """Chunks of a time step end when it does: workers of either backend ask for them in the same way."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    found = ratio(['--workers', 7, *JOB[:-2], 'synthetic', 'iterations=4000', 'steps=5'])
+    assert abs(found - 1) < 0.005, found
+    return None
+
+
 def test_same_input_same_bytes():
     if not HAS_SIMGRID:
         return ABSENT
@@ -100,4 +116,4 @@ def test_without_simgrid():
 
 
 if __name__ == '__main__':
-    main([test_both_backends_say_the_same, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
+    main([test_both_backends_say_the_same, test_time_steps, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])

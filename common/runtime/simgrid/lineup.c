@@ -1,8 +1,5 @@
-/* See lineup.h. The same machines are made of the same configuration as in common/runtime/virtual/lineup.c. */
+/* See lineup.h. */
 #include "common/runtime/simgrid/lineup.h"
-
-#include "common/config/job.h"
-#include "common/machine/probe.h"
 
 #include <stdlib.h>
 
@@ -15,38 +12,19 @@ static const char *find_unknown(const struct virtual_config *config)
         return "loads";
     if (config->collect || config->journal || config->done != NULL)
         return "results, journals and resumed runs";
+    if (config->columns > 0)
+        return "loops with dependencies";
     return config->drain_at_ns > 0 ? "drains" : NULL;
 }
 
-static int init_topology(struct lineup *lineup, const struct simgrid_config *config, struct error *error)
+static int init_topology(struct lineup *lineup, const struct virtual_config *run, struct error *error)
 {
-    const struct placement *placement = config->placement;
-    struct hello *hellos = calloc(placement->ranks, sizeof *hellos);
-    lineup->run.hellos = hellos;
-    lineup->run.inboxes = calloc(placement->ranks, sizeof *lineup->run.inboxes);
-    for (unsigned i = 0; hellos != NULL && i < placement->ranks; i++)
-        hellos[i] = (struct hello){
-            .protocol = PROTOCOL_VERSION,
-            .role = i == 0                      ? ROLE_SUPERMASTER
-                    : i <= config->run->masters ? ROLE_MASTER
-                                                : ROLE_WORKER,
-            .node = placement->node_of[i],
-        };
-    if (hellos == NULL || lineup->run.inboxes == NULL ||
-        topology_init(&lineup->topology, hellos, placement->ranks, !config->run->group_even) < 0)
-        return error_set(error, "out of memory for %u ranks", placement->ranks);
-    return 0;
-}
-
-static int init_speeds(struct lineup *lineup, const struct virtual_config *run, struct error *error)
-{
-    if (run->measure_power)
-        return 0;
-    lineup->speeds = calloc(run->workers, sizeof *lineup->speeds);
-    if (lineup->speeds == NULL)
-        return error_set(error, "out of memory for %u workers", run->workers);
-    for (unsigned w = 0; w < run->workers; w++)
-        lineup->speeds[w] = run->powers != NULL ? run->powers[w] : 1;
+    const unsigned ranks = cluster_ranks(run);
+    lineup->run.hellos = calloc(ranks, sizeof *lineup->run.hellos);
+    lineup->run.inboxes = calloc(ranks, sizeof *lineup->run.inboxes);
+    if (lineup->run.hellos == NULL || lineup->run.inboxes == NULL ||
+        machines_group(run, lineup->run.hellos, &lineup->topology) < 0)
+        return error_set(error, "out of memory for %u ranks", ranks);
     return 0;
 }
 
@@ -58,51 +36,7 @@ static int init_results(struct lineup *lineup, const struct virtual_config *run,
     if (lineup->results == NULL)
         return error_set(error, "out of memory for results of %llu bytes", (unsigned long long)run->imagined_bytes);
     lineup->run.results = lineup->results;
-    lineup->run.record_bytes = run->imagined_bytes;
     return 0;
-}
-
-static void configure_supermaster(struct lineup *lineup, const struct virtual_config *run)
-{
-    lineup->run.supermaster_config = (struct supermaster_config){
-        .topology = &lineup->topology,
-        .technique = run->job->technique,
-        .technique_auto = run->job->technique_auto,
-        .ask_ahead = run->ask_ahead != ASK_AHEAD_OFF,
-        .probe = job_probes(run->job),
-        .weighting = run->weighting,
-        .min_chunk = run->min_chunk,
-        .first = run->first,
-        .count = run->count,
-        .each = run->each,
-        .chained = run->chained,
-        .once = run->once,
-        .childless = run->childless,
-        .are_tasks = run->are_tasks,
-        .record_bytes = run->imagined_bytes,
-        .drain_ns = run->job->drain_ns,
-        .retries = run->retries,
-        .speeds = lineup->speeds,
-    };
-}
-
-static void configure_others(struct simulated_run *own, const struct virtual_config *run)
-{
-    own->master_config = (struct master_config){
-        .record_bytes = run->imagined_bytes,
-        .drain_ns = run->job->drain_ns,
-        .once = run->once,
-        .childless = run->childless,
-        .feedback = job_learns(run->job),
-        .retries = run->retries,
-    };
-    own->worker_config = (struct worker_config){
-        .probe = job_probes(run->job) && run->count > 0,
-        .drain_ns = run->job->drain_ns,
-        .ask_ahead = run->ask_ahead,
-        .ask_ahead_chunks = run->ask_ahead_chunks,
-        .load = run->weighting == SCHED_WEIGHTING_ACP ? LOAD_ONE : 0,
-    };
 }
 
 int lineup_init(struct lineup *lineup, const struct simgrid_config *config, struct error *error)
@@ -112,29 +46,19 @@ int lineup_init(struct lineup *lineup, const struct simgrid_config *config, stru
     const char *unknown = find_unknown(run);
     if (unknown != NULL)
         return error_set(error, "--backend simgrid has no %s; accepted: --backend virtual", unknown);
-    if (init_topology(lineup, config, error) < 0 || init_speeds(lineup, run, error) < 0 ||
+    if (init_topology(lineup, run, error) < 0 || machines_speeds(run, &lineup->speeds, error) < 0 ||
         init_results(lineup, run, error) < 0)
         return -1;
-    configure_supermaster(lineup, run);
-    configure_others(own, run);
+    own->config = run;
     own->topology = &lineup->topology;
+    own->speeds = lineup->speeds;
     own->supermaster = &lineup->supermaster;
     own->supermaster->first_assign_ns = NEVER;
     own->busy_ns = calloc(1 + lineup->topology.masters, sizeof *own->busy_ns);
     if (own->busy_ns == NULL)
         return error_set(error, "out of memory for %u masters", lineup->topology.masters);
     own->costs = config->costs;
-    own->probe_first = run->first;
-    own->probe_count = run->each > 0 && run->each < run->count ? run->each : run->count;
-    own->probe_least = job_wants_swr(run->job) ? PROBE_SWR : 1;
-    own->spread = job_learns(run->job);
     own->flops_per_ns = config->file != NULL ? config->file->flops_per_ns : SIMGRID_FLOPS_PER_NS;
-    own->speeds = run->speeds;
-    own->event_ns = (double)run->service_ns;
-    own->message_ns = run->message_ns;
-    own->byte_ns = run->byte_ns;
-    own->calculation_ns = run->calculation_ns;
-    own->assignment_ns = run->assignment_ns;
     own->folder = config->folder;
     return 0;
 }

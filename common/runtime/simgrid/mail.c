@@ -89,7 +89,7 @@ static int grow_inbox(struct inbox *inbox)
 void net_announce(struct net *net, unsigned to, size_t bytes)
 {
     struct mail *mail = net->mail;
-    double ns = mail->run->message_ns + mail->run->byte_ns * (double)bytes;
+    double ns = mail->run->config->message_ns + mail->run->config->byte_ns * (double)bytes;
     simulated_note_busy(simulated_self(), ns);
     simulated_work(simulated_self(), ns);
     struct inbox *inbox = &mail->run->inboxes[to];

@@ -7,17 +7,13 @@
 void simulated_rank(struct simulated_run *run, unsigned rank)
 {
     const struct topology *topology = run->topology;
-    const unsigned m = topology_master(topology, rank), workers = topology_count(topology, m);
-    const struct effects effects = {.store = simulated_store, .assignment_ns = run->assignment_ns};
-    unsigned *ranks = calloc(workers + 1, sizeof *ranks);
-    struct master_config config = run->master_config;
+    const unsigned m = topology_master(topology, rank);
+    const struct effects effects = {.store = simulated_store, .assignment_ns = run->config->assignment_ns};
+    unsigned *ranks = calloc(topology_count(topology, m) + 1, sizeof *ranks);
+    struct master_config config;
     struct master master;
-    config.rank = rank;
-    config.supermaster = topology->supermaster;
-    config.ranks = ranks;
-    config.workers = workers;
     if (ranks != NULL)
-        topology_served_ranks(topology, m, ranks);
+        config = machines_master(run->config, run->config->job, topology, m, ranks);
     if (ranks == NULL || master_init(&master, &config) < 0) {
         simulated_give_up(run, rank, "out of memory");
         return;

@@ -65,7 +65,7 @@ void runtime_delay(struct runtime *runtime, uint64_t ns)
 int simulated_store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {
     struct simulated_rank *self = simulated_self();
-    double ns = self->run->byte_ns * (double)bytes;
+    double ns = self->run->config->byte_ns * (double)bytes;
     (void)context, (void)part, (void)data, (void)error;
     simulated_note_busy(self, ns);
     simulated_work(self, ns);
@@ -93,7 +93,7 @@ static void step(void *self, const struct event *event, struct actions *actions)
     struct event now = *event;
     simulated_work(rank, 0);
     now.now_ns = runtime_now();
-    rank->owed_ns = rank->run->event_ns;
+    rank->owed_ns = (double)rank->run->config->service_ns;
     rank->owed_at_ns = now.now_ns;
     simulated_note_busy(rank, rank->owed_ns);
     rank->run->events++;

@@ -4,10 +4,8 @@
  * where it says so. */
 #pragma once
 
+#include "common/runtime/virtual/machines.h"
 #include "common/simulate/costs.h"
-#include "master/master.h"
-#include "supermaster/supermaster.h"
-#include "worker/worker.h"
 
 /* Who has sent the control messages to a rank that it has not taken, in the order of sending: the n-th of all is at
  * from[n % capacity]. Senders write to it. */
@@ -20,24 +18,15 @@ struct inbox {
 
 struct simulated_run {
     /* what the ranks are given; borrowed */
+    const struct virtual_config *config; /* see struct simgrid_config */
     const struct topology *topology;
     struct hello *hellos; /* [ranks] */
-    struct supermaster_config supermaster_config;
-    struct master_config master_config; /* but for what is a master's own */
-    struct worker_config worker_config; /* likewise */
+    const double *speeds; /* [workers] as if they were measured; NULL: they are measured */
     const struct costs *costs;
-    uint64_t probe_first, probe_count;
-    unsigned probe_least;
-    uint64_t record_bytes;        /* of an iteration's imagined results, which are sent; 0: none are */
     const unsigned char *results; /* imagined: as many as go in one part, which nobody writes to; NULL: none */
-    bool spread;                  /* the technique learns from how the iterations of a chunk differ */
     double flops_per_ns;          /* of a core of speed 1 */
-    const double *speeds;         /* [workers] of the workers as they compute; NULL: all 1 */
-    double event_ns, message_ns,
-        byte_ns; /* that a rank is busy for with an event, a message that it sends, its bytes */
-    uint64_t calculation_ns, assignment_ns; /* --inject-delay */
-    const char *folder;                     /* of the modules */
-    void (*begun)(void *context);           /* called by the first rank: SimGrid has read its files */
+    const char *folder;           /* of the modules */
+    void (*begun)(void *context); /* called by the first rank: SimGrid has read its files */
     void *context;
     /* of the ranks among themselves */
     struct inbox *inboxes; /* [ranks] */

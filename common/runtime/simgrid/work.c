@@ -2,15 +2,15 @@
  * does while it computes, as in common/runtime/virtual. */
 #include "common/runtime/simgrid/work.h"
 
-#include "common/machine/probe.h"
 #include "common/machine/spread.h"
 
 #include <smpi/smpi.h>
 
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
 {
-    *work = (struct simulated_work){
-        .run = run, .flops_per_ns = simulated_speed(), .speed = run->speeds != NULL ? run->speeds[w] : 1};
+    *work = (struct simulated_work){.run = run,
+                                    .flops_per_ns = simulated_speed(),
+                                    .speed = run->config->speeds != NULL ? run->config->speeds[w] : 1};
 }
 
 /* Of the iterations [first, first + count) on this worker. */
@@ -32,10 +32,10 @@ static void compute_until(const struct simulated_work *work, double at_ns)
 static void probe(void *context, struct speed *speed)
 {
     const struct simulated_work *work = context;
-    const struct simulated_run *run = work->run;
+    const struct virtual_config *config = work->run->config;
     struct probe probe;
     double began_ns = (double)runtime_now();
-    probe_init(&probe, run->probe_first, run->probe_count, run->probe_least);
+    machines_begin_probe(config, config->job, &probe);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double sum_ns = 0;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {
@@ -83,7 +83,7 @@ static void time_pieces(const struct simulated_work *work, struct chunk_event *c
 /* Where what has gathered is sent, though the chunk goes on. */
 static uint64_t next_slice(const struct simulated_work *work)
 {
-    uint64_t record_bytes = work->run->record_bytes;
+    uint64_t record_bytes = work->run->config->imagined_bytes;
     uint64_t slice = record_bytes == 0 ? UINT64_MAX : record_bytes < SLICE_MAX ? SLICE_MAX / record_bytes : 1;
     return work->count - work->sliced > slice ? work->sliced + slice : work->count;
 }
@@ -92,7 +92,7 @@ static uint64_t next_slice(const struct simulated_work *work)
 static void hand_over(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->count = work->done - work->sliced;
-    chunk->bytes = chunk->count * work->run->record_bytes;
+    chunk->bytes = chunk->count * work->run->config->imagined_bytes;
     if (chunk->bytes > 0)
         chunk->data = chunk->bytes <= INLINE_MAX ? work->small + SIMULATED_HEADROOM : work->run->results;
     work->sliced = work->done;
@@ -102,7 +102,7 @@ static void finish(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->began_ns = work->started_ns;
     work->running = false;
-    if (work->run->spread)
+    if (job_learns(work->run->config->job))
         time_pieces(work, chunk);
 }
 

@@ -5,13 +5,10 @@
 void simulated_rank(struct simulated_run *run, unsigned rank)
 {
     const struct topology *topology = run->topology;
-    struct worker_config config = run->worker_config;
     struct worker worker;
     struct simulated_work work;
     unsigned w = topology_worker(topology, rank);
-    config.rank = rank;
-    config.master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster;
-    config.supermaster = topology->supermaster;
+    const struct worker_config config = machines_worker(run->config, run->config->job, topology, w, NULL);
     worker_init(&worker, &config);
     simulated_work_init(&work, run, w);
     const struct machine machine = worker_machine(&worker);

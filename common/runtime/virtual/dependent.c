@@ -14,11 +14,6 @@ static uint64_t distance_of(const struct virtual_config *config)
     return config->distance > 0 ? config->distance : 1;
 }
 
-uint64_t dependent_boundary_bytes(const struct virtual_config *config)
-{
-    return config->columns * distance_of(config) * sizeof(uint64_t);
-}
-
 /* --- values --- */
 
 static uint64_t end_of(const struct virtual_config *config)
@@ -98,7 +93,7 @@ static struct strip **find_strip(struct strip **list, uint64_t seam)
 
 static struct strip *add_strip(struct virtual_cluster *cluster, struct strip **list, uint64_t seam)
 {
-    struct strip *strip = calloc(1, sizeof *strip + dependent_boundary_bytes(&cluster->config));
+    struct strip *strip = calloc(1, sizeof *strip + machines_boundary_bytes(&cluster->config));
     if (strip == NULL) {
         cluster->out_of_memory = true;
         return NULL;
@@ -341,7 +336,7 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
         strip = add_strip(cluster, &pipeline->coming, first);
     const void *from = action->boundary.data != NULL ? action->boundary.data : data;
     if (strip == NULL || from == NULL || offset != strip->filled ||
-        bytes > dependent_boundary_bytes(&cluster->config) - offset) {
+        bytes > machines_boundary_bytes(&cluster->config) - offset) {
         cluster->result.misled++;
         return;
     }
@@ -355,7 +350,7 @@ void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     struct strip *strip = take_strip(&pipeline->kept, seam);
-    if (strip == NULL || strip->filled < dependent_boundary_bytes(&cluster->config) || pipeline->runs) {
+    if (strip == NULL || strip->filled < machines_boundary_bytes(&cluster->config) || pipeline->runs) {
         cluster->result.misled++;
         free(strip);
         return;
@@ -369,7 +364,7 @@ void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     struct strip *strip = take_strip(&pipeline->kept, seam);
-    cluster->result.misled += strip == NULL || strip->filled < dependent_boundary_bytes(&cluster->config) ||
+    cluster->result.misled += strip == NULL || strip->filled < machines_boundary_bytes(&cluster->config) ||
                               (strip == pipeline->after && pipeline->runs);
     free(strip);
 }

@@ -3,12 +3,9 @@
  * arrives. */
 #pragma once
 
-#include "common/config/job.h"
 #include "common/runtime/virtual/cluster.h"
 #include "common/runtime/virtual/heap.h"
-#include "master/master.h"
-
-#define RECORD_BYTES 8
+#include "common/runtime/virtual/machines.h"
 
 /* A worker's running chunk. */
 struct running {
@@ -100,11 +97,6 @@ struct virtual_cluster {
  * these two above it, and a direction. */
 #define LANES 4
 
-static inline unsigned cluster_ranks(const struct virtual_config *config)
-{
-    return 1 + config->masters + config->workers;
-}
-
 /* --- cluster.c --- */
 
 /* Schedules a copy of it, which takes over what it owns. */
@@ -130,9 +122,6 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
 uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
                  uint64_t count);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
-/* Whether workers tell the loads of their cores; what one tells first, as in a REQUEST. */
-bool work_tells_loads(const struct virtual_cluster *cluster);
-uint16_t work_load_at_start(const struct virtual_cluster *cluster, unsigned w);
 void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
 /* What timing the chunk in pieces shows. */
@@ -145,8 +134,6 @@ static inline bool is_dependent(const struct virtual_cluster *cluster)
     return cluster->config.columns > 0;
 }
 
-/* Bytes of the boundary data of a seam. */
-uint64_t dependent_boundary_bytes(const struct virtual_config *config);
 int dependent_init(struct virtual_cluster *cluster); /* -1 when memory is out */
 void dependent_fini(struct virtual_cluster *cluster);
 void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
@@ -162,7 +149,6 @@ void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 /* Of the iteration's record, and of any. */
 uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
-uint64_t store_record_bytes(const struct virtual_config *config);
 /* Writes the results of the part; NULL, or why that failed. */
 const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
 /* What iterations yield: records, or a block; `*bytes` of it. NULL when memory is out; the caller frees it. */

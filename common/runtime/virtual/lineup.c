@@ -6,34 +6,15 @@
 /* Of one step: those of ordinary steps need no more room while a machine runs, whose allocations may be counted. */
 #define ACTIONS 128
 
-static unsigned spread(unsigned index, unsigned count, unsigned nodes)
-{
-    return (unsigned)((uint64_t)index * nodes / count);
-}
-
 static int build_topology(struct virtual_cluster *cluster)
 {
-    const struct virtual_config *config = &cluster->config;
-    unsigned ranks = cluster_ranks(config), nodes = config->nodes > 0 ? config->nodes : 1;
+    unsigned ranks = cluster_ranks(&cluster->config);
     struct hello *hellos = calloc(ranks, sizeof *hellos);
     if (hellos == NULL)
         return -1;
-    for (unsigned i = 0; i < ranks; i++) {
-        hellos[i].protocol = PROTOCOL_VERSION;
-        if (i == 0) {
-            hellos[i].role = ROLE_SUPERMASTER;
-        } else if (i <= config->masters) {
-            hellos[i].role = ROLE_MASTER;
-            hellos[i].node = spread(i - 1, config->masters, nodes);
-        } else {
-            hellos[i].role = ROLE_WORKER;
-            hellos[i].node = spread(i - 1 - config->masters, config->workers, nodes);
-        }
-        if (config->rank_node != NULL)
-            hellos[i].node = config->rank_node[i];
+    int result = machines_group(&cluster->config, hellos, &cluster->topology);
+    for (unsigned i = 0; i < ranks; i++)
         cluster->nodes[i].node = hellos[i].node;
-    }
-    int result = topology_init(&cluster->topology, hellos, ranks, !config->group_even);
     free(hellos);
     return result;
 }
@@ -53,41 +34,15 @@ static int init_job(struct virtual_cluster *cluster, struct error *error)
 
 static int init_supermaster(struct virtual_cluster *cluster, struct error *error)
 {
-    const struct virtual_config *config = &cluster->config;
-    struct supermaster_config own = {
-        .topology = &cluster->topology,
-        .technique = cluster->job.technique,
-        .technique_auto = cluster->job.technique_auto,
-        .ask_ahead = config->ask_ahead != ASK_AHEAD_OFF,
-        .probe = job_probes(&cluster->job),
-        .weighting = config->weighting,
-        .min_chunk = config->min_chunk,
-        .first = config->first,
-        .count = config->count,
-        .each = config->each,
-        .chained = config->chained,
-        .distance = config->columns > 0 ? (config->distance > 0 ? config->distance : 1) : 0,
-        .record_bytes = store_record_bytes(config),
-        .drain_ns = cluster->job.drain_ns,
-        .once = config->once || config->columns > 0,
-        .childless = config->childless || config->columns > 0,
-        .are_tasks = config->are_tasks,
-        .retries = config->retries,
-        .journal = config->journal,
-        .done = config->done,
-        .done_digest = config->done_digest,
-    };
-    double *equal = calloc(config->workers, sizeof *equal);
-    if (equal == NULL)
-        return error_set(error, "out of memory");
-    for (unsigned w = 0; w < config->workers; w++)
-        equal[w] = 1;
-    if (!config->measure_power)
-        own.speeds = config->powers != NULL ? config->powers : equal;
+    double *speeds;
+    if (machines_speeds(&cluster->config, &speeds, error) < 0)
+        return -1;
+    const struct supermaster_config config =
+        machines_supermaster(&cluster->config, &cluster->job, &cluster->topology, speeds);
     cluster_in_machine(cluster, true);
-    int result = supermaster_init(&cluster->supermaster, &own, error);
+    int result = supermaster_init(&cluster->supermaster, &config, error);
     cluster_in_machine(cluster, false);
-    free(equal);
+    free(speeds);
     cluster->nodes[0].machine = supermaster_machine(&cluster->supermaster);
     return result;
 }
@@ -96,26 +51,10 @@ static int init_masters(struct virtual_cluster *cluster)
 {
     const struct topology *topology = &cluster->topology;
     for (unsigned m = 0; m < topology->masters; m++) {
-        unsigned count = topology_count(topology, m);
-        unsigned *ranks = cluster->master_ranks[m] = calloc(count + 1, sizeof *ranks);
+        unsigned *ranks = cluster->master_ranks[m] = calloc(topology_count(topology, m) + 1, sizeof *ranks);
         if (ranks == NULL)
             return -1;
-        topology_served_ranks(topology, m, ranks);
-        const struct master_config config = {
-            .rank = topology->master_rank[m],
-            .supermaster = topology->supermaster,
-            .ranks = ranks,
-            .workers = count,
-            .record_bytes = store_record_bytes(&cluster->config),
-            .drain_ns = cluster->job.drain_ns,
-            .once = cluster->config.once || cluster->config.columns > 0,
-            .childless = cluster->config.childless || cluster->config.columns > 0,
-            .feedback = job_learns(&cluster->job),
-            .retries = cluster->config.retries,
-            .distance = cluster->supermaster.config.distance,
-            .first = cluster->config.first,
-            .sync = cluster->config.sync,
-        };
+        const struct master_config config = machines_master(&cluster->config, &cluster->job, topology, m, ranks);
         cluster_in_machine(cluster, true);
         int result = master_init(&cluster->masters[m], &config);
         cluster_in_machine(cluster, false);
@@ -141,21 +80,9 @@ static void init_workers(struct virtual_cluster *cluster)
 {
     const struct topology *topology = &cluster->topology;
     for (unsigned w = 0; w < topology->workers; w++) {
-        const struct worker_config config = {
-            .rank = topology->worker_rank[w],
-            .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
-            .probe = job_probes(&cluster->job) && cluster->config.count > 0,
-            .supermaster = topology->supermaster,
-            .drain_ns = cluster->job.drain_ns,
-            .ask_ahead = cluster->config.ask_ahead,
-            .in_steps = cluster->config.each > 0 && cluster->config.each < cluster->config.count,
-            .ask_ahead_chunks = cluster->config.ask_ahead_chunks,
-            .load = work_tells_loads(cluster) ? work_load_at_start(cluster, w) : 0,
-            .boundaries = is_dependent(cluster) ? &cluster->nodes[topology->worker_rank[w]].pipeline->boundaries : NULL,
-            .boundary_bytes = dependent_boundary_bytes(&cluster->config),
-            .end = cluster->config.first + cluster->config.count,
-            .topology = topology,
-        };
+        struct pipeline *pipeline = cluster->nodes[topology->worker_rank[w]].pipeline;
+        const struct worker_config config = machines_worker(&cluster->config, &cluster->job, topology, w,
+                                                            pipeline != NULL ? &pipeline->boundaries : NULL);
         worker_init(&cluster->workers[w], &config);
         cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
         init_speed(cluster, w);

@@ -18,13 +18,6 @@ uint32_t virtual_length(uint64_t iteration)
     return iteration % 5 == 3 ? 0 : (uint32_t)(virtual_record(iteration) % 700);
 }
 
-uint64_t store_record_bytes(const struct virtual_config *config)
-{
-    if (config->imagined_bytes > 0)
-        return config->imagined_bytes;
-    return !config->collect ? 0 : config->variable ? RECORD_VARIABLE : RECORD_BYTES;
-}
-
 uint64_t store_digest_of(uint64_t iteration, uint64_t record)
 {
     return digest_record(iteration, &record, sizeof record);

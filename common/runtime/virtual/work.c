@@ -61,30 +61,16 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
     return (uint64_t)time_of(cluster, node, started_ns, range_cost(cluster, first, count));
 }
 
-bool work_tells_loads(const struct virtual_cluster *cluster)
-{
-    return cluster->config.weighting == SCHED_WEIGHTING_ACP;
-}
-
 static uint16_t to_wire(double load)
 {
     return (uint16_t)(load * LOAD_ONE);
 }
 
-uint16_t work_load_at_start(const struct virtual_cluster *cluster, unsigned w)
-{
-    const struct virtual_config *config = &cluster->config;
-    uint16_t load = LOAD_ONE;
-    for (unsigned i = 0; i < config->load_count; i++)
-        if (config->loads[i].worker == w && config->loads[i].at_ns == 0)
-            load = to_wire(config->loads[i].load);
-    return load;
-}
-
 void work_schedule_loads(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
-    for (unsigned i = 0; i < config->load_count && work_tells_loads(cluster); i++)
+    bool are_told = config->weighting == SCHED_WEIGHTING_ACP;
+    for (unsigned i = 0; i < config->load_count && are_told; i++)
         if (config->loads[i].at_ns > 0)
             cluster_schedule(cluster, &(struct future){.at_ns = config->loads[i].at_ns,
                                                        .rank = cluster->topology.worker_rank[config->loads[i].worker],
@@ -197,9 +183,7 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
     struct node *node = &cluster->nodes[rank];
     struct probe probe;
     double cost = 0;
-    uint64_t each = cluster->config.each, all = cluster->config.count;
-    probe_init(&probe, cluster->config.first, each > 0 && each < all ? each : all,
-               job_wants_swr(&cluster->job) ? PROBE_SWR : 1);
+    machines_begin_probe(&cluster->config, &cluster->job, &probe);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double began = core_time_of(node, cluster->now_ns, cost), last = began;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {
