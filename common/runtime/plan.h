@@ -5,6 +5,7 @@
 #include "common/config/job.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
+#include "worker/worker.h"
 
 struct plan {
     struct job job;
@@ -28,6 +29,17 @@ static inline bool plan_is_chained(const struct plan *plan)
 static inline bool plan_is_dependent(const struct plan *plan)
 {
     return plan->loop.sync > 0;
+}
+
+/* How the workers of the job ask ahead. */
+static inline enum ask_ahead plan_ask_ahead(const struct job *job)
+{
+    static const enum ask_ahead modes[] = {
+        [JOB_ASK_AHEAD_AUTO] = ASK_AHEAD_AUTO,
+        [JOB_ASK_AHEAD_OFF] = ASK_AHEAD_OFF,
+        [JOB_ASK_AHEAD_FIXED] = ASK_AHEAD_FIXED,
+    };
+    return modes[job->ask_ahead];
 }
 
 /* Synchronization points of each chunk, where iterations need those before them. */

@@ -278,11 +278,6 @@ static void open_meter(struct program *program)
 
 static void init_machine(struct program *program)
 {
-    static const enum ask_ahead modes[] = {
-        [JOB_ASK_AHEAD_AUTO] = ASK_AHEAD_AUTO,
-        [JOB_ASK_AHEAD_OFF] = ASK_AHEAD_OFF,
-        [JOB_ASK_AHEAD_FIXED] = ASK_AHEAD_FIXED,
-    };
     const struct job *job = &program->plan.job;
     const struct worker_config config = {
         .rank = runtime_rank(program->runtime),
@@ -290,7 +285,7 @@ static void init_machine(struct program *program)
         .supermaster = runtime_supermaster(program->runtime),
         .probe = job_probes(job) && program->plan.count > 0,
         .drain_ns = job->drain_ns,
-        .ask_ahead = modes[job->ask_ahead],
+        .ask_ahead = plan_ask_ahead(job),
         .in_steps = program->plan.loop.steps > 1,
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,

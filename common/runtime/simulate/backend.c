@@ -25,11 +25,6 @@ int simulation_read_powers(const struct simulation *simulation, double **powers,
 
 struct virtual_config simulation_configure(const struct simulation *simulation, const double *powers)
 {
-    static const enum ask_ahead modes[] = {
-        [JOB_ASK_AHEAD_AUTO] = ASK_AHEAD_AUTO,
-        [JOB_ASK_AHEAD_OFF] = ASK_AHEAD_OFF,
-        [JOB_ASK_AHEAD_FIXED] = ASK_AHEAD_FIXED,
-    };
     const struct plan *plan = &simulation->plan;
     const struct job *job = &plan->job;
     const struct platform_service *service = &simulation->platform.service;
@@ -56,7 +51,7 @@ struct virtual_config simulation_configure(const struct simulation *simulation, 
         .powers = powers,
         .undigested = true,
         .imagined_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
-        .ask_ahead = modes[job->ask_ahead],
+        .ask_ahead = plan_ask_ahead(job),
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .service_ns = (uint64_t)service->event_ns,
         .message_ns = service->message_ns,
