@@ -94,19 +94,3 @@ bool pulse_take(struct pulse *pulse, unsigned *rank)
     (void)pulse, (void)rank;
     return false;
 }
-
-void ulfm_begin(MPI_Comm comm)
-{
-    (void)comm;
-}
-
-bool ulfm_is_loss(struct ulfm *ulfm, int result)
-{
-    (void)ulfm, (void)result;
-    return false;
-}
-
-void ulfm_look(struct runtime *runtime, uint64_t now_ns)
-{
-    (void)runtime, (void)now_ns;
-}
