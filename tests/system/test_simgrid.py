@@ -68,6 +68,37 @@ def test_time_steps():
     return None
 
 
+def test_slow_nodes():
+    """A node that is slow from a moment on, for good or for a while, in the middle of chunks and with more than one change; chunks that are dealt out
+    before it say exactly what it costs."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    loop = ['--costs', 'uniform:mean=500,cov=0.3', 'synthetic', 'iterations=20000']
+    line_up = ['--platform', 'ranger', '--workers', 40, '--masters', 2]
+    for technique, slow in (('static', '1:3@0.1'), ('fac2', '1:3@0.1'), ('fac2', '1:3@0.05-0.15,0:2@0.1,1:5@0.12-0.14'), ('awf-b', '2:4@0.1-0.2')):
+        found = ratio([*line_up, '--technique', technique, '--slow-nodes', slow, *loop])
+        assert abs(found - 1) < 0.005, (technique, slow, found)
+    job = ['--workers', 31, '--platform', 'ranger', '--technique', 'static', '--costs', 'constant:mean=1000', 'synthetic', 'iterations=3100']
+    times = [simulate('simgrid', [*slow, *job])[0]['elapsed_s'] for slow in ([], ['--slow-nodes', '1:3@0'])]
+    assert 2.9 < times[1] / times[0] < 3.1, times
+    return None
+
+
+def test_loads():
+    """Busy processes beside the workers, which the workers tell of where the weighting asks for it."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    times = {}
+    for weighting in ('none', 'acp'):
+        words = ['--workers', 4, '--load', '1,0,3,0', '--weighting', weighting, *JOB]
+        found = ratio(words)
+        assert abs(found - 1) < 0.005, (weighting, found)
+        with open('simgrid.json') as file:
+            times[weighting] = json.load(file)['elapsed_s']
+    assert times['acp'] < 0.9 * times['none'], times
+    return None
+
+
 def test_same_input_same_bytes():
     if not HAS_SIMGRID:
         return ABSENT
@@ -102,8 +133,10 @@ def test_wrong_use():
         file.write(PLATFORM.replace('</zone>', ''))
     refused(['--platform', 'broken.xml', *JOB], '--platform broken.xml', 'SimGrid cannot read it', 'broken.xml:')
     refused(['--platform', 'none.xml', *JOB], '--platform none.xml', 'No such file')
-    refused(['--slow-nodes', '0:2@1', *JOB], '--slow-nodes', '--backend virtual')
-    refused(['--fail-nodes', '0@1', *JOB], '--fail-nodes', '--backend virtual')
+    refused(['--slow-nodes', '0:2', *JOB], '--slow-nodes', '0:2', 'NODE:FACTOR@SECONDS')
+    refused(['--slow-nodes', '7:2@1', *JOB], '--slow-nodes', '7:2@1', 'from 0 to 0')
+    refused(['--fail-nodes', '0@1', *JOB], '--backend simgrid has no failures', '--backend virtual')
+    refused(['--load', '1,2', *JOB], '--load', '16 workers')
     refused(['--workers', 0, *JOB], '--workers')
     return None
 
@@ -116,4 +149,4 @@ def test_without_simgrid():
 
 
 if __name__ == '__main__':
-    main([test_both_backends_say_the_same, test_time_steps, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
+    main([test_both_backends_say_the_same, test_time_steps, test_slow_nodes, test_loads, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])

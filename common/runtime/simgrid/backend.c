@@ -16,26 +16,23 @@ static void note_busy(struct simulation *simulation, const struct simgrid_job *d
 int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_file *file, const char *folder,
                            const char *version, struct error *error)
 {
-    double *powers = NULL;
-    if (simulation->event_count > 0)
-        return error_set(error, "--slow-nodes and --fail-nodes: accepted with --backend virtual only");
-    if (simulation_read_powers(simulation, &powers, error) < 0)
-        return -1;
-    const struct virtual_config run = simulation_configure(simulation, powers);
+    struct simulation_run run;
+    struct virtual_result result;
+    struct simgrid_job *done = NULL;
     const struct simgrid_config config = {
-        .run = &run,
+        .run = &run.config,
         .platform = &simulation->platform,
         .placement = &simulation->placement,
         .file = file->count > 0 ? file : NULL,
         .costs = simulation->costs,
         .folder = folder,
     };
-    struct virtual_result result;
-    struct simgrid_job *done = simgrid_job_run(&config, &result, error);
+    if (simulation_configure(simulation, &run, error) == 0)
+        done = simgrid_job_run(&config, &result, error);
     if (done != NULL)
         note_busy(simulation, done);
     int status = done != NULL ? simulation_say_result(simulation, &result, version, error) : -1;
     simgrid_job_free(done);
-    free(powers);
+    simulation_run_fini(&run);
     return status;
 }

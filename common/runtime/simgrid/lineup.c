@@ -6,10 +6,14 @@
 /* What the virtual cluster can and this one cannot. */
 static const char *find_unknown(const struct virtual_config *config)
 {
-    if (config->fault_count > 0 || config->outcome != NULL || config->slow_worker_plus_1 > 0)
-        return "failures and slowdowns";
-    if (config->load_count > 0)
-        return "loads";
+    for (unsigned i = 0; i < config->fault_count; i++)
+        if (config->faults[i].type != VIRTUAL_SLOW || config->faults[i].at_event > 0)
+            return "failures";
+    for (unsigned i = 0; i < config->load_count; i++)
+        if (config->loads[i].at_ns > 0)
+            return "loads that come later";
+    if (config->outcome != NULL || config->slow_worker_plus_1 > 0)
+        return "failing iterations and slowdowns of single workers";
     if (config->collect || config->journal || config->done != NULL)
         return "results, journals and resumed runs";
     if (config->columns > 0)
@@ -47,11 +51,12 @@ int lineup_init(struct lineup *lineup, const struct simgrid_config *config, stru
     if (unknown != NULL)
         return error_set(error, "--backend simgrid has no %s; accepted: --backend virtual", unknown);
     if (init_topology(lineup, run, error) < 0 || machines_speeds(run, &lineup->speeds, error) < 0 ||
-        init_results(lineup, run, error) < 0)
+        init_results(lineup, run, error) < 0 || perturbations_init(&lineup->perturbations, run, error) < 0)
         return -1;
     own->config = run;
     own->topology = &lineup->topology;
     own->speeds = lineup->speeds;
+    own->perturbations = &lineup->perturbations;
     own->supermaster = &lineup->supermaster;
     own->supermaster->first_assign_ns = NEVER;
     own->busy_ns = calloc(1 + lineup->topology.masters, sizeof *own->busy_ns);
@@ -75,5 +80,6 @@ void lineup_fini(struct lineup *lineup)
     free(own->hellos);
     free(lineup->speeds);
     free(lineup->results);
+    perturbations_fini(&lineup->perturbations);
     topology_fini(&lineup->topology);
 }

@@ -8,6 +8,7 @@ struct lineup {
     struct simulated_run run;
     struct topology topology;
     struct supermaster supermaster;
+    struct perturbations perturbations;
     unsigned char *results; /* see struct simulated_run; owned */
     double *speeds;         /* [workers] as if they were measured; NULL: they are measured; owned */
 };

@@ -22,22 +22,35 @@ double simulated_speed(void)
     return sg_host_get_speed(sg_host_self()) * 1e-9;
 }
 
+double simulated_core_ns(const struct simulated_rank *self, double ns)
+{
+    double core_ns = ns * self->run->flops_per_ns / simulated_speed();
+    return perturbed_ns(self->run->perturbations, self->rank, (double)runtime_now(), core_ns);
+}
+
+/* What of the owed time has passed. */
+static double passed_ns(const struct simulated_rank *self)
+{
+    const struct perturbations *perturbations = self->run->perturbations;
+    double core_ns = unperturbed_ns(perturbations, self->rank, (double)self->owed_at_ns, (double)runtime_now());
+    return core_ns * simulated_speed() / self->run->flops_per_ns;
+}
+
 void simulated_work(struct simulated_rank *self, double ns)
 {
-    const double flops_per_ns = self->run->flops_per_ns;
-    double passed_ns = (double)(runtime_now() - self->owed_at_ns) * simulated_speed() / flops_per_ns;
-    if (self->owed_ns > passed_ns)
-        ns += self->owed_ns - passed_ns;
+    double already_ns = passed_ns(self);
+    if (self->owed_ns > already_ns)
+        ns += self->owed_ns - already_ns;
     self->owed_ns = 0;
     if (ns > 0)
-        smpi_execute_flops(ns * flops_per_ns);
+        smpi_execute_flops(simulated_core_ns(self, ns) * simulated_speed());
 }
 
 void simulated_note_busy(struct simulated_rank *self, double ns)
 {
     struct simulated_run *run = self->run;
     if (self->rank <= run->topology->masters && run->supermaster->first_assign_ns != NEVER)
-        run->busy_ns[self->rank] += ns * run->flops_per_ns / simulated_speed();
+        run->busy_ns[self->rank] += simulated_core_ns(self, ns);
 }
 
 void simulated_clear(struct simulated_rank *self)

@@ -26,6 +26,9 @@ struct simulated_rank *simulated_self(void);
 /* Of the core of this rank, in flops a nanosecond. */
 double simulated_speed(void);
 
+/* How long the core of this rank takes from now on for what takes so long on one of speed 1. */
+double simulated_core_ns(const struct simulated_rank *self, double ns);
+
 /* Lets the core of this rank be busy for what takes so long on one of speed 1, behind what is owed. */
 void simulated_work(struct simulated_rank *self, double ns);
 /* The effect of storing imagined results: it takes its time. */

@@ -4,6 +4,7 @@
  * where it says so. */
 #pragma once
 
+#include "common/runtime/simgrid/perturb.h"
 #include "common/runtime/virtual/machines.h"
 #include "common/simulate/costs.h"
 
@@ -23,6 +24,7 @@ struct simulated_run {
     struct hello *hellos; /* [ranks] */
     const double *speeds; /* [workers] as if they were measured; NULL: they are measured */
     const struct costs *costs;
+    const struct perturbations *perturbations;
     const unsigned char *results; /* imagined: as many as go in one part, which nobody writes to; NULL: none */
     double flops_per_ns;          /* of a core of speed 1 */
     const char *folder;           /* of the modules */

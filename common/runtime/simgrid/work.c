@@ -6,17 +6,38 @@
 
 #include <smpi/smpi.h>
 
-void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
+/* Runnable processes on the worker's core, itself being one. */
+static double processes_on(const struct virtual_config *config, unsigned w)
 {
-    *work = (struct simulated_work){.run = run,
-                                    .flops_per_ns = simulated_speed(),
-                                    .speed = run->config->speeds != NULL ? run->config->speeds[w] : 1};
+    for (unsigned i = 0; i < config->load_count; i++)
+        if (config->loads[i].worker == w)
+            return config->loads[i].load;
+    return 1;
 }
 
-/* Of the iterations [first, first + count) on this worker. */
+void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
+{
+    const struct virtual_config *config = run->config;
+    *work = (struct simulated_work){
+        .run = run,
+        .rank = run->topology->worker_rank[w],
+        .flops_per_ns = simulated_speed(),
+        .speed = config->speeds != NULL ? config->speeds[w] : 1,
+        .load = processes_on(config, w),
+    };
+}
+
+/* How long the worker takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
+static double slowed_ns(const struct simulated_work *work, double from_ns, double ns)
+{
+    return perturbed_ns(work->run->perturbations, work->rank, from_ns, ns);
+}
+
+/* Of the iterations [first, first + count) of the running chunk, were they its first. */
 static double time_ns(const struct simulated_work *work, uint64_t first, uint64_t count)
 {
-    return costs_ns(work->run->costs, first, count) / work->speed;
+    double core_ns = costs_ns(work->run->costs, first, count) / work->speed;
+    return slowed_ns(work, (double)work->started_ns, core_ns * work->load);
 }
 
 /* Computes until then, if that is to come. */
@@ -34,14 +55,16 @@ static void probe(void *context, struct speed *speed)
     const struct simulated_work *work = context;
     const struct virtual_config *config = work->run->config;
     struct probe probe;
-    double began_ns = (double)runtime_now();
+    double began_ns = (double)runtime_now(), all_ns = 0;
     machines_begin_probe(config, config->job, &probe);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double sum_ns = 0;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {
-            double iteration_ns = time_ns(work, probe_iteration(&probe, k), 1);
+            double cost_ns = costs_ns(work->run->costs, probe_iteration(&probe, k), 1) / work->speed;
+            double iteration_ns = slowed_ns(work, began_ns + all_ns, cost_ns);
             probe_add_single(&probe, k, iteration_ns);
             sum_ns += iteration_ns;
+            all_ns += iteration_ns;
         }
         probe_add(&probe, count, (uint64_t)sum_ns);
     }
@@ -58,8 +81,7 @@ static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bo
     work->count = count;
     work->done = work->sliced = 0;
     work->mark = mark;
-    work->started_ns =
-        runtime_now() + (uint64_t)(simulated_self()->owed_ns * work->run->flops_per_ns / work->flops_per_ns);
+    work->started_ns = runtime_now() + (uint64_t)simulated_core_ns(simulated_self(), simulated_self()->owed_ns);
 }
 
 static void set_mark(void *context, uint64_t mark)
@@ -71,10 +93,12 @@ static void set_mark(void *context, uint64_t mark)
 static void time_pieces(const struct simulated_work *work, struct chunk_event *chunk)
 {
     struct spread spread = {0};
-    double iteration_ns = (double)chunk->compute_ns / (double)work->count;
+    double iteration_ns = (double)chunk->compute_ns / (double)work->count, before_ns = 0;
     for (uint64_t done = 0, piece; done < work->count; done += piece) {
         piece = spread_piece(work->count, work->count - done, iteration_ns);
-        spread_add(&spread, piece, time_ns(work, work->first + done, piece));
+        double now_ns = time_ns(work, work->first, done + piece);
+        spread_add(&spread, piece, now_ns - before_ns);
+        before_ns = now_ns;
     }
     chunk->deviation_ns = spread_deviation_ns(&spread);
     chunk->samples = (uint32_t)spread.pieces;

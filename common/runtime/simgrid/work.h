@@ -9,8 +9,10 @@
 
 struct simulated_work {
     struct simulated_run *run;
+    unsigned rank;
     double flops_per_ns; /* of the core */
     double speed;        /* of the worker on it: it may be slower */
+    double load;         /* runnable processes on it, the worker being one */
     bool running;
     uint64_t first, count, done;
     uint64_t mark; /* 0: none */

@@ -10,20 +10,74 @@
 #define DETECT_NS UINT64_C(10000000000)
 #define LIMIT_NS  (UINT64_MAX / 4)
 
-int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error)
+static int read_powers(struct simulation_run *run, const struct simulation *simulation, struct error *error)
 {
     unsigned *ranks = calloc(simulation->workers, sizeof *ranks);
     if (ranks == NULL)
         return error_set(error, "out of memory for %u workers", simulation->workers);
     for (unsigned w = 0; w < simulation->workers; w++)
         ranks[w] = 1 + simulation->masters + w;
-    *powers = NULL;
-    int result = plan_read_speeds(&simulation->plan, ranks, simulation->workers, powers, error);
+    int result = plan_read_speeds(&simulation->plan, ranks, simulation->workers, &run->powers, error);
     free(ranks);
     return result;
 }
 
-struct virtual_config simulation_configure(const struct simulation *simulation, const double *powers)
+/* --- what happens to the nodes, rank by rank --- */
+
+static unsigned ranks_on(const struct placement *placement, unsigned node)
+{
+    unsigned count = 0;
+    for (unsigned rank = 0; rank < placement->ranks; rank++)
+        count += placement->node_of[rank] == node;
+    return count;
+}
+
+static void add_faults(struct simulation_run *run, const struct placement *placement,
+                       const struct simulation_event *event)
+{
+    for (unsigned rank = 0; rank < placement->ranks; rank++) {
+        if (placement->node_of[rank] != event->node)
+            continue;
+        struct virtual_fault fault = {.type = event->factor > 0 ? VIRTUAL_SLOW : VIRTUAL_KILL,
+                                      .rank = rank,
+                                      .at_ns = event->at_ns,
+                                      .factor = event->factor};
+        run->faults[run->config.fault_count++] = fault;
+        fault.at_ns = event->until_ns;
+        fault.factor = 1 / event->factor;
+        if (event->factor > 0 && event->until_ns < UINT64_MAX)
+            run->faults[run->config.fault_count++] = fault;
+    }
+}
+
+static int list_faults(struct simulation_run *run, const struct simulation *simulation)
+{
+    size_t most = 0;
+    for (unsigned i = 0; i < simulation->event_count; i++)
+        most += 2 * ranks_on(&simulation->placement, simulation->events[i].node);
+    run->faults = calloc(most + 1, sizeof *run->faults);
+    for (unsigned i = 0; run->faults != NULL && i < simulation->event_count; i++)
+        add_faults(run, &simulation->placement, &simulation->events[i]);
+    run->config.faults = run->faults;
+    return run->faults != NULL ? 0 : -1;
+}
+
+/* --- who else computes there, from the start to the end --- */
+
+static int list_loads(struct simulation_run *run, const struct simulation *simulation)
+{
+    run->loads = calloc(simulation->workers, sizeof *run->loads);
+    for (unsigned w = 0; run->loads != NULL && w < simulation->workers; w++)
+        if (simulation->worker_loads[w] > 1)
+            run->loads[run->config.load_count++] =
+                (struct virtual_load){.worker = w, .load = simulation->worker_loads[w]};
+    run->config.loads = run->loads;
+    return run->loads != NULL ? 0 : -1;
+}
+
+/* --- the run --- */
+
+static struct virtual_config configure(const struct simulation *simulation, const double *powers)
 {
     const struct plan *plan = &simulation->plan;
     const struct job *job = &plan->job;
@@ -66,6 +120,24 @@ struct virtual_config simulation_configure(const struct simulation *simulation, 
         .last_ns = 1,
         .limit_ns = LIMIT_NS,
     };
+}
+
+int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error)
+{
+    *run = (struct simulation_run){.powers = NULL};
+    if (read_powers(run, simulation, error) < 0)
+        return -1;
+    run->config = configure(simulation, run->powers);
+    if (list_faults(run, simulation) < 0 || list_loads(run, simulation) < 0)
+        return error_set(error, "out of memory for %u workers", simulation->workers);
+    return 0;
+}
+
+void simulation_run_fini(struct simulation_run *run)
+{
+    free(run->powers);
+    free(run->faults);
+    free(run->loads);
 }
 
 int simulation_say_result(const struct simulation *simulation, const struct virtual_result *result, const char *version,

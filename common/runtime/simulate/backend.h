@@ -4,12 +4,18 @@
 #include "common/runtime/simulate/simulation.h"
 #include "common/runtime/virtual/cluster.h"
 
-/* Sets `*powers`, to be freed, to those of a file, or to NULL where they are measured. -1 with one line. */
-int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
+struct simulation_run {
+    struct virtual_config config;
+    double *powers;               /* [workers] NULL: they are measured; owned */
+    struct virtual_fault *faults; /* what happens to the nodes, rank by rank; owned */
+    struct virtual_load *loads;   /* owned */
+};
 
-/* The line-up, the job and the service times, borrowed from the arguments. The network, the costs of the iterations and
- * what happens to the nodes are not in it. */
-struct virtual_config simulation_configure(const struct simulation *simulation, const double *powers);
+/* Sets the line-up, the job, the service times and what happens to the nodes; the network and the costs of the
+ * iterations are not in it. The simulation is borrowed. -1 with one line; to be released all the same, and not moved.
+ */
+int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error);
+void simulation_run_fini(struct simulation_run *run);
 
 /* The summary and the report. Returns the exit status; -1 with one line where there is none, as the run hung. */
 int simulation_say_result(const struct simulation *simulation, const struct virtual_result *result, const char *version,

@@ -390,15 +390,13 @@ static int check_virtual(const struct simulation *simulation, struct error *erro
     const char *place = simulation->flat                            ? "with --dca"
                         : simulation->backend != SIMULATION_VIRTUAL ? "by the backend simgrid"
                                                                     : NULL;
-    if (place == NULL)
-        return 0;
-    if (plan_is_dependent(&simulation->plan))
+    if (place != NULL && plan_is_dependent(&simulation->plan))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated %s",
                          simulation->plan.kernel->name, place);
-    if (simulation->load_text != NULL)
-        return error_set(error, "--load: not simulated %s", place);
-    if (simulation->plan.job.weighting == SCHED_WEIGHTING_ACP)
-        return error_set(error, "--weighting acp: not simulated %s; accepted: none, power", place);
+    if (simulation->flat && simulation->load_text != NULL)
+        return error_set(error, "--load: not simulated with --dca");
+    if (simulation->flat && simulation->plan.job.weighting == SCHED_WEIGHTING_ACP)
+        return error_set(error, "--weighting acp: not simulated with --dca; accepted: none, power");
     return 0;
 }
 

@@ -24,62 +24,6 @@ static uint64_t transfer_ns(void *context, unsigned from, unsigned to, uint64_t 
     return (uint64_t)(link->latency_ns + (double)bytes / link->bytes_per_ns);
 }
 
-/* --- what happens to the nodes, rank by rank --- */
-
-struct fault_list {
-    struct virtual_fault *items; /* owned */
-    unsigned count;
-};
-
-static unsigned ranks_on(const struct placement *placement, unsigned node)
-{
-    unsigned count = 0;
-    for (unsigned rank = 0; rank < placement->ranks; rank++)
-        count += placement->node_of[rank] == node;
-    return count;
-}
-
-static void add_faults(struct fault_list *faults, const struct placement *placement,
-                       const struct simulation_event *event)
-{
-    for (unsigned rank = 0; rank < placement->ranks; rank++) {
-        if (placement->node_of[rank] != event->node)
-            continue;
-        struct virtual_fault fault = {.type = event->factor > 0 ? VIRTUAL_SLOW : VIRTUAL_KILL,
-                                      .rank = rank,
-                                      .at_ns = event->at_ns,
-                                      .factor = event->factor};
-        faults->items[faults->count++] = fault;
-        fault.at_ns = event->until_ns;
-        fault.factor = 1 / event->factor;
-        if (event->factor > 0 && event->until_ns < UINT64_MAX)
-            faults->items[faults->count++] = fault;
-    }
-}
-
-static int list_faults(struct fault_list *faults, const struct simulation *simulation)
-{
-    size_t most = 0;
-    for (unsigned i = 0; i < simulation->event_count; i++)
-        most += 2 * ranks_on(&simulation->placement, simulation->events[i].node);
-    faults->items = calloc(most + 1, sizeof *faults->items);
-    for (unsigned i = 0; faults->items != NULL && i < simulation->event_count; i++)
-        add_faults(faults, &simulation->placement, &simulation->events[i]);
-    return faults->items != NULL ? 0 : -1;
-}
-
-/* --- who else computes there, from the start to the end --- */
-
-static int list_loads(struct virtual_load **loads, unsigned *count, const struct simulation *simulation)
-{
-    *count = 0;
-    *loads = calloc(simulation->workers, sizeof **loads);
-    for (unsigned w = 0; *loads != NULL && w < simulation->workers; w++)
-        if (simulation->worker_loads[w] > 1)
-            (*loads)[(*count)++] = (struct virtual_load){.worker = w, .load = simulation->worker_loads[w]};
-    return *loads != NULL ? 0 : -1;
-}
-
 /* --- the run --- */
 
 static int make_model(struct machine_model *model, const struct simulation *simulation)
@@ -99,23 +43,20 @@ static double busy_s(const struct virtual_cluster *cluster, unsigned first, unsi
     return (double)most / 1e9;
 }
 
-static int run_with(struct simulation *simulation, const double *powers, const struct fault_list *faults,
-                    const char *version, struct error *error)
+int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error)
 {
     struct machine_model model;
+    struct simulation_run run;
+    struct virtual_cluster *cluster = NULL;
+    int status = -1;
     if (make_model(&model, simulation) < 0)
         return error_set(error, "out of memory for %u nodes", simulation->placement.nodes);
-    struct virtual_config config = simulation_configure(simulation, powers);
-    config.costs_ns = costs_of;
-    config.transfer_ns = transfer_ns;
-    config.context = &model;
-    config.faults = faults->items;
-    config.fault_count = faults->count;
-    struct virtual_load *loads;
-    bool listed = list_loads(&loads, &config.load_count, simulation) == 0;
-    config.loads = loads;
-    struct virtual_cluster *cluster = listed ? virtual_new(&config, error) : NULL;
-    int status = listed ? -1 : error_set(error, "out of memory for %u workers", simulation->workers);
+    if (simulation_configure(simulation, &run, error) == 0) {
+        run.config.costs_ns = costs_of;
+        run.config.transfer_ns = transfer_ns;
+        run.config.context = &model;
+        cluster = virtual_new(&run.config, error);
+    }
     if (cluster != NULL) {
         const struct virtual_result result = virtual_run(cluster);
         simulation->supermaster_busy_s = busy_s(cluster, 0, 1);
@@ -123,21 +64,7 @@ static int run_with(struct simulation *simulation, const double *powers, const s
         status = simulation_say_result(simulation, &result, version, error);
     }
     virtual_free(cluster);
-    free(loads);
+    simulation_run_fini(&run);
     free(model.site);
-    return status;
-}
-
-int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error)
-{
-    struct fault_list faults = {0};
-    double *powers = NULL;
-    int status = -1;
-    if (list_faults(&faults, simulation) < 0)
-        error_set(error, "out of memory");
-    else if (simulation_read_powers(simulation, &powers, error) == 0)
-        status = run_with(simulation, powers, &faults, version, error);
-    free(powers);
-    free(faults.items);
     return status;
 }
