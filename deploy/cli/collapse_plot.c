@@ -137,10 +137,11 @@ static double write_picture(const struct collapse_file *file, size_t number, dou
     return highest;
 }
 
+/* The nearest step; its state is that of the middle of it. */
 static uint64_t step_at(const struct collapse_file *file, double time)
 {
-    double step = time / file->time_step - 0.5;
-    return step < 0 ? 0 : step < (double)file->steps ? (uint64_t)(step + 0.5) : file->steps - 1;
+    double step = floor(time / file->time_step);
+    return step < 0 ? 0 : step < (double)file->steps ? (uint64_t)step : file->steps - 1;
 }
 
 static int write_pictures(struct collapse_file *file, const struct moments *moments, double *highest, FILE *script,
@@ -191,16 +192,18 @@ static void write_scale(const struct arrangement *whole, FILE *script)
             (whole->height - 105) / whole->height);
 }
 
-static void write_frame(const struct collapse_file *file, double highest, FILE *script)
+/* The title of a single picture has to be smaller to have room above it. */
+static void write_frame(const struct collapse_file *file, double highest, bool is_single, FILE *script)
 {
     fputs("set multiplot title ", script);
     write_title(file, "Column density", script);
     fprintf(script,
-            " font ',15'\nset palette defined (0 '#000004', 1 '#3b0f70', 2 '#8c2981', 3 '#de4968', 4 '#fe9f6d', 5 "
+            " font ',%d'\nset palette defined (0 '#000004', 1 '#3b0f70', 2 '#8c2981', 3 '#de4968', 4 '#fe9f6d', 5 "
             "'#fcfdbf')\nset cbrange [%.9g:%.9g]\nset xrange [%g:%g]\nset yrange [%g:%g]\n"
             "unset key\nset tics out nomirror\nset xtics 0.5\nset ytics 0.5\nset border lc rgb '#404040'\n"
             "unset colorbox\n",
-            log10(highest) - DECADES, log10(highest), -HALF_WIDTH, HALF_WIDTH, -HALF_WIDTH, HALF_WIDTH);
+            is_single ? 12 : 15, log10(highest) - DECADES, log10(highest), -HALF_WIDTH, HALF_WIDTH, -HALF_WIDTH,
+            HALF_WIDTH);
 }
 
 static int write_density(struct collapse_file *file, const void *request, FILE *script, struct error *error)
@@ -212,12 +215,12 @@ static int write_density(struct collapse_file *file, const void *request, FILE *
     fprintf(script, "size %.0f,%.0f font 'sans,12' background '#ffffff'\n", whole.width, whole.height);
     if (write_pictures(file, moments, &highest, script, error) < 0)
         return -1;
-    write_frame(file, highest, script);
+    write_frame(file, highest, moments->count == 1, script);
     for (size_t k = 0; k < moments->count; k++) {
         write_place(&whole, k, script);
         if (k + 1 == moments->count)
             write_scale(&whole, script);
-        fprintf(script, "set title 't = %.3g' offset 0,-0.6\n",
+        fprintf(script, "set title 't = %.4g' offset 0,-0.6\n",
                 collapse_file_time(file, step_at(file, moments->times[k])));
         fprintf(script, "plot $picture%zu matrix using (($1+0.5)*%.9g-%g):(($2+0.5)*%.9g-%g):3 with image\n", k, dot,
                 HALF_WIDTH, dot, HALF_WIDTH);

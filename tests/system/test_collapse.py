@@ -6,7 +6,7 @@ from launch import HDSS, main, run, run_job
 
 WORDS = ['--output', 'gas.npy', 'evrard', 'particles=300', 'steps=40', 'end_time=1']
 TEXTS = {'energies.svg': ['Energies', '300 particles', 'internal', 'kinetic', 'potential', 'total'],
-         'density.svg': ['Column density', '300 particles', 't = 0.0125', 't = 0.488']}
+         'density.svg': ['Column density', '300 particles', 't = 0.0125', 't = 0.4875', 't = 0.9875']}
 
 
 def test_a_run_and_its_table():
@@ -24,9 +24,9 @@ def test_pictures():
     if shutil.which('gnuplot') is None:
         return 'gnuplot is not installed'
     assert run_job(0, 2, WORDS).status == 0
-    result = run([HDSS, 'collapse', 'gas.npy', '--energies', 'energies.svg', '--density', 'density.svg', '--times', '0,0.5'])
+    result = run([HDSS, 'collapse', 'gas.npy', '--energies', 'energies.svg', '--density', 'density.svg', '--times', '0,0.5,1'])
     assert result.status == 0 and not result.raw_err, str(result)
-    assert result.out == 'energies.svg: the energies of 40 steps\ndensity.svg: the density at 2 times\n', result.out
+    assert result.out == 'energies.svg: the energies of 40 steps\ndensity.svg: the density at 3 times\n', result.out
     for name, texts in TEXTS.items():
         with open(name) as file:
             picture = file.read()
