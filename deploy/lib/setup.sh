@@ -33,9 +33,11 @@ fail() {
   exit 1
 }
 
-# A compiler without the C library's headers is none.
+# A compiler without the C library's headers is none. CC may have several words, as in "ccache gcc".
 have_compiler() {
-  printf '#include <stdio.h>\n' | "${CC:-cc}" -E - >/dev/null 2>&1
+  local -a compiler
+  read -r -a compiler <<<"${CC:-cc}"
+  printf '#include <stdio.h>\n' | "${compiler[@]}" -E - >/dev/null 2>&1
 }
 
 # All that a Slurm of one's own is made of.
