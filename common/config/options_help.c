@@ -8,7 +8,7 @@
 enum { WIDTH = 79, SUMMARY_COLUMN = 25 };
 
 /* One paragraph (up to a newline or the end), broken between words; the first line begins at `column`, the others at
- * `indent`. Blanks before the first word stay. Returns where the next paragraph begins. */
+ * `indent`, or with the blanks before the first word, which stay. Returns where the next paragraph begins. */
 static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
 {
     size_t lead = strspn(words, " ");
@@ -16,6 +16,7 @@ static const char *add_paragraph(struct text *text, const char *words, size_t co
     text_repeat(text, " ", lead);
     words += lead;
     column += lead;
+    indent += lead;
     while (*words != '\0' && *words != '\n') {
         size_t length = strcspn(words, " \n");
         if (!first && column + 1 + length > WIDTH) {
@@ -60,6 +61,18 @@ static void add_usage(struct text *text, const char *usage)
     }
 }
 
+/* Paragraphs with an empty line between them; those that are indented are lines of one example. */
+static void add_notes(struct text *text, const char *notes)
+{
+    bool was_indented = false;
+    while (notes != NULL && *notes != '\0') {
+        bool is_indented = *notes == ' ';
+        text_add(text, "%s", is_indented && was_indented ? "" : "\n");
+        notes = add_paragraph(text, notes, 0, 0);
+        was_indented = is_indented;
+    }
+}
+
 char *options_help(const struct options *options)
 {
     struct text text;
@@ -72,9 +85,6 @@ char *options_help(const struct options *options)
         for (const struct option_row *row = section->rows; row->name != NULL; row++)
             add_row(&text, row);
     }
-    for (const char *notes = options->notes; notes != NULL && *notes != '\0';) {
-        text_add(&text, "\n");
-        notes = add_paragraph(&text, notes, 0, 0);
-    }
+    add_notes(&text, options->notes);
     return text_take(&text);
 }

@@ -53,7 +53,9 @@ static const struct options table = {
     .usage = "thing [OPTION]... WORD\nthing --all",
     .about = "Does a thing.",
     .sections = {{"Options", rows}, {"Help", options_common}},
-    .notes = "A note.\n    indented",
+    .notes = "A note.\n    indented\n    and a second line of it, which is longer than all lines of the page are, so "
+             "that it "
+             "is broken\nAnother.",
 };
 
 static struct target target;
@@ -161,7 +163,11 @@ START_TEST(the_page_is_made_from_the_table)
                            "\n"
                            "A note.\n"
                            "\n"
-                           "    indented\n");
+                           "    indented\n"
+                           "    and a second line of it, which is longer than all lines of the page are, so\n"
+                           "    that it is broken\n"
+                           "\n"
+                           "Another.\n");
     free(text);
 }
 END_TEST
