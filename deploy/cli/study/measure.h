@@ -33,5 +33,10 @@ struct measure_row {
 
 extern const struct measure_row measures[MEASURES];
 
+/* For people, in the order of the table. */
+#define MEASURE_NAMES                                                                                                  \
+    "time, overhead, speedup, efficiency, compute, imbalance, cov, thread_imbalance, improvement, chunks, "            \
+    "chunk_size, refills, messages, messages_per_chunk, bytes, startup"
+
 /* The measure of this name, or -1. */
 int measure_find(const char *name);

@@ -333,10 +333,6 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
     return 0;
 }
 
-#define AXIS_NAMES                                                                                                     \
-    "kernel, technique, weighting, power, min_chunk, sync_points, masters, workers, threads, thread_technique, "       \
-    "delay, slowdown, load, backend, platform"
-
 static const struct key keys[] = {
     {"title", take_title, "up to 159 characters", AXIS_NONE},
     {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
@@ -359,15 +355,10 @@ static const struct key keys[] = {
     {"backend", take_machines, "mpirun, simulate", AXIS_BACKEND},
     {"platform", take_machines, "platforms, as hdss simulate takes them", AXIS_PLATFORM},
     {"options", take_options, "options of hdss run that are no axis and that the study does not set itself", AXIS_NONE},
-    {"measure", take_measures,
-     "time, overhead, speedup, efficiency, compute, imbalance, cov, thread_imbalance, improvement, chunks, chunk_size, "
-     "refills, "
-     "messages, "
-     "messages_per_chunk, bytes, startup",
-     AXIS_NONE},
-    {"x", take_x, AXIS_NAMES, AXIS_NONE},
-    {"series", take_series, AXIS_NAMES, AXIS_NONE},
-    {"heat", take_heat, AXIS_NAMES, AXIS_NONE},
+    {"measure", take_measures, MEASURE_NAMES, AXIS_NONE},
+    {"x", take_x, STUDY_AXIS_NAMES, AXIS_NONE},
+    {"series", take_series, STUDY_AXIS_NAMES, AXIS_NONE},
+    {"heat", take_heat, STUDY_AXIS_NAMES, AXIS_NONE},
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
     {NULL},
 };
@@ -384,7 +375,7 @@ static const struct key *find_key(const char *name, struct error *error)
     if (nearest.name != NULL)
         error_set(error, "unknown key '%.100s'; did you mean %s?", name, nearest.name);
     else
-        error_set(error, "unknown key '%.100s'; accepted: kernel, technique, masters, workers ..., see hdss(1)", name);
+        error_set(error, "unknown key '%.100s'; accepted: " STUDY_AXIS_NAMES ", " STUDY_OTHER_KEYS, name);
     return NULL;
 }
 

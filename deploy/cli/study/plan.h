@@ -44,6 +44,12 @@ struct study_axis_row {
 
 extern const struct study_axis_row study_axes[AXES];
 
+/* For people, in the order of the table; and the keys of a file that are no axis. */
+#define STUDY_AXIS_NAMES                                                                                               \
+    "kernel, technique, weighting, power, min_chunk, sync_points, masters, workers, threads, thread_technique, "       \
+    "delay, slowdown, load, backend, platform"
+#define STUDY_OTHER_KEYS "title, topology, repetitions, seed, timeout, options, measure, x, series, heat, baseline"
+
 #define STUDY_VALUES_MAX      256
 #define STUDY_RUNS_MAX        1000000
 #define STUDY_REPETITIONS_MAX 10000

@@ -131,19 +131,23 @@ static const struct options options = {
         "pictures (NAME-*.svg, NAME-*.png); NAME is that of FILE without its ending. What is in the table is not run "
         "again: after Ctrl-C the same command goes on.",
     .sections = {{"Options", rows}, {"Help", options_common}},
-    .notes = "FILE has lines KEY = VALUE ..., and comments behind #. Axes, of which all combinations are run:\n"
-             "    kernel (one on each line, with its parameters), technique, weighting, min_chunk, topology, masters, "
-             "workers, threads, thread_technique, delay, slowdown, backend, platform\n"
-             "and beside them:\n"
-             "    title, repetitions, seed, timeout, options, measure, x, series, heat, baseline\n"
-             "hdss(1) describes them.\n"
-             "Example of a FILE:\n"
-             "    kernel = mandelbrot width=1024 height=1024\n"
-             "    technique = dtss dfss dgss\n"
-             "    masters = 0 1 2\n"
-             "    workers = 1 2 4\n"
-             "    repetitions = 3\n"
-             "Exit status: 0 done, 1 failed, 2 wrong use, 3 done and some of the runs failed, 4 stopped by a signal.",
+    .notes =
+        "FILE has lines KEY = VALUE ..., and comments behind #. Of these axes all combinations are run; kernel is a "
+        "line for each kernel with its parameters:\n"
+        "    " STUDY_AXIS_NAMES "\n"
+        "and these stand beside them; topology (central, hierarchical, dca-rma, dca-two-sided, dca-node) says more of "
+        "masters:\n"
+        "    " STUDY_OTHER_KEYS "\n"
+        "The values of measure, each of which makes tables and pictures:\n"
+        "    " MEASURE_NAMES "\n"
+        "hdss(1) describes them.\n"
+        "Example of a FILE:\n"
+        "    kernel = mandelbrot width=1024 height=1024\n"
+        "    technique = dtss dfss dgss\n"
+        "    masters = 0 1 2\n"
+        "    workers = 1 2 4\n"
+        "    repetitions = 3\n"
+        "Exit status: 0 done, 1 failed, 2 wrong use, 3 done and some of the runs failed, 4 stopped by a signal.",
 };
 
 void study_grammar(struct grammar *grammar)

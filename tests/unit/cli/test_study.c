@@ -84,6 +84,8 @@ START_TEST(what_is_wrong_has_a_line)
 {
     static const char *const cases[][3] = {
         {LOOP "workers = 2\n\nworker = 3\n", "line 4", "workers"},
+        {LOOP "zzzzzzz = 3\n", "line 2", "thread_technique, delay"},
+        {LOOP "zzzzzzz = 3\n", "line 2", "timeout, options"},
         {"technique\n", "line 1", "KEY = VALUE"},
         {LOOP "workers =  # none\n", "line 2", "no value"},
         {LOOP "workers = two\n", "line 2", "'two'"},
@@ -124,6 +126,32 @@ START_TEST(what_is_wrong_has_a_line)
                       cases[i][0], error.text);
         study_fini(&study);
     }
+}
+END_TEST
+
+/* What help and errors list is what the tables have. */
+START_TEST(names_are_those_of_the_tables)
+{
+    char axes[400] = "", of_measures[400] = "";
+    struct words others = {0};
+    for (int i = 0; i < AXES; i++)
+        snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%s%s", i > 0 ? ", " : "", study_axes[i].name);
+    ck_assert_str_eq(STUDY_AXIS_NAMES, axes);
+    for (int i = 0; i < MEASURES; i++)
+        snprintf(of_measures + strlen(of_measures), sizeof of_measures - strlen(of_measures), "%s%s", i > 0 ? ", " : "",
+                 measures[i].name);
+    ck_assert_str_eq(MEASURE_NAMES, of_measures);
+    words_add_split(&others, STUDY_OTHER_KEYS);
+    for (unsigned i = 0; i < others.count; i++) {
+        struct study study;
+        struct error error = {0};
+        char text[80];
+        snprintf(text, sizeof text, "%.*s =\n", (int)strcspn(others.items[i], ","), others.items[i]);
+        ck_assert_int_eq(study_parse(&study, "a.study", text, &error), -1);
+        ck_assert_msg(strstr(error.text, "has no value") != NULL, "%s", error.text);
+        study_fini(&study);
+    }
+    words_fini(&others);
 }
 END_TEST
 
@@ -474,6 +502,7 @@ int main(void)
     tcase_add_test(tests, what_a_file_says);
     tcase_add_test(tests, topologies_and_masters_are_one_axis);
     tcase_add_test(tests, what_is_wrong_has_a_line);
+    tcase_add_test(tests, names_are_those_of_the_tables);
     tcase_add_test(tests, kernels_and_options_are_checked_where_they_stand);
     tcase_add_test(tests, the_order_is_shuffled_by_the_seed);
     tcase_add_test(tests, a_cell_becomes_a_command_line);
