@@ -170,8 +170,7 @@ static void add_workers(struct text *text, const struct report *report)
     if (find_span(report, weight_of, &least, &most))
         text_add(text, "  learned      weights of the workers from %.3g to %.3g, 1 on average\n", least, most);
     if (find_span(report, load_of, &least, &most))
-        text_add(text, "  loads        of the workers' cores from %.3g to %.3g, 1 where nobody else uses them\n", least,
-                 most);
+        text_add(text, "  loads        of the workers' cores from %.3g to %.3g; 1 where nobody else is\n", least, most);
 }
 
 static void add_technique(struct text *text, const struct report *report)
@@ -227,7 +226,7 @@ static void add_topology(struct text *text, const struct report *report)
     text_add(text, "\n");
     add_threads(text, report);
     if (report->cores > 0 && report->thread_level.threads > report->cores)
-        text_add(text, "  note         %u threads share %u cores: the imbalance in a worker tells of that, too\n",
+        text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that, too\n",
                  report->thread_level.threads, report->cores);
     if (report->cores > 0 && report->workers > report->cores)
         text_add(text, "  note         %u workers share %u cores: efficiency and overhead tell of that, too\n",
@@ -244,8 +243,7 @@ static void add_figures(struct text *text, const struct report *report)
     text_add(text, "  imbalance    %.3f max/mean of the workers' finishing times, cov %.3f\n",
              report->imbalance.max_over_mean, report->imbalance.cov);
     if (report->thread_level.threads > 0)
-        text_add(text,
-                 "  in a worker  %.3f max/mean of its threads' computing times, cov %.3f (means over the workers)\n",
+        text_add(text, "  in a worker  on average %.3f max/mean of its threads' times, cov %.3f\n",
                  report->thread_level.max_over_mean, report->thread_level.cov);
 }
 

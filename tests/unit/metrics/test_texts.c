@@ -153,9 +153,9 @@ START_TEST(loads_are_told)
     report.worker_stats = workers;
     report.weighting = SCHED_WEIGHTING_ACP;
     char *text = summary_text(&report, 80, true);
-    ck_assert_ptr_nonnull(strstr(text, ", weighted by acp\n"
-                                       "  loads        of the workers' cores from 1 to 2.25, 1 where nobody else uses "
-                                       "them\n"));
+    ck_assert_ptr_nonnull(strstr(text,
+                                 ", weighted by acp\n"
+                                 "  loads        of the workers' cores from 1 to 2.25; 1 where nobody else is\n"));
     free(text);
 }
 END_TEST
