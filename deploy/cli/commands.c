@@ -7,15 +7,13 @@
 #include <string.h>
 
 const struct command commands[] = {
-    {"run", "KERNEL [KEY=VALUE]...", "compose the mpirun line for a job, print it, run it", command_run, run_grammar},
-    {"simulate", "KERNEL [KEY=VALUE]...", "run a job on a simulated machine of any size", command_simulate,
-     simulate_grammar},
+    {"run", "KERNEL ...", "compose the mpirun line for a job, print it, run it", command_run, run_grammar},
+    {"simulate", "KERNEL ...", "run a job on a simulated machine of any size", command_simulate, simulate_grammar},
     {"study", "FILE", "run a matrix of jobs, with tables and pictures of it", command_study, study_grammar},
     {"kernels", "[KERNEL]", "the loops that can be run, and their parameters", command_kernels, kernels_grammar},
     {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques, techniques_grammar},
     {"chunks", "SPEC", "the chunks that a technique cuts a loop into", command_chunks, chunks_grammar},
-    {"collapse", "FILE.npy", "energies and pictures of what the kernel evrard computed", command_collapse,
-     collapse_grammar},
+    {"collapse", "FILE.npy", "energies and pictures of a run of the kernel evrard", command_collapse, collapse_grammar},
     {NULL},
 };
 

@@ -2,6 +2,7 @@
 #include "deploy/cli/commands.h"
 
 #include "common/config/params.h"
+#include "deploy/cli/wrap.h"
 #include "worker/kernels/kernels.h"
 
 #include <errno.h>
@@ -20,10 +21,24 @@ static const struct options options = {
 
 #define TEXT_MAX 200
 
+/* Where what is said of a parameter begins at most; a longer setting has a line of its own. */
+enum { PARAM_INDENT_MAX = 26, LOOP_INDENT = 8 };
+
 static int widest(int width, const char *text)
 {
     int length = (int)strlen(text);
     return length > width ? length : width;
+}
+
+/* The heading, and beside it the text from the column `indent` on. */
+static void print_beside(const char *heading, const char *text, int indent)
+{
+    if ((int)strlen(heading) + 2 > indent) {
+        puts(heading);
+        heading = "";
+    }
+    printf("%-*s", indent, heading);
+    wrap_print(text, strlen(text), indent);
 }
 
 static void list_kernels(void)
@@ -34,7 +49,7 @@ static void list_kernels(void)
     for (size_t i = 0; i < count; i++)
         width = widest(width, all[i]->name);
     for (size_t i = 0; i < count; i++)
-        printf("%-*s  %s\n", width, all[i]->name, all[i]->summary);
+        print_beside(all[i]->name, all[i]->summary, width + 2);
 }
 
 /* "width=2048". */
@@ -55,6 +70,17 @@ static const char *range_of(const struct hdss_param *param, char text[TEXT_MAX])
     return text;
 }
 
+static void print_param(const struct hdss_kernel *kernel, unsigned index, union hdss_value value, int indent)
+{
+    const struct hdss_param *param = &kernel->params[index];
+    char setting[TEXT_MAX], heading[TEXT_MAX + 2], range[TEXT_MAX], accepted[2 * TEXT_MAX];
+    snprintf(heading, sizeof heading, "  %s", setting_of(param, value, setting));
+    print_beside(heading, param->summary, indent);
+    snprintf(accepted, sizeof accepted, "accepted: %s%s", range_of(param, range),
+             kernel_param_is_manner(kernel, param) ? "; may be another with --resume" : "");
+    print_beside("", accepted, indent);
+}
+
 static void print_params(const struct hdss_kernel *kernel, const union hdss_value *values)
 {
     char text[TEXT_MAX];
@@ -62,11 +88,9 @@ static void print_params(const struct hdss_kernel *kernel, const union hdss_valu
     unsigned count = kernel_params_count(kernel);
     for (unsigned i = 0; i < count; i++)
         width = widest(width, setting_of(&kernel->params[i], values[i], text));
-    for (unsigned i = 0; i < count; i++) {
-        printf("  %-*s  %s\n", width, setting_of(&kernel->params[i], values[i], text), kernel->params[i].summary);
-        printf("  %-*s  accepted: %s%s\n", width, "", range_of(&kernel->params[i], text),
-               kernel_param_is_manner(kernel, &kernel->params[i]) ? "; may be another with --resume" : "");
-    }
+    int indent = width + 4 < PARAM_INDENT_MAX ? width + 4 : PARAM_INDENT_MAX;
+    for (unsigned i = 0; i < count; i++)
+        print_param(kernel, i, values[i], indent);
 }
 
 static const char *type_name(enum hdss_type type)
@@ -107,14 +131,15 @@ static void print_dependencies(const struct hdss_loop *loop)
 {
     if (loop->sync == 0)
         return;
-    printf("needs   ");
+    char distance[40] = "iteration", needs[TEXT_MAX];
     if (loop->distance > 1)
-        printf("the %" PRIu64 " iterations before it", loop->distance);
-    else
-        printf("the iteration before it");
-    printf(", up to %" PRIu64 " element%s further on of %" PRIu64 "; a chunk hands over %" PRIu64 " byte%s of each\n",
-           loop->reach, loop->reach == 1 ? "" : "s", loop->sync, loop->boundary_bytes,
-           loop->boundary_bytes == 1 ? "" : "s");
+        snprintf(distance, sizeof distance, "%" PRIu64 " iterations", loop->distance);
+    snprintf(needs, sizeof needs,
+             "the %s before it, up to %" PRIu64 " element%s further on of %" PRIu64 "; a chunk hands over %" PRIu64
+             " byte%s of each",
+             distance, loop->reach, loop->reach == 1 ? "" : "s", loop->sync, loop->boundary_bytes,
+             loop->boundary_bytes == 1 ? "" : "s");
+    print_beside("needs", needs, LOOP_INDENT);
 }
 
 static void print_loop(const struct hdss_loop *loop)
@@ -160,12 +185,13 @@ static int describe_named(const char *name, unsigned count, const char *const *w
     if (kernel_load(name, &kernel, &error) < 0 || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
         kernel_describe(kernel, values, &loop, &error) < 0)
         return wrong_use(error.text);
-    printf("%s: %s\n\n%s\n", kernel->name, kernel->summary,
-           kernel_params_count(kernel) > 0 ? "parameters" : "no parameters");
+    printf("%s: ", kernel->name);
+    wrap_print(kernel->summary, strlen(kernel->summary), (int)strlen(kernel->name) + 2);
+    puts(kernel_params_count(kernel) > 0 ? "\nparameters" : "\nno parameters");
     print_params(kernel, values);
     print_loop(&loop);
     if (loop.note[0] != '\0')
-        printf("note    %s\n", loop.note);
+        print_beside("note", loop.note, LOOP_INDENT);
     return finish();
 }
 

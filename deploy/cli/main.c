@@ -15,7 +15,7 @@ static int show_help(void)
            "\n"
            "Commands:\n");
     for (const struct command *command = commands; command->name != NULL; command++)
-        printf("  %-10s %-22s %s\n", command->name, command->words, command->summary);
+        printf("  %-10s %-10s  %s\n", command->name, command->words, command->summary);
     printf("\n"
            "`hdss COMMAND --help` shows the options of a command.\n"
            "\n"

@@ -3,6 +3,7 @@
 
 #include "common/config/job.h"
 #include "common/sched/sched.h"
+#include "deploy/cli/wrap.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@ static const struct options options = {
     .sections = {{"Help", options_common}},
 };
 
-/* Where the text of a description begins, and where it ends. */
-enum { INDENT = 10, WIDTH = 80 };
+/* Where the text of a description begins. */
+enum { INDENT = 10 };
 
 /* "fac2 (fss)". */
 static const char *name_of(const struct technique *technique, char *text, size_t size)
@@ -59,20 +60,11 @@ static void list_techniques(void)
          "finish first.");
 }
 
-/* The heading, and beside it `length` bytes of text, broken between words. */
+/* The heading, and beside it `length` bytes of text. */
 static void print_wrapped(const char *heading, const char *text, size_t length)
 {
-    int column = printf("%-*s", INDENT, heading);
-    for (const char *end = text + length; text < end;) {
-        size_t word = strcspn(text, " ");
-        if (word > (size_t)(end - text))
-            word = (size_t)(end - text);
-        if (column > INDENT && column + 1 + (int)word > WIDTH)
-            column = printf("\n%*s", INDENT, "") - 1;
-        column += printf("%s%.*s", column > INDENT ? " " : "", (int)word, text);
-        text += word + strspn(text + word, " ");
-    }
-    putchar('\n');
+    printf("%-*s", INDENT, heading);
+    wrap_print(text, length, INDENT);
 }
 
 /* Each clause of the text on a line of its own, or as many as it needs. */

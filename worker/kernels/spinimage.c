@@ -24,7 +24,7 @@ enum param { FILE_NAME, POINTS, IMAGES, IMAGE_WIDTH, BIN_SIZE, SUPPORT_ANGLE };
 #define IMAGES_DEFAULT 10000
 
 static const struct hdss_param params[] = {
-    [FILE_NAME] = {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
+    [FILE_NAME] = {"file", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file",
                    "points with normals, or a mesh: OFF, OBJ or PLY; none: a torus with bumps"},
     [POINTS] = {"points", HDSS_PARAM_INTEGER, "100000", 1, POINTS_MAX, NULL, "", "points on the torus, without file="},
     [IMAGES] = {"images", HDSS_PARAM_INTEGER, "0", 0, POINTS_MAX, NULL, "",
