@@ -49,6 +49,8 @@ void actions_send(struct actions *actions, unsigned to, const struct message *me
         return;
     action->type = ACTION_SEND;
     action->send.to = to;
+    action->send.calculations = actions->calculations;
+    action->send.assignments = actions->assignments;
     action->send.message = *message;
 }
 

@@ -125,6 +125,7 @@ struct action {
     union {
         struct {
             unsigned to;
+            unsigned calculations, assignments; /* of the step, before it */
             struct message message;
         } send;
         struct {

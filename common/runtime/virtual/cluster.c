@@ -87,11 +87,20 @@ uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
     const struct virtual_config *config = &cluster->config;
     if (config->message_ns <= 0)
         return 0;
-    return (uint64_t)(((double)config->service_ns + cluster->sending_ns) * cluster->nodes[rank].service_factor);
+    return (uint64_t)(((double)config->service_ns + cluster->cutting_ns + cluster->sending_ns) *
+                      cluster->nodes[rank].service_factor);
 }
 
-static void send_message(struct virtual_cluster *cluster, unsigned from, unsigned to, const struct message *message)
+/* What cutting and assigning so many chunks takes. */
+static double cutting_ns(const struct virtual_config *config, unsigned calculations, unsigned assignments)
 {
+    return (double)(calculations * config->calculation_ns + assignments * config->assignment_ns);
+}
+
+static void send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
+{
+    const unsigned to = action->send.to;
+    const struct message *message = &action->send.message;
     const struct virtual_config *config = &cluster->config;
     struct node *node = &cluster->nodes[from];
     if (node->sync_failed) {
@@ -110,6 +119,7 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, unsigne
     bool babbles = node->babbles;
     if (babbles)
         size = faults_babble(cluster, from, to, bytes, size);
+    cluster->cutting_ns = cutting_ns(config, action->send.calculations, action->send.assignments);
     cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
     uint64_t way_ns = cluster_so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
     struct future future = {
@@ -152,7 +162,7 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     store_check_synced(cluster, node, action);
     node->synced = false;
     switch (action->type) {
-    case ACTION_SEND: send_message(cluster, rank, action->send.to, &action->send.message); break;
+    case ACTION_SEND: send_message(cluster, rank, action); break;
     case ACTION_PROBE: work_probe(cluster, rank); break;
     case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
@@ -195,9 +205,8 @@ static void schedule_timer(struct virtual_cluster *cluster, unsigned rank)
 static uint64_t service_ns(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct virtual_config *config = &cluster->config;
-    uint64_t nominal_ns = config->service_ns + cluster->actions.calculations * config->calculation_ns +
-                          cluster->actions.assignments * config->assignment_ns;
-    return (uint64_t)(((double)nominal_ns + cluster->sending_ns) * node->service_factor);
+    double all_ns = cutting_ns(config, cluster->actions.calculations, cluster->actions.assignments);
+    return (uint64_t)(((double)config->service_ns + all_ns + cluster->sending_ns) * node->service_factor);
 }
 
 static void lose_dropped(struct virtual_cluster *cluster, unsigned rank);
@@ -209,7 +218,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     struct actions *actions = &cluster->actions;
     print_event(cluster, rank, event);
     actions_clear(actions);
-    cluster->sending_ns = 0;
+    cluster->cutting_ns = cluster->sending_ns = 0;
     actions->messages = node->messages;
     actions->bytes = node->bytes;
     cluster_in_machine(cluster, true);

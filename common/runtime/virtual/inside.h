@@ -78,6 +78,7 @@ struct virtual_cluster {
     struct node *nodes;      /* [ranks] */
     struct actions actions;  /* of the step that is running */
     double sending_ns;       /* what its messages have taken so far */
+    double cutting_ns;       /* and what cutting and assigning the chunks before the latest of them has */
     bool event_faults;       /* some of the configuration come at an event */
     struct heap heap;
     uint64_t now_ns;
