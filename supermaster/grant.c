@@ -6,7 +6,7 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
         supermaster_weigh_load(supermaster, w);
     uint64_t want = sched_next(&supermaster->sched, w);
-    supermaster->actions->calculations++;
+    supermaster->actions->calculations += want > 0;
     int granted = ledger_grant(&supermaster->ledger, holder, want, range);
     if (granted < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");

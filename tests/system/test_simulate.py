@@ -91,6 +91,14 @@ def test_costs_that_a_run_has_recorded():
     assert figures['done'] == 400 and abs(figures['compute_s'] - sum(count * us for _, count, us in blocks) / 1e6) < 1e-5
 
 
+def test_a_delay_comes_before_the_message():
+    """24 chunks, each calculated in a millisecond: the last worker begins after 24 of them. Where nothing is left to be cut, nothing is delayed."""
+    for masters in (0, 2):
+        figures, _ = simulate(['--workers', 24, '--masters', masters, '--technique', 'static', '--power', 'equal', '--inject-delay', 'calculation:1000',
+                               '--costs', 'constant:mean=2000', 'synthetic', 'iterations=24'])
+        assert abs(figures['elapsed_s'] - 0.026) < 1e-4, figures['elapsed_s']
+
+
 def test_workers_that_draw_themselves():
     """All get about the same of equal iterations, in nearly no time; a counter that many want at once is what limits them."""
     figures, _ = simulate(['--workers', 64, '--dca', 'rma', '--technique', 'gss', '--costs', 'constant:mean=100', 'synthetic', 'iterations=64000'])
