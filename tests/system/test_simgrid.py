@@ -99,6 +99,17 @@ def test_loads():
     return None
 
 
+def test_worker_gives_up_what_others_have_done():
+    """The chunk of a worker that is a hundred times slower is computed by others; it is told to leave in the middle of it."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    words = ['--workers', 4, '--slowdown', '1,1,1,100', '--power', 'equal', '--technique', 'static', '--costs', 'constant:mean=1000000', 'synthetic', 'iterations=40']
+    (ours, _), (theirs, _) = simulate('virtual', words), simulate('simgrid', words)
+    assert ours['faults']['reissued_chunks'] == theirs['faults']['reissued_chunks'] == 1
+    assert abs(ours['elapsed_s'] / theirs['elapsed_s'] - 1) < 0.005, (ours['elapsed_s'], theirs['elapsed_s'])
+    return None
+
+
 def test_same_input_same_bytes():
     if not HAS_SIMGRID:
         return ABSENT
@@ -149,4 +160,4 @@ def test_without_simgrid():
 
 
 if __name__ == '__main__':
-    main([test_both_backends_say_the_same, test_time_steps, test_slow_nodes, test_loads, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
+    main([test_both_backends_say_the_same, test_time_steps, test_slow_nodes, test_loads, test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
