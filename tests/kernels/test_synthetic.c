@@ -4,6 +4,7 @@
 #include "tests/kernels/run.h"
 #include "worker/kernels/synthetic.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -158,6 +159,40 @@ START_TEST(sleeping_costs_add_up)
 }
 END_TEST
 
+/* Stands for that of the C library: nobody wakes in time on a core that others use. */
+static long late_ns;
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *deadline, struct timespec *rest)
+{
+    (void)rest;
+    ck_assert_int_eq(clock, CLOCK_MONOTONIC);
+    ck_assert_int_eq(flags, TIMER_ABSTIME);
+    double until = (double)deadline->tv_sec + (double)(deadline->tv_nsec + late_ns) * 1e-9;
+    for (double now; (now = seconds(CLOCK_MONOTONIC)) < until;)
+        nanosleep(&(struct timespec){0, (long)(fmin(until - now, 0.9) * 1e9) + 1}, NULL);
+    return 0;
+}
+
+/* The second call pays half of its 10 ms at least, though the first was 60 ms late. */
+START_TEST(late_sleeps_are_made_up_for_little_by_little)
+{
+    struct kernel_run run;
+    kernel_run_open(&run, "synthetic", WORDS("iterations=20", "mean=10000", "mode=sleep"));
+    double start[3];
+    for (int i = 0; i < 3; i++) {
+        uint64_t record;
+        char error[HDSS_ERROR_MAX];
+        late_ns = i == 0 ? 60000000 : 0;
+        start[i] = seconds(CLOCK_MONOTONIC);
+        ck_assert_int_eq(run.kernel->run(run.instance, (uint64_t)i, 1, &record, error), 0);
+    }
+    late_ns = 0;
+    ck_assert_msg(start[1] - start[0] >= 0.0699, "%g s", start[1] - start[0]);
+    ck_assert_msg(start[2] - start[1] >= 0.0049, "%g s", start[2] - start[1]);
+    kernel_run_close(&run);
+}
+END_TEST
+
 static char path[64];
 
 static void write_costs(const char *text)
@@ -264,6 +299,7 @@ int main(void)
     tcase_add_test(tcase, no_iterations_at_all);
     tcase_add_test(tcase, busy_costs_are_paid_in_cpu_time);
     tcase_add_test(tcase, sleeping_costs_add_up);
+    tcase_add_test(tcase, late_sleeps_are_made_up_for_little_by_little);
     tcase_add_test(tcase, costs_come_from_a_file);
     tcase_add_test(tcase, a_bad_file_of_costs_is_refused_with_the_line);
     tcase_add_test(tcase, file_and_distribution_go_together);

@@ -3,7 +3,7 @@
  * busy: the cost is real work, a count of work units; how many of them make a microsecond of this core's time is
  * measured once at open(), by the thread's CPU clock, or given by rate=, which makes unequal cores take unequal time
  * for equal work. A loop bound by a clock would do less work on a core that is shared. sleep: the cost is waited for,
- * once for each call of run(); what a sleep lasts too long is taken off the next one. Either way costs add up exactly
+ * once for each call of run(); what a sleep lasts too long is taken off the next ones. Either way costs add up exactly
  * over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
@@ -45,6 +45,9 @@ static const struct hdss_param params[] = {
 
 /* A sleep that lasted longer than this too long (the process was stopped) is not made up for. */
 #define OVERSLEPT_MAX_NS 100e6
+/* What timers are late by. More than that, on a core that others use, is made up for little by little: if iterations
+ * took no time at all meanwhile, a worker that is being probed would pass for thousands of times as fast as others. */
+#define TIMER_LATE_NS 200e3
 
 /* Iterations that are named, like 5,20-29. */
 struct named {
@@ -237,10 +240,11 @@ static void sleep_until(double deadline_ns)
 
 static void be_asleep(struct synthetic *s, double cost_us)
 {
-    double start = (double)clock_ns(CLOCK_MONOTONIC), deadline = start + cost_us * 1e3 + s->rest;
+    double cost_ns = cost_us * 1e3, start = (double)clock_ns(CLOCK_MONOTONIC), due = start + cost_ns + s->rest;
+    double deadline = s->rest < -TIMER_LATE_NS ? fmax(due, start + cost_ns / 2) : due;
     if (deadline > start)
         sleep_until(deadline);
-    double late = (double)clock_ns(CLOCK_MONOTONIC) - deadline;
+    double late = (double)clock_ns(CLOCK_MONOTONIC) - due;
     s->rest = late > OVERSLEPT_MAX_NS ? 0 : -late;
 }
 
