@@ -237,7 +237,7 @@ static int check_whole(const struct file *file, uint64_t first, uint64_t count, 
     const struct costs *costs = file->costs;
     if (costs->places == 0)
         return count == 0 ? 0 : error_set(error, "line %u: the end, and there are no costs", file->line);
-    if (costs->start[0] <= first && costs->start[costs->places] >= first + count)
+    if (count == 0 || (costs->start[0] <= first && costs->start[costs->places] >= first + count))
         return 0;
     return error_set(error,
                      "line %u: the end, and there are costs of the iterations %" PRIu64 " to %" PRIu64

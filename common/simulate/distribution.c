@@ -154,7 +154,8 @@ static int take_params(struct distribution *d, const struct kind *kind, const ch
     char word[64];
     while (*text != '\0') {
         size_t length = strcspn(text, ",");
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        bool is_long = length >= sizeof word; /* cut off it would be another */
+        snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, text, is_long ? "..." : "");
         if (take_param(d, kind, word, error) < 0)
             return -1;
         text += length + (text[length] == ',');

@@ -10,6 +10,12 @@
 #define WORD_MAX   64
 #define LINE_WORDS 8
 
+/* With these no message of up to 10^12 bytes takes longer than 64 bits of nanoseconds hold. */
+#define TIME_NS_MAX      60e9
+#define BYTE_NS_MAX      1e3
+#define BYTES_PER_NS_MIN 1e-6
+#define BYTES_PER_NS_MAX 1e9
+
 /* One statement: its first word, and `key=value` words. */
 struct statement {
     char name[WORD_MAX];
@@ -105,12 +111,13 @@ static int take_link(struct platform_link *link, const struct statement *stateme
         const char *key = statement->key[i], *value = statement->value[i];
         if (strcmp(key, "latency") == 0) {
             latency = true;
-            if (parse_quantity(value, times, &link->latency_ns) < 0 || link->latency_ns > 60e9)
+            if (parse_quantity(value, times, &link->latency_ns) < 0 || link->latency_ns > TIME_NS_MAX)
                 return refuse(statement, i, "a time with its unit, ns, us, ms or s, up to 60s", error);
         } else if (strcmp(key, "bandwidth") == 0) {
             bandwidth = true;
-            if (parse_quantity(value, rates, &link->bytes_per_ns) < 0 || link->bytes_per_ns <= 0)
-                return refuse(statement, i, "a number above 0 with its unit, kB/s, MB/s or GB/s", error);
+            if (parse_quantity(value, rates, &link->bytes_per_ns) < 0 || link->bytes_per_ns < BYTES_PER_NS_MIN ||
+                link->bytes_per_ns > BYTES_PER_NS_MAX)
+                return refuse(statement, i, "a number with its unit, kB/s, MB/s or GB/s, from 1kB/s to 1e9GB/s", error);
         } else {
             return unknown_key(statement, i, "latency=, bandwidth=", error);
         }
@@ -126,19 +133,22 @@ static int take_service(struct platform *platform, const struct statement *state
     struct platform_service *service = &platform->service;
     const struct {
         const char *name;
-        double *value;
-    } known[] = {{"event", &service->event_ns},
-                 {"message", &service->message_ns},
-                 {"byte", &service->byte_ns},
-                 {"calculation", &service->calculation_ns}};
+        double *value, most;
+    } known[] = {{"event", &service->event_ns, TIME_NS_MAX},
+                 {"message", &service->message_ns, TIME_NS_MAX},
+                 {"byte", &service->byte_ns, BYTE_NS_MAX},
+                 {"calculation", &service->calculation_ns, TIME_NS_MAX}};
     for (unsigned i = 0; i < statement->count; i++) {
         unsigned k = 0;
         while (k < 4 && strcmp(statement->key[i], known[k].name) != 0)
             k++;
         if (k == 4)
             return unknown_key(statement, i, "event=, message=, byte=, calculation=", error);
-        if (parse_quantity(statement->value[i], times, known[k].value) < 0 || *known[k].value > 60e9)
-            return refuse(statement, i, "a time with its unit, ns, us, ms or s, up to 60s", error);
+        if (parse_quantity(statement->value[i], times, known[k].value) < 0 || *known[k].value > known[k].most)
+            return refuse(statement, i,
+                          known[k].most < TIME_NS_MAX ? "a time with its unit, ns, us, ms or s, up to 1us"
+                                                      : "a time with its unit, ns, us, ms or s, up to 60s",
+                          error);
     }
     return 0;
 }
@@ -282,7 +292,8 @@ static int change(struct platform *platform, const char *spec, const char *chang
     unsigned number;
     while (*changes != '\0') {
         size_t length = strcspn(changes, ",");
-        snprintf(word, sizeof word, "%.*s", (int)length, changes);
+        bool is_long = length >= sizeof word; /* cut off it would be another */
+        snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, changes, is_long ? "..." : "");
         if (strncmp(word, "nodes=", 6) == 0 &&
             parse_count(word + 6, platform->groups, PLATFORM_NODES_MAX, &number) == 0) {
             resize(platform, number);

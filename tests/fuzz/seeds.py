@@ -186,6 +186,28 @@ COSTS = {
     "word": b"\x01x\n", "nul": b"\x011\x002\n", "long": b"\x01" + b" " * 300 + b"1\n", "no-newline": b"\x011", "escape": b"\x01\x1b[31m\n",
     "none": b"\x00", "infinite": b"\x011e999\n", "tiny": b"\x011e-400\n", "huge": b"\x011.7e308\n",
 }
+# the first byte says what it is: 0 a file, 1 a distribution; then the first iteration of the part, and how many
+SIMULATED = {
+    "each": b"\0\0\x031\n2.5\n1e3\n", "blocks": b"\0\x02\x05# measured\n0 4 1.5 # us\r\n4 100 0\n104 2^60 1e12\n", "later": b"\0\x05\x025 1 3\n6 1 4\n",
+    "gap": b"\0\0\x030 2 1\n3 1 1\n", "end": b"\0\xff\xff0 2^63 1\n2^63 9223372036854775807 2\n", "few": b"\0\0\x051\n", "mixed": b"\0\0\x020 1 5\n7\n",
+    "negative": b"\0\0\x01-1\n", "many": b"\0\0\x011e13\n", "none": b"\0\0\0", "word": b"\0\0\x01x\n", "two": b"\0\0\x011 2\n", "long": b"\0\0\x01" + b"1" * 99,
+    "constant": b"\x01\0\x09constant:mean=5", "uniform": b"\x01\x03\x09uniform:cov=0.5,seed=3", "normal": b"\x01\0\x09normal:cov=10",
+    "exponential": b"\x01\xff\xffexponential", "gamma": b"\x01\0\x09gamma:cov=10,mean=1e12", "bimodal": b"\x01\0\x09bimodal:spread=1",
+    "increasing": b"\x01\x09\xc8increasing:spread=1", "decreasing": b"\x01\xff\x01decreasing:spread=0.2", "unknown": b"\x01\0\x01cauchy", "cov": b"\x01\0\x01bimodal:cov=1",
+    "cut": b"\x01\0\x01constant:mean=" + b"0" * 60 + b"1e3",
+}
+# the first byte says what it is: 0 the text of a platform, 1 the name of a described one, with changes
+LINKS = b"node latency=600ns bandwidth=4GB/s\nnetwork latency=2.3us bandwidth=1e3MB/s\n"
+PLATFORMS = {
+    "small": b"\0nodes 8 cores=4\n" + LINKS, "sites": b"\0title Two # sites\r\nnodes 3 cores=2 speed=0.5 site=1\nnodes 5\n" + LINKS
+    + b"sites latency=8ms bandwidth=5kB/s\nservice event=700ns message=300ns byte=0.1ns calculation=20ns\n",
+    "no-sites": b"\0nodes 3 site=1\nnodes 5\n" + LINKS, "no-node": b"\0nodes 3\nnetwork latency=0s bandwidth=1GB/s", "no-nodes": b"\0" + LINKS,
+    "none": b"\0nodes 0\n", "number": b"\0nodes cores=2\n", "word": b"\0nodes 3 core=2\n", "statement": b"\0hosts 3\n", "many": b"\0nodes 16777217\n",
+    "too-many": b"\0" + b"nodes 16777216\n" * 2 + LINKS, "groups": b"\0" + b"nodes 1 site=63\n" * 65 + LINKS, "words": b"\0nodes 1 a b c d e f g h\n", "long": b"\0nodes " + b"1" * 64,
+    "speed": b"\0nodes 1 speed=0\n", "unit": b"\0node latency=1 bandwidth=1GB/s\n", "still": b"\0node latency=1s bandwidth=0GB/s\n", "slow": b"\0node latency=1s bandwidth=1e-99GB/s\n",
+    "half": b"\0node latency=1s\n", "late": b"\0network latency=61s\n", "byte": b"\0service byte=1s\n", "service": b"\0service disk=1s\n", "empty": b"\0", "xml": b"\0<platform version=\"4.1\">\n",
+    "ranger": b"\x01ranger", "changed": b"\x01two-speeds:nodes=9,cores=3", "one": b"\x01two-sites:nodes=1", "unknown": b"\x01moon", "wrong": b"\x01cluster:nodes=0", "cut": b"\x01cluster:nodes=" + b"0" * 60 + b"12",
+}
 HOSTS = {
     "list": b"\x46node1:16,node2:8,node1:2", "list-plain": b"\x22a,b,c", "list-empty": b"\x00", "list-no-name": b"\x00:4",
     "list-zero": b"\x00a:0",
@@ -457,6 +479,8 @@ STUDIES = {
             b"workers = 8 2^2\ndelay = none calculation:100\nslowdown = 1 1,2 3\nrepetitions = 3\nseed = 7\ntimeout = 9\n"
             b"backend = mpirun\noptions = --power equal --group-by=even\nmeasure = time improvement\nx = workers\nseries = masters\n"
             b"heat = technique masters\nbaseline = technique=gss masters=0\n",
+    "unequal": b"@kernel = hydro l=9\nworkers = 4\nsync_points = auto 1 12\npower = 1,0.8 equal\nslowdown = 1,1.25\nload = none 0,1\nweighting = acp\n",
+    "platforms": b"@kernel = synthetic\nworkers = 4\nbackend = simulate\nplatform = ranger cluster:nodes=4\n",
     "threads": b"@kernel = synthetic\nworkers = 2\nthreads = 4 1 auto\nthread_technique = static gss\nmin_chunk = mfsc/2 3\n",
     "crlf": b"@kernel = synthetic\r\nworkers = 1\r\nheat = none\r\n", "no-kernel": b"@workers = 1", "no-value": b"@kernel =\n",
     "twice": b"@kernel = synthetic\nworkers = 1 1\n", "key": b"@kernels = a\n", "again": b"@workers = 1\nworkers = 2\n", "pair": b"@= 1\n",
@@ -490,6 +514,7 @@ TARGETS = {
     "message": MESSAGES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS,
     "costs": COSTS, "hosts": HOSTS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
+    "simulated": SIMULATED, "platform": PLATFORMS,
 }
 
 # For libFuzzer and AFL++: words to put in.
