@@ -38,7 +38,7 @@ static void print_beside(const char *heading, const char *text, int indent)
         heading = "";
     }
     printf("%-*s", indent, heading);
-    wrap_print(text, strlen(text), indent);
+    wrap_write(text, strlen(text), indent, stdout);
 }
 
 static void list_kernels(void)
@@ -186,7 +186,7 @@ static int describe_named(const char *name, unsigned count, const char *const *w
         kernel_describe(kernel, values, &loop, &error) < 0)
         return wrong_use(error.text);
     printf("%s: ", kernel->name);
-    wrap_print(kernel->summary, strlen(kernel->summary), (int)strlen(kernel->name) + 2);
+    wrap_write(kernel->summary, strlen(kernel->summary), (int)strlen(kernel->name) + 2, stdout);
     puts(kernel_params_count(kernel) > 0 ? "\nparameters" : "\nno parameters");
     print_params(kernel, values);
     print_loop(&loop);

@@ -64,7 +64,7 @@ static void list_techniques(void)
 static void print_wrapped(const char *heading, const char *text, size_t length)
 {
     printf("%-*s", INDENT, heading);
-    wrap_print(text, length, INDENT);
+    wrap_write(text, length, INDENT, stdout);
 }
 
 /* Each clause of the text on a line of its own, or as many as it needs. */

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum { WRAP_WIDTH = 80 }; /* columns of what is printed */
 
-/* Prints `length` bytes of `text` behind the `indent` columns that stand in the line; what does not fit goes on in
+/* Writes `length` bytes of `text` behind the `indent` columns that stand in the line; what does not fit goes on in
  * further lines, as far indented. Ends the line. */
-void wrap_print(const char *text, size_t length, int indent);
+void wrap_write(const char *text, size_t length, int indent, FILE *file);

@@ -1,6 +1,7 @@
 /* The page that joins tables and pictures: see report.h. */
 #include "deploy/cli/study/report.h"
 #include "deploy/cli/study/workers.h"
+#include "deploy/cli/wrap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -253,8 +254,11 @@ static void write_plain_map(const struct summary *summary, const struct figure *
 {
     const struct words *columns = &summary->matrix->study->values[figure->x];
     const struct words *rows = &summary->matrix->study->values[figure->y];
+    const char *title = study_axes[figure->y].title;
     int width = (int)longest_value(columns), side = (int)longest_value(rows);
-    fprintf(file, "  %*s", side, "");
+    if (side < (int)strlen(title))
+        side = (int)strlen(title);
+    fprintf(file, "  %-*s", side, title);
     for (unsigned x = 0; x < columns->count; x++)
         fprintf(file, "  %*s", width, columns->items[x]);
     putc('\n', file);
@@ -274,8 +278,10 @@ void report_map(const struct summary *summary, const struct figure *figure, bool
     }
     figure_title(summary, figure, title, sizeof title);
     figure_panel(summary, figure, panel, sizeof panel);
-    fprintf(file, "%s%s%s\n%s\n", title, *unit != '\0' ? ", " : "", unit, panel);
+    fprintf(file, "%s%s%s\n", title, *unit != '\0' ? ", " : "", unit);
+    wrap_write(panel, strlen(panel), 0, file);
     write_plain_map(summary, figure, file);
+    putc('\n', file);
 }
 
 static void write_figure(const struct study_report *report, const struct figure *figure, const char *title, FILE *file)
