@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -388,18 +389,29 @@ static void format_left(double seconds, char *text, size_t size)
         snprintf(text, size, "about %.1f h left", seconds / 3600);
 }
 
+/* Columns for a line of progress on a terminal, without the last: there the cursor would go to the next line. */
+static int terminal_columns(void)
+{
+    struct winsize size;
+    return (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80) - 1;
+}
+
 /* On a terminal one line that changes, elsewhere a line for each run. */
 static void show_progress(const struct session *session, size_t done, size_t failed, double began_s)
 {
     bool terminal = isatty(STDERR_FILENO);
-    char cell[160], left[40] = "", failures[40] = "";
+    char cell[160], left[40] = "", failures[40] = "", line[300];
     matrix_describe(&session->matrix, session->runs[done].cell, cell, sizeof cell);
     if (done > 0)
         format_left((now_s() - began_s) / (double)done * (double)(session->due - done), left, sizeof left);
     if (failed > 0)
         snprintf(failures, sizeof failures, "%zu failed, ", failed);
-    fprintf(stderr, "%s[%zu/%zu] %s%s%s%.*s%s", terminal ? "\r\033[K" : "", done + 1, session->due, failures, left,
-            *left != '\0' ? ": " : "", terminal ? 60 : 150, cell, terminal ? "" : "\n");
+    snprintf(line, sizeof line, "[%zu/%zu] %s%s%s%s", done + 1, session->due, failures, left, *left != '\0' ? ": " : "",
+             cell);
+    if (terminal)
+        fprintf(stderr, "\r\033[K%.*s", terminal_columns(), line);
+    else
+        fprintf(stderr, "%s\n", line);
     fflush(stderr);
 }
 
