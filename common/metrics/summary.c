@@ -226,10 +226,10 @@ static void add_topology(struct text *text, const struct report *report)
     text_add(text, "\n");
     add_threads(text, report);
     if (report->cores > 0 && report->thread_level.threads > report->cores)
-        text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that, too\n",
+        text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that\n",
                  report->thread_level.threads, report->cores);
     if (report->cores > 0 && report->workers > report->cores)
-        text_add(text, "  note         %u workers share %u cores: efficiency and overhead tell of that, too\n",
+        text_add(text, "  note         %u workers share %u cores: efficiency and overhead tell of that\n",
                  report->workers, report->cores);
 }
 

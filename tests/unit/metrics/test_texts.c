@@ -96,7 +96,7 @@ START_TEST(a_hierarchical_run)
                   "  technique    css:chunk=1250\n"
                   "  chunks       14 in 6 refills\n"
                   "  topology     hierarchical: 2 masters, 4 workers on 2 nodes with 3 cores\n"
-                  "  note         4 workers share 3 cores: efficiency and overhead tell of that, too\n"
+                  "  note         4 workers share 3 cores: efficiency and overhead tell of that\n"
                   "  efficiency   75.0 %; overhead 2.50 s per worker, start-up 250 ms\n"
                   "  imbalance    1.250 max/mean of the workers' finishing times, cov 0.177\n"
                   "  traffic      40 messages, 1.54 kB\n"
