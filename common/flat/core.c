@@ -197,18 +197,20 @@ static bool draw_by_place(struct flat_core *core, const struct flat_counters *co
     return flat_draw_step(core, step, chunk);
 }
 
-/* Takes `size` iterations from the start of the loop. */
-static bool take(struct flat_core *core, const struct flat_counters *counters, uint64_t size, struct range *chunk)
+bool flat_take(struct flat_core *core, uint64_t start, uint64_t size, struct range *chunk)
 {
-    if (size > core->iterations)
-        size = core->iterations;
-    uint64_t start = counters->fetch_add(counters->self, FLAT_START, size);
     if (start >= core->iterations)
         return false;
     uint64_t left = core->iterations - start;
     *chunk = (struct range){.first = start, .count = size < left ? size : left};
     core->rest = left - chunk->count;
     return true;
+}
+
+/* Takes `size` iterations from the start of the loop. */
+static bool take(struct flat_core *core, const struct flat_counters *counters, uint64_t size, struct range *chunk)
+{
+    return flat_take(core, counters->fetch_add(counters->self, FLAT_START, size), size, chunk);
 }
 
 /* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j, [RMA] Table 2. What rounding down cuts off goes to this worker's next
@@ -237,14 +239,32 @@ static uint64_t weighted_size(struct flat_core *core, uint64_t step)
     return weighted(core, size);
 }
 
+bool flat_is_over(const struct flat_core *core, uint64_t counter)
+{
+    switch (core->way) {
+    case FLAT_BY_PLACE: return counter >= core->bounds.count;
+    case FLAT_BY_STEP: return counter >= core->stop || (core->power == 0 && counter >= core->bounds.count);
+    case FLAT_BY_REST: return counter >= core->iterations;
+    }
+    return true;
+}
+
+uint64_t flat_size(struct flat_core *core, uint64_t counter)
+{
+    uint64_t size = core->way == FLAT_BY_REST ? sched_from_rest(&core->sched, core->worker, core->iterations - counter)
+                    : core->power > 0         ? weighted_size(core, counter)
+                                              : sched_at(&core->sched, counter);
+    return size < core->iterations ? size : core->iterations;
+}
+
 /* [RMA]: draw i, calculate K_i, add it to the start. Without weights the steps below S cover the loop. */
 static bool draw_by_step(struct flat_core *core, const struct flat_counters *counters, struct range *chunk)
 {
     uint64_t step = counters->fetch_add(counters->self, FLAT_STEP, 1);
-    if (step >= core->stop || (core->power == 0 && step >= core->bounds.count))
+    if (flat_is_over(core, step))
         return false;
     calculate(counters);
-    return take(core, counters, core->power > 0 ? weighted_size(core, step) : sched_at(&core->sched, step), chunk);
+    return take(core, counters, flat_size(core, step), chunk);
 }
 
 /* [DCA] section 4, as there for af: read R, calculate K, add it to the start. R may be older than the addition: then K
@@ -254,11 +274,10 @@ static bool draw_by_rest(struct flat_core *core, const struct flat_counters *cou
     if (flat_learns(core))
         exchange(core, counters);
     uint64_t start = counters->fetch_add(counters->self, FLAT_START, 0);
-    if (start >= core->iterations)
+    if (flat_is_over(core, start))
         return false;
     calculate(counters);
-    uint64_t size = sched_from_rest(&core->sched, core->worker, core->iterations - start);
-    return take(core, counters, size, chunk);
+    return take(core, counters, flat_size(core, start), chunk);
 }
 
 bool flat_draw(struct flat_core *core, const struct flat_counters *counters, struct range *chunk)

@@ -86,6 +86,14 @@ static inline bool flat_draw_step(const struct flat_core *core, uint64_t step, s
     return true;
 }
 
+/* The parts of flat_draw(), for those to whom each counter's answer comes later: what the first counter has told
+ * (FLAT_STEP after adding 1; by rest FLAT_START, to which nothing is added) says whether there is no more, for ever,
+ * and by step and by rest how many iterations are then added to FLAT_START; its answer says which they are, and false
+ * where there are none left. */
+bool flat_is_over(const struct flat_core *core, uint64_t counter);
+uint64_t flat_size(struct flat_core *core, uint64_t counter);
+bool flat_take(struct flat_core *core, uint64_t start, uint64_t size, struct range *chunk);
+
 /* Nobody draws from now on. At most once for each rank. */
 void flat_stop(const struct flat_core *core, const struct flat_counters *counters);
 

@@ -99,13 +99,71 @@ def test_a_delay_comes_before_the_message():
         assert abs(figures['elapsed_s'] - 0.026) < 1e-4, figures['elapsed_s']
 
 
+DCA = ['rma', 'rma:atomics=2', 'two-sided', 'two-sided:exchanges=2', 'node']
+
+
+def drawn(mode, workers, technique, words, loop):
+    """The loop time where workers draw for themselves; from their nodes' queues chunks of the same sizes, as far as they can be."""
+    if mode == 'node' and technique == 'ss':
+        words = ['--node-technique', 'ss', *words]
+        technique = 'static'
+    figures, _ = simulate(['--workers', workers, '--dca', mode, '--technique', technique, *words, *loop])
+    return figures
+
+
 def test_workers_that_draw_themselves():
     """All get about the same of equal iterations, in nearly no time; a counter that many want at once is what limits them."""
-    figures, _ = simulate(['--workers', 64, '--dca', 'rma', '--technique', 'gss', '--costs', 'constant:mean=100', 'synthetic', 'iterations=64000'])
-    assert figures['topology'] == 'dca-rma' and figures['done'] == 64000 and figures['efficiency'] > 0.98, figures['efficiency']
-    assert sum(worker['iterations'] for worker in figures['worker_stats']) == 64000
+    for mode in DCA:
+        figures = drawn(mode, 64, 'gss', [], ['--costs', 'constant:mean=100', 'synthetic', 'iterations=64000'])
+        assert figures['topology'] == 'dca-' + mode.split(':')[0] and figures['done'] == 64000 and figures['efficiency'] > 0.98, (mode, figures['efficiency'])
+        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 64000
     crowded, _ = simulate(['--workers', 1024, '--dca', 'rma', '--technique', 'ss', '--costs', 'constant:mean=10', 'synthetic', 'iterations=100000'])
     assert crowded['elapsed_s'] > 100000 * 90e-9, crowded['elapsed_s']
+    queues, _ = simulate(['--workers', 1024, '--dca', 'node', '--technique', 'static', '--node-technique', 'ss', '--costs', 'constant:mean=10', 'synthetic',
+                          'iterations=100000'])
+    assert queues['elapsed_s'] < crowded['elapsed_s'] / 5 and queues['refills'] == queues['nodes'] == 8, (queues['elapsed_s'], crowded['elapsed_s'])
+
+
+def test_each_draws_each_iteration_once():
+    """Whatever the way to the counters, and whether the chunk follows from the step or from the rest, weighted or not."""
+    for mode in DCA:
+        for technique in (['static'], ['tss'], ['fac2'], ['wf'], ['dtss'], ['dfss'], ['gss', '--weighting', 'power']):
+            for workers in (2, 7, 300):
+                figures, _ = simulate(['--workers', workers, '--dca', mode, '--platform', 'two-speeds:cores=8', '--technique', *technique, '--costs', 'uniform:mean=20',
+                                       'synthetic', 'iterations=12345'])
+                assert sum(worker['iterations'] for worker in figures['worker_stats']) == 12345, (mode, technique, workers)
+                assert sum(worker['chunks'] for worker in figures['worker_stats']) == figures['chunks'], (mode, technique, workers)
+
+
+def test_weights_of_workers_that_draw_themselves():
+    for mode in DCA[:4]:
+        figures = drawn(mode, 16, 'wf', ['--slowdown', ','.join(['1', '4'] * 8)], ['--costs', 'constant:mean=50', 'synthetic', 'iterations=200000'])
+        quick, slow = (sum(worker['iterations'] for worker in figures['worker_stats'][i::2]) for i in (0, 1))
+        assert 3.5 < quick / slow < 4.5 and figures['efficiency'] > 0.95, (mode, quick, slow, figures['efficiency'])
+        powers = [worker['power'] for worker in figures['worker_stats'][:2]]
+        assert abs(powers[0] / powers[1] - 4) < 1e-6, powers
+
+
+def test_what_delays_whom():
+    """As in the DCA papers: a delay of the calculation slows the loop by all its chunks where one calculates them, hardly where all do; one of the assignment
+    slows it wherever chunks are assigned one at a time. 3,200 chunks, 16 workers: 0.2 s without, 0.32 s for the delays one after another."""
+    loop = ['--power', 'equal', 'synthetic', 'iterations=3200', 'mean=1000', 'distribution=constant']
+    for mode in ('rma', 'two-sided', 'node'):
+        calculation, assignment = (drawn(mode, 16, 'ss', ['--inject-delay', what + ':100'], loop)['elapsed_s'] for what in ('calculation', 'assignment'))
+        assert 0.219 < calculation < 0.223 and 0.32 < assignment < 0.33, (mode, calculation, assignment)
+    central, _ = simulate(['--workers', 16, '--technique', 'ss', '--inject-delay', 'calculation:100', *loop])
+    assert 0.32 < central['elapsed_s'] < 0.33, central['elapsed_s']
+
+
+def test_slow_rank_0():
+    """It answers between its iterations: the others wait for it where they ask it, and only there. Asked more seldom, it answers more seldom."""
+    loop = ['--costs', 'constant:mean=200', 'synthetic', 'iterations=4000']
+    slow = ['--slowdown', '4,' + ','.join(['1'] * 7)]
+    times = {mode: [drawn(mode, 8, 'ss', words, loop)['elapsed_s'] for words in ([], slow)] for mode in ('rma', 'two-sided')}
+    assert times['rma'][1] < 1.15 * times['rma'][0] and times['two-sided'][1] > 2 * times['two-sided'][0], times
+    often, seldom = (drawn('two-sided', 8, 'css:chunk=50', ['--break-after', n], ['--costs', 'constant:mean=20', 'synthetic', 'iterations=40000'])['elapsed_s']
+                     for n in (1, 50))
+    assert seldom > 1.005 * often, (often, seldom)
 
 
 def test_failed_nodes_are_survived():
@@ -158,9 +216,15 @@ def test_wrong_use():
     refuses(['--dca', 'rma', '--weighting', 'acp', *LOOP], 'acp', '--dca')
     refuses(['--dca', 'rma', '--load', '1', *LOOP], '--load')
     refuses(['--dca', 'rma', 'hydro'], 'depend on one another')
-    refuses(['--dca', 'node', *LOOP], '--dca', 'rma')
+    refuses(['--dca', 'both', *LOOP], '--dca', 'two-sided', 'node')
+    refuses(['--dca', 'rma', '--node-technique', 'ss', *LOOP], '--node-technique', '--dca node')
+    refuses(['--dca', 'node', '--break-after', 3, *LOOP], '--break-after', 'two-sided')
+    refuses(['--dca', 'node', '--node-technique', 'af', *LOOP], '--node-technique', 'closed form')
+    refuses(['--break-after', 3, *LOOP], '--break-after', '--dca')
+    refuses(['--dca', 'rma', '--technique', 'auto', *LOOP], 'auto', 'supermaster')
+    refuses(['--dca', 'rma', '--technique', 'fac', *LOOP], 'fac', '--dca')
     refuses(['--dca', 'rma', '--masters', 2, *LOOP], '--masters', '--dca')
-    refuses(['--dca', 'rma', '--technique', 'dfss', *LOOP], 'dfss', 'closed form')
+    refuses(['--dca', 'two-sided', '--technique', 'af', *LOOP], 'af', 'not simulated')
     refuses(['spinimage'], 'spinimage', '--costs')
     refuses(['nope'], 'nope')
     refuses([], 'no kernel')

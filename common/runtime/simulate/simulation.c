@@ -1,7 +1,6 @@
 /* The command line of a simulated run, and what it asks for: see simulation.h. */
 #include "common/runtime/simulate/simulation.h"
 
-#include "common/config/rank_options.h"
 #include "common/files/files.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
@@ -88,11 +87,26 @@ static int take_fail_nodes(void *target, const char *value, struct error *error)
     return 0;
 }
 
+/* As a worker takes it. */
+static int take_drawing(void *target, const char *name, const char *value, struct error *error)
+{
+    return options_find(worker_options(), name)->apply(&((struct simulation *)target)->drawing, value, error);
+}
+
 static int take_dca(void *target, const char *value, struct error *error)
 {
-    (void)error;
     ((struct simulation *)target)->flat = true;
-    return strcmp(value, "rma") == 0 ? 0 : -1;
+    return take_drawing(target, "dca", value, error);
+}
+
+static int take_node_technique(void *target, const char *value, struct error *error)
+{
+    return take_drawing(target, "node-technique", value, error);
+}
+
+static int take_break_after(void *target, const char *value, struct error *error)
+{
+    return take_drawing(target, "break-after", value, error);
 }
 
 #define SLOW_ACCEPTED "NODE:FACTOR@SECONDS or NODE:FACTOR@SECONDS-SECONDS, with commas between them"
@@ -107,8 +121,14 @@ static const struct option_row simulation_rows[] = {
      "the machine: a described one, also NAME:nodes=N,cores=C, or a file, for "
      "simgrid also one of its own, FILE.xml (default cluster)",
      take_platform},
-    {"dca", 0, "rma", "rma; two-sided and node are not simulated",
-     "workers alone, which draw their chunks themselves, by one atomic operation each: see worker(1)", take_dca},
+    {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
+     "workers alone, which draw their chunks themselves: see worker(1)", take_dca},
+    {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
+     "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
+     take_node_technique},
+    {"break-after", 0, "N", "an integer from 1 to 2^63",
+     "with --dca two-sided: rank 0 looks after the others every N iterations (default: as many as take about 50 us)",
+     take_break_after},
     {"backend", 0, BACKENDS, "virtual, simgrid",
      "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)", take_backend},
     {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
@@ -408,6 +428,8 @@ static int check_job(const struct simulation *simulation, struct error *error)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
     if (job_resumes(job))
         return error_set(error, "--resume: a simulated run has nothing to go on from");
+    if (worker_options_check(&simulation->drawing, error) < 0)
+        return -1;
     if (simulation->flat && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation->flat && simulation->backend != SIMULATION_VIRTUAL)
@@ -425,6 +447,7 @@ static int check_job(const struct simulation *simulation, struct error *error)
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
     *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
+    worker_options_init(&simulation->drawing);
     return read_words(simulation, argc, argv, error);
 }
 

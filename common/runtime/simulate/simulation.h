@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/config/options.h"
+#include "common/config/rank_options.h"
 #include "common/runtime/plan.h"
 #include "common/simulate/costs.h"
 #include "common/simulate/placement.h"
@@ -24,11 +25,12 @@ struct simulation {
     /* the options */
     unsigned masters, workers;
     enum simulation_backend backend;
-    bool flat;                 /* --dca rma: workers alone, which draw their chunks themselves */
-    const char *platform_name; /* as on the command line: a described one, with changes, or a file */
-    const char *costs_name;    /* likewise: a file or a distribution; NULL: the kernel's model */
-    const char *slowdown_text; /* of the workers; NULL: none */
-    const char *load_text;     /* busy processes beside the workers; NULL: none */
+    bool flat;                     /* --dca: workers alone, which draw their chunks themselves, */
+    struct worker_options drawing; /* in this way; of the others it has no value */
+    const char *platform_name;     /* as on the command line: a described one, with changes, or a file */
+    const char *costs_name;        /* likewise: a file or a distribution; NULL: the kernel's model */
+    const char *slowdown_text;     /* of the workers; NULL: none */
+    const char *load_text;         /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
     char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
     int word_count;
