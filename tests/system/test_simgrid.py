@@ -84,6 +84,34 @@ def test_slow_nodes():
     return None
 
 
+def test_failed_nodes():
+    """Nodes of workers, of a master and its workers, two of them, and of slow workers: who is left finds out and does what they had, in the time that
+    virtual time says, and all of it is done once."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    loop = ['--costs', 'uniform:mean=500,cov=0.3', 'synthetic', 'iterations=20000']
+    for words in (['--workers', 40, '--technique', 'fac2', '--fail-nodes', '1@0.1'],
+                  ['--workers', 40, '--masters', 2, '--technique', 'fac2', '--fail-nodes', '1@0.1'],
+                  ['--workers', 60, '--masters', 3, '--technique', 'css:chunk=20', '--fail-nodes', '1@0.05,2@0.1', '--slow-nodes', '3:2@0.02'],
+                  ['--workers', 40, '--masters', 2, '--technique', 'gss', '--output', 'x.npy', '--fail-nodes', '1@0.1']):
+        words = ['--platform', 'ranger', *words, *loop]
+        (ours, _), (theirs, _) = simulate('virtual', words), simulate('simgrid', words)
+        assert theirs['done'] == 20000 and theirs['faults']['lost_workers'] > 0, theirs['faults']
+        assert ours['faults']['lost_workers'] == theirs['faults']['lost_workers'], (words, ours['faults'], theirs['faults'])
+        assert ours['faults']['lost_masters'] == theirs['faults']['lost_masters'], (words, ours['faults'], theirs['faults'])
+        assert abs(ours['elapsed_s'] / theirs['elapsed_s'] - 1) < 0.005, (words, ours['elapsed_s'], theirs['elapsed_s'])
+    return None
+
+
+def test_a_run_ends_with_its_supermaster():
+    if not HAS_SIMGRID:
+        return ABSENT
+    for masters in (0, 3):
+        figures, said = simulate('simgrid', ['--platform', 'ranger', '--workers', 40, '--masters', masters, '--fail-nodes', '0@0.1', *JOB], 1)
+        assert 'the node of the supermaster failed' in said.out and figures['done'] < 4000, str(said)
+    return None
+
+
 def test_loads():
     """Busy processes beside the workers, which the workers tell of where the weighting asks for it."""
     if not HAS_SIMGRID:
@@ -115,7 +143,7 @@ def test_same_input_same_bytes():
         return ABSENT
     texts = []
     for _ in range(2):
-        simulate('simgrid', ['--platform', 'two-sites', '--workers', 70, *JOB])
+        simulate('simgrid', ['--platform', 'two-sites', '--workers', 70, '--slow-nodes', '0:2@0.1', '--fail-nodes', '1@0.2', *JOB])
         with open('simgrid.json') as file:
             texts.append(file.read())
     assert texts[0] == texts[1]
@@ -146,7 +174,7 @@ def test_wrong_use():
     refused(['--platform', 'none.xml', *JOB], '--platform none.xml', 'No such file')
     refused(['--slow-nodes', '0:2', *JOB], '--slow-nodes', '0:2', 'NODE:FACTOR@SECONDS')
     refused(['--slow-nodes', '7:2@1', *JOB], '--slow-nodes', '7:2@1', 'from 0 to 0')
-    refused(['--fail-nodes', '0@1', *JOB], '--backend simgrid has no failures', '--backend virtual')
+    refused(['--fail-nodes', '0', *JOB], '--fail-nodes', "'0'", 'NODE@SECONDS')
     refused(['--load', '1,2', *JOB], '--load', '16 workers')
     refused(['--workers', 0, *JOB], '--workers')
     return None
@@ -160,4 +188,5 @@ def test_without_simgrid():
 
 
 if __name__ == '__main__':
-    main([test_both_backends_say_the_same, test_time_steps, test_slow_nodes, test_loads, test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
+    main([test_both_backends_say_the_same, test_time_steps, test_slow_nodes, test_failed_nodes, test_a_run_ends_with_its_supermaster, test_loads,
+          test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])

@@ -256,8 +256,8 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
 #ifdef HDSS_SIMULATED
 /* Starts a receive. */
 void net_start(struct net *net, unsigned receive);
-/* A message of so many bytes is about to be sent to `to`. */
-void net_announce(struct net *net, unsigned to, size_t bytes);
+/* A message of so many bytes is about to be sent to `to`; false: this rank fails before it would arrive. */
+bool net_announce(struct net *net, unsigned to, size_t bytes);
 /* Whether a control message has come: then receive_head is its receive. */
 bool net_has_mail(struct net *net, MPI_Status *status);
 #else
@@ -266,9 +266,10 @@ static inline void net_start(struct net *net, unsigned receive)
     MPI_Start(&net->receives[receive]);
 }
 
-static inline void net_announce(struct net *net, unsigned to, size_t bytes)
+static inline bool net_announce(struct net *net, unsigned to, size_t bytes)
 {
     (void)net, (void)to, (void)bytes;
+    return true;
 }
 #endif
 

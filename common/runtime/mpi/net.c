@@ -143,6 +143,15 @@ static unsigned char *encode(struct send_slot *slot, const struct message *messa
     return bytes;
 }
 
+static void start_send(struct net *net, struct send_slot *slot, const struct message *message,
+                       const unsigned char *bytes, size_t size)
+{
+    const int to = (int)slot->to;
+    MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG_CONTROL, net->comm, &slot->control);
+    if (message->payload == PAYLOAD_DATA)
+        MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, to, TAG_DATA, net->comm, &slot->data);
+}
+
 int net_send(struct net *net, unsigned to, const struct message *message)
 {
     struct send_slot *slot = &net->sends[(net->send_first + net->send_count) % SENDS_MAX];
@@ -152,12 +161,9 @@ int net_send(struct net *net, unsigned to, const struct message *message)
         return -1;
     slot->to = to;
     slot->payload = message->payload == PAYLOAD_NONE || is_copied(message) ? NULL : message->payload_data;
-    slot->data = MPI_REQUEST_NULL;
-    net_announce(net, to, size);
-    MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG_CONTROL, net->comm, &slot->control);
-    if (message->payload == PAYLOAD_DATA)
-        MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, (int)to, TAG_DATA, net->comm,
-                  &slot->data);
+    slot->control = slot->data = MPI_REQUEST_NULL;
+    if (net_announce(net, to, size))
+        start_send(net, slot, message, bytes, size);
     net->send_count++;
     net->begun++;
     return 0;

@@ -7,8 +7,9 @@
 static const char *find_unknown(const struct virtual_config *config)
 {
     for (unsigned i = 0; i < config->fault_count; i++)
-        if (config->faults[i].type != VIRTUAL_SLOW || config->faults[i].at_event > 0)
-            return "failures";
+        if ((config->faults[i].type != VIRTUAL_SLOW && config->faults[i].type != VIRTUAL_KILL) ||
+            config->faults[i].at_event > 0)
+            return "faults but slowdowns and failures at a given time";
     for (unsigned i = 0; i < config->load_count; i++)
         if (config->loads[i].at_ns > 0)
             return "loads that come later";
@@ -26,7 +27,8 @@ static int init_topology(struct lineup *lineup, const struct virtual_config *run
     const unsigned ranks = cluster_ranks(run);
     lineup->run.hellos = calloc(ranks, sizeof *lineup->run.hellos);
     lineup->run.inboxes = calloc(ranks, sizeof *lineup->run.inboxes);
-    if (lineup->run.hellos == NULL || lineup->run.inboxes == NULL ||
+    lineup->run.standings = calloc(ranks, sizeof *lineup->run.standings);
+    if (lineup->run.hellos == NULL || lineup->run.inboxes == NULL || lineup->run.standings == NULL ||
         machines_group(run, lineup->run.hellos, &lineup->topology) < 0)
         return error_set(error, "out of memory for %u ranks", ranks);
     return 0;
@@ -51,7 +53,8 @@ int lineup_init(struct lineup *lineup, const struct simgrid_config *config, stru
     if (unknown != NULL)
         return error_set(error, "--backend simgrid has no %s; accepted: --backend virtual", unknown);
     if (init_topology(lineup, run, error) < 0 || machines_speeds(run, &lineup->speeds, error) < 0 ||
-        init_results(lineup, run, error) < 0 || perturbations_init(&lineup->perturbations, run, error) < 0)
+        init_results(lineup, run, error) < 0 ||
+        perturbations_init(&lineup->perturbations, run, &lineup->topology, error) < 0)
         return -1;
     own->config = run;
     own->topology = &lineup->topology;
@@ -76,6 +79,7 @@ void lineup_fini(struct lineup *lineup)
     for (unsigned i = 0; own->inboxes != NULL && i < lineup->topology.ranks; i++)
         free(own->inboxes[i].from);
     free(own->inboxes);
+    free(own->standings);
     free(own->busy_ns);
     free(own->hellos);
     free(lineup->speeds);

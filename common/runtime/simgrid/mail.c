@@ -38,6 +38,7 @@ struct mail {
     uint64_t started, arrived; /* counts */
     uint64_t alarm_ns;         /* NEVER: none is set */
     sg_actor_t alarm;          /* who gives it */
+    bool rings;                /* it is about to */
     MPI_Request alarm_request;
 };
 
@@ -54,7 +55,8 @@ static void dismiss_alarm(struct mail *mail)
 {
     if (mail->alarm == NULL)
         return;
-    sg_actor_kill(mail->alarm);
+    if (!mail->rings) /* else it may hold what others wait for, and ends at once */
+        sg_actor_kill(mail->alarm);
     sg_actor_unref(mail->alarm);
     mail->alarm = NULL;
 }
@@ -62,7 +64,7 @@ static void dismiss_alarm(struct mail *mail)
 void mail_free(struct mail *mail)
 {
     dismiss_alarm(mail);
-    if (mail->alarm_request != MPI_REQUEST_NULL) {
+    if (mail->alarm_request != MPI_REQUEST_NULL && !simulated_may_fail(mail->run)) {
         MPI_Cancel(&mail->alarm_request);
         MPI_Wait(&mail->alarm_request, MPI_STATUS_IGNORE);
     }
@@ -86,16 +88,19 @@ static int grow_inbox(struct inbox *inbox)
     return 0;
 }
 
-void net_announce(struct net *net, unsigned to, size_t bytes)
+bool net_announce(struct net *net, unsigned to, size_t bytes)
 {
     struct mail *mail = net->mail;
     double ns = mail->run->config->message_ns + mail->run->config->byte_ns * (double)bytes;
     simulated_note_busy(simulated_self(), ns);
     simulated_work(simulated_self(), ns);
+    if (!simulated_reaches(simulated_self(), to))
+        return false;
     struct inbox *inbox = &mail->run->inboxes[to];
     if (inbox->sent - inbox->taken == inbox->capacity && grow_inbox(inbox) < 0)
         simulated_give_up(mail->run, mail->rank, "out of memory for a message");
     inbox->from[inbox->sent++ % inbox->capacity] = mail->rank;
+    return true;
 }
 
 static unsigned sender_of(const struct mail *mail, uint64_t number)
@@ -194,6 +199,8 @@ static void look(struct net *net)
 bool net_has_mail(struct net *net, MPI_Status *status)
 {
     struct mail *mail = net->mail;
+    if (simulated_self()->is_gone)
+        return false;
     if (simulated_self()->computed)
         look(net);
     unsigned next = next_arrived(mail);
@@ -210,36 +217,55 @@ bool net_has_mail(struct net *net, MPI_Status *status)
 /* Another actor of the same rank, which sleeps for it. */
 static void give_alarm(int argc, char **argv)
 {
-    (void)argc;
+    struct mail *mail = NULL;
     SMPI_thread_create();
     sg_actor_sleep_until(strtod(argv[1], NULL));
-    MPI_Send(NULL, 0, MPI_BYTE, (int)strtoul(argv[2], NULL, 10), TAG_ALARM, MPI_COMM_WORLD);
+    if (argc != 3 || sscanf(argv[2], "%p", (void **)&mail) != 1)
+        return;
+    mail->rings = true;
+    MPI_Send(NULL, 0, MPI_BYTE, (int)mail->rank, TAG_ALARM, MPI_COMM_WORLD);
+}
+
+static void await_alarm(struct mail *mail)
+{
+    if (mail->alarm_request == MPI_REQUEST_NULL)
+        MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_ALARM, MPI_COMM_WORLD, &mail->alarm_request);
 }
 
 /* One that comes earlier does no harm. */
 static void set_alarm(struct mail *mail, uint64_t at_ns)
 {
-    char name[] = "alarm", at[40], rank[16];
-    char *const words[] = {name, at, rank};
+    char name[] = "alarm", at[40], whose[32];
+    char *const words[] = {name, at, whose};
     if (mail->alarm_ns <= at_ns)
         return;
     dismiss_alarm(mail);
-    if (mail->alarm_request == MPI_REQUEST_NULL)
-        MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_ALARM, MPI_COMM_WORLD, &mail->alarm_request);
+    await_alarm(mail);
     snprintf(at, sizeof at, "%a", (double)at_ns * 1e-9);
-    snprintf(rank, sizeof rank, "%u", mail->rank);
+    snprintf(whose, sizeof whose, "%p", (void *)mail);
     mail->alarm_ns = at_ns;
+    mail->rings = false;
     mail->alarm = sg_actor_init(name, sg_host_self());
     sg_actor_ref(mail->alarm);
     sg_actor_start(mail->alarm, give_alarm, 3, words);
 }
 
+/* Of another rank, which wakes this one, where its own does not ring. */
 static void hear_alarm(struct mail *mail)
 {
     mail->alarm_request = MPI_REQUEST_NULL;
+    if (mail->alarm == NULL || !mail->rings)
+        return;
     mail->alarm_ns = NEVER;
     sg_actor_unref(mail->alarm);
     mail->alarm = NULL;
+}
+
+void mail_wake(unsigned rank)
+{
+    MPI_Request request;
+    MPI_Isend(NULL, 0, MPI_BYTE, (int)rank, TAG_ALARM, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request); /* it may be computing, and never ask for it */
 }
 
 /* --- waiting --- */
@@ -313,11 +339,17 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
                bool (*poll)(void *context), void *context)
 {
     struct mail *mail = wait->net->mail;
+    struct simulated_rank *self = simulated_self();
+    uint64_t look_ns = simulated_next_look(self);
     (void)doorbell, (void)pending, (void)poll, (void)context;
-    if (until_ns <= now_ns || next_arrived(mail) < mail->receive_count)
+    until_ns = look_ns < until_ns ? look_ns : until_ns;
+    if (self->is_gone || until_ns <= now_ns || next_arrived(mail) < mail->receive_count)
         return true;
     if (until_ns != NEVER)
         set_alarm(mail, until_ns);
+    if (simulated_may_fail(mail->run))
+        await_alarm(mail);
     wait_for_any(wait->net);
+    simulated_note_end(self);
     return true;
 }

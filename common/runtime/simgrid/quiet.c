@@ -1,5 +1,5 @@
 /* What the runtime of real ranks does beside exchanging messages, and simulated ones need not do: they ring no
- * doorbells, as who waits does so in MPI, and nobody has to find out who has died. */
+ * doorbells, as who waits does so in MPI, and nobody has to find out who has died: see loss.c. */
 #include "common/runtime/simgrid/rank.h"
 
 /* All ranks share this one, to which nobody writes. */
@@ -59,12 +59,6 @@ void watch_look(struct watch *watch)
 void watch_ask(struct watch *watch, uint64_t now_ns)
 {
     (void)watch, (void)now_ns;
-}
-
-bool watch_take(struct watch *watch, unsigned *rank)
-{
-    (void)watch, (void)rank;
-    return false;
 }
 
 int pulse_init(struct pulse *pulse, const struct runtime *runtime)

@@ -36,14 +36,22 @@ static double passed_ns(const struct simulated_rank *self)
     return core_ns * simulated_speed() / self->run->flops_per_ns;
 }
 
+void simulated_execute(struct simulated_rank *self, double core_ns)
+{
+    double left_ns = self->ends_ns == NEVER ? core_ns : (double)self->ends_ns - (double)runtime_now();
+    left_ns = left_ns < core_ns ? left_ns : core_ns;
+    if (left_ns > 0)
+        smpi_execute_flops(left_ns * simulated_speed());
+    simulated_note_end(self);
+}
+
 void simulated_work(struct simulated_rank *self, double ns)
 {
     double already_ns = passed_ns(self);
     if (self->owed_ns > already_ns)
         ns += self->owed_ns - already_ns;
     self->owed_ns = 0;
-    if (ns > 0)
-        smpi_execute_flops(simulated_core_ns(self, ns) * simulated_speed());
+    simulated_execute(self, simulated_core_ns(self, ns));
 }
 
 void simulated_note_busy(struct simulated_rank *self, double ns)
@@ -105,6 +113,10 @@ static void step(void *self, const struct event *event, struct actions *actions)
     struct simulated_rank *rank = self;
     struct event now = *event;
     simulated_work(rank, 0);
+    if (rank->is_gone) {
+        actions_add(actions, &(struct action){.type = ACTION_EXIT, .exit = {.status = EXIT_STATUS_FAILED}});
+        return;
+    }
     now.now_ns = runtime_now();
     rank->owed_ns = (double)rank->run->config->service_ns;
     rank->owed_at_ns = now.now_ns;
@@ -116,7 +128,7 @@ static void step(void *self, const struct event *event, struct actions *actions)
 static uint64_t deadline(const void *self)
 {
     const struct simulated_rank *rank = self;
-    return rank->machine.deadline(rank->machine.self);
+    return rank->is_gone ? 0 : rank->machine.deadline(rank->machine.self);
 }
 
 static const char *state(const void *self)
@@ -128,7 +140,12 @@ static const char *state(const void *self)
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects)
 {
-    struct simulated_rank self = {.run = run, .rank = rank, .machine = *machine, .mail = mail_new(run, rank)};
+    struct simulated_rank self = {
+        .run = run,
+        .rank = rank,
+        .machine = *machine,
+        .mail = mail_new(run, rank),
+    };
     struct runtime runtime = {
         .rank = rank,
         .ranks = run->topology->ranks,
@@ -138,13 +155,15 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,
+        .lossy = simulated_may_fail(run), /* what a rank waits for at its end may be on its way: nothing is cancelled */
     };
     if (self.mail == NULL)
         simulated_give_up(run, rank, "out of memory");
     smpi_process_set_user_data(&self);
+    simulated_come(&self);
     const struct machine timed = {&self, step, deadline, state};
     int status = runtime_drive(&runtime, &timed, effects, NULL);
     mail_free(self.mail);
-    run->end_ns = runtime_now(); /* each rank says it, the last one last */
-    return status;
+    simulated_leave(&self);
+    return self.has_failed ? SIMULATED_FAILED : status;
 }

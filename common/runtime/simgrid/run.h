@@ -17,6 +17,12 @@ struct inbox {
     uint64_t taken; /* all up to this one are, and maybe some behind */
 };
 
+/* What a rank says of itself. */
+struct standing {
+    const void *host; /* where it is: of SimGrid */
+    bool has_left;    /* in order */
+};
+
 struct simulated_run {
     /* what the ranks are given; borrowed */
     const struct virtual_config *config; /* see struct simgrid_config */
@@ -31,7 +37,8 @@ struct simulated_run {
     void (*begun)(void *context); /* called by the first rank: SimGrid has read its files */
     void *context;
     /* of the ranks among themselves */
-    struct inbox *inboxes; /* [ranks] */
+    struct inbox *inboxes;      /* [ranks] */
+    struct standing *standings; /* [ranks] */
     /* what comes of it: by the supermaster */
     struct supermaster *supermaster; /* its machine, to be there behind the run */
     bool supermaster_is_there;       /* and to be released */

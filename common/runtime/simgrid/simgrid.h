@@ -12,7 +12,8 @@
 
 struct simgrid_config {
     /* Of it the line-up, the job, the workers' speeds and the service times; borrowed. The network and the costs are
-     * those below. Nothing fails and nothing is stored; loads are there from the start. */
+     * those below. Nothing is stored; of faults there are slowdowns and failures at a given time, and
+     * loads are there from the start. */
     const struct virtual_config *run;
     const struct platform *platform;   /* borrowed */
     const struct placement *placement; /* of the ranks; borrowed */

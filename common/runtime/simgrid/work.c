@@ -44,14 +44,13 @@ static double time_ns(const struct simulated_work *work, uint64_t first, uint64_
     return slowed_ns(work, (double)work->started_ns, core_ns * work->load);
 }
 
-/* Computes until then, if that is to come. */
-static void compute_until(const struct simulated_work *work, double at_ns)
+/* Computes until then, if that is to come, or until the rank fails. */
+static void compute_until(double at_ns)
 {
-    double left_ns = at_ns - (double)runtime_now();
-    simulated_clear(simulated_self());
-    simulated_self()->computed = true;
-    if (left_ns > 0)
-        smpi_execute_flops(left_ns * work->flops_per_ns);
+    struct simulated_rank *self = simulated_self();
+    simulated_clear(self);
+    self->computed = true;
+    simulated_execute(self, at_ns - (double)runtime_now());
 }
 
 static void probe(void *context, struct speed *speed)
@@ -72,7 +71,7 @@ static void probe(void *context, struct speed *speed)
         }
         probe_add(&probe, count, (uint64_t)sum_ns);
     }
-    compute_until(work, began_ns + (double)probe.elapsed_ns);
+    compute_until(began_ns + (double)probe.elapsed_ns);
     probe_finish(&probe, speed);
 }
 
@@ -138,18 +137,20 @@ static void finish(struct simulated_work *work, struct chunk_event *chunk)
 static enum turn advance(void *context, struct event *event)
 {
     struct simulated_work *work = context;
-    if (!work->running)
+    if (!work->running || simulated_self()->is_gone)
         return TURN_BLOCKED;
     uint64_t slice = next_slice(work);
     bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
     uint64_t next = marked ? work->mark : slice;
     double end_ns = (double)work->started_ns + time_ns(work, work->first, next), now_ns = (double)runtime_now();
     if (end_ns - now_ns > LOOK_NS) {
-        compute_until(work, now_ns + LOOK_NS);
+        compute_until(now_ns + LOOK_NS);
         return TURN_WORKED;
     }
     work->done = next;
-    compute_until(work, end_ns);
+    compute_until(end_ns);
+    if (simulated_self()->is_gone)
+        return TURN_BLOCKED;
     event->now_ns = runtime_now();
     event->type = marked ? EVENT_MARK : work->done < work->count ? EVENT_SLICE : EVENT_FINISHED;
     event->chunk.done = work->done;

@@ -64,24 +64,17 @@ static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, uns
 static bool watches(const struct virtual_cluster *cluster, unsigned watcher, unsigned rank)
 {
     const struct topology *topology = &cluster->topology;
-    unsigned w = topology_worker(topology, rank), v = topology_worker(topology, watcher);
-    if (watcher == rank)
-        return false;
-    if (rank == topology->supermaster)
-        return true;
-    if (v < topology->workers)
-        return topology->masters > 0 && topology->master_rank[topology->master_of[v]] == rank;
-    if (w == topology->workers)
-        return watcher == topology->supermaster;
-    unsigned master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster;
-    return watcher == master ||
-           (watcher == topology->supermaster && (cluster->config.watch_all || cluster->nodes[master].gone));
+    unsigned w = topology_worker(topology, rank);
+    bool masterless = cluster->config.watch_all;
+    if (w < topology->workers && topology->masters > 0)
+        masterless |= cluster->nodes[topology->master_rank[topology->master_of[w]]].gone;
+    return machines_watches(topology, watcher, rank, masterless);
 }
 
 static void tell(struct virtual_cluster *cluster, unsigned watcher, unsigned rank, uint64_t after_ns)
 {
     cluster_schedule(cluster, &(struct future){
-                                  .at_ns = after_ns + 1 + chance(cluster, watcher, rank, cluster->config.detect_ns),
+                                  .at_ns = after_ns + machines_notice_ns(&cluster->config, watcher, rank),
                                   .rank = watcher,
                                   .type = EVENT_LOST,
                                   .from = rank,

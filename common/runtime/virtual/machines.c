@@ -1,6 +1,8 @@
 /* See machines.h. */
 #include "common/runtime/virtual/machines.h"
 
+#include "common/util/random.h"
+
 #include <stdlib.h>
 
 static bool is_dependent(const struct virtual_config *config)
@@ -162,4 +164,26 @@ void machines_begin_probe(const struct virtual_config *config, const struct job 
 {
     bool in_steps = config->each > 0 && config->each < config->count;
     probe_init(probe, config->first, in_steps ? config->each : config->count, job_wants_swr(job) ? PROBE_SWR : 1);
+}
+
+/* --- losses --- */
+
+bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless)
+{
+    unsigned w = topology_worker(topology, rank), v = topology_worker(topology, watcher);
+    if (watcher == rank)
+        return false;
+    if (rank == topology->supermaster)
+        return true;
+    if (v < topology->workers)
+        return topology->masters > 0 && topology->master_rank[topology->master_of[v]] == rank;
+    if (w == topology->workers)
+        return watcher == topology->supermaster;
+    unsigned master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster;
+    return watcher == master || (watcher == topology->supermaster && masterless);
+}
+
+uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank)
+{
+    return 1 + random_at(config->fault_seed, (uint64_t)watcher << 32 | rank) % (config->detect_ns + 1);
 }

@@ -39,5 +39,12 @@ struct master_config machines_master(const struct virtual_config *config, const 
 struct worker_config machines_worker(const struct virtual_config *config, const struct job *job,
                                      const struct topology *topology, unsigned w, struct boundaries *boundaries);
 
+/* Whether `watcher` learns of the end of `rank`. `masterless`: where that is a worker, the supermaster looks after it.
+ */
+bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
+
+/* So long after the end of `rank` it learns of it. */
+uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);
+
 /* Before the first iteration is timed. */
 void machines_begin_probe(const struct virtual_config *config, const struct job *job, struct probe *probe);
