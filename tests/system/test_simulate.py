@@ -61,6 +61,17 @@ def test_results_on_their_way_take_time():
     assert not os.path.exists('out.npy')
 
 
+def test_results_of_dependent_loops_are_collected():
+    """Boundary data and results go their ways at the same time; with the results more bytes are on them, and it takes longer."""
+    for masters in (0, 2):
+        job = ['--workers', 8, '--masters', masters, '--technique', 'fac2', 'hydro', 'l=400', 'k=500']
+        without, _ = simulate(job)
+        collected, _ = simulate(['--output', 'out.npy', *job])
+        assert without['done'] == collected['done'] == 400, (masters, without['done'], collected['done'])
+        assert collected['bytes_on_wire'] - without['bytes_on_wire'] > 0.9 * 400 * 500 * 32, (without['bytes_on_wire'], collected['bytes_on_wire'])
+        assert collected['elapsed_s'] > without['elapsed_s'], (without['elapsed_s'], collected['elapsed_s'])
+
+
 def test_masters_of_many_workers_do_not_hoard():
     """A refill of more than 200 chunks comes in several messages: the time between them is no time between requests, nor is the start a round trip."""
     for workers in (2 * 150, 2 * 500):

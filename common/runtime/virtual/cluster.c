@@ -135,7 +135,8 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, const s
         memcpy(future.small, bytes, size);
     else
         future.bytes = cluster_copy(cluster, bytes, size);
-    if (message->payload == PAYLOAD_DATA && !babbles && config->imagined_bytes == 0)
+    bool is_there = config->imagined_bytes == 0 || message->type == MESSAGE_BOUNDARY;
+    if (message->payload == PAYLOAD_DATA && !babbles && is_there)
         future.data = cluster_copy(cluster, message->payload_data, message->payload_bytes);
     cluster_schedule(cluster, &future);
 }
@@ -270,8 +271,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
     cluster_step(cluster, future->rank, event, future->data);
 }
 
-/* In the place of results that there are none of: messages of few take them along. */
-static const unsigned char imagined[INLINE_MAX];
+const unsigned char cluster_imagined[INLINE_MAX];
 
 /* Results of the running chunk from `sliced` up to `done`. */
 static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
@@ -295,7 +295,7 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         event->chunk.bytes = bytes;
     }
     if (cluster->config.imagined_bytes > 0 && count > 0) {
-        event->chunk.data = imagined;
+        event->chunk.data = cluster_imagined;
         event->chunk.bytes = count * cluster->config.imagined_bytes;
     }
     if (future->type == EVENT_FINISHED && job_learns(&cluster->job))

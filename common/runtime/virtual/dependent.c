@@ -282,6 +282,9 @@ static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum ev
     if (cluster->config.collect) {
         event->chunk.data = records + sliced;
         event->chunk.bytes = count * RECORD_BYTES;
+    } else if (cluster->config.imagined_bytes > 0) {
+        event->chunk.data = cluster_imagined;
+        event->chunk.bytes = count * cluster->config.imagined_bytes;
     }
     if (type == EVENT_FINISHED && job_learns(&cluster->job))
         work_time_pieces(cluster, node, &event->chunk);
@@ -294,8 +297,8 @@ static void finish(struct virtual_cluster *cluster, unsigned rank, struct event 
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
-    uint64_t slice = cluster->config.slice_iterations, *records = pipeline->records;
-    while (cluster->config.collect && slice > 0 && node->running.count - node->running.sliced > slice && !node->gone)
+    uint64_t slice = work_slice(cluster), *records = pipeline->records;
+    while (slice > 0 && node->running.count - node->running.sliced > slice && !node->gone)
         tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
     free(take_strip(&pipeline->coming, node->running.first));
     pipeline->before = NULL;

@@ -112,6 +112,8 @@ void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
 void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
 /* A copy on the heap, or NULL and the run is out of memory. */
 void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t size);
+/* In the place of results that there are none of: messages of few take them along. */
+extern const unsigned char cluster_imagined[];
 /* A line of the trace about `rank`. */
 void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text);
 
@@ -122,6 +124,8 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
 /* Time that the worker needs from `started_ns` on for `count` iterations. */
 uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
                  uint64_t count);
+/* Iterations after which results leave; 0: all at the end. */
+uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
 void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);

@@ -137,8 +137,7 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
     return ledger->done + ranges_total(&ledger->failed) >= before;
 }
 
-/* Iterations after which results leave; 0: all at the end. */
-static uint64_t slice_of(const struct virtual_cluster *cluster)
+uint64_t work_slice(const struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
     if (config->imagined_bytes > 0)
@@ -149,7 +148,7 @@ static uint64_t slice_of(const struct virtual_cluster *cluster)
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)
 {
     struct node *node = &cluster->nodes[rank];
-    uint64_t slice = slice_of(cluster), count = action->run.count, begins_ns = cluster->now_ns + later_ns;
+    uint64_t slice = work_slice(cluster), count = action->run.count, begins_ns = cluster->now_ns + later_ns;
     if (is_dependent(cluster)) {
         dependent_begin(cluster, rank, action);
         return;
