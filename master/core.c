@@ -48,6 +48,7 @@ int master_init(struct master *master, const struct master_config *config)
         .config = *config,
         .state = MASTER_SERVING,
         .refill_round_trip_ns = 50000,
+        .refill_came_at_ns = NEVER,
         .request_gap_ns = NEVER,
     };
     const struct service_config service = {

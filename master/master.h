@@ -61,6 +61,8 @@ struct master {
     unsigned refill_first; /* the oldest, in the ring of the times at which they were asked for */
     uint64_t refill_asked_at_ns[REFILLS_OPEN_MAX];
     uint64_t refill_round_trip_ns; /* smoothed */
+    uint64_t refill_came_at_ns;    /* the latest; NEVER: there was none yet */
+    uint64_t refill_lasted_ns;     /* the one before it, until then; 0: not known */
     uint64_t request_gap_ns;       /* smoothed time between two chunks handed out */
     uint64_t gap_started_ns, gap_assigned;
     struct error problem; /* text of a PROBLEM of this step */

@@ -5,19 +5,25 @@
  * the supermaster. With one chunk handed out every `gap`, that is round_trip / gap chunks; half as many again are kept
  * to spare. A refill has one chunk for each worker, so that where chunks are shorter than the round trip several are
  * open at a time: as long as workers are kept waiting the gap is what the supply makes it, and each further refill
- * shortens it. Where the gap is so long that a round trip is below 2 % of it, the refill is asked for by the first
- * request that finds the pool empty. */
+ * shortens it.
+ *
+ * The gap tells how fast chunks go, not for how long they will. Where equal chunks end together, a master's workers ask
+ * one behind the other and then, with all of them busy, not at all for a long time: the gap within such a burst is no
+ * rate at which the master must be supplied. How long a refill lasts is what counts then, since in that time each
+ * worker asks about once. Where that is so long that a round trip is below 2 % of it, the next refill is asked for by
+ * the first request that finds the pool empty: a worker that waits then loses no more than that. */
 #include "master/core.h"
 
-/* A round trip below 1/50 of the gap between two requests is not worth holding chunks back for. */
-#define GAP_OVER_ROUND_TRIP 50
+/* A round trip below 1/50 of the time that a refill lasts is not worth holding chunks back for. */
+#define REFILL_OVER_ROUND_TRIP 50
 
 /* Chunks that are to be here or on their way; no more than the open refills can bring. */
 static uint64_t low_water_mark(const struct master *master)
 {
     uint64_t most = (uint64_t)REFILLS_OPEN_MAX * master->service.worker_count;
     uint64_t gap = master->request_gap_ns > 0 ? master->request_gap_ns : 1;
-    if (master->request_gap_ns == NEVER || gap / GAP_OVER_ROUND_TRIP >= master->refill_round_trip_ns)
+    bool is_lasting = master->refill_lasted_ns / REFILL_OVER_ROUND_TRIP >= master->refill_round_trip_ns;
+    if (is_lasting || master->request_gap_ns == NEVER)
         return 0;
     uint64_t mark = master->refill_round_trip_ns * 3 / 2 / gap;
     return mark < most ? mark : most;
@@ -66,6 +72,13 @@ static void measure_round_trip(struct master *master, uint64_t now_ns)
         master->refill_round_trip_ns = (7 * master->refill_round_trip_ns + (now_ns - asked_at_ns)) / 8;
 }
 
+/* The refill before this one has lasted until now; of the first it is not known. */
+static void measure_lasting(struct master *master, uint64_t now_ns)
+{
+    master->refill_lasted_ns = master->refill_came_at_ns != NEVER ? now_ns - master->refill_came_at_ns : 0;
+    master->refill_came_at_ns = now_ns;
+}
+
 static bool put(struct master *master, unsigned w, const struct chunk_record *chunk)
 {
     const struct range range = {chunk->first, chunk->count};
@@ -96,6 +109,7 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
         master->refill_parked = service->exhausted = true;
     } else if (!message->refill.more) {
         measure_round_trip(master, now_ns);
+        measure_lasting(master, now_ns);
         master->refill_first = (master->refill_first + 1) % REFILLS_OPEN_MAX;
         master->refills_open--;
         master->refill_parked = service->exhausted = false;

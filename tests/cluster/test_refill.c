@@ -1,0 +1,178 @@
+/* When a master asks for its next refill: ahead of need where the supermaster is far for its chunks, and only then,
+ * since what is in its pool is out of reach for the workers of others. */
+#include "common/runtime/virtual/cluster.h"
+#include "master/master.h"
+#include "proto/record.h"
+#include "tests/lib/suite.h"
+
+enum { WORKERS = 200 };
+
+/* --- one master by hand --- */
+
+static struct actions actions;
+static struct master master;
+static unsigned ranks[WORKERS];
+static uint64_t next_iteration;
+
+static void start_master(void)
+{
+    ck_assert_int_eq(actions_init(&actions, 8), 0);
+    for (unsigned w = 0; w < WORKERS; w++)
+        ranks[w] = 10 + w;
+    const struct master_config config = {.rank = 1, .ranks = ranks, .workers = WORKERS};
+    ck_assert_int_eq(master_init(&master, &config), 0);
+}
+
+static void end_master(void)
+{
+    master_fini(&master);
+    actions_fini(&actions);
+}
+
+/* Whether the step asks for a refill. */
+static bool step(unsigned from, uint64_t now_ns, const struct message *message)
+{
+    actions_clear(&actions);
+    master_step(&master, &(struct event){.type = EVENT_MESSAGE, .now_ns = now_ns, .from = from, .message = message},
+                &actions);
+    bool asks = false;
+    for (size_t i = 0; i < actions.length; i++)
+        asks |= actions.items[i].type == ACTION_SEND && actions.items[i].send.message.type == MESSAGE_REPORT &&
+                actions.items[i].send.message.report.refill;
+    return asks;
+}
+
+/* The worker asks for its next chunk, and has finished the one before where there was one. */
+static bool ask(unsigned w, uint32_t finished, uint64_t now_ns)
+{
+    return step(ranks[w], now_ns,
+                &(struct message){.type = MESSAGE_REQUEST,
+                                  .request = {.chunk = finished, .asks = 1, .done = finished > 0, .compute_ns = 1}});
+}
+
+/* One chunk for each worker. */
+static bool refill(uint64_t now_ns)
+{
+    static unsigned char records[WORKERS * CHUNK_RECORD_BYTES];
+    for (unsigned w = 0; w < WORKERS; w++, next_iteration += 10)
+        chunk_record_put(records, w, &(struct chunk_record){next_iteration, 10, ranks[w]});
+    return step(0, now_ns, &(struct message){.type = MESSAGE_REFILL, .records = records, .record_count = WORKERS});
+}
+
+/* All workers ask one behind the other, `gap_ns` apart, from `now_ns` on; what the first one's request is asked for
+ * comes `way_ns` later. Returns how many refills were asked for. */
+static unsigned round_of_requests(uint32_t finished, uint64_t now_ns, uint64_t gap_ns, uint64_t way_ns)
+{
+    unsigned asked = 0;
+    uint64_t due_ns = NEVER;
+    for (unsigned w = 0; w < WORKERS; w++, now_ns += gap_ns) {
+        if (due_ns <= now_ns) {
+            asked += refill(due_ns);
+            due_ns = NEVER;
+        }
+        if (ask(w, finished, now_ns)) {
+            asked++;
+            due_ns = due_ns == NEVER ? now_ns + way_ns : due_ns;
+        }
+    }
+    return due_ns == NEVER ? asked : asked + refill(due_ns);
+}
+
+START_TEST(a_burst_of_equal_chunks_is_no_rate)
+{
+    start_master();
+    unsigned asked = round_of_requests(0, 1000000, 100, 50000);
+    ck_assert_uint_eq(asked, 1);
+    for (uint32_t chunk = 1; chunk < 6; chunk++) { /* of 10 ms each, that end 10 us apart */
+        asked = round_of_requests(chunk, 1000000 + chunk * 10000000ull, 10000, 50000);
+        ck_assert_msg(asked == 1, "%u refills for chunk %u of each worker", asked, chunk);
+    }
+    end_master();
+}
+END_TEST
+
+/* A worker takes 2 ms for a chunk, and a way to the supermaster 50 us: the pool must not run dry meanwhile. */
+START_TEST(a_pool_is_refilled_ahead_where_the_supermaster_is_far)
+{
+    unsigned dry = 0, refills = 0;
+    uint64_t due_ns = NEVER, now_ns = 1000000;
+    start_master();
+    for (uint32_t i = 0; i < 20 * WORKERS; i++, now_ns += 10000) {
+        if (due_ns <= now_ns) {
+            ck_assert(!refill(due_ns));
+            due_ns = NEVER;
+            refills++;
+        }
+        if (ask(i % WORKERS, i / WORKERS, now_ns)) {
+            ck_assert_uint_eq(due_ns, NEVER); /* one at a time is enough */
+            due_ns = now_ns + 50000;
+        }
+        dry += i > 4 * WORKERS && master.service.asks_waiting > 0;
+    }
+    ck_assert_uint_ge(refills, 19);
+    ck_assert_uint_eq(dry, 0);
+    end_master();
+}
+END_TEST
+
+/* --- all of them together --- */
+
+enum { CHUNK = 20, ALL = 1024, EIGHTH = ALL * CHUNK / 8 };
+
+/* Of two chunks for each of ALL workers the first ones are equal within a master, of eight, and shorter in the first
+ * masters, so that these ask for their second refill, and wish for a third, before the others. */
+static double cost_ns(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration < 8 * EIGHTH ? 1e6 * (double)(1 + iteration / EIGHTH) : 1e7;
+}
+
+static uint64_t elapsed_ns(unsigned masters, const char *technique, uint64_t count)
+{
+    struct error error;
+    const struct virtual_config config = {
+        .masters = masters,
+        .workers = ALL,
+        .nodes = 1,
+        .technique = technique,
+        .min_chunk = 1,
+        .count = count,
+        .latency_ns = 2000,
+        .service_ns = 500,
+        .ask_ahead = ASK_AHEAD_OFF,
+        .cost_ns = cost_ns,
+    };
+    struct virtual_cluster *cluster = virtual_new(&config, &error);
+    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+    struct virtual_result result = virtual_run(cluster);
+    ck_assert_int_eq(result.status, 0);
+    uint64_t elapsed = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
+    virtual_free(cluster);
+    return elapsed;
+}
+
+/* Whoever took three refills of the eight or sixteen would leave another with one, and the loop would take three
+ * chunks' time. */
+START_TEST(masters_share_equal_chunks)
+{
+    const char *const techniques[] = {"css:chunk=20", "dtss:first=20,last=20"};
+    for (unsigned t = 0; t < 2; t++)
+        for (unsigned masters = 2; masters <= 8; masters *= 2) {
+            uint64_t central = elapsed_ns(0, techniques[t], 2 * ALL * CHUNK);
+            uint64_t hierarchical = elapsed_ns(masters, techniques[t], 2 * ALL * CHUNK);
+            ck_assert_msg((double)hierarchical < 1.05 * (double)central, "%s, %u masters: %llu ns, without %llu",
+                          techniques[t], masters, (unsigned long long)hierarchical, (unsigned long long)central);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("refill");
+    TCase *all = tcase_create("all");
+    tcase_add_test(all, a_burst_of_equal_chunks_is_no_rate);
+    tcase_add_test(all, a_pool_is_refilled_ahead_where_the_supermaster_is_far);
+    tcase_add_test(all, masters_share_equal_chunks);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
