@@ -59,7 +59,7 @@ static const struct {
     {"node latency=1 bandwidth=1GB/s\n",
      "line 1: latency=1: accepted: a time with its unit, ns, us, ms or s, up to 60s"},
     {"node latency=1us bandwidth=0GB/s\n",
-     "line 1: bandwidth=0GB/s: accepted: a number above 0 with its unit, kB/s, MB/s or GB/s"},
+     "line 1: bandwidth=0GB/s: accepted: a number with its unit, kB/s, MB/s or GB/s, from 1kB/s to 1e9GB/s"},
     {"node latency=1us\n", "line 1: node: bandwidth= is missing"},
     {"service event=fast\n", "line 1: event=fast: accepted: a time with its unit, ns, us, ms or s, up to 60s"},
     {"<platform version=\"4.1\">\n",
