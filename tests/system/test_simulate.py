@@ -139,7 +139,7 @@ def test_each_draws_each_iteration_once():
     """Whatever the way to the counters, and whether the chunk follows from the step or from the rest, weighted or not."""
     for mode in DCA:
         for technique in (['static'], ['tss'], ['fac2'], ['wf'], ['dtss'], ['dfss'], ['gss', '--weighting', 'power']):
-            for workers in (2, 7, 300):
+            for workers in (1, 2, 7, 300):
                 figures, _ = simulate(['--workers', workers, '--dca', mode, '--platform', 'two-speeds:cores=8', '--technique', *technique, '--costs', 'uniform:mean=20',
                                        'synthetic', 'iterations=12345'])
                 assert sum(worker['iterations'] for worker in figures['worker_stats']) == 12345, (mode, technique, workers)

@@ -134,6 +134,22 @@ def test_simulated_beside_measured():
     assert sum(line.startswith('hdss simulate --platform cluster ') for line in lines) == 4 and len(lines) == 8, lines
 
 
+def test_workers_alone_are_simulated():
+    """All topologies in one table; where a worker draws from the queue of its node, the option is for these runs alone."""
+    write('alone.study', 'kernel = synthetic iterations=2000 mean=100\ntechnique = fac2\nworkers = 1 8\nmasters = 1\nbackend = simulate\n'
+          'topology = central hierarchical dca-rma dca-rma:atomics=2 dca-two-sided dca-node\ndelay = none calculation:100\nheat = none\n')
+    result = study('alone.study')
+    assert result.status == 0 and '24 of 24 runs are done, 0 failed' in result.out, str(result)
+    assert {row['topology'] for row in rows('alone.csv')} == {'central', 'hierarchical', 'dca-rma', 'dca-rma:atomics=2', 'dca-two-sided', 'dca-node'}
+    os.mkdir('other')
+    lines = study('--dry-run', '--folder', 'other', 'alone.study').out.splitlines()
+    assert sum('hdss simulate' in line and ' --dca node ' in line and '--masters' not in line for line in lines) == 4, lines
+    write('queue.study', 'kernel = synthetic iterations=2000 mean=100\nworkers = 8\nbackend = simulate\ntopology = dca-node\ntechnique = static\n'
+          'options = --node-technique ss\n')
+    result = study('queue.study')
+    assert result.status == 0 and rows('queue.csv')[0]['chunks'] == '2000', (str(result), rows('queue.csv'))
+
+
 def test_what_is_simulated_can_be_ended():
     write('long.study', 'kernel = synthetic iterations=1e9 mean=1\ntechnique = ss\nworkers = 2\nbackend = simulate\ntimeout = 1\nheat = none\n')
     result = study('long.study')

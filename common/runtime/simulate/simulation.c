@@ -432,10 +432,6 @@ static int check_job(const struct simulation *simulation, struct error *error)
         return -1;
     if (simulation->flat && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
-    if (simulation->flat && simulation->backend != SIMULATION_VIRTUAL)
-        return error_set(error, "--dca: simulated by the backend virtual only");
-    if (simulation->flat && simulation->workers < 2)
-        return error_set(error, "--workers 1: accepted with --dca: from 2");
     if (check_virtual(simulation, error) < 0)
         return -1;
     if (simulation->masters > simulation->workers)
@@ -448,7 +444,10 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
 {
     *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
     worker_options_init(&simulation->drawing);
-    return read_words(simulation, argc, argv, error);
+    int result = read_words(simulation, argc, argv, error);
+    if (result == 0 && simulation->flat && simulation->backend != SIMULATION_VIRTUAL)
+        return error_set(error, "--dca: simulated by the backend virtual only");
+    return result;
 }
 
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)

@@ -515,21 +515,52 @@ bool study_simulates(const struct study *study)
     return words_contain(&study->values[AXIS_BACKEND], BACKEND_SIMULATE);
 }
 
-/* What is real has no platform, and what is simulated no launch of workers alone. */
+static const char *first_flat(const struct study *study)
+{
+    const struct words *masters = &study->values[AXIS_MASTERS];
+    for (unsigned i = 0; i < masters->count; i++)
+        if (is_flat(masters->items[i]))
+            return masters->items[i];
+    return NULL;
+}
+
+static int refuse_value(struct reader *reader, int axis, const char *value, const char *why, struct error *error)
+{
+    reader->line = reader->study->line[axis];
+    return error_set(error, "%s = %.200s cannot be simulated%s", study_axes[axis].name, value, why);
+}
+
+/* A simulated worker computes by itself, and one that draws its own chunks knows nothing of loads. */
+static int check_simulated_axes(struct reader *reader, struct error *error)
+{
+    const struct study *study = reader->study;
+    const struct words *threads = &study->values[AXIS_THREADS], *loads = &study->values[AXIS_LOAD];
+    const char *flat = first_flat(study);
+    char why[80];
+    for (unsigned i = 0; i < threads->count; i++)
+        if (strcmp(threads->items[i], "1") != 0)
+            return refuse_value(reader, AXIS_THREADS, threads->items[i], ": accepted is 1", error);
+    snprintf(why, sizeof why, " with the topology %.40s", flat != NULL ? flat : "");
+    if (flat != NULL && words_contain(&study->values[AXIS_WEIGHTING], "acp"))
+        return refuse_value(reader, AXIS_WEIGHTING, "acp", why, error);
+    for (unsigned i = 0; flat != NULL && i < loads->count; i++)
+        if (strcmp(loads->items[i], "none") != 0)
+            return refuse_value(reader, AXIS_LOAD, loads->items[i], why, error);
+    return 0;
+}
+
+/* What is real has no platform, and not all can be simulated. */
 static int check_machines(struct reader *reader, struct error *error)
 {
     const struct study *study = reader->study;
-    const struct words *masters = &study->values[AXIS_MASTERS];
     bool is_real = words_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN);
     reader->line = study->line[AXIS_PLATFORM];
     if (reader->line != 0 && !study_simulates(study))
         return error_set(error, "platform needs a line backend = simulate");
     if (study_varies(study, AXIS_PLATFORM) && is_real)
         return error_set(error, "several platforms are accepted only where all is simulated");
-    reader->line = reader->topologies_line;
-    for (unsigned i = 0; i < masters->count && study_simulates(study); i++)
-        if (is_flat(masters->items[i]))
-            return error_set(error, "the topology %s cannot be simulated", masters->items[i]);
+    if (study_simulates(study) && check_simulated_axes(reader, error) < 0)
+        return -1;
     reader->line = 0;
     return 0;
 }
@@ -700,12 +731,24 @@ static int check_simulation(const struct study *study, const struct words *optio
     return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
 }
 
-/* With as many ranks as there are to be; the last of the numbers, which are sorted, is the greatest. */
+static void add_topology(struct words *options, const char *masters)
+{
+    if (is_flat(masters))
+        words_add_format(options, "--dca=%s", masters + strlen(DCA_PREFIX));
+    else
+        words_add_format(options, "--masters=%s", masters);
+}
+
+/* With as many ranks as there are to be. The last of the numbers, which are sorted, is the greatest; flat launches,
+ * which have the fewest ranks, stand behind the numbers of masters. */
 static int check_platform(const struct study *study, const char *platform, struct error *why)
 {
     const struct words *masters = &study->values[AXIS_MASTERS], *workers = &study->values[AXIS_WORKERS];
     struct words options = {0};
-    words_add_format(&options, "--masters=%s", masters->items[masters->count - 1]);
+    unsigned last = masters->count - 1;
+    while (last > 0 && is_flat(masters->items[last]))
+        last--;
+    add_topology(&options, masters->items[last]);
     words_add_format(&options, "--workers=%s", workers->items[workers->count - 1]);
     if (strcmp(platform, PLATFORM_NONE) != 0)
         words_add_format(&options, "--platform=%s", platform);
@@ -714,18 +757,34 @@ static int check_platform(const struct study *study, const char *platform, struc
     return result;
 }
 
+/* The kernel, and then with the options of the study: led by a supermaster, or by workers alone. */
+static int check_topology(const struct study *study, const char *name, const char *masters, unsigned kernel,
+                          struct error *error)
+{
+    struct words options = {0};
+    struct error why;
+    unsigned line = study->kernel_line[kernel];
+    if (is_flat(masters))
+        add_topology(&options, masters);
+    int result = check_simulation(study, &options, kernel, &why);
+    if (result == 0) {
+        line = study->options_line;
+        words_add_all(&options, &study->options);
+        result = check_simulation(study, &options, kernel, &why);
+    }
+    words_fini(&options);
+    return result < 0 ? locate(name, line, &why, error) : 0;
+}
+
 static int check_simulations(const struct study *study, const char *name, struct error *error)
 {
-    static const struct words none;
-    const struct words *platforms = &study->values[AXIS_PLATFORM];
+    const struct words *platforms = &study->values[AXIS_PLATFORM], *masters = &study->values[AXIS_MASTERS];
     unsigned line = study->line[AXIS_PLATFORM];
     struct error why;
-    for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++) {
-        if (check_simulation(study, &none, i, &why) < 0)
-            return locate(name, study->kernel_line[i], &why, error);
-        if (check_simulation(study, &study->options, i, &why) < 0)
-            return locate(name, study->options_line, &why, error);
-    }
+    for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++)
+        for (unsigned k = 0; k < masters->count; k++)
+            if ((k == 0 || is_flat(masters->items[k])) && check_topology(study, name, masters->items[k], i, error) < 0)
+                return -1;
     for (unsigned i = 0; i < platforms->count; i++)
         if (check_platform(study, platforms->items[i], &why) < 0)
             return locate(name, line > 0 ? line : study->line[AXIS_WORKERS], &why, error);

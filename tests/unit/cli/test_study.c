@@ -100,7 +100,9 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nbackend = simulat\n", "line 3", "mpirun, simulate"},
         {LOOP "workers = 2\nplatform = cluster\n", "line 3", "backend = simulate"},
         {LOOP "workers = 2\nplatform = cluster ranger\nbackend = mpirun simulate\n", "line 3", "several platforms"},
-        {LOOP "workers = 2\nbackend = simulate\ntopology = central dca-rma\n", "line 4", "dca-rma"},
+        {LOOP "workers = 2\nbackend = simulate\nthreads = 1 2\n", "line 4", "threads = 2 cannot be simulated"},
+        {LOOP "workers = 2\nweighting = acp\nbackend = simulate\ntopology = dca-node central\n", "line 3", "acp"},
+        {LOOP "workers = 2\nbackend = simulate mpirun\nload = 0,1\ntopology = central dca-rma\n", "line 4", "dca-rma"},
         {LOOP "workers = 2\ntopology = ring\n", "line 3", "dca-rma"},
         {LOOP "workers = 2\nmasters = 0\ntopology = hierarchical\n", "line 4", "masters"},
         {LOOP "workers = 2\noptions = --technique gss\n", "line 3", "--technique"},
@@ -166,6 +168,11 @@ START_TEST(kernels_and_options_are_checked_where_they_stand)
         {LOOP "workers = 9\nbackend = simulate\nplatform = cluster:nodes=1,cores=4\n", "line 4", "10 ranks"},
         {LOOP "backend = simulate\nworkers = 1e6\nmasters = 0 100000\n", "line 3", "1100001 ranks"},
         {LOOP "workers = 2\nbackend = simulate\noptions = --fail-nodes soon\n", "line 4", "soon"},
+        {LOOP "workers = 2\nbackend = simulate\ntopology = central dca-rma\noptions = --backend simgrid\n", "line 5",
+         "--dca"},
+        {LOOP "workers = 5\nbackend = simulate\ntopology = dca-rma\nplatform = cluster:nodes=1,cores=4\n", "line 5",
+         "5 ranks"},
+        {LOOP "kernel = hydro\nworkers = 2\nbackend = simulate\ntopology = dca-two-sided\n", "line 2", "hydro"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct study study;
