@@ -40,13 +40,15 @@ static bool wants_refill(const struct master *master)
 }
 
 /* Smooths the time between two chunks handed out, over every 8 of them or more. What comes between two messages of one
- * refill is no such time. */
+ * refill is no such time, nor is that between the first chunks of the workers, which come when their ranks have
+ * started, perhaps all at once; and requests that have waited together are one with what was before them. */
 static void measure_gap(struct master *master, uint64_t now_ns)
 {
     uint64_t assigned = master->service.assigned - master->gap_assigned;
-    if (master->refill_arriving || assigned == 0 || (assigned < master->service.worker_count && assigned < 8))
+    if (master->refill_arriving || assigned == 0 || (assigned < master->service.worker_count && assigned < 8) ||
+        now_ns == master->gap_started_ns)
         return;
-    if (master->gap_started_ns > 0) {
+    if (master->gap_assigned >= master->service.worker_count) {
         uint64_t gap = (now_ns - master->gap_started_ns) / assigned;
         master->request_gap_ns = master->request_gap_ns == NEVER ? gap : (3 * master->request_gap_ns + gap) / 4;
     }

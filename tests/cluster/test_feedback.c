@@ -435,6 +435,25 @@ static void ask_for_refill(unsigned master_rank)
     give_supermaster(master_rank, &(struct message){.type = MESSAGE_REPORT, .report = {.refill = true}});
 }
 
+/* The first refill is here before the workers are, which then come all at once: as often none will ask again. */
+START_TEST(a_master_does_not_hoard_for_workers_that_begin_together)
+{
+    enum { WORKERS = 24 };
+    start_master(WORKERS, false);
+    ask_master(0);
+    ck_assert(sent(MESSAGE_REPORT)->report.refill);
+    refill(WORKERS);
+    for (unsigned w = 1; w < WORKERS; w++) {
+        ask_master(w);
+        sent(MESSAGE_ASSIGN);
+        ck_assert_uint_eq(actions.length, 1); /* and no report that asks for more */
+    }
+    finish(0, 1, 100, 0, 1);
+    ck_assert(sent(MESSAGE_REPORT)->report.refill);
+    master_fini(&master);
+}
+END_TEST
+
 START_TEST(several_refills_may_be_open_after_the_first)
 {
     start_supermaster("css:chunk=10");
@@ -471,6 +490,7 @@ int main(void)
     tcase_add_test(all, a_master_is_silent_where_nobody_learns);
     tcase_add_test(all, all_that_was_measured_reaches_the_technique);
     tcase_add_test(all, feedback_that_cannot_be_loses_the_master);
+    tcase_add_test(all, a_master_does_not_hoard_for_workers_that_begin_together);
     tcase_add_test(all, several_refills_may_be_open_after_the_first);
     suite_add_tcase(suite, all);
     return suite_run(suite);
