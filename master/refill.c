@@ -17,10 +17,15 @@
 /* A round trip below 1/50 of the time that a refill lasts is not worth holding chunks back for. */
 #define REFILL_OVER_ROUND_TRIP 50
 
+static uint64_t refill_size(const struct master *master)
+{
+    return (uint64_t)master->service.worker_count * master->config.refill_chunks;
+}
+
 /* Chunks that are to be here or on their way; no more than the open refills can bring. */
 static uint64_t low_water_mark(const struct master *master)
 {
-    uint64_t most = (uint64_t)REFILLS_OPEN_MAX * master->service.worker_count;
+    uint64_t most = REFILLS_OPEN_MAX * refill_size(master);
     uint64_t gap = master->request_gap_ns > 0 ? master->request_gap_ns : 1;
     bool is_lasting = master->refill_lasted_ns / REFILL_OVER_ROUND_TRIP >= master->refill_round_trip_ns;
     if (is_lasting || master->request_gap_ns == NEVER)
@@ -32,7 +37,7 @@ static uint64_t low_water_mark(const struct master *master)
 static bool wants_refill(const struct master *master)
 {
     const struct service *service = &master->service;
-    uint64_t have = service->pool.count + (uint64_t)master->refills_open * service->worker_count;
+    uint64_t have = service->pool.count + master->refills_open * refill_size(master);
     if (master->refill_parked || master->refills_open == REFILLS_OPEN_MAX)
         return false;
     uint64_t mark = low_water_mark(master);

@@ -72,6 +72,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
         .round_trip_s = supermaster->measured.round_trip_s,
         .ask_ahead = config->ask_ahead,
         .min_chunk = config->min_chunk,
+        .refill_chunks = config->refill_chunks,
         .weighting = config->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE,
         .swr = supermaster->measured.swr,
     };

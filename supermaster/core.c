@@ -105,7 +105,8 @@ static int allocate(struct supermaster *supermaster)
     if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0)
         return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
-        supermaster->refill_records[m] = malloc((size_t)(topology_count(topology, m) + 1) * CHUNK_RECORD_BYTES);
+        supermaster->refill_records[m] =
+            malloc((size_t)(supermaster_refill_size(supermaster, m) + 1) * CHUNK_RECORD_BYTES);
         if (supermaster->refill_records[m] == NULL)
             return -1;
     }
@@ -155,6 +156,8 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
     };
     if (config->distance > supermaster->config.min_chunk)
         supermaster->config.min_chunk = config->distance;
+    if (config->refill_chunks == 0)
+        supermaster->config.refill_chunks = 1;
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
         supermaster_steps_init(supermaster) < 0) {

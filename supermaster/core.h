@@ -66,6 +66,11 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
 void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const struct range *range);
 /* Returns how many chunks it has. `place`: those that this step has sent the master before, whose records are borrowed;
  * there must be room for more. */
+/* Chunks in a refill of master `m`, where there are so many. */
+static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
+{
+    return topology_count(supermaster->config.topology, m) * supermaster->config.refill_chunks;
+}
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
 /* Takes the final figures of a worker; those of a rank that is none are dropped. */
 void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record);

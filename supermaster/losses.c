@@ -298,7 +298,7 @@ static bool nobody_is_left(const struct supermaster *supermaster)
 /* Serves the master's parked refills, all in one step: their records need room beside one another. */
 static void serve_master(struct supermaster *supermaster, unsigned m)
 {
-    size_t most = (size_t)supermaster->refills_parked[m] * topology_count(supermaster->config.topology, m) + 1;
+    size_t most = (size_t)supermaster->refills_parked[m] * supermaster_refill_size(supermaster, m) + 1;
     unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
     if (grown == NULL) {
         fail_without_memory(supermaster);

@@ -34,17 +34,19 @@ static void receive_neighbour(struct supermaster *supermaster, const struct mess
         actions_send(supermaster->actions, supermaster->config.topology->master_rank[before], message);
 }
 
-/* The oldest refill that is parked: one chunk for each worker of the master, weighted by that worker's power. */
+/* The oldest refill that is parked: one chunk for each worker of the master, weighted by that worker's power, or as
+ * many times that as is wanted. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned char *records = supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
-    unsigned chunks = 0, sent = 0;
+    unsigned chunks = 0, sent = 0, next = 0, served = topology_count(topology, m);
     bool losses = supermaster->losses.workers_lost > 0;
     supermaster_note_grant(supermaster, m);
-    for (unsigned i = 0; i < topology_count(topology, m); i++) {
-        unsigned w = topology->served[topology_first(topology, m) + i];
+    for (unsigned left = supermaster_refill_size(supermaster, m); left > 0; left--) {
+        unsigned w = topology->served[topology_first(topology, m) + next];
         struct range range;
+        next = next + 1 < served ? next + 1 : 0;
         if (losses && supermaster->losses.worker[w] == FATE_LOST)
             continue;
         if (!supermaster_cut(supermaster, m, w, &range))

@@ -31,9 +31,9 @@ struct options flat_options_all(void)
 /* Options of a job that are for the other topologies. */
 static int refuse(const struct option_row *row, struct error *error)
 {
-    static const char *const names[] = {"group-by", "ask-ahead",        "retries",     "resume",
-                                        "journal",  "durability",       "drain-time",  "sync-points",
-                                        "threads",  "thread-technique", "record-costs"};
+    static const char *const names[] = {"group-by", "ask-ahead",        "retries",      "resume",
+                                        "journal",  "durability",       "drain-time",   "sync-points",
+                                        "threads",  "thread-technique", "record-costs", "refill-chunks"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(row->name, names[i]) == 0)
             return error_set(error, "--%s is for launches with a supermaster, not for --dca", row->name);

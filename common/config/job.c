@@ -51,6 +51,16 @@ static int take_min_chunk(void *target, const char *value, struct error *error)
     return 0;
 }
 
+static int take_refill_chunks(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    uint64_t chunks;
+    if (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > JOB_REFILL_CHUNKS_MAX)
+        return -1;
+    ((struct job *)target)->refill_chunks = (unsigned)chunks;
+    return 0;
+}
+
 static int take_iterations(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -268,6 +278,10 @@ static const struct option_row scheduling[] = {
      take_weighting},
     {"min-chunk", 0, "K", "an integer from 1 to 2^63", "no chunk but the last has fewer iterations (default 1)",
      take_min_chunk},
+    {"refill-chunks", 0, "K", "an integer from 1 to 64",
+     "with masters: a refill brings so many chunks for each worker; more than one where the supermaster is far and "
+     "chunks are short and of one size (default 1)",
+     take_refill_chunks},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0", "run only this part of the loop (default all)",
      take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
@@ -391,6 +405,7 @@ char *job_help_text(void)
 void job_init(struct job *job)
 {
     *job = (struct job){.min_chunk = 1,
+                        .refill_chunks = 1,
                         .threads = 1,
                         .count = UINT64_MAX,
                         .retries = JOB_RETRIES,

@@ -24,6 +24,7 @@
 #define JOB_THREADS_MAX       1024
 #define JOB_SYNC_POINTS       3      /* for each worker, unless --sync-points says another */
 #define JOB_THREAD_TECHNIQUE  "fac2" /* unless --thread-technique says another */
+#define JOB_REFILL_CHUNKS_MAX 64     /* for each worker, in one refill */
 #define JOB_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 
 enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
@@ -39,6 +40,7 @@ struct job {
     bool technique_auto; /* `auto`: to be chosen for the loop; `technique` is then the default */
     enum sched_weighting weighting;
     uint64_t min_chunk;
+    unsigned refill_chunks; /* for each worker, 1 .. JOB_REFILL_CHUNKS_MAX */
     enum job_group_by group_by;
     enum job_ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */

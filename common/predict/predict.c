@@ -131,6 +131,12 @@ static unsigned served_count(const struct simulation *simulation, unsigned m)
     return simulation->first_served[m + 1] - simulation->first_served[m];
 }
 
+static unsigned refill_size(const struct simulation *simulation, unsigned m)
+{
+    unsigned each = simulation->loop->refill_chunks;
+    return served_count(simulation, m) * (each > 0 ? each : 1);
+}
+
 static int allocate(struct simulation *simulation)
 {
     unsigned workers = simulation->loop->workers;
@@ -146,7 +152,7 @@ static int allocate(struct simulation *simulation)
         return -1;
     sort_workers(simulation);
     for (unsigned m = 0; m < simulation->handler_count; m++)
-        if (pool_init(&simulation->handlers[m].pool, workers, served_count(simulation, m) + 1) < 0)
+        if (pool_init(&simulation->handlers[m].pool, workers, refill_size(simulation, m) + 1) < 0)
             return -1;
     return 0;
 }
@@ -237,7 +243,7 @@ static bool cut(struct simulation *simulation, struct handler *handler, unsigned
     return range.count > 0 && pool_put(&handler->pool, w, range);
 }
 
-/* One chunk for each worker of the master; in the central topology one for who asks. */
+/* One chunk for each worker of the master, or several; in the central topology one for who asks. */
 static void refill(struct simulation *simulation, unsigned m, unsigned w)
 {
     struct handler *handler = &simulation->handlers[m];
@@ -246,8 +252,8 @@ static void refill(struct simulation *simulation, unsigned m, unsigned w)
         return;
     }
     const unsigned *served = simulation->served + simulation->first_served[m];
-    for (unsigned i = 0; i < served_count(simulation, m); i++)
-        if (!cut(simulation, handler, served[i]))
+    for (unsigned i = 0; i < refill_size(simulation, m); i++)
+        if (!cut(simulation, handler, served[i % served_count(simulation, m)]))
             break;
 }
 

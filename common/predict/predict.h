@@ -27,6 +27,7 @@ struct predict_loop {
     double clients;      /* workers that each simulated one stands for where messages are handled; 0 is taken as 1 */
     bool ask_ahead;      /* the next chunk is asked for before the running one ends */
     uint64_t min_chunk;
+    unsigned refill_chunks; /* for each worker, in one refill; 0 is taken as 1 */
     enum sched_weighting weighting;
     double swr; /* as in sched_config */
 };

@@ -115,7 +115,36 @@ START_TEST(a_pool_is_refilled_ahead_where_the_supermaster_is_far)
 }
 END_TEST
 
+/* A refill of three chunks for each worker is asked for once in three rounds. */
+START_TEST(a_refill_may_bring_several_chunks)
+{
+    static unsigned char records[3 * 4 * CHUNK_RECORD_BYTES];
+    const struct master_config config = {.rank = 1, .ranks = ranks, .workers = 4, .refill_chunks = 3};
+    unsigned asked = 0;
+    start_master();
+    master_fini(&master);
+    ck_assert_int_eq(master_init(&master, &config), 0);
+    for (uint32_t i = 0; i < 4 * 9; i++)
+        if (ask(i % 4, i / 4, 1000000 + i * 10000000ull)) {
+            asked++;
+            for (unsigned k = 0; k < 12; k++, next_iteration += 10)
+                chunk_record_put(records, k, &(struct chunk_record){next_iteration, 10, ranks[k % 4]});
+            step(0, 1000000 + i * 10000000ull + 50000,
+                 &(struct message){.type = MESSAGE_REFILL, .records = records, .record_count = 12});
+        }
+    ck_assert_uint_eq(asked, 3);
+    ck_assert_uint_eq(master.service.assigned, 36);
+    end_master();
+}
+END_TEST
+
 /* --- all of them together --- */
+
+static double hundred_us(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 1e5;
+}
 
 enum { CHUNK = 20, ALL = 1024, EIGHTH = ALL * CHUNK / 8 };
 
@@ -151,6 +180,40 @@ static uint64_t elapsed_ns(unsigned masters, const char *technique, uint64_t cou
     return elapsed;
 }
 
+/* 64 single iterations of 100 us each for the refills that are open are over in 800 us, and the way there and back
+ * takes 4 ms. */
+START_TEST(far_refills_of_several_chunks_keep_workers_busy)
+{
+    uint64_t elapsed[2], refills[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct error error;
+        const struct virtual_config config = {
+            .masters = 2,
+            .workers = 16,
+            .nodes = 2,
+            .technique = "ss",
+            .min_chunk = 1,
+            .refill_chunks = i == 0 ? 1 : 8,
+            .count = 32000,
+            .latency_ns = 500,
+            .remote_latency_ns = 2000000,
+            .service_ns = 200,
+            .cost_ns = hundred_us,
+        };
+        struct virtual_cluster *cluster = virtual_new(&config, &error);
+        ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
+        struct virtual_result result = virtual_run(cluster);
+        ck_assert_int_eq(result.status, 0);
+        elapsed[i] = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
+        refills[i] = result.supermaster->refills;
+        virtual_free(cluster);
+    }
+    ck_assert_uint_eq(refills[0], 32000 / 8);
+    ck_assert_uint_eq(refills[1], 32000 / 64);
+    ck_assert_double_lt((double)elapsed[1], 0.8 * (double)elapsed[0]);
+}
+END_TEST
+
 /* Whoever took three refills of the eight or sixteen would leave another with one, and the loop would take three
  * chunks' time. */
 START_TEST(masters_share_equal_chunks)
@@ -172,6 +235,8 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_add_test(all, a_burst_of_equal_chunks_is_no_rate);
     tcase_add_test(all, a_pool_is_refilled_ahead_where_the_supermaster_is_far);
+    tcase_add_test(all, a_refill_may_bring_several_chunks);
+    tcase_add_test(all, far_refills_of_several_chunks_keep_workers_busy);
     tcase_add_test(all, masters_share_equal_chunks);
     suite_add_tcase(suite, all);
     return suite_run(suite);

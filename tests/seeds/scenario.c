@@ -281,6 +281,16 @@ static void make_steps(struct scenario *scenario)
     config->chained = random_between(&random, 0, 1);
 }
 
+/* --- what generator 8 adds: in every other scenario a refill has several chunks for each worker --- */
+
+static void make_refills(struct scenario *scenario)
+{
+    struct random random;
+    random_init(&random, ~scenario->seed + SPLITMIX64_STEP / 7);
+    if (random_between(&random, 0, 1))
+        scenario->config.refill_chunks = (unsigned)random_between(&random, 2, 9);
+}
+
 /* --- generator 7 --- */
 
 static void make_dependences(struct scenario *scenario, struct random *random)
@@ -378,6 +388,8 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
         make_nonsense(scenario);
     if (generator > 5)
         make_steps(scenario);
+    if (generator > 7)
+        make_refills(scenario);
 }
 
 static void spare_all(struct scenario *scenario)
@@ -415,6 +427,8 @@ void scenario_resume(struct scenario *scenario)
         scenario->bad[i] = before.first + (scenario->bad[i] + 1) % before.count;
     if (scenario->generator > 3)
         make_bad(scenario);
+    if (scenario->generator > 7)
+        make_refills(scenario);
     if (scenario->stops_for_good || scenario->runs == RUNS_MAX)
         spare_all(scenario);
 }

@@ -28,7 +28,7 @@ enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_
 enum { NONSENSE_MAX = 3 };
 
 /* The latest, and that of loops with dependencies. */
-enum { GENERATOR = 6, GENERATOR_DEPENDENT = 7 };
+enum { GENERATOR = 8, GENERATOR_DEPENDENT = 7 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
 enum bad_kind { POISON, ALWAYS, HALF };

@@ -66,6 +66,7 @@ static int init_machine(struct program *program)
         .drain_ns = plan->job.drain_ns,
         .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .first = plan->first,
+        .refill_chunks = plan->job.refill_chunks,
         .once = plan->loop.has_effects || plan_is_dependent(plan),
         .threads = plan->job.threads != 1,
         .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),

@@ -42,6 +42,7 @@ static int init_machine(struct program *program)
         .technique = plan->job.technique,
         .weighting = plan->job.weighting,
         .min_chunk = plan->job.min_chunk,
+        .refill_chunks = plan->job.refill_chunks,
         .first = plan->first,
         .count = plan->count,
         .each = plan->each,

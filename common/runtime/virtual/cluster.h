@@ -73,6 +73,7 @@ struct virtual_config {
     const char *technique; /* as on the command line, also `auto`; where there is no `job` */
     enum sched_weighting weighting;
     uint64_t min_chunk;
+    unsigned refill_chunks; /* 0: as `job` has it */
     uint64_t first, count;
     uint64_t each;                   /* iterations of a time step; 0: there is one */
     bool chained;                    /* which needs the results of the one before */

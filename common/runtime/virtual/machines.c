@@ -76,6 +76,11 @@ int machines_speeds(const struct virtual_config *config, double **speeds, struct
     return 0;
 }
 
+static unsigned refill_chunks_of(const struct virtual_config *config, const struct job *job)
+{
+    return config->refill_chunks > 0 ? config->refill_chunks : job->refill_chunks;
+}
+
 struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct job *job,
                                                const struct topology *topology, const double *speeds)
 {
@@ -87,6 +92,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .probe = job_probes(job),
         .weighting = config->weighting,
         .min_chunk = config->min_chunk,
+        .refill_chunks = refill_chunks_of(config, job),
         .first = config->first,
         .count = config->count,
         .each = config->each,
@@ -123,6 +129,7 @@ struct master_config machines_master(const struct virtual_config *config, const 
         .feedback = job_learns(job),
         .retries = config->retries,
         .distance = distance_of(config),
+        .refill_chunks = refill_chunks_of(config, job),
         .first = config->first,
         .sync = config->sync,
     };

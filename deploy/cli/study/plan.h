@@ -19,6 +19,7 @@ enum study_axis {
     AXIS_WEIGHTING,
     AXIS_POWER,
     AXIS_MIN_CHUNK,
+    AXIS_REFILL_CHUNKS,
     AXIS_SYNC_POINTS,
     AXIS_MASTERS,
     AXIS_WORKERS,
@@ -46,7 +47,8 @@ extern const struct study_axis_row study_axes[AXES];
 
 /* For people, in the order of the table; and the keys of a file that are no axis. */
 #define STUDY_AXIS_NAMES                                                                                               \
-    "kernel, technique, weighting, power, min_chunk, sync_points, masters, workers, threads, thread_technique, "       \
+    "kernel, technique, weighting, power, min_chunk, refill_chunks, sync_points, masters, workers, threads, "          \
+    "thread_technique, "                                                                                               \
     "delay, slowdown, load, backend, platform"
 #define STUDY_OTHER_KEYS "title, topology, repetitions, seed, timeout, options, measure, x, series, heat, baseline"
 

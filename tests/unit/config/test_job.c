@@ -42,6 +42,7 @@ START_TEST(a_kernel_alone_has_the_defaults)
     ck_assert_str_eq(job.technique.technique->name, "dfss");
     ck_assert_int_eq(job.weighting, SCHED_WEIGHTING_NONE);
     ck_assert_uint_eq(job.min_chunk, 1);
+    ck_assert_uint_eq(job.refill_chunks, 1);
     ck_assert_int_eq(job.group_by, JOB_GROUP_BY_NODE);
     ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_AUTO);
     ck_assert_uint_eq(job.retries, 2);
@@ -56,7 +57,8 @@ END_TEST
 
 START_TEST(every_option_is_taken)
 {
-    ck_assert_int_eq(parse("--technique css:chunk=1250 --weighting power --min-chunk 1e3 --group-by even --ask-ahead 8 "
+    ck_assert_int_eq(parse("--technique css:chunk=1250 --weighting power --min-chunk 1e3 --refill-chunks 64 --group-by "
+                           "even --ask-ahead 8 "
                            "--iterations 10:2^20 --power speeds.txt --output a.npy toy a=1 b=x=y --report r.json "
                            "--progress never"),
                      0);
@@ -64,6 +66,7 @@ START_TEST(every_option_is_taken)
     ck_assert_uint_eq(job.technique.values[0].integer, 1250);
     ck_assert_int_eq(job.weighting, SCHED_WEIGHTING_POWER);
     ck_assert_uint_eq(job.min_chunk, 1000);
+    ck_assert_uint_eq(job.refill_chunks, 64);
     ck_assert_int_eq(job.group_by, JOB_GROUP_BY_EVEN);
     ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_FIXED);
     ck_assert_uint_eq(job.ask_ahead_chunks, 8);
@@ -119,6 +122,8 @@ static const struct {
     {"--weighting heavy toy", "--weighting 'heavy': accepted: none, power, acp"},
     {"--min-chunk 0 toy", "--min-chunk '0': accepted: an integer from 1 to 2^63"},
     {"--min-chunk -1 toy", "--min-chunk '-1': accepted: an integer from 1 to 2^63"},
+    {"--refill-chunks 0 toy", "--refill-chunks '0': accepted: an integer from 1 to 64"},
+    {"--refill-chunks 65 toy", "--refill-chunks '65': accepted: an integer from 1 to 64"},
     {"--min-chunk 1.5 toy", "--min-chunk '1.5': accepted: an integer from 1 to 2^63"},
     {"--group-by rack toy", "--group-by 'rack': accepted: node, even"},
     {"--retries -1 toy", "--retries '-1': accepted: an integer from 0 to 100"},
