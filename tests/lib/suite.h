@@ -5,11 +5,16 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* A tcase has the limit that is in the environment when it is made. */
+__attribute__((constructor)) static void suite_set_limit(void)
+{
+    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+}
+
 static inline int suite_run(Suite *suite)
 {
     setenv("CK_TAP_LOG_FILE_NAME", "-", 1);
     setenv("CK_VERBOSITY", "silent", 0);
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
