@@ -24,6 +24,16 @@ static bool is_shown(const struct study *study, int axis)
     return study_varies(study, axis) || axis == AXIS_WORKERS;
 }
 
+/* What the study calls 0 or none where it is something. */
+static const char *value_name(const struct study *study, int axis, const char *value)
+{
+    if (axis == AXIS_MASTERS && strcmp(value, "0") == 0)
+        return "central";
+    if (axis == AXIS_PLATFORM && strcmp(value, PLATFORM_NONE) == 0 && study_simulates(study))
+        return "the default";
+    return value;
+}
+
 static void write_head(const struct summary *summary, FILE *file)
 {
     const struct study *study = summary->matrix->study;
@@ -77,7 +87,7 @@ static void write_row(const struct summary *summary, unsigned index, FILE *file)
         if (is_shown(study, axis)) {
             const char *value = matrix_value(summary->matrix, index, axis);
             putc(' ', file);
-            write_text(axis == AXIS_MASTERS && strcmp(value, "0") == 0 ? "central" : value, file);
+            write_text(value_name(study, axis, value), file);
             fputs(" |", file);
         }
     write_runs(cell, study->repetitions, file);
@@ -102,7 +112,7 @@ static void write_axes(const struct study *study, FILE *file)
         for (unsigned i = 0; i < study->values[axis].count; i++) {
             const char *value = study->values[axis].items[i];
             fputs(i > 0 ? axis == AXIS_KERNEL ? "<br>" : ", " : "", file);
-            write_text(axis == AXIS_MASTERS && strcmp(value, "0") == 0 ? "central" : value, file);
+            write_text(value_name(study, axis, value), file);
         }
         fputs(" |\n", file);
     }
