@@ -21,6 +21,11 @@ void master_note_done(struct master *master, const struct part *part)
     for (unsigned i = 1; i <= recent; i++)
         if (merge(&master->done[master->done_count - i], part))
             return;
+    master_note_done_alone(master, part);
+}
+
+void master_note_done_alone(struct master *master, const struct part *part)
+{
     master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest};
 }
 

@@ -6,9 +6,10 @@
 
 #include <stdlib.h>
 
-/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported) */
+/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); HALTED: see halt.c */
 static const unsigned legal_moves[] = {
-    [MASTER_SERVING] = 1u << MASTER_ENDING,
+    [MASTER_SERVING] = 1u << MASTER_HALTED | 1u << MASTER_ENDING,
+    [MASTER_HALTED] = 1u << MASTER_SERVING | 1u << MASTER_ENDING,
     [MASTER_ENDING] = 1u << MASTER_GONE,
     [MASTER_GONE] = 0,
 };
@@ -16,6 +17,11 @@ static const unsigned legal_moves[] = {
 static void on_committed(void *owner, const struct part *part)
 {
     master_note_done(owner, part);
+}
+
+static void on_committed_alone(void *owner, const struct part *part)
+{
+    master_note_done_alone(owner, part);
 }
 
 static void on_finished(void *owner, unsigned w, const struct feedback_record *feedback)
@@ -42,6 +48,18 @@ static const struct service_ops service_ops = {
 static const struct service_ops learning_ops = {
     .finished = on_finished, .committed = on_committed, .failed = on_failed, .neighbour = on_neighbour};
 
+static const struct service_ops dependent_ops = {
+    .committed = on_committed_alone, .failed = on_failed, .neighbour = on_neighbour};
+static const struct service_ops dependent_learning_ops = {
+    .finished = on_finished, .committed = on_committed_alone, .failed = on_failed, .neighbour = on_neighbour};
+
+static const struct service_ops *ops_of(const struct master_config *config)
+{
+    if (config->distance > 0)
+        return config->feedback ? &dependent_learning_ops : &dependent_ops;
+    return config->feedback ? &learning_ops : &service_ops;
+}
+
 int master_init(struct master *master, const struct master_config *config)
 {
     *master = (struct master){
@@ -65,7 +83,7 @@ int master_init(struct master *master, const struct master_config *config)
         .childless = config->childless,
         .dependent = config->distance > 0,
         .first = config->first,
-        .ops = config->feedback ? &learning_ops : &service_ops,
+        .ops = ops_of(config),
         .owner = master,
     };
     master->report_records = malloc(REPORT_MAX * DONE_RECORD_BYTES);
@@ -89,6 +107,11 @@ void master_fini(struct master *master)
     *master = (struct master){0};
 }
 
+void master_move(struct master *master, enum master_state state)
+{
+    state_move(&master->state, state, legal_moves);
+}
+
 void master_problem(struct master *master, unsigned rank, const char *text)
 {
     error_set(&master->problem, "%s", text); /* one line that outlives the step */
@@ -104,9 +127,9 @@ void master_refuse(struct master *master, unsigned from, const char *text)
 
 static void receive_end(struct master *master, uint64_t now_ns, const struct message *message)
 {
-    if (master->state != MASTER_SERVING)
+    if (master->state >= MASTER_ENDING)
         return;
-    state_move(&master->state, MASTER_ENDING, legal_moves);
+    master_move(master, MASTER_ENDING);
     struct end end = message->end;
     end.lossy |= master->service.loss_count > 0;
     service_end(&master->service, &end, now_ns, master->actions);
@@ -125,6 +148,8 @@ static void receive_from_supermaster(struct master *master, const struct event *
     case MESSAGE_SUSPECT: service_warn(&master->service, &event->message->suspect); break;
     case MESSAGE_END: receive_end(master, event->now_ns, event->message); break;
     case MESSAGE_NEIGHBOUR: receive_neighbour(master, &event->message->neighbour); break;
+    case MESSAGE_HALT: master_receive_halt(master, &event->message->halt); break;
+    case MESSAGE_RESTART: master_receive_restart(master, &event->message->restart); break;
     default: master_refuse(master, event->from, "sent a message that a supermaster does not send");
     }
 }
@@ -157,7 +182,7 @@ static void end_without_workers(struct master *master)
     if (service->loss_count == 0 || service->gone < service->present)
         return;
     master->service.ending = true;
-    state_move(&master->state, MASTER_ENDING, legal_moves);
+    master_move(master, MASTER_ENDING);
 }
 
 static void handle(struct master *master, const struct event *event)
@@ -206,8 +231,10 @@ void master_step(struct master *master, const struct event *event, struct action
     handle(master, event);
     if (master->service.news) {
         master_tell_losses(master);
-        if (master->state == MASTER_SERVING)
+        if (master->state < MASTER_ENDING)
             end_without_workers(master);
+        if (master->state == MASTER_HALTED)
+            master_tell_halted(master, event->now_ns);
     }
     if (master->service.load_news && master->service.assigned == 0)
         master_send_loads(master); /* the first refill may still wait for the speeds */
@@ -216,7 +243,7 @@ void master_step(struct master *master, const struct event *event, struct action
     report_if_due(master, event->now_ns);
     if (master->state == MASTER_ENDING && service_is_over(&master->service)) {
         master_leave(master, event->now_ns);
-        state_move(&master->state, MASTER_GONE, legal_moves);
+        master_move(master, MASTER_GONE);
     }
 }
 
@@ -229,7 +256,7 @@ uint64_t master_deadline(const struct master *master)
 
 const char *master_state_name(const struct master *master)
 {
-    static const char *const names[] = {"SERVING", "ENDING", "GONE"};
+    static const char *const names[] = {"SERVING", "HALTED", "ENDING", "GONE"};
     return names[master->state];
 }
 

@@ -16,6 +16,8 @@ void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_
 
 /* collect.c */
 void master_note_done(struct master *master, const struct part *part);
+/* The same with a chunk of a loop with dependencies, which may have been done before, other than its neighbours. */
+void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
 /* feedback.c: only where the job's technique learns */
@@ -37,10 +39,20 @@ void master_tell_losses(struct master *master);
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
 void master_ask_for_refill(struct master *master, uint64_t now_ns);
 
+/* halt.c: only in a loop with dependencies */
+void master_receive_halt(struct master *master, const struct halt *halt);
+void master_receive_restart(struct master *master, const struct restart *restart);
+/* A worker stands still, which the supermaster is told. */
+void master_receive_halted(struct master *master, unsigned w, const struct message *message);
+/* Tells the supermaster once all of them do. */
+void master_tell_halted(struct master *master, uint64_t now_ns);
+
 /* leave.c */
 void master_leave(struct master *master, uint64_t now_ns);
 
-/* core.c: tells the supermaster that the run cannot go on. */
+/* core.c */
+void master_move(struct master *master, enum master_state state);
+/* Tells the supermaster that the run cannot go on. */
 void master_problem(struct master *master, unsigned rank, const char *text);
 /* Drops the sender of a message that cannot be. */
 void master_refuse(struct master *master, unsigned from, const char *text);

@@ -6,7 +6,8 @@
 #include "common/machine/service.h"
 #include "common/machine/spread.h"
 
-enum master_state { MASTER_SERVING, MASTER_ENDING, MASTER_GONE };
+/* HALTED: in a loop with dependencies a worker was lost, and all stand still, or are about to. */
+enum master_state { MASTER_SERVING, MASTER_HALTED, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {
     unsigned rank;
@@ -66,6 +67,7 @@ struct master {
     uint64_t refill_lasted_ns;     /* the one before it, until then; 0: not known */
     uint64_t request_gap_ns;       /* smoothed time between two chunks handed out */
     uint64_t gap_started_ns, gap_assigned;
+    bool halt_told;       /* HALTED: the supermaster knows that all stand still */
     struct error problem; /* text of a PROBLEM of this step */
     struct error refusal; /* and of a DROP */
 };

@@ -496,13 +496,53 @@ static enum decode_result decode_boundary(struct message *message, const struct 
     enum decode_result result = decode_payload(message, header->flags, bytes, size, BOUNDARY_BYTES);
     if (result != DECODE_OK)
         return result;
-    if (header->number != 0 || header->id != 0)
+    if (header->id != 0)
         return DECODE_NOT_ZERO;
-    const struct boundary boundary = {.first = wire_get64(bytes + 8), .offset = wire_get64(bytes + 16)};
+    const struct boundary boundary = {wire_get64(bytes + 8), wire_get64(bytes + 16), (uint16_t)header->number};
     message->boundary = boundary;
     if (boundary.first == 0 || message->payload == PAYLOAD_NONE)
         return DECODE_OUT_OF_RANGE;
     return boundary.offset > UINT64_MAX - message->payload_bytes ? DECODE_OUT_OF_RANGE : DECODE_OK;
+}
+
+static enum decode_result decode_halt(struct message *message, const struct header *header, size_t size)
+{
+    const struct header plain = {header->flags, 0, 0};
+    message->halt = (struct halt){(uint16_t)header->number, header->id};
+    return check_plain(&plain, size, HEADER_BYTES, 0);
+}
+
+/* There is nothing before the first iteration, and so no seam. */
+static enum decode_result decode_halted(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size)
+{
+    if (header->flags != 0)
+        return DECODE_UNKNOWN_FLAG;
+    if (size < HALTED_BYTES)
+        return DECODE_TOO_SHORT;
+    uint64_t count = wire_get64(bytes + 8);
+    if (count > SEAMS_MAX)
+        return DECODE_OUT_OF_RANGE;
+    message->halted = (struct halted){(uint16_t)header->number, header->id};
+    message->records = bytes + HALTED_BYTES;
+    message->record_count = (unsigned)count;
+    enum decode_result result = check_size(size, HALTED_BYTES + count * SEAM_RECORD_BYTES);
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
+        if (seam_record_get(message->records, i) == 0)
+            return DECODE_OUT_OF_RANGE;
+    return result;
+}
+
+/* Nobody is wanted where the loop begins again. */
+static enum decode_result decode_restart(struct message *message, const struct header *header,
+                                         const unsigned char *bytes, size_t size)
+{
+    const struct header plain = {header->flags, 0, 0};
+    enum decode_result result = check_plain(&plain, size, RESTART_BYTES, 0);
+    if (result != DECODE_OK)
+        return result;
+    message->restart = (struct restart){(uint16_t)header->number, header->id, wire_get64(bytes + 8)};
+    return message->restart.first == 0 && header->id != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
 static enum decode_result decode_faults(struct message *message, const struct header *header,
@@ -566,6 +606,9 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
     case MESSAGE_NEIGHBOUR: return decode_neighbour(message, &header, bytes, size);
     case MESSAGE_BOUNDARY: return decode_boundary(message, &header, bytes, size);
+    case MESSAGE_HALT: return decode_halt(message, &header, size);
+    case MESSAGE_HALTED: return decode_halted(message, &header, bytes, size);
+    case MESSAGE_RESTART: return decode_restart(message, &header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -623,6 +666,9 @@ const char *message_name(enum message_type type)
     case MESSAGE_LOADS: return "LOADS";
     case MESSAGE_NEIGHBOUR: return "NEIGHBOUR";
     case MESSAGE_BOUNDARY: return "BOUNDARY";
+    case MESSAGE_HALT: return "HALT";
+    case MESSAGE_HALTED: return "HALTED";
+    case MESSAGE_RESTART: return "RESTART";
     }
     return "?";
 }

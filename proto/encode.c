@@ -136,10 +136,27 @@ static size_t encode_neighbour(const struct neighbour *neighbour, unsigned char 
 
 static size_t encode_boundary(const struct message *message, unsigned char *out)
 {
-    put_header(out, MESSAGE_BOUNDARY, payload_flags(message), 0, 0);
+    put_header(out, MESSAGE_BOUNDARY, payload_flags(message), message->boundary.round, 0);
     wire_put64(out + 8, message->boundary.first);
     wire_put64(out + 16, message->boundary.offset);
     return BOUNDARY_BYTES + put_payload_bytes(message, out + BOUNDARY_BYTES);
+}
+
+static size_t encode_halted(const struct message *message, unsigned char *out)
+{
+    size_t seams = message->record_count * (size_t)SEAM_RECORD_BYTES;
+    put_header(out, MESSAGE_HALTED, 0, message->halted.round, message->halted.rank);
+    wire_put64(out + 8, message->record_count);
+    if (seams > 0)
+        memcpy(out + HALTED_BYTES, message->records, seams);
+    return HALTED_BYTES + seams;
+}
+
+static size_t encode_restart(const struct restart *restart, unsigned char *out)
+{
+    put_header(out, MESSAGE_RESTART, 0, restart->round, restart->rank);
+    wire_put64(out + 8, restart->first);
+    return RESTART_BYTES;
 }
 
 static size_t encode_end(const struct end *end, unsigned char *out)
@@ -196,6 +213,9 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_LOADS: return encode_records(message, 0, 0, LOAD_RECORD_BYTES, out);
     case MESSAGE_NEIGHBOUR: return encode_neighbour(&message->neighbour, out);
     case MESSAGE_BOUNDARY: return encode_boundary(message, out);
+    case MESSAGE_HALT: put_header(out, MESSAGE_HALT, 0, message->halt.round, message->halt.rank); return HEADER_BYTES;
+    case MESSAGE_HALTED: return encode_halted(message, out);
+    case MESSAGE_RESTART: return encode_restart(&message->restart, out);
     }
     return 0;
 }
@@ -214,6 +234,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_ASSIGN: return ASSIGN_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_END:
     case MESSAGE_ECHO:
+    case MESSAGE_HALT:
     case MESSAGE_DRAIN: return HEADER_BYTES;
     case MESSAGE_GOODBYE: return GOODBYE_BYTES;
     case MESSAGE_REPORT: return HEADER_BYTES + message->record_count * DONE_RECORD_BYTES;
@@ -231,6 +252,8 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
     case MESSAGE_NEIGHBOUR: return NEIGHBOUR_BYTES;
     case MESSAGE_BOUNDARY: return BOUNDARY_BYTES + data_bytes(message);
+    case MESSAGE_HALTED: return HALTED_BYTES + message->record_count * SEAM_RECORD_BYTES;
+    case MESSAGE_RESTART: return RESTART_BYTES;
     }
     return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 9
+#define PROTOCOL_VERSION 10
 
 #define HEADER_BYTES    8
 #define HELLO_BYTES     24
@@ -23,6 +23,8 @@
 #define SPEED_BYTES     168 /* and 8 for each level */
 #define NEIGHBOUR_BYTES 16
 #define BOUNDARY_BYTES  24
+#define HALTED_BYTES    16 /* and 8 for each seam */
+#define RESTART_BYTES   16
 
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
@@ -49,6 +51,7 @@
 #define LOADS_MAX    400
 #define FAILED_MAX   200
 #define TEXT_MAX     400
+#define SEAMS_MAX    64
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
 
@@ -78,6 +81,9 @@ enum message_type {
     MESSAGE_THREADS = 0x19,
     MESSAGE_NEIGHBOUR = 0x1a,
     MESSAGE_BOUNDARY = 0x1b,
+    MESSAGE_HALT = 0x1c,
+    MESSAGE_HALTED = 0x1d,
+    MESSAGE_RESTART = 0x1e,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
@@ -198,10 +204,30 @@ struct neighbour {
 struct boundary {
     uint64_t first;
     uint64_t offset; /* in bytes */
+    uint16_t round;  /* of the loop in which they were computed: how often it has been halted, modulo 2^16 */
 };
 
-/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at message.records:
- * see record.h.
+/* A loop with dependencies stands still, as a worker was lost. */
+struct halt {
+    uint16_t round; /* that begins with it */
+    uint32_t rank;  /* who was lost */
+};
+
+/* The seams of whose boundary data a worker has all are at message.records: see record.h. */
+struct halted {
+    uint16_t round;
+    uint32_t rank; /* who stands still: a worker, or a master with all of its workers */
+};
+
+/* The loop goes on behind a seam. */
+struct restart {
+    uint16_t round;
+    uint32_t rank;  /* of the worker whose boundary data of the seam are wanted */
+    uint64_t first; /* of the chunk behind the seam; 0: it begins again, and there is no such worker */
+};
+
+/* REQUEST, ASSIGN, HALTED, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at
+ * message.records: see record.h.
  */
 struct report_head {
     bool refill;
@@ -244,6 +270,9 @@ struct message {
         struct suspect suspect;
         struct neighbour neighbour;
         struct boundary boundary;
+        struct halt halt;
+        struct halted halted;
+        struct restart restart;
         struct report_head report;
         struct refill_head refill;
         struct problem problem;

@@ -10,7 +10,8 @@
 
 static const unsigned legal_moves[] = {
     [SUPERMASTER_GATHERING] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
-    [SUPERMASTER_SERVING] = 1u << SUPERMASTER_ENDING,
+    [SUPERMASTER_SERVING] = 1u << SUPERMASTER_HALTED | 1u << SUPERMASTER_ENDING,
+    [SUPERMASTER_HALTED] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
     [SUPERMASTER_ENDING] = 1u << SUPERMASTER_GONE,
     [SUPERMASTER_GONE] = 0,
 };
@@ -102,7 +103,8 @@ static int allocate(struct supermaster *supermaster)
     if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->figures ||
         !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
-    if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0)
+    if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0 ||
+        supermaster_rounds_init(supermaster) < 0)
         return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
         supermaster->refill_records[m] =
@@ -183,6 +185,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_chooser_fini(supermaster);
     supermaster_record_fini(supermaster);
     supermaster_losses_fini(supermaster);
+    supermaster_rounds_fini(supermaster);
     supermaster_failures_fini(supermaster);
     supermaster_steps_fini(supermaster);
     seams_fini(&supermaster->seams);
@@ -237,6 +240,7 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
     case MESSAGE_THREADS: receive_threads(supermaster, &message->threads); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
+    case MESSAGE_HALTED: supermaster_receive_halted(supermaster, message); break;
     default: supermaster_refuse(supermaster, "sent a message that is not for it to send");
     }
 }
@@ -352,7 +356,7 @@ unsigned supermaster_busy(const struct supermaster *supermaster)
 
 const char *supermaster_state_name(const struct supermaster *supermaster)
 {
-    static const char *const names[] = {"GATHERING", "SERVING", "ENDING", "GONE"};
+    static const char *const names[] = {"GATHERING", "SERVING", "HALTED", "ENDING", "GONE"};
     return names[supermaster->state];
 }
 

@@ -7,6 +7,8 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
         supermaster_weigh_load(supermaster, w);
     uint64_t want = sched_next(&supermaster->sched, w);
     supermaster->actions->calculations += want > 0;
+    if (supermaster->rounds.again)
+        return supermaster_cut_again(supermaster, holder, want, range);
     int granted = ledger_grant(&supermaster->ledger, holder, want, range);
     if (granted < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");

@@ -2,8 +2,8 @@
  * master come here, where they are served as in the central topology, and what the master had not reported is free
  * again.
  *
- * In a loop with dependencies the loss of a rank ends the run: with a worker go boundary data that others need. What a
- * run that goes on would have to do is written at end_dependent().
+ * In a loop with dependencies boundary data that others need go with a worker: then all stand still, and the loop goes
+ * on as rounds.c says; the loss of a master ends it.
  *
  * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
  * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
@@ -51,29 +51,22 @@ static void fail_without_memory(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* The seam for going on, which is not there yet. With a lost worker go the boundary data of its latest finished chunk,
- * if they were not all sent, and perhaps results that were on their way. What would have to be done:
- * - Each worker keeps what it has handed over with its latest finished chunk until it has finished the next. As chunks
- *   finish in order, the worker whose chunk is the last before the lost ones has then nearly always what these need.
- * - At a loss nobody can know which chunks are finished, as that is told by messages that are on their way. So all are
- *   told to stop, and answer, behind all that they had sent, up to which seam they have complete boundary data. What
- * was sent before is told by a number in BOUNDARY that is raised each time.
- * - The loop goes on from the last such seam in front of the first iteration that is not committed, from its first row
- *   where there is none. Iterations that are committed are computed for their boundary data alone and their results
- *   dropped (CLAIM_VOID); those of a chunk are committed together, as a digest cannot be divided.
- * - Whoever is given the first chunk gets the data of the kept seam by a NEIGHBOUR, as ever: they are the same whoever
- *   computes them, and named by seam and offset. */
+/* What its workers know of one another is not gathered: see rounds.c. */
 static void end_dependent(struct supermaster *supermaster, unsigned rank)
 {
-    const struct topology *topology = supermaster->config.topology;
-    unsigned w = topology_worker(topology, rank);
     struct error text;
-    if (w < topology->workers)
-        error_set(&text, "worker rank %u on node %u was lost, and what depends on its iterations cannot be computed",
-                  rank, topology->worker_node[w]);
+    error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed", rank);
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text.text);
+}
+
+/* In a loop with dependencies. */
+static void go_on_without(struct supermaster *supermaster, unsigned rank)
+{
+    const struct topology *topology = supermaster->config.topology;
+    if (topology_worker(topology, rank) < topology->workers)
+        supermaster_halt(supermaster, rank);
     else
-        error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed", rank);
-    supermaster_fail(supermaster, topology->supermaster, text.text);
+        end_dependent(supermaster, rank);
 }
 
 static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
@@ -87,7 +80,7 @@ static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks
     losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks};
     if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING)
-        end_dependent(supermaster, rank);
+        go_on_without(supermaster, rank);
 }
 
 /* --- workers --- */
@@ -321,6 +314,7 @@ static void serve_all(struct supermaster *supermaster)
 void supermaster_handle_losses(struct supermaster *supermaster)
 {
     take_news(supermaster);
+    supermaster_restart_if_due(supermaster);
     if (!supermaster->losses.serve_due)
         return;
     supermaster->losses.serve_due = false;
@@ -338,7 +332,13 @@ void supermaster_handle_losses(struct supermaster *supermaster)
 
 unsigned supermaster_loss_count(const struct supermaster *supermaster)
 {
-    return supermaster->config.distance > 0 ? 0 : supermaster->losses.count;
+    const struct losses *losses = &supermaster->losses;
+    const struct topology *topology = supermaster->config.topology;
+    unsigned count = losses->count;
+    for (unsigned i = 0; supermaster->config.distance > 0 && losses->masters_lost > 0 && i < count; i++)
+        if (topology_worker(topology, losses->list[i].rank) == topology->workers)
+            count = i;
+    return count;
 }
 
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text)
@@ -349,6 +349,9 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
     unsigned long long chunks = loss->chunks;
     if (w == topology->workers)
         error_set(text, "master rank %u was lost; its workers go on with the supermaster", loss->rank);
+    else if (supermaster->config.distance > 0)
+        error_set(text, "worker rank %u on node %u was lost; what depended on its chunk is computed again", loss->rank,
+                  topology->worker_node[w]);
     else if (chunks == 0)
         error_set(text, "worker rank %u on node %u was lost", loss->rank, topology->worker_node[w]);
     else

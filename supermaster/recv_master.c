@@ -25,7 +25,7 @@ void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const st
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     unsigned before;
-    if (supermaster->state >= SUPERMASTER_ENDING)
+    if (supermaster->state >= SUPERMASTER_HALTED)
         return; /* it does not matter any more, and may not have been noted for want of memory */
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
         !seams_take(&supermaster->seams, message->neighbour.first, &before))

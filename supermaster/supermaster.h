@@ -12,8 +12,15 @@
 #include "common/sched/sched.h"
 #include "supermaster/choose.h"
 
-/* GATHERING: waits for the speeds of the workers. SERVING. ENDING: END is sent. GONE. */
-enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
+/* GATHERING: waits for the speeds of the workers. SERVING. HALTED: in a loop with dependencies a worker was lost, and
+ * not all stand still yet. ENDING: END is sent. GONE. */
+enum supermaster_state {
+    SUPERMASTER_GATHERING,
+    SUPERMASTER_SERVING,
+    SUPERMASTER_HALTED,
+    SUPERMASTER_ENDING,
+    SUPERMASTER_GONE
+};
 
 struct supermaster_config {
     const struct topology *topology; /* borrowed for the machine's life */
@@ -119,6 +126,15 @@ struct losses {
     size_t capacity;
 };
 
+/* How a loop with dependencies goes on when workers are lost: see rounds.c. */
+struct rounds {
+    uint16_t number;    /* of the round: how many were lost, modulo 2^16 */
+    bool *stands_still; /* [masters] with all of its workers; owned */
+    struct seams kept;  /* of whose boundary data workers that stand still have told, by rank */
+    bool again;         /* this is not the first round, and chunks are cut from `next` on, be they done */
+    uint64_t next;      /* the iteration behind what is cut */
+};
+
 /* So many failures are told of one by one; */
 #define FAILURES_TOLD 20
 /* and so many are kept, those that follow one another at the same rank with the same text as one. */
@@ -178,6 +194,7 @@ struct supermaster {
     unsigned from;            /* of a message: whose it is */
     struct error refusal;     /* text of a DROP of the step */
     struct losses losses;
+    struct rounds rounds;
     struct failures failures;
 };
 
@@ -188,8 +205,8 @@ void supermaster_fini(struct supermaster *supermaster);
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
 const char *supermaster_state_name(const struct supermaster *supermaster);
 
-/* How many lost ranks there are to tell of so far (none in a loop with dependencies, which fails with the first, and
- * tells so), and a line about the i-th of them: what was lost, and what became of it. */
+/* How many lost ranks there are to tell of so far (not of a master in a loop with dependencies, which fails with it,
+ * and tells so), and a line about the i-th of them: what was lost, and what became of it. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 

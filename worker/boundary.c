@@ -3,7 +3,11 @@
  *
  * The executor has the data; here it is only known which of them are complete, sent, and come. While it is not known
  * who is behind a chunk its data are kept, and leave in one message as soon as it is; where this worker is itself
- * behind it nothing is sent. What has all been sent of a chunk that is finished is released. */
+ * behind it nothing is sent. What has all been sent of a chunk that is finished is kept until HANDOVERS_KEPT later ones
+ * are, and then released.
+ *
+ * When another worker is lost the loop is halted, and goes on from boundary data that were kept: they are handed over
+ * once more, to whoever has the chunk behind them then. What comes of an earlier round is dropped. */
 #include "worker/core.h"
 
 #include <string.h>
@@ -36,6 +40,26 @@ static struct coming *find_coming(struct worker *worker, uint64_t first)
     return NULL;
 }
 
+static bool is_through(const struct worker *worker, const struct handover *handover)
+{
+    return handover->finished && handover->known && handover->to != worker->config.rank &&
+           handover->sent == handover->bytes;
+}
+
+/* Of those that are through the latest are kept. */
+static void let_go(struct worker *worker, struct actions *actions)
+{
+    struct boundaries *boundaries = worker->config.boundaries;
+    unsigned kept = 0;
+    for (unsigned i = boundaries->handover_count; i-- > 0;) {
+        struct handover *handover = &boundaries->handovers[i];
+        if (!is_through(worker, handover) || ++kept <= HANDOVERS_KEPT)
+            continue;
+        actions_add(actions, &(struct action){.type = ACTION_RELEASE, .seam = handover->seam});
+        remove_handover(worker, handover);
+    }
+}
+
 /* Sends what is complete, and lets go what is over. */
 static void hand_over(struct worker *worker, struct handover *handover, struct actions *actions)
 {
@@ -48,14 +72,12 @@ static void hand_over(struct worker *worker, struct handover *handover, struct a
             .payload = bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA,
             .payload_data = (const unsigned char *)handover->data + handover->sent,
             .payload_bytes = bytes,
-            .boundary = {handover->seam, handover->sent},
+            .boundary = {handover->seam, handover->sent, worker->config.boundaries->round},
         };
         actions_send(actions, handover->to, &message);
     }
-    if (!handover->finished)
-        return;
-    actions_add(actions, &(struct action){.type = ACTION_RELEASE, .seam = handover->seam});
-    remove_handover(worker, handover);
+    if (handover->finished)
+        let_go(worker, actions);
 }
 
 /* The chunk before it may be with this worker, too. False where another was said to be behind that. */
@@ -115,11 +137,26 @@ static struct coming *expect_coming(struct worker *worker, uint64_t first, unsig
     return coming;
 }
 
+/* They were sent before their sender was told to stand still. */
+static void drop_late(unsigned from, const struct message *message, struct actions *actions)
+{
+    if (message->payload != PAYLOAD_DATA)
+        return;
+    actions_add(actions, &(struct action){
+                             .type = ACTION_BOUNDARY,
+                             .boundary = {.bytes = message->payload_bytes, .from = from, .is_late = true},
+                         });
+}
+
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions)
 {
     const struct boundary *boundary = &message->boundary;
     if (!is_another_worker(worker, from) || boundary->first >= worker->config.end)
         return -1;
+    if (boundary->round != worker->config.boundaries->round) {
+        drop_late(from, message, actions);
+        return 0;
+    }
     struct coming *coming = expect_coming(worker, boundary->first, from);
     if (coming == NULL || coming->from != from || coming->bytes != boundary->offset ||
         message->payload_bytes > worker->config.boundary_bytes - coming->bytes)
@@ -142,7 +179,7 @@ void worker_begin_boundary(struct worker *worker, struct actions *actions)
     if (before == NULL)
         return;
     actions_add(actions, &(struct action){.type = ACTION_INHERIT, .seam = before->seam});
-    remove_handover(worker, before);
+    before->inherited = true;
 }
 
 void worker_note_edge(struct worker *worker, const struct edge_event *edge, struct actions *actions)
@@ -160,11 +197,53 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
     struct coming *coming = find_coming(worker, worker->running.first);
-    struct handover *handover = find_handover(worker, worker->running.first + worker->running.count);
+    struct handover *before = find_handover(worker, worker->running.first);
     if (coming != NULL)
         *coming = boundaries->coming[--boundaries->coming_count];
+    if (before != NULL && before->inherited)
+        remove_handover(worker, before);
+    struct handover *handover = find_handover(worker, worker->running.first + worker->running.count);
     if (handover == NULL)
         return; /* the loop ends there */
     handover->finished = true;
     hand_over(worker, handover, actions);
+}
+
+void worker_halt_boundaries(struct worker *worker, const struct halt *halt, struct actions *actions)
+{
+    struct boundaries *boundaries = worker->config.boundaries;
+    struct actions_room *room = &actions->room;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < boundaries->handover_count; i++) {
+        const struct handover handover = boundaries->handovers[i];
+        if (!handover.finished)
+            continue;
+        room->aside[kept] = handover.seam;
+        seam_record_put(room->seams, kept, handover.seam);
+        boundaries->handovers[kept++] =
+            (struct handover){.seam = handover.seam, .finished = true, .data = handover.data, .bytes = handover.bytes};
+    }
+    boundaries->handover_count = kept;
+    boundaries->coming_count = 0;
+    boundaries->round = halt->round;
+    actions_add(actions, &(struct action){.type = ACTION_HALT, .halt = {room->aside, kept, halt->rank}});
+    actions_send(actions, worker->config.master,
+                 &(struct message){.type = MESSAGE_HALTED,
+                                   .halted = {halt->round, worker->config.rank},
+                                   .records = room->seams,
+                                   .record_count = kept});
+}
+
+int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions)
+{
+    struct boundaries *boundaries = worker->config.boundaries;
+    bool wanted = restart->first > 0 && restart->rank == worker->config.rank;
+    const struct handover *kept = wanted ? find_handover(worker, restart->first) : NULL;
+    if (wanted && kept == NULL)
+        return -1;
+    if (wanted)
+        boundaries->handovers[0] = *kept;
+    boundaries->handover_count = wanted;
+    actions_add(actions, &(struct action){.type = ACTION_RESTART, .seam = wanted ? restart->first : 0});
+    return 0;
 }

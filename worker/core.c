@@ -1,8 +1,8 @@
 /* The worker's step function.
  *
- * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for and none waiting; its
- * completion leaves with its next request, in one message. Completions of short chunks wait for one another, but never
- * while the worker has nothing to compute. */
+ * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for, unless it is halted,
+ * and none waiting; its completion leaves with its next request, in one message. Completions of short chunks wait for
+ * one another, but never while the worker has nothing to compute. */
 #include "worker/core.h"
 
 #include <float.h>
@@ -112,7 +112,8 @@ static void begin(struct worker *worker, uint64_t now_ns, struct actions *action
     }
     state_move(&worker->state, WORKER_ASKING, legal_moves);
     worker->idle_since_ns = now_ns;
-    request(worker, 1, NULL, now_ns, actions);
+    if (!worker->is_halted)
+        request(worker, 1, NULL, now_ns, actions);
 }
 
 static void send_echo(struct worker *worker, uint64_t now_ns, struct actions *actions)
@@ -449,6 +450,39 @@ static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *
         send_echo(worker, now_ns, actions);
 }
 
+/* Another worker was lost, and what it took with it is needed: gives up its chunk, unless it is finished, and what it
+ * has asked for. What it has finished is told first. */
+static void receive_halt(struct worker *worker, uint64_t now_ns, const struct halt *halt, struct actions *actions)
+{
+    if (!worker_is_dependent(worker)) {
+        refuse(worker->config.master, "halted a loop without dependencies", actions);
+        return;
+    }
+    flush(worker, now_ns, actions);
+    if (worker->state == WORKER_COMPUTING) {
+        state_move(&worker->state, WORKER_ASKING, legal_moves);
+        worker->idle_since_ns = now_ns;
+    }
+    drop_queue(worker, actions);
+    worker->asked = worker->asked_before = 0;
+    worker->asked_at_ns = NEVER;
+    worker->is_halted = true;
+    worker_halt_boundaries(worker, halt, actions);
+}
+
+static void receive_restart(struct worker *worker, uint64_t now_ns, const struct restart *restart,
+                            struct actions *actions)
+{
+    if (!worker->is_halted || restart->round != worker->config.boundaries->round ||
+        worker_restart_boundaries(worker, restart, actions) < 0) {
+        refuse(worker->config.master, "lets a loop go on that cannot go on so", actions);
+        return;
+    }
+    worker->is_halted = false;
+    if (worker->state == WORKER_ASKING && !worker->is_stuck)
+        request(worker, 1, NULL, now_ns, actions);
+}
+
 static void receive_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
 {
     if (worker_take_neighbour(worker, neighbour, actions) < 0)
@@ -474,6 +508,8 @@ static void receive(struct worker *worker, const struct event *event, struct act
     case MESSAGE_END: receive_end(worker, event->now_ns, &event->message->end, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
     case MESSAGE_NEIGHBOUR: receive_neighbour(worker, &event->message->neighbour, actions); break;
+    case MESSAGE_HALT: receive_halt(worker, event->now_ns, &event->message->halt, actions); break;
+    case MESSAGE_RESTART: receive_restart(worker, event->now_ns, &event->message->restart, actions); break;
     default: refuse(event->from, "sent a message that a master does not send", actions);
     }
 }

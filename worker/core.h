@@ -17,6 +17,11 @@ void worker_begin_boundary(struct worker *worker, struct actions *actions);
 void worker_note_edge(struct worker *worker, const struct edge_event *edge, struct actions *actions);
 void worker_end_boundary(struct worker *worker, struct actions *actions);
 
+/* Of all boundary data only those of finished chunks are kept, of which the supermaster is told; and of these only what
+ * the loop goes on from, -1 where there are none of it. */
+void worker_halt_boundaries(struct worker *worker, const struct halt *halt, struct actions *actions);
+int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions);
+
 /* ahead.c */
 /* How many chunks to ask for now, with `done` iterations of the running chunk behind it; all of them: it is about to be
  * idle. */

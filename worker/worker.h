@@ -19,6 +19,7 @@ struct handover {
     uint64_t seam;    /* where that one begins */
     bool known;       /* who computes that one: */
     bool finished;    /* the chunk is */
+    bool inherited;   /* by the chunk that runs */
     unsigned to;      /* rank */
     const void *data; /* borrowed from the executor; NULL while there are none */
     uint64_t bytes;   /* complete so far */
@@ -31,9 +32,11 @@ struct coming {
     unsigned from; /* rank */
 };
 
-/* A chunk that waits, one that runs and one that is finished: as chunks finish in their order, when the next one of
- * this worker does all that was behind the finished one has been sent. */
-#define HANDOVERS_MAX (WORKER_QUEUE_MAX + 2)
+/* So many that are all sent are kept: should who had them be lost, the loop goes on from there. */
+#define HANDOVERS_KEPT 2
+/* Those of chunks that wait, of one that runs and what that has inherited, and of one that is finished: as chunks
+ * finish in their order, when the next one of this worker does all that was behind the finished one has been sent. */
+#define HANDOVERS_MAX (WORKER_QUEUE_MAX + 3 + HANDOVERS_KEPT)
 /* Data may come before their chunk does. */
 #define COMING_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
 
@@ -43,6 +46,7 @@ struct boundaries {
     unsigned handover_count;
     struct coming coming[COMING_MAX]; /* [coming_count] */
     unsigned coming_count;
+    uint16_t round; /* of the loop: how often it was halted, modulo 2^16 */
 };
 
 struct worker_config {
@@ -96,6 +100,7 @@ struct worker {
     bool was_idle;             /* there was none before it */
     uint64_t largest;          /* chunk of a loop of several steps, so far; 0 in others */
     bool drain;
+    bool is_halted;         /* until a RESTART it asks for nothing */
     bool is_stuck;          /* a problem was told: the running chunk is not going to be over */
     uint64_t give_up_ns;    /* LEAVING: when it leaves though it computes */
     uint32_t echoes;        /* sent; the last one is on its way while PROBING */

@@ -78,8 +78,9 @@ bool service_return(struct service *service, const struct range *range, uint64_t
     struct range rest = *range, piece;
     struct suspect suspect;
     bool any = false;
+    service->news |= service->is_halted;
     if (service->ending || service->dependent)
-        return false; /* nobody would compute it, or could */
+        return false; /* nobody would compute it, or it has its own way: see halt.c */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, suspects_look(&service->suspects, &rest, &suspect)};
         if (is_hopeless(service, &suspect)) {
@@ -219,10 +220,11 @@ static void note_loss(struct service *service, unsigned w, uint64_t chunks, cons
     service->losses[service->loss_count++] = (struct loss){w, chunks, *running};
 }
 
-/* Holds what is left of the chunk against its iterations, unless others' results of them count. */
+/* Holds what is left of the chunk against its iterations, unless others' results of them count, or they depend on one
+ * another: one by one, in a child process, they could not be run. */
 static struct range blame(struct service *service, const struct grant *grant)
 {
-    if (grant->claim == CLAIM_VOID || grant->received == grant->count || service->ending)
+    if (grant->claim == CLAIM_VOID || grant->received == grant->count || service->ending || service->dependent)
         return (struct range){0};
     const struct range rest = rest_of(grant);
     service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});

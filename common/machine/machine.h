@@ -115,6 +115,10 @@ enum action_type {
                         the RUN of that one is the next action, all of it is complete, and no RELEASE follows */
     ACTION_RELEASE, /* what the chunk that ended at `seam` has handed over is not needed any more, but for what SENDs of
                        it that are not over yet take */
+    ACTION_HALT, /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given up,
+                    and so are all boundary data, also those on their way, but for what is complete of `halt.seams`,
+                    which is set aside. Nothing more is sent to rank `halt.lost`, nor taken from it */
+    ACTION_RESTART, /* of what was set aside only the boundary data of `seam` are wanted again; 0: none */
     ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_LOST of it follows,
                     and it is sent nothing more. If it is the supermaster, that ends this rank */
     ACTION_EXIT, /* leave with exit.status */
@@ -145,8 +149,14 @@ struct action {
             const void *data;       /* borrowed for the step; NULL: receive the data message of rank `from` */
             uint64_t bytes;
             unsigned from;
+            bool is_late; /* they were computed before a HALT: a data message is received and dropped */
         } boundary;
-        uint64_t seam; /* INHERIT, RELEASE */
+        uint64_t seam; /* INHERIT, RELEASE, RESTART */
+        struct {
+            const uint64_t *seams; /* borrowed for the step */
+            unsigned count;
+            unsigned lost; /* rank */
+        } halt;
         struct {
             const struct range *ranges; /* borrowed for the step */
             size_t count;
@@ -173,6 +183,8 @@ struct action_sink {
 struct actions_room {
     unsigned char completions[(ASKS_MAX - 1) * COMPLETION_BYTES];
     unsigned char speed[SPEED_BODY_MAX];
+    unsigned char seams[SEAMS_MAX * SEAM_RECORD_BYTES];
+    uint64_t aside[SEAMS_MAX];
     struct error problem; /* text of a PROBLEM or FAILURE */
     struct error refusal; /* and of a DROP */
 };

@@ -86,10 +86,32 @@ static void release_chunk(struct service *service, struct served *worker)
     service->busy -= worker->holds == 0;
 }
 
+/* In a loop with dependencies a chunk is committed when all of it is stored. Where its worker was lost, or gave it up,
+ * it is computed again. */
+RARELY static void commit_whole(struct service *service, const struct part *part)
+{
+    struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
+    service->news |= service->is_halted;
+    if (grant->chunk != part->chunk)
+        return;
+    grant->digest = grant->stored > 0 ? grant->digest + part->digest : part->digest;
+    grant->stored += part->count;
+    service->workers[part->worker].iterations += part->count;
+    if (!grant->computed || grant->stored < grant->count)
+        return;
+    const struct part whole = {part->worker, part->chunk, grant->first, grant->count, grant->digest};
+    grant->chunk = 0;
+    service->ops->committed(service->owner, &whole);
+}
+
 static void commit(struct service *service, const struct part *part)
 {
     struct served *worker = &service->workers[part->worker];
     struct grant *grant = grant_slot(worker, part->chunk);
+    if (service->dependent) {
+        commit_whole(service, part);
+        return;
+    }
     grant->stored += part->count;
     if (grant->computed && grant->stored == grant->count)
         grant->chunk = 0;
@@ -254,7 +276,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_or_refuse(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     note_load(service, w, message->request.load);
-    if (!service->ending && note_asks(service, w, message->request.asks, error) < 0)
+    if (!service->closed && note_asks(service, w, message->request.asks, error) < 0)
         return -1;
     service_serve(service, now_ns, actions);
     for (unsigned i = 0; i < done.count; i++) {
@@ -297,16 +319,23 @@ static int receive_failure(struct service *service, unsigned w, uint64_t now_ns,
     return 0;
 }
 
+void service_drop_unfinished(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    for (unsigned i = 0; i < worker->slots; i++)
+        if (worker->grants[i].chunk != 0 && !worker->grants[i].computed) {
+            worker->grants[i].chunk = 0;
+            release_chunk(service, worker);
+        }
+}
+
 static void receive_goodbye(struct service *service, unsigned w, const struct message *message)
 {
     struct served *worker = &service->workers[w];
     if (worker->gone)
         return;
-    for (unsigned i = 0; i < worker->slots; i++)
-        if (worker->grants[i].chunk != 0 && !worker->grants[i].computed) {
-            worker->grants[i].chunk = 0; /* dropped by a drain, not begun */
-            release_chunk(service, worker);
-        }
+    service_drop_unfinished(service, w); /* by a drain, before it began them */
+    service->news |= service->is_halted;
     worker->gone = true;
     worker->wait_ns += message->goodbye.wait_ns;
     worker->messages = message->goodbye.messages;
@@ -376,9 +405,6 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                      .record_count = worker->answers - 1,
                  });
 }
-
-/* The chunk's usual way is not to be burdened with what hardly ever happens. */
-#define RARELY __attribute__((noinline, cold))
 
 /* Those who are told of a neighbour have their chunks by then. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
@@ -563,7 +589,7 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
     if (service->ending)
         return;
     send_answers(service, actions); /* of this step: they were assigned before the end */
-    service->ending = true;
+    service->ending = service->closed = true;
     service->lossy |= end->lossy || end->late;
     service->waiting_count = service->asks_waiting = 0;
     service->leave_due_ns = service_leave_due_ns(service, end, now_ns);

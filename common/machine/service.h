@@ -53,14 +53,19 @@ enum claim {
 
 struct grant {
     uint64_t first, count;
-    uint64_t received;                /* results announced so far, in iterations */
-    uint64_t stored;                  /* results stored so far, or dropped */
-    uint64_t since_ns;                /* when it was assigned */
-    uint32_t chunk;                   /* number; 0: the slot is unused */
-    bool computed;                    /* DONE has come */
-    bool flawed;                      /* some of it did not work */
-    uint8_t claim;                    /* enum claim */
-    uint32_t twin_worker, twin_chunk; /* SHARED: the other one */
+    uint64_t received; /* results announced so far, in iterations */
+    uint64_t stored;   /* results stored so far, or dropped */
+    uint64_t since_ns; /* when it was assigned */
+    uint32_t chunk;    /* number; 0: the slot is unused */
+    bool computed;     /* DONE has come */
+    bool flawed;       /* some of it did not work */
+    uint8_t claim;     /* enum claim */
+    union {
+        struct {
+            uint32_t twin_worker, twin_chunk; /* SHARED: the other one */
+        };
+        uint64_t digest; /* of what is stored, in a loop with dependencies, where nothing is SHARED */
+    };
 };
 
 struct served {
@@ -69,6 +74,7 @@ struct served {
     uint32_t chunks_assigned;
     bool present;       /* served here */
     bool gone;          /* said goodbye, or is lost */
+    bool halted;        /* stands still, as it was told to last */
     uint16_t load;      /* of its core, as in a REQUEST; 0: it has told none */
     uint16_t load_told; /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
@@ -86,7 +92,8 @@ struct service_ops {
     /* A chunk of `worker` is finished, and this was measured of it; called before its next request is served. The wait
      * before a worker's first chunk is left out: it lasts until all workers are probed. NULL: nobody learns. */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
-    /* The results of the part are stored (or there are none to store). */
+    /* The results of the part are stored (or there are none to store). In a loop with dependencies that is a whole
+     * chunk: what of it others may have to compute again cannot be told apart by its digest. */
     void (*committed)(void *owner, const struct part *part);
     /* Iterations did not work with the worker of rank `failure->id`; final: they are given up. */
     void (*failed)(void *owner, const struct failure *failure);
@@ -148,6 +155,7 @@ struct service {
     unsigned present;      /* workers that are served here, or were */
     unsigned gone;         /* of them, that said goodbye or are lost */
     bool ending;           /* nobody is served any more */
+    bool closed;           /* nor are requests for chunks listened to, be it only for now */
     bool exhausted;        /* kept by the owner: when the pool is empty there is nothing elsewhere, too */
     bool lossy;            /* a rank of the run was lost or may hang, as far as is known here */
     bool news;             /* of what stands below; the owner clears it */
@@ -177,6 +185,8 @@ struct service {
     uint64_t first;            /* of a loop with dependencies, as what follows: see order.c */
     struct seams ends;         /* assigned, with none behind them so far; by worker */
     struct seams beginnings;   /* with others, of chunks behind some that are not assigned yet; by rank */
+    bool is_halted;            /* all are to stand still: see halt.c */
+    uint16_t round;            /* that began with it */
 };
 
 /* -1 when memory is out. */
@@ -238,6 +248,13 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 /* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that
  * cannot be. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
+
+/* In a loop with dependencies: tells all workers to stand still; notes that one does, false where that is not what it
+ * was told last; whether all do, and all that they have finished is stored; and has them go on. */
+void service_halt(struct service *service, const struct halt *halt, struct actions *actions);
+bool service_take_halted(struct service *service, unsigned w, const struct halted *halted);
+bool service_stands_still(const struct service *service);
+void service_restart(struct service *service, const struct restart *restart, struct actions *actions);
 
 /* All workers have left and all their results are stored. */
 bool service_is_over(const struct service *service);

@@ -11,6 +11,9 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 /* service.c: makes room for a worker, which is served from now on. */
 void service_begin_to_serve(struct service *service, unsigned w);
 
+/* service.c: what the worker was assigned and has not finished is no longer with it. */
+void service_drop_unfinished(struct service *service, unsigned w);
+
 /* order.c: loops with dependencies */
 /* Tells whose chunks meet in what is assigned in this step, which has been sent. */
 void service_tell_neighbours(struct service *service, struct actions *actions);

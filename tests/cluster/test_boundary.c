@@ -1,5 +1,5 @@
-/* A worker of a loop with dependencies, step by step: when its boundary data leave, what it takes over itself, and what
- * of others it does not believe. */
+/* A worker of a loop with dependencies, step by step: when its boundary data leave, what it takes over itself, what it
+ * keeps should another be lost, and what of others it does not believe. */
 #include "tests/lib/suite.h"
 #include "worker/worker.h"
 
@@ -115,8 +115,7 @@ START_TEST(data_leave_at_once_where_it_is_known_to_whom)
     assert_sends(0, 4, 10, 0, 1000);
     edge(10, SEAM_BYTES, 1);
     assert_sends(0, 4, 10, 1000, SEAM_BYTES - 1000);
-    finish(2); /* RELEASE, and asks */
-    assert_seam(0, ACTION_RELEASE, 10);
+    finish(1); /* it asks, and keeps them */
     end();
 }
 END_TEST
@@ -130,7 +129,7 @@ START_TEST(data_are_kept_until_it_is_known_to_whom)
     neighbour(10, 1, 1); /* all there is, in one message */
     assert_sends(0, 1, 10, 0, 2000);
     edge(10, SEAM_BYTES, 1);
-    finish(2);
+    finish(1);
     end();
 
     begin_asking(0);
@@ -138,9 +137,8 @@ START_TEST(data_are_kept_until_it_is_known_to_whom)
     edge(10, SEAM_BYTES, 0);
     finish(1); /* it only asks */
     ck_assert_uint_eq(actions.items[0].send.message.request.asks, 1);
-    neighbour(10, 3, 2);
+    neighbour(10, 3, 1);
     assert_sends(0, 3, 10, 0, SEAM_BYTES);
-    assert_seam(1, ACTION_RELEASE, 10);
     end();
 }
 END_TEST
@@ -195,6 +193,158 @@ START_TEST(data_may_come_before_their_chunk)
     edge(40, SEAM_BYTES, 0);
     finish(1);
     ck_assert_uint_eq(boundaries.coming_count, 1);
+    end();
+}
+END_TEST
+
+/* A chunk of ten rows, whose boundary data go to rank 4. */
+static void compute(uint32_t chunk, uint64_t first, size_t finished)
+{
+    assign(chunk, first, first + 10, 1);
+    neighbour(first + 10, 4, 0);
+    edge(first + 10, SEAM_BYTES, 1);
+    finish(finished);
+}
+
+START_TEST(the_latest_that_were_sent_are_kept)
+{
+    begin_asking(0);
+    for (unsigned i = 0; i < HANDOVERS_KEPT; i++)
+        compute(i + 1, 20 * i, 1);
+    compute(HANDOVERS_KEPT + 1, 20 * HANDOVERS_KEPT, 2);
+    assert_seam(0, ACTION_RELEASE, 10);
+    ck_assert_uint_eq(boundaries.handover_count, HANDOVERS_KEPT);
+    end();
+}
+END_TEST
+
+static void halt(unsigned round, size_t count)
+{
+    hear(0, (struct message){.type = MESSAGE_HALT, .halt = {(uint16_t)round, 3}}, count);
+}
+
+static void restart(unsigned round, uint64_t first, unsigned rank, size_t count)
+{
+    hear(0, (struct message){.type = MESSAGE_RESTART, .restart = {(uint16_t)round, rank, first}}, count);
+}
+
+/* Its last two actions: HALT and HALTED. */
+static void assert_halted(unsigned round, unsigned count, const uint64_t *seams)
+{
+    const struct action *action = &actions.items[actions.length - 2];
+    const struct message *told = &actions.items[actions.length - 1].send.message;
+    ck_assert_int_eq(action->type, ACTION_HALT);
+    ck_assert_uint_eq(action->halt.lost, 3);
+    ck_assert_uint_eq(action->halt.count, count);
+    ck_assert_int_eq(told->type, MESSAGE_HALTED);
+    ck_assert_uint_eq(told->halted.rank, RANK);
+    ck_assert_uint_eq(told->halted.round, round);
+    ck_assert_uint_eq(told->record_count, count);
+    for (unsigned i = 0; i < count; i++) {
+        ck_assert_uint_eq(action->halt.seams[i], seams[i]);
+        ck_assert_uint_eq(seam_record_get(told->records, i), seams[i]);
+    }
+}
+
+START_TEST(a_halted_worker_goes_on_from_what_it_has_kept)
+{
+    begin_asking(0);
+    compute(1, 0, 1);
+    assign(2, 20, 30, 1);
+    come(4, 20, 0, 100, 1);
+    halt(1, 2);
+    assert_halted(1, 1, (uint64_t[]){10}); /* not 30, of which not all is there */
+    ck_assert_str_eq(worker_state_name(&worker), "ASKING");
+    ck_assert_uint_eq(boundaries.coming_count, 0);
+    halt(2, 2); /* another is lost */
+    assert_halted(2, 1, (uint64_t[]){10});
+    restart(2, 10, RANK, 2);
+    assert_seam(0, ACTION_RESTART, 10);
+    ck_assert_uint_eq(actions.items[1].send.message.request.asks, 1);
+    neighbour(10, 1, 1); /* all of it, once more */
+    assert_sends(0, 1, 10, 0, SEAM_BYTES);
+    ck_assert_uint_eq(actions.items[0].send.message.boundary.round, 2);
+    end();
+}
+END_TEST
+
+START_TEST(what_a_worker_inherits_is_kept_while_it_runs)
+{
+    begin_asking(1);
+    assign(1, 0, 10, 2);
+    assign(2, 10, 20, 0);
+    edge(10, SEAM_BYTES, 0);
+    finish(3);
+    halt(1, 2);
+    assert_halted(1, 1, (uint64_t[]){10});
+    restart(1, 10, RANK, 2);
+    assign(3, 10, 20, 3); /* INHERIT, RUN, and it asks ahead */
+    end();
+    begin_asking(1);
+    assign(1, 0, 10, 2);
+    assign(2, 10, 20, 0);
+    edge(10, SEAM_BYTES, 0);
+    finish(3);
+    edge(20, SEAM_BYTES, 0);
+    finish(1);
+    halt(1, 2);
+    assert_halted(1, 1, (uint64_t[]){20});
+    end();
+}
+END_TEST
+
+START_TEST(what_is_not_wanted_is_let_go)
+{
+    begin_asking(0);
+    compute(1, 0, 1);
+    halt(1, 2);
+    restart(1, 30, 4, 2);
+    assert_seam(0, ACTION_RESTART, 0);
+    ck_assert_uint_eq(boundaries.handover_count, 0);
+    halt(2, 2);
+    assert_halted(2, 0, NULL);
+    restart(2, 0, 0, 2); /* from the beginning */
+    end();
+}
+END_TEST
+
+START_TEST(data_of_an_earlier_round_are_dropped)
+{
+    begin_asking(0);
+    halt(1, 2);
+    restart(1, 0, 0, 2);
+    come(4, 30, 0, 100, 0);
+    come(4, 30, 0, INLINE_MAX + 1, 1); /* it is received, as it comes by itself */
+    ck_assert(actions.items[0].boundary.is_late);
+    ck_assert_uint_eq(boundaries.coming_count, 0);
+    end();
+}
+END_TEST
+
+START_TEST(who_is_halted_asks_for_nothing)
+{
+    begin_asking(0);
+    halt(1, 2);
+    hear(0, (struct message){.type = MESSAGE_END, .end = {.drain = true, .lossy = true}}, 2);
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_GOODBYE);
+    end();
+}
+END_TEST
+
+START_TEST(restarts_that_cannot_be_are_refused)
+{
+    begin_asking(0);
+    restart(0, 0, 0, 1); /* it is not halted */
+    assert_dropped(0);
+    compute(1, 0, 1);
+    halt(1, 2);
+    restart(2, 10, RANK, 1); /* another round */
+    assert_dropped(0);
+    restart(1, 11, RANK, 1); /* it has nothing there */
+    assert_dropped(0);
+    worker.config.boundaries = NULL; /* iterations are independent */
+    halt(2, 1);
+    assert_dropped(0);
     end();
 }
 END_TEST
@@ -289,6 +439,13 @@ int main(void)
     tcase_add_test(all, nothing_is_sent_to_oneself);
     tcase_add_test(all, nobody_is_behind_the_last_chunk);
     tcase_add_test(all, data_may_come_before_their_chunk);
+    tcase_add_test(all, the_latest_that_were_sent_are_kept);
+    tcase_add_test(all, a_halted_worker_goes_on_from_what_it_has_kept);
+    tcase_add_test(all, what_a_worker_inherits_is_kept_while_it_runs);
+    tcase_add_test(all, what_is_not_wanted_is_let_go);
+    tcase_add_test(all, data_of_an_earlier_round_are_dropped);
+    tcase_add_test(all, who_is_halted_asks_for_nothing);
+    tcase_add_test(all, restarts_that_cannot_be_are_refused);
     tcase_add_test(all, an_end_is_not_kept_waiting);
     tcase_add_test(all, boundary_data_that_cannot_be_are_refused);
     tcase_add_test(all, neighbours_that_cannot_be_are_refused);

@@ -1,5 +1,6 @@
 /* Loops with dependencies: the result is the serial one in every topology, with every technique, however chunks are
- * asked for; the boundary data go where they are needed and nowhere else; and a lost rank ends the run. */
+ * asked for; the boundary data go where they are needed and nowhere else; a lost worker costs nothing but time, and a
+ * lost master ends the run. */
 #include "common/sched/sched.h"
 #include "supermaster/supermaster.h"
 #include "tests/lib/cluster.h"
@@ -261,16 +262,154 @@ static void assert_ends_whenever_lost(unsigned masters, unsigned rank, unsigned 
         config.fault_count = 1;
         config.detect_ns = 1000;
         config.fault_seed = event;
-        hit = assert_ends_by_loss(&config, rank <= masters ? "master" : "worker");
+        hit = assert_ends_by_loss(&config, "master");
     }
 }
 
-START_TEST(a_lost_rank_ends_the_run)
+START_TEST(a_lost_master_ends_the_run)
 {
-    for (unsigned masters = 0; masters <= 2; masters++)
-        for (unsigned rank = 1; rank <= masters + WORKERS; rank++)
+    for (unsigned masters = 1; masters <= 2; masters++)
+        for (unsigned rank = 1; rank <= masters; rank++)
             for (unsigned after_actions = 0; after_actions < 3; after_actions++)
                 assert_ends_whenever_lost(masters, rank, after_actions);
+}
+END_TEST
+
+/* --- lost workers --- */
+
+/* Returns whether all of the faults came to pass. */
+static bool assert_goes_on(const struct virtual_config *config)
+{
+    struct virtual_result result;
+    struct virtual_cluster *cluster = cluster_ran(config, &result);
+    const struct supermaster *supermaster = result.supermaster;
+    ck_assert_msg(result.status == 0, "%s with %u masters ends with %d: %s", config->technique, config->masters,
+                  result.status, supermaster->failure.text);
+    ck_assert_uint_eq(result.misled, 0);
+    ck_assert_uint_eq(result.wrong, 0);
+    ck_assert_uint_eq(result.drops, 0);
+    ck_assert_uint_eq(supermaster->ledger.done, config->count);
+    ck_assert_uint_eq(supermaster->ledger.digest, virtual_serial_checksum(config));
+    ck_assert_uint_le(supermaster->losses.workers_lost, config->fault_count);
+    ck_assert_uint_eq(supermaster_loss_count(supermaster), supermaster->losses.workers_lost);
+    ck_assert_uint_le(result.executed, config->count * (1 + supermaster->losses.workers_lost));
+    virtual_free(cluster);
+    return result.hits == config->fault_count;
+}
+
+/* Behind each event that it handles, and in the middle of what it does then; others are lost after so many of theirs.
+ */
+static void assert_goes_on_whenever_lost(const struct virtual_config *config, unsigned rank, unsigned others,
+                                         unsigned after_actions)
+{
+    bool hit = true;
+    for (uint64_t event = 1; hit; event++) {
+        struct virtual_fault faults[WORKERS];
+        struct virtual_config disturbed = *config;
+        disturbed.faults = faults;
+        disturbed.fault_count = 1 + others;
+        disturbed.detect_ns = 1000;
+        disturbed.fault_seed = event;
+        for (unsigned i = 0; i <= others; i++)
+            faults[i] = (struct virtual_fault){
+                .type = VIRTUAL_KILL, .rank = rank + i, .at_event = event + 2 * i, .after_actions = after_actions};
+        hit = assert_goes_on(&disturbed);
+    }
+}
+
+START_TEST(a_lost_worker_costs_nothing_but_time)
+{
+    static const char *const techniques[] = {"fac2", "ss", "css:chunk=4", "static"};
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++)
+            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
+                struct virtual_config config = config_of(masters, techniques[i]);
+                config.count = 40;
+                config.collect = i % 2;
+                config.slice_iterations = masters;
+                assert_goes_on_whenever_lost(&config, masters + 1 + (i + after_actions) % WORKERS, 0, after_actions);
+            }
+}
+END_TEST
+
+/* The second and third also while the loop stands still, or goes on. */
+START_TEST(several_workers_may_be_lost)
+{
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned others = 1; others < WORKERS - 1; others++)
+            for (unsigned after_actions = 0; after_actions < 3; after_actions++) {
+                struct virtual_config config = config_of(masters, "css:chunk=3");
+                config.count = 40;
+                assert_goes_on_whenever_lost(&config, masters + 1, others, after_actions);
+            }
+}
+END_TEST
+
+START_TEST(no_chunk_is_smaller_than_the_distance_after_a_loss)
+{
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (uint64_t distance = 2; distance <= 9; distance += 7) {
+            struct virtual_config config = config_of(masters, "fac2");
+            config.distance = distance;
+            assert_goes_on_whenever_lost(&config, masters + 1, 0, 1);
+            assert_goes_on_whenever_lost(&config, masters + 2, 2, 0);
+        }
+}
+END_TEST
+
+START_TEST(long_boundary_data_are_sent_again)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_config config = config_of(masters, "css:chunk=3");
+        config.count = 20;
+        config.columns = 1000;
+        config.sync_points = 2;
+        config.ask_ahead = ASK_AHEAD_FIXED;
+        config.ask_ahead_chunks = 2;
+        assert_goes_on_whenever_lost(&config, masters + 2, 1, 0);
+    }
+}
+END_TEST
+
+/* With chunks of three rows, four workers have twelve rows between them, and what they are behind the one that is lost
+ * are at most so many; what is before it is kept by who has it. */
+START_TEST(little_is_computed_again)
+{
+    for (uint64_t at = 300000; at < 900000; at += 7000) {
+        const struct virtual_fault fault = {.type = VIRTUAL_KILL, .rank = 1 + (unsigned)(at % WORKERS), .at_ns = at};
+        struct virtual_config config = config_of(0, "css:chunk=3");
+        struct virtual_result result;
+        config.cost_ns = NULL;
+        config.count = 3000;
+        config.ask_ahead = ASK_AHEAD_OFF; /* else who is quick to ask has many that follow each other */
+        config.faults = &fault;
+        config.fault_count = 1;
+        config.detect_ns = 1000;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, 0);
+        ck_assert_uint_eq(result.supermaster->losses.workers_lost, 1);
+        ck_assert_uint_le(result.executed, config.count + 24);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
+START_TEST(without_workers_it_ends)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        struct virtual_fault faults[WORKERS];
+        struct virtual_config config = config_of(masters, "gss");
+        struct virtual_result result;
+        for (unsigned i = 0; i < WORKERS; i++)
+            faults[i] =
+                (struct virtual_fault){.type = VIRTUAL_KILL, .rank = masters + 1 + i, .at_ns = 100000 + 3000 * i};
+        config.faults = faults;
+        config.fault_count = WORKERS;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
+        ck_assert_str_eq(result.supermaster->failure.text, "all workers are lost");
+        virtual_free(cluster);
+    }
 }
 END_TEST
 
@@ -290,7 +429,13 @@ int main(void)
     tcase_add_test(all, who_is_his_own_successor_sends_nothing);
     tcase_add_test(all, chunks_overlap_by_steps);
     tcase_add_test(all, a_drain_does_not_wait_for_what_may_never_come);
-    tcase_add_test(all, a_lost_rank_ends_the_run);
+    tcase_add_test(all, a_lost_master_ends_the_run);
+    tcase_add_test(all, a_lost_worker_costs_nothing_but_time);
+    tcase_add_test(all, several_workers_may_be_lost);
+    tcase_add_test(all, no_chunk_is_smaller_than_the_distance_after_a_loss);
+    tcase_add_test(all, long_boundary_data_are_sent_again);
+    tcase_add_test(all, little_is_computed_again);
+    tcase_add_test(all, without_workers_it_ends);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -117,6 +117,10 @@ static void apply(void *context, const struct action *action)
                 action->boundary.offset <= SEAM_BYTES - action->boundary.bytes && action->boundary.from < RANKS);
         break;
     case ACTION_INHERIT: REQUIRE(bench->running == 0); break;
+    case ACTION_HALT:
+        REQUIRE(action->halt.count <= SEAMS_MAX);
+        bench->running = bench->reported = 0;
+        break;
     case ACTION_STORE:
     case ACTION_COLLECT: note_part(bench, action); break;
     case ACTION_JOURNAL: REQUIRE(action->journal.count > 0); break;

@@ -319,6 +319,21 @@ static void make_weighting(struct scenario *scenario, struct random *random)
         config->load_count++;
 }
 
+/* What happens to any rank but the supermaster. */
+static void make_accident(struct scenario *scenario, struct random *random)
+{
+    struct virtual_config *config = &scenario->config;
+    scenario->faults[config->fault_count++] = (struct virtual_fault){
+        .type = random_between(random, 0, 2) > 0    ? VIRTUAL_KILL
+                : random_between(random, 0, 1) == 0 ? VIRTUAL_STALL
+                                                    : VIRTUAL_BABBLE,
+        .rank = (unsigned)random_between(random, 1, config->masters + config->workers),
+        .at_event = some_number(random, 7),
+        .after_actions = (unsigned)random_between(random, 0, 4),
+        .for_ns = some_number(random, 24),
+    };
+}
+
 /* The few things that a run with dependencies is to end with in order. */
 static void make_ends(struct scenario *scenario, struct random *random, uint64_t duration)
 {
@@ -331,15 +346,45 @@ static void make_ends(struct scenario *scenario, struct random *random, uint64_t
     if (random_between(random, 0, 7) > 0)
         return;
     for (uint64_t n = random_between(random, 1, 2); n > 0; n--)
-        scenario->faults[config->fault_count++] = (struct virtual_fault){
-            .type = random_between(random, 0, 2) > 0    ? VIRTUAL_KILL
-                    : random_between(random, 0, 1) == 0 ? VIRTUAL_STALL
-                                                        : VIRTUAL_BABBLE,
-            .rank = (unsigned)random_between(random, 1, last),
-            .at_event = some_number(random, 7),
-            .after_actions = (unsigned)random_between(random, 0, 4),
-            .for_ns = some_number(random, 24),
-        };
+        make_accident(scenario, random);
+}
+
+/* --- generator 9 --- */
+
+static void lose_worker(struct scenario *scenario, struct random *random, uint64_t duration)
+{
+    struct virtual_config *config = &scenario->config;
+    struct virtual_fault fault = {
+        .type = VIRTUAL_KILL,
+        .rank = (unsigned)random_between(random, config->masters + 1, config->masters + config->workers),
+        .after_actions = (unsigned)random_between(random, 0, 6),
+    };
+    if (random_between(random, 0, 1))
+        fault.at_ns = random_between(random, 0, duration + duration / 4);
+    else
+        fault.at_event = some_number(random, 8);
+    scenario->faults[config->fault_count++] = fault;
+}
+
+static void make_losses(struct scenario *scenario, struct random *random, uint64_t duration)
+{
+    struct virtual_config *config = &scenario->config;
+    if (random_between(random, 0, 1))
+        config->count = random_between(random, 50, 300);
+    if (random_between(random, 0, 15) == 0) { /* the results of a chunk go by themselves */
+        config->count = random_between(random, 500, 3000);
+        config->technique = random_between(random, 0, 1) ? "css:chunk=300" : "gss";
+        config->collect = true;
+        config->collect_ns = random_between(random, 0, 2000000);
+    }
+    for (uint64_t n = random_between(random, 1, 3); n > 0; n--)
+        lose_worker(scenario, random, duration);
+    if (random_between(random, 0, 7) == 0)
+        make_accident(scenario, random);
+    if (random_between(random, 0, 15) > 0)
+        return;
+    config->drain_at_ns = random_between(random, 1, duration + duration / 4);
+    config->drain_rank = (unsigned)random_between(random, 0, config->masters + config->workers);
 }
 
 static void make_dependent(struct scenario *scenario)
@@ -355,8 +400,9 @@ static void make_dependent(struct scenario *scenario)
     config->limit_ns = LIMIT_NS;
     config->jitter_ns = random_between(&random, 0, 3) > 0 ? some_number(&random, 20) : 0;
     config->last_ns = random_between(&random, 0, 1) * some_number(&random, 34);
-    make_ends(scenario, &random, duration_ns(scenario));
-    if (random_between(&random, 0, 15) == 0)
+    bool loses = scenario->generator == GENERATOR_LOSSES;
+    (loses ? make_losses : make_ends)(scenario, &random, duration_ns(scenario));
+    if (random_between(&random, 0, loses ? 63 : 15) == 0)
         scenario->refusal = (struct refusal){some_number(&random, 4), random_between(&random, 0, 1), true};
 }
 
@@ -370,7 +416,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
     struct random random, more;
     *scenario = (struct scenario){.generator = generator, .seed = seed};
-    if (generator == GENERATOR_DEPENDENT) {
+    if (generator == GENERATOR_DEPENDENT || generator == GENERATOR_LOSSES) {
         make_dependent(scenario);
         return;
     }

@@ -16,7 +16,9 @@
  *   6  also time steps, in every other scenario, which need one another in every other one of these
  *   7  something else: loops with dependencies, which nothing is resumed of. Random line-ups, jobs and machines, with
  *      jitter in most; one in four is drained, in one of eight ranks are killed, stall or send nonsense, and in one of
- * 16 memory is out */
+ * 16 memory is out
+ *   8  the same with lost workers: one to three in each, at any time or behind any event, also in the midst of what
+ * they do then; in some one more rank stalls, dies or sends nonsense; fewer drains, and memory that is out in fewer */
 #pragma once
 
 #include "common/runtime/virtual/cluster.h"
@@ -27,8 +29,8 @@ enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_
 /* And so many messages that are nonsense. */
 enum { NONSENSE_MAX = 3 };
 
-/* The latest, and that of loops with dependencies. */
-enum { GENERATOR = 8, GENERATOR_DEPENDENT = 7 };
+/* The latest, and those of loops with dependencies. */
+enum { GENERATOR = 8, GENERATOR_DEPENDENT = 7, GENERATOR_LOSSES = 9 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
 enum bad_kind { POISON, ALWAYS, HALF };

@@ -3,6 +3,7 @@
 
 #include "common/clock/clock.h"
 #include "common/util/digest.h"
+#include "common/util/grow.h"
 #include "worker/exec/steps.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@
 static struct seam_data *find_seam(struct pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->seam_count; i++)
-        if (pipeline->seams[i].at == at)
+        if (pipeline->seams[i].at == at && !pipeline->seams[i].is_aside)
             return &pipeline->seams[i];
     return NULL;
 }
@@ -73,14 +74,33 @@ static struct seam_data *take_seam(struct pipeline *pipeline, uint64_t at)
 }
 
 /* Its array stays for the next one. */
-static void drop_seam(struct pipeline *pipeline, uint64_t at)
+static void remove_seam(struct pipeline *pipeline, struct seam_data *seam)
 {
-    struct seam_data *seam = find_seam(pipeline, at);
-    if (seam == NULL)
-        return;
     struct seam_data *last = &pipeline->seams[--pipeline->seam_count], dropped = *seam;
     *seam = *last;
     *last = dropped;
+}
+
+static void drop_seam(struct pipeline *pipeline, uint64_t at)
+{
+    struct seam_data *seam = find_seam(pipeline, at);
+    if (seam != NULL)
+        remove_seam(pipeline, seam);
+}
+
+/* Its array may still be sent from or received into. */
+static void abandon_seam(struct pipeline *pipeline, struct seam_data *seam)
+{
+    unsigned char **abandoned =
+        grow(pipeline->abandoned, pipeline->abandoned_count, &pipeline->abandoned_room, sizeof *abandoned);
+    if (abandoned == NULL) { /* then it is lost */
+        note_problem(pipeline, "out of memory for boundary data");
+    } else {
+        pipeline->abandoned = abandoned;
+        abandoned[pipeline->abandoned_count++] = seam->data;
+    }
+    seam->data = NULL;
+    remove_seam(pipeline, seam);
 }
 
 void *pipeline_await(struct pipeline *pipeline, uint64_t at, uint64_t offset, uint64_t bytes)
@@ -125,6 +145,44 @@ void pipeline_release(struct pipeline *pipeline, uint64_t at)
     drop_seam(pipeline, at);
 }
 
+/* --- standing still --- */
+
+static bool is_among(const uint64_t *seams, unsigned count, uint64_t seam)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (seams[i] == seam)
+            return true;
+    return false;
+}
+
+void pipeline_halt(struct pipeline *pipeline, const uint64_t *seams, unsigned count)
+{
+    for (unsigned i = pipeline->seam_count; i-- > 0;) {
+        struct seam_data *seam = &pipeline->seams[i];
+        if (is_among(seams, count, seam->at))
+            seam->is_aside = true;
+        else if (seam->is_own || seam->awaited > 0)
+            abandon_seam(pipeline, seam);
+        else
+            remove_seam(pipeline, seam);
+    }
+    if (pipeline->running && pipeline->buffers[pipeline->filling].on_way > 0)
+        pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
+    pipeline->running = false;
+}
+
+void pipeline_restart(struct pipeline *pipeline, uint64_t at)
+{
+    for (unsigned i = pipeline->seam_count; i-- > 0;) {
+        struct seam_data *seam = &pipeline->seams[i];
+        if (!seam->is_aside)
+            continue;
+        seam->is_aside = false;
+        if (at == 0 || seam->at != at)
+            abandon_seam(pipeline, seam);
+    }
+}
+
 /* --- opening and closing --- */
 
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config)
@@ -149,6 +207,9 @@ void pipeline_fini(struct pipeline *pipeline)
         free(pipeline->seams[i].data);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
         free(pipeline->buffers[i].bytes);
+    for (unsigned i = 0; i < pipeline->abandoned_count; i++)
+        free(pipeline->abandoned[i]);
+    free(pipeline->abandoned);
     free(pipeline->seams);
     *pipeline = (struct pipeline){0};
 }
@@ -191,7 +252,9 @@ void pipeline_run(struct pipeline *pipeline, uint64_t first, uint64_t count, uin
     pipeline->element_ns = 0;
     drop_seam(pipeline, PROBE_BEFORE);
     drop_seam(pipeline, PROBE_AFTER);
-    take_seam(pipeline, first + count);
+    struct seam_data *after = take_seam(pipeline, first + count);
+    if (after != NULL)
+        after->is_own = true;
 }
 
 void pipeline_mark(struct pipeline *pipeline, uint64_t mark)

@@ -9,7 +9,10 @@
  *
  * Boundary data are kept by the seam, the iteration at which one chunk ends and the next begins. Those of the chunk
  * that runs and of others that ended here are kept until they are released, or inherited by the next chunk if that is
- * computed here, too. Those from elsewhere may come before their chunk does. */
+ * computed here, too. Those from elsewhere may come before their chunk does.
+ *
+ * Where the loop is halted some of them are set aside, and the others dropped: what may still be sent or received keeps
+ * its memory until the end. */
 #pragma once
 
 #include "worker/exec/inline.h"
@@ -27,6 +30,8 @@ struct seam_data {
     uint64_t bytes;      /* complete, from the first on */
     uint64_t announced;  /* complete when what is on its way has come */
     unsigned awaited;    /* data messages on their way */
+    bool is_own;         /* computed here: it may be being sent */
+    bool is_aside;       /* while the loop is halted */
 };
 
 /* Where the records of a chunk are. */
@@ -43,6 +48,9 @@ struct pipeline {
     uint64_t seam_bytes;     /* of all boundary data of a chunk */
     struct seam_data *seams; /* [seam_room], owned; those beyond seam_count keep their arrays for the next */
     unsigned seam_count, seam_room;
+    unsigned char **abandoned; /* [abandoned_count] arrays that MPI may still use; owned, with the list */
+    unsigned abandoned_count;
+    size_t abandoned_room;
     struct pipeline_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
     /* the running chunk */
@@ -83,6 +91,10 @@ void pipeline_came(struct pipeline *pipeline, uint64_t seam, uint64_t offset, ui
 /* ACTION_INHERIT and ACTION_RELEASE, the latter once nothing is being sent of it any more. */
 void pipeline_inherit(struct pipeline *pipeline, uint64_t seam);
 void pipeline_release(struct pipeline *pipeline, uint64_t seam);
+
+/* ACTION_HALT and ACTION_RESTART. */
+void pipeline_halt(struct pipeline *pipeline, const uint64_t *seams, unsigned count);
+void pipeline_restart(struct pipeline *pipeline, uint64_t seam);
 
 /* Computes an iteration to measure it, as if all before it were zeros. */
 void pipeline_try_row(struct pipeline *pipeline, uint64_t iteration);

@@ -154,7 +154,8 @@ struct hdss_output {
  * the row before it: row i, counted from 0, computes elements hdss_block_begin() up to, not including,
  * hdss_block_end(). The rows are to be computed in their order; what a row needs of those before it is then there. The
  * steps of a chunk come one after another, `from` being the `to` of the step before, from 0 on until the last row is
- * complete; no step of another chunk comes between. */
+ * complete; no step of another chunk comes between. Where a worker of the run is lost a chunk may be given up between
+ * two steps: then the next step is the first one of another chunk, or of the same. */
 struct hdss_block {
     uint64_t first, count; /* the chunk: iterations first .. first + count - 1 */
     uint64_t from, to;     /* of its first row; beyond `sync` while the last rows are being completed */

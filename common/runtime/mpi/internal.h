@@ -217,6 +217,8 @@ struct collect {
 struct inbound {
     unsigned from;
     uint64_t first, offset, bytes;
+    bool is_late; /* nobody wants them any more */
+    void *room;   /* where such are received, where they never had another place; owned */
     MPI_Request request;
 };
 
@@ -291,8 +293,12 @@ int net_collected(struct net *net, struct collect *collect);
 /* Receives boundary data, of a data message that was announced, at `room`. -1 when memory is out. */
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
-/* Takes the oldest of them if it has arrived. */
+/* Takes the oldest of them if it has arrived. What is late is the caller's to free. */
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
+
+/* All that are on their way are late. Those of a rank that is lost are given up: where they were to go stays MPI's. */
+void net_halt_inbound(struct net *net);
+void net_cancel_inbound(struct net *net, unsigned from);
 
 /* The rank has ended: sends to it are given up. The caller sends it nothing any more. */
 void net_end(struct net *net, unsigned rank, enum net_end end);
@@ -381,8 +387,9 @@ struct runtime {
     char **word;          /* [count + 1], owned */
     struct topology topology;
     bool grouped, prepared;
-    bool over;  /* all ranks are through */
-    bool lossy; /* a rank of the run was lost: from now on nobody waits for all */
+    bool exchanges; /* boundary data, with other workers */
+    bool over;      /* all ranks are through */
+    bool lossy;     /* a rank of the run was lost: from now on nobody waits for all */
     struct doorbell doorbell;
     struct watch watch;
     struct pulse pulse;

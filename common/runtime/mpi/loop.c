@@ -13,6 +13,13 @@ struct release {
     uint64_t seam, over;
 };
 
+/* A control message that came while there was no room to send, to be handled later. */
+struct letter {
+    unsigned from;
+    size_t size;
+    unsigned char bytes[MESSAGE_MAX];
+};
+
 struct driver {
     struct runtime *runtime;
     const struct machine *machine;
@@ -23,7 +30,10 @@ struct driver {
     struct action_sink sink;
     struct release *releases; /* of boundary data that are still being sent; owned */
     size_t release_count, release_room;
-    struct event *stored; /* ring of EVENT_STORED to be delivered; owned */
+    struct letter **letters; /* [letter_count] the oldest first; owned, with what is in it */
+    size_t letter_count, letter_room;
+    struct letter *open_letter; /* the latest that was taken out; owned */
+    struct event *stored;       /* ring of EVENT_STORED to be delivered; owned */
     struct error *stored_error;
     unsigned stored_first, stored_count;
     uint64_t now_ns;
@@ -112,6 +122,49 @@ static void drop_message(struct driver *driver, const struct message *message)
         driver->effects->sent(driver->effects->context, message->payload_data);
 }
 
+static void put_by(struct driver *driver, unsigned from, const unsigned char *bytes, size_t size)
+{
+    struct letter **letters =
+        grow(driver->letters, driver->letter_count, &driver->letter_room, sizeof(struct letter *));
+    struct letter *letter = malloc(sizeof *letter);
+    driver->letters = letters != NULL ? letters : driver->letters;
+    if (letters == NULL || letter == NULL) {
+        free(letter);
+        give_up(driver, "out of memory for a message");
+        return;
+    }
+    letter->from = from;
+    letter->size = size;
+    memcpy(letter->bytes, bytes, size);
+    letters[driver->letter_count++] = letter;
+}
+
+/* What the message says of those to whom boundary data may be on their way: one is lost, or all are to leave. */
+static void give_up_receivers(struct driver *driver, const struct message *message)
+{
+    const struct topology *topology = &driver->runtime->topology;
+    if (message->type == MESSAGE_HALT && message->halt.rank < driver->runtime->ranks)
+        net_end(&driver->net, message->halt.rank, NET_LOST);
+    for (unsigned w = 0; message->type == MESSAGE_END && w < topology->workers; w++)
+        net_end(&driver->net, topology->worker_rank[w], NET_ENDED);
+}
+
+/* Workers of another node are not watched by one another. Should one be lost, what is sent to it may never be gone;
+ * then it is in the mail who it is. */
+static void look_through_mail(struct driver *driver)
+{
+    const unsigned char *bytes;
+    size_t size;
+    unsigned from;
+    struct message message;
+    if (!driver->runtime->exchanges || !net_poll(&driver->net, &from, &bytes, &size))
+        return;
+    put_by(driver, from, bytes, size);
+    bool from_above = driver->runtime->hellos[from].role != ROLE_WORKER;
+    if (from_above && message_decode(&message, bytes, size) == DECODE_OK)
+        give_up_receivers(driver, &message);
+}
+
 /* Looks between two of which no peer is found to have ended, while there is no room to send. */
 #define LOOKS_PER_END 256
 
@@ -122,6 +175,7 @@ static void make_room(struct driver *driver)
     struct pulse *pulse = &driver->runtime->pulse;
     for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
         progress_sends(driver);
+        look_through_mail(driver);
         if (looks % LOOKS_PER_END != 0)
             continue;
         watch_look(&driver->runtime->watch);
@@ -250,6 +304,27 @@ static void drop(struct driver *driver, unsigned rank, const char *text)
     driver->dropped_plus_1 = rank + 1;
 }
 
+/* Boundary data that nobody wants, but that are on their way. */
+static void await_late(struct driver *driver, const struct action *action)
+{
+    const uint64_t bytes = action->boundary.bytes;
+    const struct inbound inbound = {
+        .from = action->boundary.from, .bytes = bytes, .is_late = true, .room = malloc(bytes)};
+    if (inbound.room == NULL || net_await(&driver->net, &inbound, inbound.room) < 0)
+        give_up(driver, "out of memory for boundary data");
+}
+
+/* The loop stands still as a worker was lost. What is still being sent of boundary data is their receivers' to drop. */
+static void halt(struct driver *driver, const struct action *action)
+{
+    driver->runtime->lossy = true;
+    driver->release_count = 0;
+    net_halt_inbound(&driver->net);
+    net_end(&driver->net, action->halt.lost, NET_LOST);
+    net_cancel_inbound(&driver->net, action->halt.lost);
+    driver->effects->halt(driver->effects->context, action->halt.seams, action->halt.count);
+}
+
 /* Boundary data that are here, or on their way. */
 static void take_boundary(struct driver *driver, const struct action *action)
 {
@@ -260,6 +335,10 @@ static void take_boundary(struct driver *driver, const struct action *action)
         .offset = action->boundary.offset,
         .bytes = action->boundary.bytes,
     };
+    if (action->boundary.is_late) {
+        await_late(driver, action);
+        return;
+    }
     if (action->boundary.data != NULL) {
         driver->effects->boundary(context, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
         return;
@@ -275,7 +354,10 @@ static bool receive_boundaries(struct driver *driver)
     if (!net_poll_inbound(&driver->net, &arrived))
         return false;
     pulse_heard(&driver->runtime->pulse, arrived.from);
-    driver->effects->boundary(driver->effects->context, arrived.first, arrived.offset, NULL, arrived.bytes);
+    if (arrived.is_late)
+        free(arrived.room);
+    else
+        driver->effects->boundary(driver->effects->context, arrived.first, arrived.offset, NULL, arrived.bytes);
     return true;
 }
 
@@ -313,6 +395,8 @@ static void apply(void *self, const struct action *action)
     case ACTION_BOUNDARY: take_boundary(driver, action); break;
     case ACTION_INHERIT: driver->effects->inherit(context, action->seam); break;
     case ACTION_RELEASE: release(driver, action->seam); break;
+    case ACTION_HALT: halt(driver, action); break;
+    case ACTION_RESTART: driver->effects->restart(context, action->seam); break;
     case ACTION_DROP: drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         driver->exiting = true;
@@ -383,6 +467,20 @@ static void refresh_clock(struct driver *driver)
     driver->since_clock = 0;
 }
 
+/* A message that was put by comes before those that MPI has. */
+static bool open_letter(struct driver *driver, unsigned *from, const unsigned char **bytes, size_t *size)
+{
+    if (driver->letter_count == 0)
+        return net_poll(&driver->net, from, bytes, size);
+    free(driver->open_letter);
+    struct letter *letter = driver->open_letter = driver->letters[0];
+    memmove(driver->letters, driver->letters + 1, --driver->letter_count * sizeof(struct letter *));
+    *from = letter->from;
+    *bytes = letter->bytes;
+    *size = letter->size;
+    return true;
+}
+
 /* Handles the next message, if there is one. */
 static bool receive_one(struct driver *driver)
 {
@@ -390,7 +488,7 @@ static bool receive_one(struct driver *driver)
     size_t size;
     unsigned from;
     struct message message;
-    if (!net_poll(&driver->net, &from, &bytes, &size))
+    if (!open_letter(driver, &from, &bytes, &size))
         return false;
     driver->now_is_fresh = false;
     driver->since_clock++;
@@ -465,7 +563,8 @@ static bool compute(struct driver *driver)
     if (driver->effects->meter != NULL)
         look_at_load(driver);
     if (turn == TURN_EVENT) {
-        if (driver->now_ns - before_ns > LONG_TURN_NS) /* what came while it computed came before the event */
+        /* what came while it computed came before the event, which a HALT would make one of what is given up */
+        if (driver->now_ns - before_ns > LONG_TURN_NS && !driver->runtime->exchanges)
             receive_messages(driver);
         step(driver, &event);
     }
@@ -521,6 +620,7 @@ static void cancel_collects(struct driver *driver, unsigned rank)
         step(driver, &stored);
     if (result < 0)
         give_up(driver, "out of memory for results");
+    net_cancel_inbound(&driver->net, rank);
     deliver_stored(driver);
 }
 
@@ -729,6 +829,10 @@ static void driver_fini(struct driver *driver)
     free(driver->stored);
     free(driver->stored_error);
     free(driver->releases);
+    for (size_t i = 0; i < driver->letter_count; i++)
+        free(driver->letters[i]);
+    free(driver->letters);
+    free(driver->open_letter);
 }
 
 /* Messages to a rank of another node that was lost, of which nobody tells, stay for ever. */
@@ -755,6 +859,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
 {
     struct driver driver = {.runtime = runtime, .machine = machine, .effects = effects};
     struct error error;
+    runtime->exchanges = effects->boundary != NULL;
     if (runtime_prepare(runtime, &error) < 0)
         give_up_together(&driver, &error);
     if (driver_init(&driver) < 0) {

@@ -320,6 +320,26 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived)
     return true;
 }
 
+void net_halt_inbound(struct net *net)
+{
+    for (unsigned i = 0; i < net->inbound_count; i++)
+        net->inbound[(net->inbound_first + i) % net->inbound_capacity].is_late = true;
+}
+
+void net_cancel_inbound(struct net *net, unsigned from)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < net->inbound_count; i++) {
+        struct inbound *inbound = &net->inbound[(net->inbound_first + i) % net->inbound_capacity];
+        if (inbound->from == from) {
+            MPI_Cancel(&inbound->request);
+            let_go(&inbound->request);
+        } else
+            net->inbound[(net->inbound_first + kept++) % net->inbound_capacity] = *inbound;
+    }
+    net->inbound_count = kept;
+}
+
 void net_end(struct net *net, unsigned rank, enum net_end end)
 {
     net->ended += net->ends[rank] == NET_LIVES;

@@ -26,14 +26,18 @@ struct effects {
     int (*descriptor)(void *context);
     bool helpers_work; /* other threads of this rank do, and make it readable: messages are polled for before a sleep */
     void (*sent)(void *context, const void *data);
-    /* a worker of a loop with dependencies, see ACTION_BOUNDARY, _INHERIT and _RELEASE. NULL for others */
+    /* a worker of a loop with dependencies, see ACTION_BOUNDARY, _INHERIT, _RELEASE, _HALT and _RESTART. NULL for
+     * others */
     void (*boundary)(void *context, uint64_t first, uint64_t offset, const void *data, uint64_t bytes);
     /* Where data that are on their way are to go, NULL when memory is out; boundary() is called with NULL for them when
      * they have come, in the order in which they were awaited. */
     void *(*await_boundary)(void *context, uint64_t first, uint64_t offset, uint64_t bytes);
     void (*inherit)(void *context, uint64_t seam);
     void (*release)(void *context, uint64_t seam); /* nothing of it is being sent any more */
-    struct load_meter *meter;                      /* of the load that the machine is told; NULL: it is told none */
+    /* Of what is given up some may still be sent, or come. */
+    void (*halt)(void *context, const uint64_t *seams, unsigned count);
+    void (*restart)(void *context, uint64_t seam);
+    struct load_meter *meter; /* of the load that the machine is told; NULL: it is told none */
     /* whoever collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
     /* whoever keeps a journal: records that the ranges are done. -1 with one line. */

@@ -3,7 +3,8 @@
  * Each peer that this rank depends on has a pidfd in one epoll set, which is a single event of the rank's base: a
  * sleeping rank wakes, a computing one sees it where it looks at its signals. Where there is no pidfd (an old kernel,
  * too many open files) the process is asked for once a second. Who is watched: the supermaster by all, a master by its
- * workers, a worker by whoever serves it, which is the supermaster once its master is lost.
+ * workers, a worker by whoever serves it, which is the supermaster once its master is lost, and by the other workers
+ * where they exchange boundary data: what they still send it would never be gone.
  *
  * A pid means the same process to all ranks of a node only where they share a pid namespace (containers need not):
  * where they do not, nobody is watched, and pulse.c does what it does between nodes. Where they do, a peer that is not
@@ -87,7 +88,8 @@ static bool concerns(const struct runtime *runtime, unsigned rank)
     if (rank == topology->supermaster || runtime->role == ROLE_SUPERMASTER)
         return true;
     if (runtime->role == ROLE_WORKER)
-        return rank == runtime_master_of(runtime, runtime->rank);
+        return rank == runtime_master_of(runtime, runtime->rank) ||
+               (runtime->exchanges && runtime->hellos[rank].role == ROLE_WORKER);
     return runtime->hellos[rank].role == ROLE_WORKER && runtime_master_of(runtime, rank) == runtime->rank;
 }
 

@@ -157,6 +157,16 @@ static void release_seam(void *context, uint64_t seam)
     pipeline_release(&((struct program *)context)->pipeline, seam);
 }
 
+static void halt_pipeline(void *context, const uint64_t *seams, unsigned count)
+{
+    pipeline_halt(&((struct program *)context)->pipeline, seams, count);
+}
+
+static void restart_pipeline(void *context, uint64_t seam)
+{
+    pipeline_restart(&((struct program *)context)->pipeline, seam);
+}
+
 static void open_pipeline(struct program *program, const struct exec_config *exec)
 {
     const struct plan *plan = &program->plan;
@@ -328,6 +338,8 @@ static const struct effects with_dependencies = {
     .await_boundary = await_boundary,
     .inherit = inherit_seam,
     .release = release_seam,
+    .halt = halt_pipeline,
+    .restart = restart_pipeline,
 };
 
 static int drive(void *context)

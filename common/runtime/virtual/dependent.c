@@ -127,6 +127,7 @@ void dependent_fini(struct virtual_cluster *cluster)
         struct pipeline *pipeline = &cluster->pipelines[rank];
         free_strips(pipeline->coming);
         free_strips(pipeline->kept);
+        free_strips(pipeline->aside);
         free(pipeline->records);
         free(pipeline->window);
     }
@@ -333,6 +334,8 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
+    if (action->boundary.is_late)
+        return;
     uint64_t first = action->boundary.first, offset = action->boundary.offset, bytes = action->boundary.bytes;
     struct strip *strip = *find_strip(&pipeline->coming, first);
     if (strip == NULL)
@@ -370,4 +373,51 @@ void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t 
     cluster->result.misled += strip == NULL || strip->filled < machines_boundary_bytes(&cluster->config) ||
                               (strip == pipeline->after && pipeline->runs);
     free(strip);
+}
+
+static void move_strip(struct strip **from, struct strip **to, uint64_t seam)
+{
+    struct strip *strip = take_strip(from, seam);
+    if (strip == NULL)
+        return;
+    strip->next = *to;
+    *to = strip;
+}
+
+static void drop_strips(struct strip **list)
+{
+    free_strips(*list);
+    *list = NULL;
+}
+
+/* A seam that is set aside is that of a finished chunk, inherited by the running one, or aside already. */
+void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    struct strip *aside = NULL;
+    for (unsigned i = 0; i < action->halt.count; i++) {
+        move_strip(&pipeline->aside, &aside, action->halt.seams[i]);
+        move_strip(&pipeline->kept, &aside, action->halt.seams[i]);
+        if (pipeline->runs && node->running.first == action->halt.seams[i])
+            move_strip(&pipeline->coming, &aside, action->halt.seams[i]);
+        bool is_whole = aside != NULL && aside->seam == action->halt.seams[i] &&
+                        aside->filled == machines_boundary_bytes(&cluster->config);
+        cluster->result.misled += !is_whole;
+    }
+    drop_strips(&pipeline->aside);
+    drop_strips(&pipeline->kept);
+    drop_strips(&pipeline->coming);
+    pipeline->aside = aside;
+    pipeline->before = pipeline->after = NULL;
+    pipeline->runs = pipeline->waits = false;
+    node->running.generation++;
+}
+
+void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
+{
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    cluster->result.misled += seam > 0 && *find_strip(&pipeline->aside, seam) == NULL;
+    move_strip(&pipeline->aside, &pipeline->kept, seam);
+    drop_strips(&pipeline->aside);
 }

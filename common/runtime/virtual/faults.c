@@ -108,12 +108,12 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         tell_of_dead_workers(cluster, rank, last);
 }
 
-/* Of a worker only its master and the supermaster hear anything. */
+/* Of a worker only its master and the supermaster hear anything, unless workers exchange boundary data. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
     unsigned w = topology_worker(topology, rank);
-    if (w == topology->workers) {
+    if (w == topology->workers || is_dependent(cluster)) {
         for (unsigned peer = 0; peer < cluster_ranks(&cluster->config); peer++)
             tell_peer(cluster, peer, rank, cut_ns);
         return;

@@ -30,6 +30,7 @@ struct pipeline {
     struct boundaries boundaries; /* of the worker */
     struct strip *coming;         /* for chunks that have not begun, and the running one; owned */
     struct strip *kept;           /* of the running chunk and of finished ones, until they are released; owned */
+    struct strip *aside;          /* of finished chunks, while the loop is halted; owned */
     struct strip *before;         /* of the running chunk; NULL where it is the loop's first */
     struct strip *after;          /* likewise; NULL where it is the last */
     uint64_t *records;            /* [count] of it; owned */
@@ -148,6 +149,8 @@ void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct e
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
 
 /* --- store.c --- */
 

@@ -93,6 +93,15 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->boundary.offset, message->boundary.offset + message->payload_bytes,
                  payload_text(message->payload));
         break;
+    case MESSAGE_HALT: snprintf(text, size, "HALT %u lost=%" PRIu32, message->halt.round, message->halt.rank); break;
+    case MESSAGE_HALTED:
+        snprintf(text, size, "HALTED %u rank=%" PRIu32 " seams=%u", message->halted.round, message->halted.rank,
+                 message->record_count);
+        break;
+    case MESSAGE_RESTART:
+        snprintf(text, size, "RESTART %u %" PRIu64 " rank=%" PRIu32, message->restart.round, message->restart.first,
+                 message->restart.rank);
+        break;
     default: snprintf(text, size, "%s", message_name(message->type));
     }
 }
@@ -163,6 +172,8 @@ void trace_action(const struct action *action, char *text, size_t size)
         break;
     case ACTION_INHERIT: snprintf(text, size, "inherit %" PRIu64, action->seam); break;
     case ACTION_RELEASE: snprintf(text, size, "release %" PRIu64, action->seam); break;
+    case ACTION_HALT: snprintf(text, size, "halt seams=%u lost=%u", action->halt.count, action->halt.lost); break;
+    case ACTION_RESTART: snprintf(text, size, "restart %" PRIu64, action->seam); break;
     case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
     }

@@ -382,6 +382,57 @@ START_TEST(nothing_is_computed_before_its_data_are_there)
 }
 END_TEST
 
+/* The chunk is given up, what is complete is set aside, and comes back where it is wanted; what is on its way may come
+ * into memory that nothing else has meanwhile. */
+START_TEST(a_halt_gives_up_all_but_what_is_set_aside)
+{
+    uint64_t told[SYNC_MAX];
+    struct event event;
+    describe(40, 100, 1, 1);
+    open_one(10);
+    struct pipeline *pipeline = &run.pipeline[0];
+    pipeline_run(pipeline, 0, 5, 0);
+    count_edges(told);
+    const uint64_t aside[] = {5};
+    pipeline_run(pipeline, 10, 5, 0);
+    unsigned char *room = pipeline_await(pipeline, 10, 0, 10 * loop.boundary_bytes);
+    pipeline_halt(pipeline, aside, 1);
+    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    ck_assert_uint_eq(pipeline->seam_count, 1);
+    pipeline_halt(pipeline, aside, 1); /* another is lost */
+    memset(room, 1, 10 * loop.boundary_bytes);
+    ck_assert_ptr_ne(pipeline_await(pipeline, 10, 0, 10 * loop.boundary_bytes), room);
+    pipeline_restart(pipeline, 5);
+    pipeline_inherit(pipeline, 5);
+    pipeline_run(pipeline, 5, 5, 0);
+    count_edges(told);
+    pipeline_halt(pipeline, (const uint64_t[]){10}, 1);
+    pipeline_restart(pipeline, 0);
+    ck_assert_uint_eq(pipeline->seam_count, 0);
+    close_workers();
+}
+END_TEST
+
+/* The data of a seam that is set aside are not those that come for it in the next round. */
+START_TEST(what_is_set_aside_is_not_what_comes)
+{
+    uint64_t told[SYNC_MAX];
+    uint32_t zeros[100 * DISTANCE_MAX] = {0};
+    struct event event;
+    describe(40, 100, 1, 1);
+    open_one(10);
+    struct pipeline *pipeline = &run.pipeline[0];
+    pipeline_run(pipeline, 0, 5, 0);
+    count_edges(told);
+    pipeline_halt(pipeline, (const uint64_t[]){5}, 1);
+    pipeline_take(pipeline, 5, 0, zeros, 100 * loop.boundary_bytes); /* before it is told to go on */
+    pipeline_restart(pipeline, 0);
+    pipeline_run(pipeline, 5, 5, 0);
+    ck_assert_int_ne(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    close_workers();
+}
+END_TEST
+
 START_TEST(a_mark_is_reached_by_the_work_that_is_done)
 {
     struct event event;
@@ -441,6 +492,8 @@ int main(void)
     tcase_add_test(tcase, any_chunks_on_any_workers_equal_the_serial_loop);
     tcase_add_test(tcase, boundary_data_are_told_once_for_each_point);
     tcase_add_test(tcase, nothing_is_computed_before_its_data_are_there);
+    tcase_add_test(tcase, a_halt_gives_up_all_but_what_is_set_aside);
+    tcase_add_test(tcase, what_is_set_aside_is_not_what_comes);
     tcase_add_test(tcase, a_mark_is_reached_by_the_work_that_is_done);
     tcase_add_test(tcase, a_kernel_that_fails_is_a_problem_said_once);
     tcase_add_test(tcase, rows_are_probed);

@@ -95,10 +95,13 @@ static struct actions actions;
 static struct neighbour told_up[10];
 static unsigned told_up_count;
 
+static struct part committed[10];
+static unsigned committed_count;
+
 static void on_committed(void *owner, const struct part *part)
 {
     (void)owner;
-    (void)part;
+    committed[committed_count++] = *part;
 }
 
 static void on_neighbour(void *owner, const struct neighbour *neighbour)
@@ -112,7 +115,7 @@ static void begin(void)
     static const struct service_ops ops = {.committed = on_committed, .neighbour = on_neighbour};
     const struct service_config config = {
         .ranks = ranks, .workers = WORKERS, .pool_capacity = 20, .once = true, .dependent = true, .ops = &ops};
-    told_up_count = 0;
+    told_up_count = committed_count = 0;
     ck_assert_int_eq(service_init(&service, &config), 0);
     ck_assert_int_eq(actions_init(&actions, 16), 0);
 }
@@ -221,8 +224,8 @@ START_TEST(independent_loops_have_no_neighbours)
 }
 END_TEST
 
-/* What a lost worker had nobody could compute, as its boundary data are lost, too; and it is told nothing. */
-START_TEST(nothing_of_a_lost_worker_is_handed_out_again)
+/* What a lost worker had is free again when all stand still; and it is told nothing. */
+START_TEST(nothing_of_a_lost_worker_is_handed_out_at_once)
 {
     begin();
     put(0, 5);
@@ -234,6 +237,104 @@ START_TEST(nothing_of_a_lost_worker_is_handed_out_again)
     ck_assert_uint_eq(actions.items[0].send.message.assign.first, 5);
     ck_assert_uint_eq(actions.items[0].send.message.record_count, 0);
     ck_assert_uint_eq(service.returned_count, 0);
+    end();
+}
+END_TEST
+
+static int tell(unsigned w, struct message message)
+{
+    struct error error;
+    actions_clear(&actions);
+    return service_message(&service, w, 1, &message, &actions, &error);
+}
+
+static void finish_chunk(unsigned w, uint32_t chunk, uint64_t digest)
+{
+    const struct request request = {.chunk = chunk, .done = true, .digest = digest};
+    ck_assert_int_eq(tell(w, (struct message){.type = MESSAGE_REQUEST, .request = request}), 0);
+}
+
+/* A digest cannot be divided should some of the chunk be computed again. */
+START_TEST(a_chunk_is_committed_as_a_whole)
+{
+    begin();
+    put(0, 9);
+    ask(0, 1);
+    ck_assert_int_eq(tell(0, (struct message){.type = MESSAGE_RESULT, .result = {1, 4, 100}}), 0);
+    ck_assert_int_eq(tell(0, (struct message){.type = MESSAGE_RESULT, .result = {1, 3, 20}}), 0);
+    ck_assert_uint_eq(committed_count, 0);
+    finish_chunk(0, 1, 3);
+    ck_assert_uint_eq(committed_count, 1);
+    ck_assert_uint_eq(committed[0].first, 0);
+    ck_assert_uint_eq(committed[0].count, 9);
+    ck_assert_uint_eq(committed[0].digest, 123);
+    end();
+}
+END_TEST
+
+static void halt(uint16_t round, unsigned rank)
+{
+    actions_clear(&actions);
+    service_halt(&service, &(struct halt){round, rank}, &actions);
+}
+
+START_TEST(all_stand_still_and_go_on)
+{
+    begin();
+    put(0, 5);
+    put(5, 9);
+    put(9, 12);
+    ask(0, 1);
+    ask(1, 1);
+    service_lost(&service, 2, 2);
+    halt(1, ranks[2]);
+    ck_assert_uint_eq(actions.length, 2); /* to those who live */
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_HALT);
+    ck_assert_uint_eq(actions.items[1].send.to, ranks[1]);
+    ck_assert_uint_eq(service.pool.count, 0);
+    ask(1, 1); /* before it was told */
+    ck_assert_uint_eq(service.waiting_count, 0);
+    ck_assert(service_take_halted(&service, 1, &(struct halted){1, ranks[1]}));
+    ck_assert(!service_take_halted(&service, 1, &(struct halted){1, ranks[1]})); /* twice */
+    ck_assert(!service_take_halted(&service, 2, &(struct halted){1, ranks[2]})); /* it is lost */
+    ck_assert(!service_stands_still(&service));
+    finish_chunk(0, 1, 3); /* ahead of its HALTED */
+    ck_assert_uint_eq(committed_count, 1);
+    ck_assert(service_take_halted(&service, 0, &(struct halted){1, ranks[0]}));
+    ck_assert(service_stands_still(&service));
+    ck_assert_uint_eq(service.busy, 0);
+    end();
+}
+END_TEST
+
+START_TEST(only_the_latest_round_counts)
+{
+    begin();
+    halt(1, ranks[2]);
+    halt(2, 77);
+    ck_assert(!service_take_halted(&service, 0, &(struct halted){1, ranks[0]}));
+    for (unsigned w = 0; w < WORKERS; w++)
+        ck_assert(service_take_halted(&service, w, &(struct halted){2, ranks[w]}));
+    ck_assert(service_stands_still(&service));
+    end();
+}
+END_TEST
+
+/* Whose boundary data are wanted is told who needs them. */
+START_TEST(the_seam_is_where_it_goes_on)
+{
+    begin();
+    halt(1, 77);
+    for (unsigned w = 0; w < WORKERS; w++)
+        service_take_halted(&service, w, &(struct halted){1, ranks[w]});
+    actions_clear(&actions);
+    service_restart(&service, &(struct restart){1, ranks[1], 30}, &actions);
+    ck_assert_uint_eq(actions.length, WORKERS);
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_RESTART);
+    put(30, 40);
+    ask(0, 1);
+    ck_assert_uint_eq(actions.length, 2);
+    is_told(1, ranks[1], 30, ranks[0]);
     end();
 }
 END_TEST
@@ -250,7 +351,11 @@ int main(void)
     tcase_add_test(all, who_has_both_sides_is_told_nothing);
     tcase_add_test(all, what_is_elsewhere_is_told_once_it_is_known);
     tcase_add_test(all, independent_loops_have_no_neighbours);
-    tcase_add_test(all, nothing_of_a_lost_worker_is_handed_out_again);
+    tcase_add_test(all, nothing_of_a_lost_worker_is_handed_out_at_once);
+    tcase_add_test(all, a_chunk_is_committed_as_a_whole);
+    tcase_add_test(all, all_stand_still_and_go_on);
+    tcase_add_test(all, only_the_latest_round_counts);
+    tcase_add_test(all, the_seam_is_where_it_goes_on);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -5,7 +5,7 @@
 #include "proto/record.h"
 #include "tests/lib/suite.h"
 
-#define SAMPLES_MAX 64
+#define SAMPLES_MAX 80
 
 struct sample {
     const char *name;

@@ -1,0 +1,215 @@
+/* A loop with dependencies goes on where a worker was lost.
+ *
+ * With a worker go boundary data that others wait for, and perhaps results that were on their way; and whoever is
+ * behind it waits in the middle of a chunk, so that nobody might be left to compute what is missing. So the loop is
+ * halted: each loss begins a new *round*. All are told to stand still (HALT) and answer when they do (HALTED), behind
+ * all that they had sent: the chunks that they have finished are then known, and committed, the others are nobody's any
+ * more. The loop goes on (RESTART) from a seam whose boundary data a worker still has, and chunks are cut from there on
+ * in ascending order, as ever.
+ *
+ * Which boundary data there are: a worker keeps those of its latest finished chunks that it has handed over to others
+ * (HANDOVERS_KEPT), and all that it has not handed over yet. As chunks finish in their order, the worker whose chunk
+ * ends where those of the lost one begin has not finished a later one, and has these data; it may only have let them go
+ * where the lost worker's results were on their way for longer than it took that worker to finish so many more chunks.
+ * If it has, or is lost, too, a seam before is taken, in the end the beginning of the loop, for which there is no need
+ * of any.
+ *
+ * What lies between that seam and the first iteration that is not done is computed again for its boundary data alone,
+ * and so is what was done behind it: its results are the same, and are dropped (LEDGER_DUPLICATE). No chunk has both
+ * what is done and what is not, so that it is one or the other; as all seams are those of chunks of the round at hand
+ * or of the one where it began, both are never shorter than the distance of the dependences.
+ *
+ * That a run always ends holds in each round as it is shown in common/machine/order.c, with the seam for the beginning
+ * of the loop, and there are no more rounds than workers. No message of one round is taken for one of another: those
+ * between two ranks of the tree arrive in their order, on both sides of HALTED and RESTART; those between workers say
+ * the round, and as none is sent before all stand still nobody gets one of a round that it has not heard of.
+ *
+ * A lost master ends the run: what its workers know of one another is not gathered yet. */
+#include "supermaster/core.h"
+
+#include <stdlib.h>
+
+int supermaster_rounds_init(struct supermaster *supermaster)
+{
+    supermaster->rounds.stands_still =
+        calloc(supermaster->config.topology->masters + 1, sizeof *supermaster->rounds.stands_still);
+    return supermaster->rounds.stands_still != NULL ? 0 : -1;
+}
+
+void supermaster_rounds_fini(struct supermaster *supermaster)
+{
+    free(supermaster->rounds.stands_still);
+    seams_fini(&supermaster->rounds.kept);
+}
+
+static void fail_without_memory(struct supermaster *supermaster)
+{
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
+}
+
+static void send_to_masters(struct supermaster *supermaster, const struct message *message)
+{
+    const struct topology *topology = supermaster->config.topology;
+    for (unsigned m = 0; m < topology->masters; m++)
+        if (!supermaster->losses.master_left[m])
+            actions_send(supermaster->actions, topology->master_rank[m], message);
+}
+
+/* --- standing still --- */
+
+void supermaster_halt(struct supermaster *supermaster, unsigned rank)
+{
+    struct rounds *rounds = &supermaster->rounds;
+    if (supermaster->state == SUPERMASTER_GATHERING)
+        return; /* nothing has been cut */
+    if (supermaster->state == SUPERMASTER_SERVING)
+        supermaster_move(supermaster, SUPERMASTER_HALTED);
+    const struct message message = {.type = MESSAGE_HALT, .halt = {++rounds->number, rank}};
+    rounds->kept.count = supermaster->seams.count = 0;
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
+        rounds->stands_still[m] = false;
+        supermaster->refills_parked[m] = 0;
+    }
+    send_to_masters(supermaster, &message);
+    service_halt(&supermaster->service, &message.halt, supermaster->actions);
+}
+
+/* What the worker has of boundary data. */
+static void note_kept(struct supermaster *supermaster, const struct message *message)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        uint64_t seam = seam_record_get(message->records, i);
+        if (seam <= config->first || seam >= config->first + config->count)
+            supermaster_refuse(supermaster, "has boundary data where no chunk ends");
+        else if (seams_add(&supermaster->rounds.kept, seam, message->halted.rank) < 0)
+            fail_without_memory(supermaster);
+    }
+}
+
+void supermaster_receive_halted(struct supermaster *supermaster, const struct message *message)
+{
+    const struct halted *halted = &message->halted;
+    const struct topology *topology = supermaster->config.topology;
+    unsigned m = topology_master(topology, supermaster->from), w = topology_worker(topology, halted->rank);
+    if (!supermaster_speaks_for(supermaster, halted->rank)) {
+        supermaster_refuse(supermaster, "stands still for a rank that it does not serve");
+        return;
+    }
+    if (supermaster->state != SUPERMASTER_HALTED || halted->round != supermaster->rounds.number)
+        return; /* another was lost since, or the run ends */
+    if (halted->rank != supermaster->from)
+        note_kept(supermaster, message);
+    else if (m < topology->masters)
+        supermaster->rounds.stands_still[m] = true;
+    else if (service_take_halted(&supermaster->service, w, halted))
+        note_kept(supermaster, message);
+    supermaster_look_again(supermaster);
+}
+
+static bool all_stand_still(const struct supermaster *supermaster)
+{
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+        if (!supermaster->losses.master_left[m] && !supermaster->rounds.stands_still[m])
+            return false;
+    return service_stands_still(&supermaster->service);
+}
+
+/* --- going on --- */
+
+/* What is not done is free again. */
+static void release_all(struct supermaster *supermaster)
+{
+    uint64_t released;
+    for (unsigned holder = 0; holder < supermaster->holders; holder++) {
+        supermaster->losses.reissued += ranges_length(&supermaster->ledger.granted[holder]);
+        if (ledger_release(&supermaster->ledger, holder, &released) < 0)
+            fail_without_memory(supermaster);
+        sched_give_back(&supermaster->sched, released);
+    }
+}
+
+/* The last seam of which there are boundary data that is not behind `first`, and who has them. */
+static struct restart find_seam(const struct supermaster *supermaster, uint64_t first)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct rounds *rounds = &supermaster->rounds;
+    struct restart restart = {.round = rounds->number};
+    for (size_t i = 0; i < rounds->kept.count; i++) {
+        const struct half_seam *kept = &rounds->kept.list[i];
+        bool lives = supermaster->losses.worker[topology_worker(topology, kept->who)] == FATE_COMPUTES;
+        if (lives && kept->first <= first && kept->first > restart.first)
+            restart = (struct restart){rounds->number, kept->who, kept->first};
+    }
+    return restart;
+}
+
+static void restart(struct supermaster *supermaster, const struct restart *restart)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct message message = {.type = MESSAGE_RESTART, .restart = *restart};
+    unsigned w = topology_worker(topology, restart->rank);
+    if (restart->first > 0 && !is_central(supermaster) &&
+        seams_add(&supermaster->seams, restart->first, topology->master_of[w]) < 0)
+        fail_without_memory(supermaster);
+    supermaster->rounds.again = true;
+    supermaster->rounds.next = restart->first > 0 ? restart->first : supermaster->config.first;
+    supermaster_move(supermaster, SUPERMASTER_SERVING);
+    send_to_masters(supermaster, &message);
+    service_restart(&supermaster->service, restart, supermaster->actions);
+}
+
+void supermaster_restart_if_due(struct supermaster *supermaster)
+{
+    if (supermaster->state != SUPERMASTER_HALTED || !all_stand_still(supermaster) ||
+        ledger_is_complete(&supermaster->ledger) || supermaster_has_no_worker(supermaster))
+        return;
+    release_all(supermaster);
+    if (supermaster->state != SUPERMASTER_HALTED)
+        return; /* memory is out */
+    const struct restart from = find_seam(supermaster, ranges_at(&supermaster->ledger.free, 0)->first);
+    restart(supermaster, &from);
+}
+
+/* --- cutting again --- */
+
+/* Of `left` iterations: neither they nor those behind them are fewer than the distance, where all are not. */
+static uint64_t piece_of(const struct supermaster *supermaster, uint64_t left, uint64_t want)
+{
+    uint64_t least = supermaster->config.distance, count = want > least ? want : least;
+    return count < left && left - count >= least ? count : left;
+}
+
+static void settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
+{
+    if (got > want)
+        sched_claim(&supermaster->sched, got - want);
+    else
+        sched_give_back(&supermaster->sched, want - got);
+}
+
+bool supermaster_cut_again(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
+{
+    struct rounds *rounds = &supermaster->rounds;
+    struct ledger *ledger = &supermaster->ledger;
+    int granted = 1;
+    if (ranges_length(&ledger->free) == 0) {
+        settle(supermaster, want, 0);
+        return false;
+    }
+    const struct range free = *ranges_at(&ledger->free, 0);
+    if (free.first > rounds->next) {
+        *range = (struct range){rounds->next, piece_of(supermaster, free.first - rounds->next, want)};
+        settle(supermaster, want, 0);
+    } else {
+        granted = ledger_grant(ledger, holder, piece_of(supermaster, free.count, want), range);
+        settle(supermaster, want, granted > 0 ? range->count : 0);
+    }
+    if (granted < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+    if (granted <= 0)
+        return false;
+    rounds->next = range->first + range->count;
+    supermaster->chunks++;
+    return true;
+}

@@ -1,0 +1,127 @@
+"""Loops with dependencies that lose workers: the result is that of the serial loop, in both topologies, whoever is lost and how many, early or late;
+nothing of it is left out of the output; a lost master ends the run, and so does the loss of all workers."""
+import os
+import signal
+
+from launch import MASTER, WORKER, finish, long, main, report, run, start, wait_until
+from test_dependent import build, dithered, generated, hydro, records_of, swinging
+from nodes import Nodes
+from test_faults import hdss, lines_with, pids
+
+SOURCE = os.environ['SOURCE_ROOT']
+# With each worker slowed down so much they take some seconds.
+SLOW = '1000'
+LOOPS = {'floyd-steinberg': ['floyd-steinberg', 'width=700', 'height=500'], 'hydro': ['hydro', 'l=500', 'k=200']}
+EXPECTED = {'floyd-steinberg': lambda: b''.join(dithered(generated(700, 500))), 'hydro': lambda: hydro(500, 200)}
+OUTPUT = ['--output', 'out.npy', '--report', 'report.json', '--power', 'equal', '--progress', 'never']
+
+
+def some_is_stored():
+    return os.path.exists('out.npy') and any(records_of('out.npy'))
+
+
+def bytes_stored():
+    return sum(map(bool, records_of('out.npy')))
+
+
+def disturbed(masters, workers, words, places, program=WORKER, later=0):
+    """Kills the ranks of the program at these places, one after the other, each when so many more bytes of the results are there."""
+    if os.path.exists('out.npy'):
+        os.remove('out.npy')
+    process = start(hdss(masters, workers, [*OUTPUT, *words], '--slowdown', SLOW))
+    wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
+    running = pids(process, program)
+    for place in places:
+        assert process.poll() is None, finish(process)
+        os.kill(running[place], signal.SIGKILL)
+        least = bytes_stored() + later
+        if later > 0 and place != places[-1]:
+            wait_until(lambda: process.poll() is not None or bytes_stored() > least, 'another chunk')
+    return finish(process)
+
+
+def check_survived(kernel, masters, workers, technique, places, *words, later=0):
+    """Also by the checksum of a run that nothing happens to, which has no output."""
+    result = disturbed(masters, workers, ['--technique', technique, *words, *LOOPS[kernel]], places, later=later)
+    assert result.status == 0, result
+    assert records_of('out.npy') == EXPECTED[kernel](), (kernel, masters, technique, places)
+    faults = report()['faults']
+    assert faults['lost_workers'] == len(places) == len(lines_with(result, 'computed again')), (faults, result)
+    assert faults['lost_masters'] == 0 and report()['outcome'] == 'done', report()
+    whole = run(hdss(0, 2, LOOPS[kernel]))
+    assert result.checksum() == whole.checksum(), (result, whole)
+
+
+def test_a_lost_worker_costs_nothing_but_time():
+    check_survived('floyd-steinberg', 0, 4, 'css:chunk=9', [1])
+    check_survived('hydro', 2, 4, 'css:chunk=7', [2])
+
+
+@long
+def test_by_any_technique_and_whoever_it_is():
+    for place, (kernel, masters, technique, words) in enumerate([
+            ('floyd-steinberg', 2, 'fac2', []), ('hydro', 0, 'gss', ['--sync-points', '100']), ('hydro', 1, 'tss', ['--ask-ahead', '3']),
+            ('floyd-steinberg', 0, 'ss', ['--sync-points', '2'])]):
+        check_survived(kernel, masters, 4, technique, [place], *words)
+
+
+def test_several_lost_workers():
+    check_survived('hydro', 0, 4, 'css:chunk=7', [0, 2, 3])
+    check_survived('floyd-steinberg', 2, 5, 'css:chunk=9', [3, 1], later=1)
+
+
+@long
+def test_a_master_that_loses_all_its_workers_leaves_the_rest_to_others():
+    process = start(hdss(2, 4, [*OUTPUT, '--group-by', 'even', '--technique', 'css:chunk=7', *LOOPS['hydro']], '--slowdown', SLOW))
+    wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
+    running = pids(process, WORKER)
+    for place in (0, 2):  # dealt out in turn
+        os.kill(running[place], signal.SIGKILL)
+    result = finish(process)
+    assert result.status == 0 and records_of('out.npy') == EXPECTED['hydro'](), result
+
+
+def test_a_dependence_over_several_iterations_is_kept():
+    build('wave.so', os.path.join(SOURCE, 'deploy/examples/kernels/wave.c'))
+    result = disturbed(0, 3, ['--technique', 'css:chunk=3', './wave.so', 'points=600', 'moments=500'], [2])
+    assert result.status == 0 and records_of('out.npy') == swinging(600, 500), result
+
+
+def check_far(masters):
+    """A worker of another node, which is missed after ten seconds; until then it is sent more boundary data than there is room for on the way."""
+    with Nodes(3) as nodes:
+        process = start(nodes.hdss(['--masters', masters, '--workers', 6, '--slowdown', SLOW, *OUTPUT, '--technique', 'css:chunk=9', '--sync-points', '200',
+                                    *LOOPS['hydro']]))
+        wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
+        found = nodes.ranks()
+        far = [found[rank][0] for rank in sorted(found) if found[rank][1] > 0 and found[rank][2] == os.path.realpath(WORKER)]
+        os.kill(far[1], signal.SIGKILL)
+        result = finish(process)
+    assert result.status == 0 and records_of('out.npy') == EXPECTED['hydro'](), result
+    assert report()['faults']['lost_workers'] == 1, (report(), result)
+    os.remove('out.npy')
+
+
+@long
+def test_a_worker_of_another_node():
+    try:
+        check_far(0)
+        check_far(3)
+    except OSError as problem:
+        return str(problem)
+
+
+def test_a_lost_master_ends_the_run():
+    result = disturbed(2, 4, ['--technique', 'css:chunk=7', *LOOPS['hydro']], [0], program=MASTER)
+    lost = lines_with(result, 'was lost')
+    assert result.status == 1 and len(lost) == 1 and 'master rank' in lost[0] and 'depends' in lost[0], result
+
+
+def test_without_workers_the_run_ends():
+    for masters in (0, 2):
+        result = disturbed(masters, 2, ['--technique', 'css:chunk=7', *LOOPS['hydro']], [0, 1])
+        assert result.status == 1 and len(lines_with(result, 'all workers are lost')) == 1, result
+
+
+if __name__ == '__main__':
+    main([test for name, test in list(globals().items()) if name.startswith('test_')])
