@@ -17,7 +17,7 @@ OUTPUT = ['--output', 'out.npy', '--report', 'report.json', '--power', 'equal', 
 
 
 def some_is_stored():
-    return os.path.exists('out.npy') and any(records_of('out.npy'))
+    return os.path.exists('out.npy') and os.path.getsize('out.npy') > 0 and any(records_of('out.npy'))
 
 
 def bytes_stored():
