@@ -68,9 +68,9 @@ int placement_init(struct placement *placement, const struct platform *platform,
     *placement = (struct placement){.ranks = ranks, .masters = masters, .workers = workers};
     if (platform->cores < ranks)
         return error_set(error,
-                         "the platform has %llu cores (%u nodes), fewer than the %u ranks; accepted: up to %llu "
+                         "the platform has %llu cores (%u node%s), fewer than the %u ranks; accepted: up to %llu "
                          "masters and workers together, or a larger platform (NAME:nodes=N)",
-                         (unsigned long long)platform->cores, platform->nodes, ranks,
+                         (unsigned long long)platform->cores, platform->nodes, platform->nodes == 1 ? "" : "s", ranks,
                          (unsigned long long)platform->cores - 1);
     placement->nodes = nodes_for(platform, ranks);
     placement->node_of = calloc(ranks, sizeof *placement->node_of);
