@@ -189,9 +189,11 @@ void exec_probe(struct exec *exec, struct speed *speed)
 {
     struct probe probe;
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
-    /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. */
+    /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. What
+     * sleeps needs no warming up, and may make up for a sleep that lasted too long by the next ones: those would take
+     * no time if the first did not count. */
     uint64_t elapsed = time_probes(exec, &probe, 1);
-    if (elapsed >= PROBE_LONG_NS)
+    if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);
     for (uint64_t count; (count = probe_next(&probe)) > 0;)
         probe_add(&probe, count, time_probes(exec, &probe, count));

@@ -540,6 +540,54 @@ START_TEST(a_loop_of_one_iteration_is_probed_once)
 }
 END_TEST
 
+/* --- a kernel that sleeps, its first sleep far too long, and makes up for that by the next ones --- */
+
+#define SLEEP_NS 500000.0
+#define LATE_NS  20000000.0
+
+static struct {
+    double rest_ns; /* of the next sleep; negative after one that was too long */
+    bool late;
+} sleeper;
+
+static double wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int sleep_run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    (void)instance, (void)first, (void)error;
+    memset(records, 0, count * WORDS * sizeof(uint64_t));
+    double deadline = wall_ns() + SLEEP_NS * (double)count + sleeper.rest_ns;
+    double until = sleeper.late ? deadline : deadline + LATE_NS;
+    sleeper.late = true;
+    while (wall_ns() < until)
+        usleep(100);
+    sleeper.rest_ns = deadline - wall_ns();
+    return 0;
+}
+
+START_TEST(a_sleep_that_is_made_up_for_makes_no_worker_fast)
+{
+    static const struct hdss_kernel kernel_of_it = {
+        .abi = HDSS_KERNEL_ABI, .name = "sleeper", .open = open_kernel, .run = sleep_run};
+    struct hdss_loop waits = loop;
+    struct speed speed;
+    waits.waits = true;
+    const struct exec_config config = {.kernel = &kernel_of_it, .loop = &waits, .slowdown = 1, .probe_count = 1000};
+    memset(&sleeper, 0, sizeof sleeper);
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    exec_probe(&exec, &speed);
+    for (unsigned i = 0; i < speed.levels; i++)
+        ck_assert_msg((double)speed.elapsed_ns[i] >= SLEEP_NS * (double)(1u << i) - 1000,
+                      "%u iterations of 0.5 ms in %llu ns", 1u << i, (unsigned long long)speed.elapsed_ns[i]);
+    exec_fini(&exec);
+}
+END_TEST
+
 /* --- a kernel that waits: an iteration is over when its descriptor says so --- */
 
 static struct {
@@ -687,6 +735,7 @@ int main(void)
     tcase_add_test(all, a_probe_times_as_many_as_it_must);
     tcase_add_test(all, probes_are_spread_and_the_same_for_all);
     tcase_add_test(all, a_loop_of_one_iteration_is_probed_once);
+    tcase_add_test(all, a_sleep_that_is_made_up_for_makes_no_worker_fast);
     tcase_add_test(all, a_kernel_that_waits_does_not_block);
     tcase_add_test(all, a_kernel_that_waits_fails_at_one_iteration);
     suite_add_tcase(suite, all);
