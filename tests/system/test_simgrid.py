@@ -138,6 +138,24 @@ def test_worker_gives_up_what_others_have_done():
     return None
 
 
+def test_loops_with_dependencies():
+    """Chunks that wait for one another's boundary data, which go within messages and by themselves, near and far, to slow workers and from them. No two
+    workers are equal: else it is by chance who gets which chunk."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    workers = ['--workers', 6, '--slowdown', '1,1.03,1.06,1.09,1.12,1.15', '--costs', 'uniform:mean=2000,cov=0.3']
+    for words in (['--technique', 'fac2', 'hydro', 'l=300', 'k=300'],
+                  ['--technique', 'fac2', '--masters', 2, '--output', 'x.npy', 'hydro', 'l=300', 'k=300'],
+                  ['--technique', 'css:chunk=20', '--platform', 'two-sites:cores=4', 'hydro', 'l=300', 'k=6000'],
+                  ['--technique', 'dfss', '--ask-ahead', 1, '--sync-points', 5, 'floyd-steinberg', 'width=500', 'height=300'],
+                  ['--technique', 'gss', '--load', '0,0,2,0,1,0', '--slow-nodes', '0:2@0.05', 'floyd-steinberg', 'width=500', 'height=300']):
+        found = ratio([*workers, *words])
+        assert abs(found - 1) < 0.005, (words, found)
+    figures, said = simulate('simgrid', ['--platform', 'ranger:cores=4', *workers, '--technique', 'css:chunk=20', '--fail-nodes', '1@0.05', 'hydro', 'l=300', 'k=300'], 1)
+    assert figures['done'] < 300 and 'what depends on its iterations cannot be computed' in said.out, str(said)
+    return None
+
+
 def test_same_input_same_bytes():
     if not HAS_SIMGRID:
         return ABSENT
@@ -189,4 +207,4 @@ def test_without_simgrid():
 
 if __name__ == '__main__':
     main([test_both_backends_say_the_same, test_time_steps, test_slow_nodes, test_failed_nodes, test_a_run_ends_with_its_supermaster, test_loads,
-          test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
+          test_loops_with_dependencies, test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])

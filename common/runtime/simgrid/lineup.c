@@ -17,8 +17,6 @@ static const char *find_unknown(const struct virtual_config *config)
         return "failing iterations and slowdowns of single workers";
     if (config->collect || config->journal || config->done != NULL)
         return "results, journals and resumed runs";
-    if (config->columns > 0)
-        return "loops with dependencies";
     return config->drain_at_ns > 0 ? "drains" : NULL;
 }
 
@@ -45,6 +43,16 @@ static int init_results(struct lineup *lineup, const struct virtual_config *run,
     return 0;
 }
 
+static int init_boundary(struct lineup *lineup, const struct virtual_config *run, struct error *error)
+{
+    uint64_t bytes = machines_boundary_bytes(run);
+    lineup->boundary = calloc(bytes + 1, 1);
+    if (lineup->boundary == NULL)
+        return error_set(error, "out of memory for boundary data of %llu bytes", (unsigned long long)bytes);
+    lineup->run.boundary = lineup->boundary;
+    return 0;
+}
+
 int lineup_init(struct lineup *lineup, const struct simgrid_config *config, struct error *error)
 {
     const struct virtual_config *run = config->run;
@@ -53,7 +61,7 @@ int lineup_init(struct lineup *lineup, const struct simgrid_config *config, stru
     if (unknown != NULL)
         return error_set(error, "--backend simgrid has no %s; accepted: --backend virtual", unknown);
     if (init_topology(lineup, run, error) < 0 || machines_speeds(run, &lineup->speeds, error) < 0 ||
-        init_results(lineup, run, error) < 0 ||
+        init_results(lineup, run, error) < 0 || init_boundary(lineup, run, error) < 0 ||
         perturbations_init(&lineup->perturbations, run, &lineup->topology, error) < 0)
         return -1;
     own->config = run;
@@ -84,6 +92,7 @@ void lineup_fini(struct lineup *lineup)
     free(own->hellos);
     free(lineup->speeds);
     free(lineup->results);
+    free(lineup->boundary);
     perturbations_fini(&lineup->perturbations);
     topology_fini(&lineup->topology);
 }

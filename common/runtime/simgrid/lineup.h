@@ -9,8 +9,9 @@ struct lineup {
     struct topology topology;
     struct supermaster supermaster;
     struct perturbations perturbations;
-    unsigned char *results; /* see struct simulated_run; owned */
-    double *speeds;         /* [workers] as if they were measured; NULL: they are measured; owned */
+    unsigned char *results;  /* see struct simulated_run; owned */
+    unsigned char *boundary; /* likewise */
+    double *speeds;          /* [workers] as if they were measured; NULL: they are measured; owned */
 };
 
 /* -1 with one line where this backend has not what is asked for, or memory is out; to be released all the same. */

@@ -46,7 +46,8 @@ static const struct notice *next_notice(const struct simulated_rank *self)
 uint64_t simulated_next_look(const struct simulated_rank *self)
 {
     const struct notice *notice = next_notice(self);
-    return notice != NULL && notice->at_ns < self->ends_ns ? notice->at_ns : self->ends_ns;
+    uint64_t next_ns = self->look_ns < self->ends_ns ? self->look_ns : self->ends_ns;
+    return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
 }
 
 /* As common/runtime/mpi/watch.c tells of processes that have ended. There is nothing to decide for who has lost the

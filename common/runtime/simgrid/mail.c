@@ -299,8 +299,9 @@ void wait_look(struct wait *wait, uint64_t now_ns)
     (void)wait, (void)now_ns;
 }
 
-/* Behind the receives come the data messages, and the alarm. What is sent is not waited for: it has left. */
-#define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 1)
+/* Behind the receives come the data messages, the oldest of the boundary data, and the alarm. What is sent is not
+ * waited for: it has left. */
+#define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
 
 static int add_request(MPI_Request **owners, int count, MPI_Request *request)
 {
@@ -314,6 +315,8 @@ static int list_others(struct net *net, MPI_Request **owners, int count)
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
         if (net->collects[i].active)
             count = add_request(owners, count, &net->collects[i].request);
+    if (net->inbound_count > 0)
+        count = add_request(owners, count, &net->inbound[net->inbound_first].request);
     return add_request(owners, count, &net->mail->alarm_request);
 }
 

@@ -145,6 +145,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .rank = rank,
         .machine = *machine,
         .mail = mail_new(run, rank),
+        .look_ns = NEVER,
     };
     struct runtime runtime = {
         .rank = rank,

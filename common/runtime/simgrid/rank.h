@@ -15,6 +15,7 @@ struct simulated_rank {
     uint64_t owed_at_ns; /* since when */
     bool computed;       /* and has not looked at its messages since */
     uint64_t ends_ns;    /* when it fails; NEVER */
+    uint64_t look_ns;    /* when it has to look up from waiting, as a step is about to end; NEVER */
     bool has_failed;     /* which it did */
     bool is_gone;        /* it does nothing any more: it has failed, or the supermaster is not there */
     unsigned notices;    /* of others that it has learned of, in the order of their times */
@@ -62,7 +63,7 @@ void simulated_come(struct simulated_rank *self);
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
 /* Notes that the rank has failed, or that the supermaster has left without it, when that is so. */
 void simulated_note_end(struct simulated_rank *self);
-/* When the rank has to look up next, as it fails, or another has failed; NEVER. */
+/* When the rank has to look up next, as it fails, or another has failed, or what it computes is over; NEVER. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
 /* The rank has nothing more to do. Where somebody fails it stays until all others have nothing, either: messages may
  * still be sent to it. */

@@ -1,8 +1,9 @@
 /* A job on SimGrid's simulated MPI: the same machines, driven by the runtime of real ranks, over a network with
  * contention. The same configuration as for the virtual cluster, and the same result: each is the other's check.
  *
- * What differs of the model: messages that share a link share its bandwidth; what a worker receives while it computes
- * it handles when that is over. */
+ * What differs of the model: messages that share a link share its bandwidth; data of more than 64 KiB set out when they
+ * are asked for, a latency later; what a worker receives while it computes it handles when that is over, but in a loop
+ * with dependencies. */
 #pragma once
 
 #include "common/runtime/virtual/cluster.h"

@@ -37,15 +37,19 @@ static double slowed_ns(const struct simulated_work *work, double from_ns, doubl
     return perturbed_ns(work->run->perturbations, work->rank, from_ns, ns);
 }
 
-/* Of the iterations [first, first + count) of the running chunk, were they its first. */
-static double time_ns(const struct simulated_work *work, uint64_t first, uint64_t count)
+double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts)
 {
-    double core_ns = costs_ns(work->run->costs, first, count) / work->speed;
-    return slowed_ns(work, (double)work->started_ns, core_ns * work->load);
+    double core_ns = costs_ns(work->run->costs, work->first, count) / work->speed;
+    return slowed_ns(work, from_ns, core_ns * work->load / (double)parts);
 }
 
-/* Computes until then, if that is to come, or until the rank fails. */
-static void compute_until(double at_ns)
+/* Of the first iterations of the running chunk, from its beginning. */
+static double time_ns(const struct simulated_work *work, uint64_t count)
+{
+    return simulated_part_ns(work, (double)work->started_ns, count, 1);
+}
+
+void simulated_compute_until(double at_ns)
 {
     struct simulated_rank *self = simulated_self();
     simulated_clear(self);
@@ -71,7 +75,7 @@ static void probe(void *context, struct speed *speed)
         }
         probe_add(&probe, count, (uint64_t)sum_ns);
     }
-    compute_until(began_ns + (double)probe.elapsed_ns);
+    simulated_compute_until(began_ns + (double)probe.elapsed_ns);
     probe_finish(&probe, speed);
 }
 
@@ -99,7 +103,7 @@ static void time_pieces(const struct simulated_work *work, struct chunk_event *c
     double iteration_ns = (double)chunk->compute_ns / (double)work->count, before_ns = 0;
     for (uint64_t done = 0, piece; done < work->count; done += piece) {
         piece = spread_piece(work->count, work->count - done, iteration_ns);
-        double now_ns = time_ns(work, work->first, done + piece);
+        double now_ns = time_ns(work, done + piece);
         spread_add(&spread, piece, now_ns - before_ns);
         before_ns = now_ns;
     }
@@ -107,16 +111,14 @@ static void time_pieces(const struct simulated_work *work, struct chunk_event *c
     chunk->samples = (uint32_t)spread.pieces;
 }
 
-/* Where what has gathered is sent, though the chunk goes on. */
-static uint64_t next_slice(const struct simulated_work *work)
+uint64_t simulated_next_slice(const struct simulated_work *work)
 {
     uint64_t record_bytes = work->run->config->imagined_bytes;
     uint64_t slice = record_bytes == 0 ? UINT64_MAX : record_bytes < SLICE_MAX ? SLICE_MAX / record_bytes : 1;
     return work->count - work->sliced > slice ? work->sliced + slice : work->count;
 }
 
-/* What is not sent yet of the chunk is in the event. */
-static void hand_over(struct simulated_work *work, struct chunk_event *chunk)
+void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->count = work->done - work->sliced;
     chunk->bytes = chunk->count * work->run->config->imagined_bytes;
@@ -125,7 +127,7 @@ static void hand_over(struct simulated_work *work, struct chunk_event *chunk)
     work->sliced = work->done;
 }
 
-static void finish(struct simulated_work *work, struct chunk_event *chunk)
+void simulated_finish(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->began_ns = work->started_ns;
     work->running = false;
@@ -139,16 +141,16 @@ static enum turn advance(void *context, struct event *event)
     struct simulated_work *work = context;
     if (!work->running || simulated_self()->is_gone)
         return TURN_BLOCKED;
-    uint64_t slice = next_slice(work);
+    uint64_t slice = simulated_next_slice(work);
     bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
     uint64_t next = marked ? work->mark : slice;
-    double end_ns = (double)work->started_ns + time_ns(work, work->first, next), now_ns = (double)runtime_now();
+    double end_ns = (double)work->started_ns + time_ns(work, next), now_ns = (double)runtime_now();
     if (end_ns - now_ns > LOOK_NS) {
-        compute_until(now_ns + LOOK_NS);
+        simulated_compute_until(now_ns + LOOK_NS);
         return TURN_WORKED;
     }
     work->done = next;
-    compute_until(end_ns);
+    simulated_compute_until(end_ns);
     if (simulated_self()->is_gone)
         return TURN_BLOCKED;
     event->now_ns = runtime_now();
@@ -158,9 +160,9 @@ static enum turn advance(void *context, struct event *event)
     if (marked)
         work->mark = 0;
     else
-        hand_over(work, &event->chunk);
+        simulated_hand_over(work, &event->chunk);
     if (event->type == EVENT_FINISHED)
-        finish(work, &event->chunk);
+        simulated_finish(work, &event->chunk);
     return TURN_EVENT;
 }
 

@@ -404,18 +404,17 @@ static int make_costs(struct simulation *simulation, struct error *error)
 
 /* --- the whole --- */
 
-/* What only the machines of supermaster, masters and workers in virtual time have. */
-static int check_virtual(const struct simulation *simulation, struct error *error)
+/* What only runs with a supermaster have. */
+static int check_flat(const struct simulation *simulation, struct error *error)
 {
-    const char *place = simulation->flat                            ? "with --dca"
-                        : simulation->backend != SIMULATION_VIRTUAL ? "by the backend simgrid"
-                                                                    : NULL;
-    if (place != NULL && plan_is_dependent(&simulation->plan))
-        return error_set(error, "%s: its iterations depend on one another, which is not simulated %s",
-                         simulation->plan.kernel->name, place);
-    if (simulation->flat && simulation->load_text != NULL)
+    if (!simulation->flat)
+        return 0;
+    if (plan_is_dependent(&simulation->plan))
+        return error_set(error, "%s: its iterations depend on one another, which is not simulated with --dca",
+                         simulation->plan.kernel->name);
+    if (simulation->load_text != NULL)
         return error_set(error, "--load: not simulated with --dca");
-    if (simulation->flat && simulation->plan.job.weighting == SCHED_WEIGHTING_ACP)
+    if (simulation->plan.job.weighting == SCHED_WEIGHTING_ACP)
         return error_set(error, "--weighting acp: not simulated with --dca; accepted: none, power");
     return 0;
 }
@@ -432,7 +431,7 @@ static int check_job(const struct simulation *simulation, struct error *error)
         return -1;
     if (simulation->flat && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
-    if (check_virtual(simulation, error) < 0)
+    if (check_flat(simulation, error) < 0)
         return -1;
     if (simulation->masters > simulation->workers)
         return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,

@@ -3,16 +3,12 @@
  * A column is one place of the synchronization dimension. Its values go down from row to row; over a seam go the latest
  * `distance` of each column. A row's record is made of its values in the order of the columns, so that a chunk that has
  * computed some of its steps has records that are made in part. */
+#include "common/runtime/virtual/columns.h"
 #include "common/runtime/virtual/inside.h"
 #include "common/util/random.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t distance_of(const struct virtual_config *config)
-{
-    return config->distance > 0 ? config->distance : 1;
-}
 
 /* --- values --- */
 
@@ -24,7 +20,7 @@ static uint64_t end_of(const struct virtual_config *config)
 /* What there is above the loop's first row. */
 static void begin_column(const struct virtual_config *config, uint64_t column, uint64_t *window)
 {
-    for (uint64_t i = 0; i < distance_of(config); i++)
+    for (uint64_t i = 0; i < columns_distance(config); i++)
         window[i] = random_at(column, i);
 }
 
@@ -32,7 +28,7 @@ static void begin_column(const struct virtual_config *config, uint64_t column, u
 static void go_down(const struct virtual_config *config, uint64_t column, uint64_t first, uint64_t count,
                     uint64_t *window, uint64_t *records)
 {
-    uint64_t last = distance_of(config) - 1;
+    uint64_t last = columns_distance(config) - 1;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t value = random_at(window[last] + 3 * window[0], (first + i) * config->columns + column);
         memmove(window, window + 1, last * sizeof *window);
@@ -45,7 +41,7 @@ static void go_down(const struct virtual_config *config, uint64_t column, uint64
 static uint64_t *compute_serially(const struct virtual_config *config)
 {
     uint64_t *records = calloc(config->count + 1, sizeof *records);
-    uint64_t *window = calloc(distance_of(config), sizeof *window);
+    uint64_t *window = calloc(columns_distance(config), sizeof *window);
     for (uint64_t column = 0; records != NULL && window != NULL && column < config->columns; column++) {
         begin_column(config, column, window);
         go_down(config, column, config->first, config->count, window, records);
@@ -74,7 +70,7 @@ int dependent_init(struct virtual_cluster *cluster)
     cluster->pipelines = calloc(cluster_ranks(&cluster->config), sizeof *cluster->pipelines);
     for (unsigned rank = 0; cluster->pipelines != NULL && rank < cluster_ranks(&cluster->config); rank++) {
         struct pipeline *pipeline = cluster->nodes[rank].pipeline = &cluster->pipelines[rank];
-        pipeline->window = calloc(distance_of(&cluster->config), sizeof *pipeline->window);
+        pipeline->window = calloc(columns_distance(&cluster->config), sizeof *pipeline->window);
         if (pipeline->window == NULL)
             return -1;
     }
@@ -136,35 +132,12 @@ void dependent_fini(struct virtual_cluster *cluster)
 
 /* --- steps --- */
 
-/* Columns of a step. */
-static uint64_t step_columns(const struct virtual_config *config)
-{
-    uint64_t points = config->sync_points > 0 ? config->sync_points : (uint64_t)3 * config->workers;
-    points = points < config->columns ? points : config->columns;
-    return (config->columns + points - 1) / points;
-}
-
-/* The columns before this one are complete when so many steps are. */
-static uint64_t columns_behind(const struct virtual_config *config, uint64_t steps)
-{
-    uint64_t columns = steps * step_columns(config);
-    return columns < config->columns ? columns : config->columns;
-}
-
-static uint64_t bytes_of(const struct virtual_config *config, uint64_t columns)
-{
-    return columns * distance_of(config) * sizeof(uint64_t);
-}
-
-/* Whether what the next step needs is there: the first row is ahead of the last by what each row needs of the one
- * before it. */
+/* Whether what the next step needs is there. */
 static bool may_begin(const struct virtual_cluster *cluster, const struct node *node)
 {
-    const struct virtual_config *config = &cluster->config;
     const struct pipeline *pipeline = node->pipeline;
-    uint64_t needed = columns_behind(config, pipeline->step + 1) + node->running.count * config->reach;
     return pipeline->before == NULL ||
-           pipeline->before->filled >= bytes_of(config, needed < config->columns ? needed : config->columns);
+           pipeline->before->filled >= columns_needed(&cluster->config, pipeline->step, node->running.count);
 }
 
 static void begin_step(struct virtual_cluster *cluster, unsigned rank)
@@ -195,14 +168,13 @@ static void find_edges(struct virtual_cluster *cluster, unsigned rank)
     if (pipeline->before == NULL && running->first > config->first)
         pipeline->before = add_strip(cluster, &pipeline->coming, running->first);
     pipeline->after = end < end_of(config) ? add_strip(cluster, &pipeline->kept, end) : NULL;
-    cluster->result.misled += pipeline->after != NULL && running->count < distance_of(config);
+    cluster->result.misled += pipeline->after != NULL && running->count < columns_distance(config);
 }
 
 void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
-    uint64_t columns = step_columns(&cluster->config);
     cluster->result.misled += pipeline->runs;
     node->running = (struct running){
         .first = action->run.first,
@@ -215,7 +187,7 @@ void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struc
     pipeline->records = calloc(action->run.count + 1, sizeof *pipeline->records);
     cluster->out_of_memory |= pipeline->records == NULL;
     pipeline->step = pipeline->compute_ns = 0;
-    pipeline->steps = (cluster->config.columns + columns - 1) / columns;
+    pipeline->steps = columns_steps(&cluster->config);
     pipeline->mark = action->run.mark;
     pipeline->runs = true;
     find_edges(cluster, rank);
@@ -228,7 +200,7 @@ static void compute_step(struct virtual_cluster *cluster, struct node *node)
 {
     const struct virtual_config *config = &cluster->config;
     struct pipeline *pipeline = node->pipeline;
-    uint64_t distance = distance_of(config);
+    uint64_t distance = columns_distance(config);
     for (uint64_t column = columns_behind(config, pipeline->step); column < columns_behind(config, pipeline->step + 1);
          column++) {
         if (pipeline->before != NULL)
@@ -261,7 +233,7 @@ static void tell_edge(struct virtual_cluster *cluster, unsigned rank, struct eve
     struct strip *after = pipeline->after;
     if (after == NULL)
         return;
-    after->filled = bytes_of(&cluster->config, columns_behind(&cluster->config, pipeline->step));
+    after->filled = columns_bytes(&cluster->config, columns_behind(&cluster->config, pipeline->step));
     event->edge = (struct edge_event){after->seam, after->values, after->filled};
     cluster_step(cluster, rank, event, NULL);
 }

@@ -1,6 +1,7 @@
 /* See machines.h. */
 #include "common/runtime/virtual/machines.h"
 
+#include "common/runtime/virtual/columns.h"
 #include "common/util/random.h"
 
 #include <stdlib.h>
@@ -13,9 +14,7 @@ static bool is_dependent(const struct virtual_config *config)
 /* How far back an iteration needs others; 0: they are independent. */
 static uint64_t distance_of(const struct virtual_config *config)
 {
-    if (!is_dependent(config))
-        return 0;
-    return config->distance > 0 ? config->distance : 1;
+    return is_dependent(config) ? columns_distance(config) : 0;
 }
 
 uint64_t machines_record_bytes(const struct virtual_config *config)
@@ -27,7 +26,7 @@ uint64_t machines_record_bytes(const struct virtual_config *config)
 
 uint64_t machines_boundary_bytes(const struct virtual_config *config)
 {
-    return config->columns * distance_of(config) * sizeof(uint64_t);
+    return columns_bytes(config, config->columns);
 }
 
 /* --- the line-up --- */
