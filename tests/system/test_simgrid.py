@@ -148,6 +148,7 @@ def test_loops_with_dependencies():
                   ['--technique', 'fac2', '--masters', 2, '--output', 'x.npy', 'hydro', 'l=300', 'k=300'],
                   ['--technique', 'css:chunk=20', '--platform', 'two-sites:cores=4', 'hydro', 'l=300', 'k=6000'],
                   ['--technique', 'dfss', '--ask-ahead', 1, '--sync-points', 5, 'floyd-steinberg', 'width=500', 'height=300'],
+                  ['--technique', 'css:chunk=40', '--sync-points', 3, '--slow-nodes', '0:2@0.05-0.2', 'floyd-steinberg', 'width=500', 'height=300'],
                   ['--technique', 'gss', '--load', '0,0,2,0,1,0', '--slow-nodes', '0:2@0.05', 'floyd-steinberg', 'width=500', 'height=300']):
         found = ratio([*workers, *words])
         assert abs(found - 1) < 0.005, (words, found)

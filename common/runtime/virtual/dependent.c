@@ -149,12 +149,23 @@ static void begin_step(struct virtual_cluster *cluster, unsigned rank)
     if (pipeline->waits)
         return;
     pipeline->step_ns = work_ns(cluster, node, cluster->now_ns, running->first, running->count) / pipeline->steps;
+    pipeline->step_ends_ns = cluster->now_ns + pipeline->step_ns;
     cluster_schedule(cluster, &(struct future){
-                                  .at_ns = cluster->now_ns + pipeline->step_ns,
+                                  .at_ns = pipeline->step_ends_ns,
                                   .rank = rank,
                                   .type = EVENT_EDGE,
                                   .generation = running->generation,
                               });
+}
+
+void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double factor)
+{
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    if (pipeline->step_ends_ns <= cluster->now_ns)
+        return;
+    uint64_t left_ns = pipeline->step_ends_ns - cluster->now_ns, later_ns = (uint64_t)((double)left_ns * factor);
+    pipeline->step_ns += later_ns - left_ns;
+    pipeline->step_ends_ns = cluster->now_ns + later_ns;
 }
 
 /* What the running chunk needs, and where it leaves what the next one does. */

@@ -178,6 +178,8 @@ static void slow_down(struct virtual_cluster *cluster, unsigned rank, double fac
     node->service_factor *= factor;
     if (node->running.ends_ns > now)
         node->running.ends_ns = now + (uint64_t)((double)(node->running.ends_ns - now) * factor);
+    if (is_dependent(cluster))
+        dependent_slow(cluster, rank, factor);
     heap_slow(&cluster->heap, rank, now, factor);
 }
 

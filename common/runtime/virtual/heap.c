@@ -118,7 +118,7 @@ static bool is_of_computing(const struct future *future)
 {
     return !future->wake && future->fault_plus_1 == 0 &&
            (future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_FAILURE ||
-            future->type == EVENT_FINISHED || future->type == EVENT_PROBED);
+            future->type == EVENT_FINISHED || future->type == EVENT_PROBED || future->type == EVENT_EDGE);
 }
 
 void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor)

@@ -37,6 +37,7 @@ struct pipeline {
     uint64_t *window;             /* [distance] the latest values of a column; owned */
     uint64_t step, steps;         /* of the chunk */
     uint64_t step_ns, mark;
+    uint64_t step_ends_ns;
     uint64_t compute_ns;
     bool runs, waits; /* waits: for boundary data */
 };
@@ -145,6 +146,8 @@ void dependent_fini(struct virtual_cluster *cluster);
 void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 /* The step that was computed is over. */
 void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event);
+/* From now on the rank takes `factor` times as long. */
+void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
 /* BOUNDARY; `data` came with the message where it is a data message. */
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
