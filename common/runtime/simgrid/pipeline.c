@@ -83,6 +83,21 @@ static void release(void *context, uint64_t at)
     (void)context, (void)at; /* what is sent is all ranks' */
 }
 
+/* What others have kept is as good as what was on its way. */
+static void halt(void *context, const uint64_t *seams, unsigned count)
+{
+    struct simulated_pipeline *pipeline = context;
+    (void)seams, (void)count;
+    pipeline->seam_count = 0;
+    pipeline->work.running = pipeline->in_step = false;
+    simulated_self()->look_ns = NEVER;
+}
+
+static void restart(void *context, uint64_t at)
+{
+    (void)context, (void)at; /* INHERIT follows, or they are sent */
+}
+
 /* --- the chunk --- */
 
 static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
@@ -248,4 +263,6 @@ const struct effects simulated_pipeline_effects = {
     .await_boundary = await_boundary,
     .inherit = inherit,
     .release = release,
+    .halt = halt,
+    .restart = restart,
 };
