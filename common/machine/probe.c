@@ -6,7 +6,7 @@
 
 void probe_init(struct probe *probe, uint64_t first, uint64_t count, unsigned least)
 {
-    *probe = (struct probe){.first = first, .count = count, .least = least};
+    *probe = (struct probe){.first = first, .count = count, .least = least, .enough_ns = PROBE_NS};
     stats_init(&probe->all);
 }
 
@@ -34,7 +34,7 @@ uint64_t probe_next(const struct probe *probe)
 {
     uint64_t level = UINT64_C(1) << probe->levels;
     uint64_t least = probe->least < probe->count ? probe->least : probe->count;
-    bool more = probe->levels < LEVELS_MAX && probe->elapsed_ns < PROBE_NS && level <= probe->count;
+    bool more = probe->levels < LEVELS_MAX && probe->elapsed_ns < probe->enough_ns && level <= probe->count;
     if (probe->levels == 0 || more)
         return level - probe->done;
     return probe->done < least ? least - probe->done : 0;

@@ -14,6 +14,9 @@
 
 /* A probe ends when a level has taken this long. */
 #define PROBE_NS 4000000u
+/* The same where iterations sleep, and are timed by the wall clock: a sleep that ends late by less is made up for
+ * within the level, or at least is not all of it. */
+#define PROBE_SLEEPING_NS 20000000u
 /* An iteration that is shorter is not timed within a stretch: reading a clock of the core's own time takes some 300 ns.
  */
 #define PROBE_SHORT_NS 30000.0
@@ -27,6 +30,7 @@
 struct probe {
     uint64_t first, count; /* the loop */
     unsigned least;        /* iterations to be timed whatever it takes, as far as there are so many */
+    uint64_t enough_ns;    /* PROBE_NS after probe_init() */
     uint64_t done;
     uint64_t elapsed_ns; /* for those */
     unsigned levels;

@@ -189,6 +189,8 @@ void exec_probe(struct exec *exec, struct speed *speed)
 {
     struct probe probe;
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
+    if (exec->config.loop->waits)
+        probe.enough_ns = PROBE_SLEEPING_NS;
     /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. What
      * sleeps needs no warming up, and may make up for a sleep that lasted too long by the next ones: those would take
      * no time if the first did not count. */

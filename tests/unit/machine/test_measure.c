@@ -5,6 +5,7 @@
 #include "tests/lib/suite.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- the spread --- */
 
@@ -186,6 +187,30 @@ START_TEST(long_iterations_are_probed_as_often_as_they_must)
 }
 END_TEST
 
+/* Iterations that sleep for 1 ms; the first ends 9 ms late, which is taken off those behind it. */
+START_TEST(a_late_sleep_is_no_speed)
+{
+    struct speed_levels levels[2] = {0};
+    double mean_s[2];
+    for (unsigned w = 0; w < 2; w++) {
+        struct speed speed;
+        struct probe probe;
+        uint64_t late_ns = w == 0 ? 9000000 : 0;
+        probe_init(&probe, 0, 1000, 1);
+        probe.enough_ns = PROBE_SLEEPING_NS;
+        for (uint64_t count; (count = probe_next(&probe)) > 0;) {
+            uint64_t at_least_ns = 1000000 + late_ns, in_time_ns = (probe.done + count) * 1000000;
+            probe_add(&probe, count, (at_least_ns > in_time_ns ? at_least_ns : in_time_ns) - probe.elapsed_ns);
+        }
+        probe_finish(&probe, &speed);
+        levels[w].count = speed.levels;
+        memcpy(levels[w].elapsed_ns, speed.elapsed_ns, sizeof levels[w].elapsed_ns);
+    }
+    probe_compare(levels, 2, mean_s);
+    ck_assert_double_eq_tol(mean_s[0] / mean_s[1], 1, 1e-9); /* 10 if 4 ms were enough */
+}
+END_TEST
+
 static double of_nothing(uint64_t iteration)
 {
     (void)iteration;
@@ -291,6 +316,7 @@ int main(void)
     tcase_add_test(all, long_iterations_are_probed_as_often_as_they_must);
     tcase_add_test(all, short_iterations_are_timed_again_one_by_one);
     tcase_add_test(all, iterations_are_timed_in_the_stretch_once_they_are_known_to_be_long);
+    tcase_add_test(all, a_late_sleep_is_no_speed);
     tcase_add_test(all, a_loop_of_a_few_iterations_is_probed);
     suite_add_tcase(suite, all);
     return suite_run(suite);
