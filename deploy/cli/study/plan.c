@@ -735,10 +735,9 @@ static int check_simulation(const struct study *study, const struct words *optio
 
 static void add_topology(struct words *options, const char *masters)
 {
-    if (is_flat(masters))
-        words_add_format(options, "--dca=%s", masters + strlen(DCA_PREFIX));
-    else
-        words_add_format(options, "--masters=%s", masters);
+    bool flat = is_flat(masters);
+    words_add(options, flat ? "--dca" : "--masters");
+    words_add(options, flat ? masters + strlen(DCA_PREFIX) : masters);
 }
 
 /* With as many ranks as there are to be. The last of the numbers, which are sorted, is the greatest; flat launches,
