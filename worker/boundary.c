@@ -151,15 +151,16 @@ static void drop_late(unsigned from, const struct message *message, struct actio
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions)
 {
     const struct boundary *boundary = &message->boundary;
-    if (!is_another_worker(worker, from) || boundary->first >= worker->config.end)
+    uint64_t all = worker->config.boundary_bytes;
+    if (!is_another_worker(worker, from) || boundary->first >= worker->config.end || boundary->offset > all ||
+        message->payload_bytes > all - boundary->offset)
         return -1;
     if (boundary->round != worker->config.boundaries->round) {
         drop_late(from, message, actions);
         return 0;
     }
     struct coming *coming = expect_coming(worker, boundary->first, from);
-    if (coming == NULL || coming->from != from || coming->bytes != boundary->offset ||
-        message->payload_bytes > worker->config.boundary_bytes - coming->bytes)
+    if (coming == NULL || coming->from != from || coming->bytes != boundary->offset)
         return -1;
     coming->bytes += message->payload_bytes;
     actions_add(actions, &(struct action){

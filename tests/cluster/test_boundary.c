@@ -317,6 +317,8 @@ START_TEST(data_of_an_earlier_round_are_dropped)
     come(4, 30, 0, INLINE_MAX + 1, 1); /* it is received, as it comes by itself */
     ck_assert(actions.items[0].boundary.is_late);
     ck_assert_uint_eq(boundaries.coming_count, 0);
+    come(4, 30, 0, SEAM_BYTES + 1, 1); /* so many there never were */
+    assert_dropped(4);
     end();
 }
 END_TEST

@@ -377,6 +377,8 @@ static void make_losses(struct scenario *scenario, struct random *random, uint64
         config->collect = true;
         config->collect_ns = random_between(random, 0, 2000000);
     }
+    if (random_between(random, 0, 1))
+        config->refill_chunks = (unsigned)random_between(random, 2, 9);
     for (uint64_t n = random_between(random, 1, 3); n > 0; n--)
         lose_worker(scenario, random, duration);
     if (random_between(random, 0, 7) == 0)

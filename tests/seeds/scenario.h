@@ -17,8 +17,11 @@
  *   7  something else: loops with dependencies, which nothing is resumed of. Random line-ups, jobs and machines, with
  *      jitter in most; one in four is drained, in one of eight ranks are killed, stall or send nonsense, and in one of
  * 16 memory is out
- *   8  the same with lost workers: one to three in each, at any time or behind any event, also in the midst of what
- * they do then; in some one more rank stalls, dies or sends nonsense; fewer drains, and memory that is out in fewer */
+ *   8  also several chunks for each worker in a refill, in every other scenario
+ *   9  as 7, with lost workers: one to three in each, at any time or behind any event, also in the midst of what they
+ *      do then; in every other several chunks for each worker in a refill; in one of 16 the results are so many that
+ *      they go by themselves; in some one more rank stalls, dies or sends nonsense; fewer drains, and memory that is
+ *      out in fewer */
 #pragma once
 
 #include "common/runtime/virtual/cluster.h"
