@@ -22,17 +22,9 @@ static double irregular(void *context, uint64_t iteration)
 
 static struct virtual_config cluster_of(unsigned masters, unsigned workers, const char *technique, uint64_t count)
 {
-    return (struct virtual_config){
-        .masters = masters,
-        .workers = workers,
-        .nodes = 1,
-        .technique = technique,
-        .min_chunk = 1,
-        .count = count,
-        .latency_ns = 2000,
-        .service_ns = 500,
-        .cost_ns = irregular,
-    };
+    struct virtual_config config = cluster_plain(masters, workers, technique, count);
+    config.cost_ns = irregular;
+    return config;
 }
 
 /* --- watching a run --- */

@@ -13,20 +13,6 @@
 static const char *const techniques[] = {"static", "ss", "css:chunk=7", "gss", "tss", "fac2", "dtss", "dfss", "dgss"};
 enum { TECHNIQUES = sizeof techniques / sizeof *techniques };
 
-static struct virtual_config plain(unsigned masters, unsigned workers, const char *technique, uint64_t count)
-{
-    return (struct virtual_config){
-        .masters = masters,
-        .workers = workers,
-        .nodes = 1,
-        .technique = technique,
-        .min_chunk = 1,
-        .count = count,
-        .latency_ns = 2000,
-        .service_ns = 500,
-    };
-}
-
 /* Runs, and checks what must hold in any run; returns the result. The cluster is freed. */
 static struct virtual_result run_and_check(const struct virtual_config *config, int status)
 {
@@ -59,7 +45,7 @@ START_TEST(every_technique_on_every_line_up)
     for (size_t m = 0; m < 4; m++)
         for (size_t w = 0; w < 5; w++)
             for (size_t n = 0; n < 4; n++) {
-                struct virtual_config config = plain(masters[m], workers[w], techniques[_i], counts[n]);
+                struct virtual_config config = cluster_plain(masters[m], workers[w], techniques[_i], counts[n]);
                 run_and_check(&config, EXIT_STATUS_DONE);
                 config.collect = true;
                 config.measure_power = true;
@@ -74,7 +60,7 @@ START_TEST(output_of_any_length_on_every_line_up)
     for (size_t m = 0; m < 3; m++)
         for (size_t w = 0; w < 3; w++)
             for (uint64_t slice = 0; slice <= 90; slice += 45) {
-                struct virtual_config config = plain(masters[m], workers[w], techniques[_i], 1500);
+                struct virtual_config config = cluster_plain(masters[m], workers[w], techniques[_i], 1500);
                 config.collect = config.variable = true;
                 config.slice_iterations = slice;
                 run_and_check(&config, EXIT_STATUS_DONE);
@@ -93,8 +79,8 @@ static struct virtual_config random_config(uint64_t *seed, double *speeds)
     struct random random;
     random_init(&random, *seed);
     struct virtual_config config =
-        plain((unsigned)random_between(&random, 0, 5), (unsigned)random_between(&random, 1, 20),
-              techniques[random_between(&random, 0, TECHNIQUES - 1)], random_between(&random, 0, 600));
+        cluster_plain((unsigned)random_between(&random, 0, 5), (unsigned)random_between(&random, 1, 20),
+                      techniques[random_between(&random, 0, TECHNIQUES - 1)], random_between(&random, 0, 600));
     for (unsigned w = 0; w < config.workers; w++)
         speeds[w] = 0.1 + 3 * random_uniform(&random);
     config.speeds = speeds;
@@ -201,7 +187,7 @@ START_TEST(what_fails_everywhere_is_given_up_after_its_retries)
     for (unsigned masters = 0; masters < 3; masters++)
         for (unsigned retries = 0; retries < 4; retries++)
             for (unsigned workers = 1; workers < 6; workers += 2) {
-                struct virtual_config config = plain(masters, workers, "fac2", 500);
+                struct virtual_config config = cluster_plain(masters, workers, "fac2", 500);
                 config.outcome = one_fails;
                 config.retries = retries;
                 config.collect = retries % 2;
@@ -213,7 +199,7 @@ END_TEST
 START_TEST(what_fails_with_one_worker_is_done_by_another)
 {
     for (unsigned masters = 0; masters < 3; masters++) {
-        struct virtual_config config = plain(masters, 6, "gss", 500);
+        struct virtual_config config = cluster_plain(masters, 6, "gss", 500);
         config.outcome = one_worker_fails;
         config.context = &config;
         config.retries = 1;
@@ -234,7 +220,7 @@ START_TEST(what_kills_two_workers_costs_no_third)
 {
     for (unsigned masters = 0; masters < 3; masters++)
         for (unsigned collect = 0; collect < 2; collect++) {
-            struct virtual_config config = plain(masters, 6, "css:chunk=50", 500);
+            struct virtual_config config = cluster_plain(masters, 6, "css:chunk=50", 500);
             config.outcome = one_kills;
             config.collect = collect;
             run_with_failure(&config, 77, 1, "killed the child process");
@@ -251,7 +237,7 @@ START_TEST(a_failing_store_ends_the_run)
 {
     for (unsigned masters = 0; masters < 3; masters++)
         for (uint64_t nth = 1; nth < 20; nth += 6) {
-            struct virtual_config config = plain(masters, 4, "gss", 500);
+            struct virtual_config config = cluster_plain(masters, 4, "gss", 500);
             config.collect = true;
             config.fail_store_plus_1 = nth;
             struct virtual_result result;
@@ -266,7 +252,7 @@ END_TEST
 /* Runs with one rank killed in the middle, and says what the supermaster says of it. */
 static struct losses run_with_loss(unsigned masters, unsigned workers, unsigned rank, int status, struct error *text)
 {
-    struct virtual_config config = plain(masters, workers, "css:chunk=20", 2000);
+    struct virtual_config config = cluster_plain(masters, workers, "css:chunk=20", 2000);
     const struct virtual_fault fault = {VIRTUAL_KILL, rank, 100000};
     config.collect = true;
     config.faults = &fault;
@@ -310,7 +296,7 @@ START_TEST(faster_workers_get_larger_chunks)
 {
     const double speeds[] = {1, 2, 4, 1};
     for (unsigned masters = 0; masters < 3; masters++) {
-        struct virtual_config config = plain(masters, 4, "dfss", 100000);
+        struct virtual_config config = cluster_plain(masters, 4, "dfss", 100000);
         config.speeds = speeds;
         config.measure_power = true;
         struct virtual_result result;
@@ -328,7 +314,7 @@ END_TEST
 /* Loop time of 1 us iterations on two workers, over the ideal one. */
 static double stretch(uint64_t latency_ns, const char *technique, uint64_t count, enum ask_ahead ask_ahead)
 {
-    struct virtual_config config = plain(0, 2, technique, count);
+    struct virtual_config config = cluster_plain(0, 2, technique, count);
     config.latency_ns = latency_ns;
     config.service_ns = 100;
     config.ask_ahead = ask_ahead;
@@ -379,10 +365,10 @@ END_TEST
 
 START_TEST(workers_and_masters_beyond_the_limits_of_one_message)
 {
-    struct virtual_config config = plain(2, 1000, "dfss", 100000);
+    struct virtual_config config = cluster_plain(2, 1000, "dfss", 100000);
     config.ask_ahead = ASK_AHEAD_OFF;
     run_and_check(&config, EXIT_STATUS_DONE);
-    config = plain(0, 1000, "ss", 20000);
+    config = cluster_plain(0, 1000, "ss", 20000);
     run_and_check(&config, EXIT_STATUS_DONE);
 }
 END_TEST
@@ -426,7 +412,7 @@ static void check_trace(struct virtual_config *config, const char *name, int sta
 
 START_TEST(trace_central)
 {
-    struct virtual_config config = plain(0, 2, "gss", 20);
+    struct virtual_config config = cluster_plain(0, 2, "gss", 20);
     config.ask_ahead = ASK_AHEAD_OFF;
     check_trace(&config, "central-gss", EXIT_STATUS_DONE);
 }
@@ -435,7 +421,7 @@ END_TEST
 START_TEST(trace_hierarchical)
 {
     const double speeds[] = {1, 2};
-    struct virtual_config config = plain(1, 2, "dfss", 24);
+    struct virtual_config config = cluster_plain(1, 2, "dfss", 24);
     config.speeds = speeds;
     config.measure_power = true;
     config.collect = true;
@@ -447,7 +433,7 @@ END_TEST
 
 START_TEST(trace_more_masters_than_workers)
 {
-    struct virtual_config config = plain(2, 1, "fac2", 6);
+    struct virtual_config config = cluster_plain(2, 1, "fac2", 6);
     config.ask_ahead = ASK_AHEAD_OFF;
     check_trace(&config, "two-masters-one-worker", EXIT_STATUS_DONE);
 }
@@ -455,14 +441,14 @@ END_TEST
 
 START_TEST(trace_empty_loop)
 {
-    struct virtual_config config = plain(1, 2, "dtss", 0);
+    struct virtual_config config = cluster_plain(1, 2, "dtss", 0);
     check_trace(&config, "empty-loop", EXIT_STATUS_DONE);
 }
 END_TEST
 
 START_TEST(trace_drain)
 {
-    struct virtual_config config = plain(1, 2, "css:chunk=4", 40);
+    struct virtual_config config = cluster_plain(1, 2, "css:chunk=4", 40);
     config.collect = true;
     config.ask_ahead = ASK_AHEAD_FIXED;
     config.ask_ahead_chunks = 1;
@@ -480,7 +466,7 @@ static enum virtual_outcome the_eighth_fails(void *context, unsigned rank, uint6
 
 START_TEST(trace_kernel_that_fails)
 {
-    struct virtual_config config = plain(1, 2, "css:chunk=5", 20);
+    struct virtual_config config = cluster_plain(1, 2, "css:chunk=5", 20);
     config.ask_ahead = ASK_AHEAD_OFF;
     config.outcome = the_eighth_fails;
     config.retries = 1;

@@ -1,8 +1,8 @@
 /* When a master asks for its next refill: ahead of need where the supermaster is far for its chunks, and only then,
  * since what is in its pool is out of reach for the workers of others. */
-#include "common/runtime/virtual/cluster.h"
 #include "master/master.h"
 #include "proto/record.h"
+#include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
 
 enum { WORKERS = 200 };
@@ -158,22 +158,11 @@ static double cost_ns(void *context, uint64_t iteration)
 
 static uint64_t elapsed_ns(unsigned masters, const char *technique, uint64_t count)
 {
-    struct error error;
-    const struct virtual_config config = {
-        .masters = masters,
-        .workers = ALL,
-        .nodes = 1,
-        .technique = technique,
-        .min_chunk = 1,
-        .count = count,
-        .latency_ns = 2000,
-        .service_ns = 500,
-        .ask_ahead = ASK_AHEAD_OFF,
-        .cost_ns = cost_ns,
-    };
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-    struct virtual_result result = virtual_run(cluster);
+    struct virtual_config config = cluster_plain(masters, ALL, technique, count);
+    struct virtual_result result;
+    config.ask_ahead = ASK_AHEAD_OFF;
+    config.cost_ns = cost_ns;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
     uint64_t elapsed = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
     virtual_free(cluster);
@@ -186,7 +175,6 @@ START_TEST(far_refills_of_several_chunks_keep_workers_busy)
 {
     uint64_t elapsed[2], refills[2];
     for (unsigned i = 0; i < 2; i++) {
-        struct error error;
         const struct virtual_config config = {
             .masters = 2,
             .workers = 16,
@@ -200,9 +188,8 @@ START_TEST(far_refills_of_several_chunks_keep_workers_busy)
             .service_ns = 200,
             .cost_ns = hundred_us,
         };
-        struct virtual_cluster *cluster = virtual_new(&config, &error);
-        ck_assert_msg(cluster != NULL, "%s", cluster == NULL ? error.text : "");
-        struct virtual_result result = virtual_run(cluster);
+        struct virtual_result result;
+        struct virtual_cluster *cluster = cluster_ran(&config, &result);
         ck_assert_int_eq(result.status, 0);
         elapsed[i] = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
         refills[i] = result.supermaster->refills;

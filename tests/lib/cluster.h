@@ -5,6 +5,22 @@
 
 #include <check.h>
 
+/* One node whose messages take 2 us, and 500 ns in the daemons; the rest is for the test to say. */
+static inline struct virtual_config cluster_plain(unsigned masters, unsigned workers, const char *technique,
+                                                  uint64_t count)
+{
+    return (struct virtual_config){
+        .masters = masters,
+        .workers = workers,
+        .nodes = 1,
+        .technique = technique,
+        .min_chunk = 1,
+        .count = count,
+        .latency_ns = 2000,
+        .service_ns = 500,
+    };
+}
+
 static inline struct virtual_cluster *cluster_new(const struct virtual_config *config)
 {
     struct error error = {0};
