@@ -10,15 +10,6 @@
  * others have done, as nobody waits for it so long. */
 #define LOOK_NS 1e9
 
-/* Runnable processes on the worker's core, itself being one. */
-static double processes_on(const struct virtual_config *config, unsigned w)
-{
-    for (unsigned i = 0; i < config->load_count; i++)
-        if (config->loads[i].worker == w)
-            return config->loads[i].load;
-    return 1;
-}
-
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
 {
     const struct virtual_config *config = run->config;
@@ -27,7 +18,7 @@ void simulated_work_init(struct simulated_work *work, struct simulated_run *run,
         .rank = run->topology->worker_rank[w],
         .flops_per_ns = simulated_speed(),
         .speed = config->speeds != NULL ? config->speeds[w] : 1,
-        .load = processes_on(config, w),
+        .load = machines_load(config, w),
     };
 }
 

@@ -134,16 +134,19 @@ struct master_config machines_master(const struct virtual_config *config, const 
     };
 }
 
-/* What a worker tells of its core first, as in a REQUEST; 0: it tells none. */
-static uint16_t load_of(const struct virtual_config *config, unsigned w)
+double machines_load(const struct virtual_config *config, unsigned w)
 {
     double load = 1;
-    if (config->weighting != SCHED_WEIGHTING_ACP)
-        return 0;
     for (unsigned i = 0; i < config->load_count; i++)
         if (config->loads[i].worker == w && config->loads[i].at_ns == 0)
             load = config->loads[i].load;
-    return (uint16_t)(load * LOAD_ONE);
+    return load;
+}
+
+/* What a worker tells of its core first, as in a REQUEST; 0: it tells none. */
+static uint16_t first_load(const struct virtual_config *config, unsigned w)
+{
+    return config->weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;
 }
 
 struct worker_config machines_worker(const struct virtual_config *config, const struct job *job,
@@ -158,7 +161,7 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
         .ask_ahead = config->ask_ahead,
         .in_steps = config->each > 0 && config->each < config->count,
         .ask_ahead_chunks = config->ask_ahead_chunks,
-        .load = load_of(config, w),
+        .load = first_load(config, w),
         .boundaries = boundaries,
         .boundary_bytes = machines_boundary_bytes(config),
         .end = config->first + config->count,

@@ -36,6 +36,9 @@ struct master_config machines_master(const struct virtual_config *config, const 
                                      const struct topology *topology, unsigned m, unsigned *ranks);
 
 /* Of the w-th worker. `boundaries` is its own where iterations depend on those before them, else NULL. */
+/* Runnable processes on the core of the w-th worker at the start, itself being one. */
+double machines_load(const struct virtual_config *config, unsigned w);
+
 struct worker_config machines_worker(const struct virtual_config *config, const struct job *job,
                                      const struct topology *topology, unsigned w, struct boundaries *boundaries);
 
