@@ -2,6 +2,8 @@
  * its life: so another process reads it, and says what it has found or why it has not. */
 #include "common/runtime/simgrid/simgrid.h"
 
+#include "common/util/grow.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <simgrid/engine.h>
@@ -64,12 +66,10 @@ static int add_node(struct platform *platform, unsigned cores, double speed)
 
 static int add_host(struct simgrid_file *file, const char *name)
 {
-    if ((file->count & (file->count + 1)) == 0) { /* room for 1, 3, 7, ... */
-        char **grown = realloc(file->hosts, (2 * file->count + 1) * sizeof *grown);
-        if (grown == NULL)
-            return -1;
-        file->hosts = grown;
-    }
+    char **hosts = grow(file->hosts, file->count, &file->room, sizeof *hosts);
+    if (hosts == NULL)
+        return -1;
+    file->hosts = hosts;
     file->hosts[file->count] = strdup(name);
     return file->hosts[file->count] != NULL ? (int)file->count++ : -1;
 }

@@ -27,7 +27,7 @@ struct simgrid_config {
 struct simgrid_file {
     const char *path; /* borrowed */
     char **hosts;     /* [count] their names; owned */
-    size_t count;
+    size_t count, room;
     double flops_per_ns; /* of a core of the first */
 };
 
