@@ -10,18 +10,6 @@
 #define DETECT_NS UINT64_C(10000000000)
 #define LIMIT_NS  (UINT64_MAX / 4)
 
-static int read_powers(struct simulation_run *run, const struct simulation *simulation, struct error *error)
-{
-    unsigned *ranks = calloc(simulation->workers, sizeof *ranks);
-    if (ranks == NULL)
-        return error_set(error, "out of memory for %u workers", simulation->workers);
-    for (unsigned w = 0; w < simulation->workers; w++)
-        ranks[w] = 1 + simulation->masters + w;
-    int result = plan_read_speeds(&simulation->plan, ranks, simulation->workers, &run->powers, error);
-    free(ranks);
-    return result;
-}
-
 /* --- what happens to the nodes, rank by rank --- */
 
 static unsigned ranks_on(const struct placement *placement, unsigned node)
@@ -125,7 +113,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
 int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error)
 {
     *run = (struct simulation_run){.powers = NULL};
-    if (read_powers(run, simulation, error) < 0)
+    if (simulation_read_powers(simulation, &run->powers, error) < 0)
         return -1;
     run->config = configure(simulation, run->powers);
     if (list_faults(run, simulation) < 0 || list_loads(run, simulation) < 0)

@@ -117,8 +117,8 @@ static void handle(struct flat_run *run, const struct flat_event *event)
 
 /* --- before and after --- */
 
-/* What is for launches with a supermaster, or not simulated. */
-static int check(const struct simulation *simulation, const struct flat_core *core, struct error *error)
+/* What is not simulated. */
+static int check_technique(const struct simulation *simulation, const struct flat_core *core, struct error *error)
 {
     const char *name = simulation->plan.job.technique.technique->name;
     if (flat_learns(core))
@@ -127,6 +127,7 @@ static int check(const struct simulation *simulation, const struct flat_core *co
     return 0;
 }
 
+/* What is for launches with a supermaster. */
 static int check_job(const struct simulation *simulation, struct error *error)
 {
     if (simulation->event_count > 0)
@@ -155,13 +156,9 @@ static int make_powers(const struct flat_run *run, unsigned count, double **powe
     *powers = NULL;
     if ((job->technique.technique->needs & SCHED_NEEDS_POWER) == 0 && job->weighting == SCHED_WEIGHTING_NONE)
         return 0;
-    unsigned *ranks = calloc(simulation->workers, sizeof *ranks);
     double *speeds = calloc(simulation->workers, sizeof *speeds);
-    bool has_room = ranks != NULL && speeds != NULL;
-    for (unsigned w = 0; has_room && w < simulation->workers; w++)
-        ranks[w] = w;
-    int result = has_room ? plan_read_speeds(&simulation->plan, ranks, simulation->workers, &given, error)
-                          : error_set(error, "out of memory for the powers of %u workers", simulation->workers);
+    int result = speeds != NULL ? simulation_read_powers(simulation, &given, error)
+                                : error_set(error, "out of memory for the powers of %u workers", simulation->workers);
     const double *workers = given != NULL ? given : simulation->worker_speeds;
     if (result == 0 && run->transport == &flat_by_nodes)
         sum_by_node(simulation, workers, speeds);
@@ -173,7 +170,6 @@ static int make_powers(const struct flat_run *run, unsigned count, double **powe
         free(speeds);
     *powers = result == 0 ? speeds : NULL;
     free(given);
-    free(ranks);
     return result;
 }
 
@@ -233,7 +229,8 @@ static int init(struct flat_run *run, const struct simulation *simulation, struc
     run->rows = calloc(simulation->workers, sizeof *run->rows);
     if (run->heap == NULL || run->hands == NULL || run->rows == NULL)
         return error_set(error, "out of memory for %u workers", simulation->workers);
-    if (check_job(simulation, error) < 0 || init_core(run, error) < 0 || check(simulation, &run->core, error) < 0)
+    if (check_job(simulation, error) < 0 || init_core(run, error) < 0 ||
+        check_technique(simulation, &run->core, error) < 0)
         return -1;
     return run->transport->open(run, error);
 }

@@ -43,12 +43,8 @@ static int open_coordinator(struct flat_run *run, struct error *error)
         own->asked = calloc(run->simulation->workers, sizeof *own->asked);
     if (own == NULL || own->asked == NULL)
         return error_set(error, "out of memory for the requests of %u workers", run->simulation->workers);
-    const struct placement *placement = &run->simulation->placement;
     for (unsigned w = 1; w < run->simulation->workers; w++)
-        run->hands[w].way_ns =
-            platform_link_between(&run->simulation->platform, placement->platform_node[placement->node_of[0]],
-                                  placement->platform_node[placement->node_of[w]])
-                ->latency_ns;
+        run->hands[w].way_ns = flat_latency_ns(run, w);
     return 0;
 }
 

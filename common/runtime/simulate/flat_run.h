@@ -100,6 +100,14 @@ static inline double flat_on_core(const struct flat_run *run, unsigned w, double
     return ns / run->simulation->rank_speeds[w];
 }
 
+/* Between the worker and rank 0. */
+static inline double flat_latency_ns(const struct flat_run *run, unsigned w)
+{
+    const struct placement *placement = &run->simulation->placement;
+    const unsigned *node = placement->platform_node, *node_of = placement->node_of;
+    return platform_link_between(&run->simulation->platform, node[node_of[0]], node[node_of[w]])->latency_ns;
+}
+
 /* Computing of the iterations, counted from the loop's beginning. */
 static inline double flat_cost_ns(const struct flat_run *run, unsigned w, uint64_t first, uint64_t count)
 {

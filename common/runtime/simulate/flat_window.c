@@ -15,14 +15,10 @@
 
 int flat_window_open(struct flat_run *run, struct error *error)
 {
-    const struct placement *placement = &run->simulation->placement;
+    const unsigned *node_of = run->simulation->placement.node_of;
     (void)error;
-    for (unsigned w = 0; w < run->simulation->workers; w++) {
-        const struct platform_link *link =
-            platform_link_between(&run->simulation->platform, placement->platform_node[placement->node_of[0]],
-                                  placement->platform_node[placement->node_of[w]]);
-        run->hands[w].way_ns = placement->node_of[w] == placement->node_of[0] ? 0 : link->latency_ns;
-    }
+    for (unsigned w = 0; w < run->simulation->workers; w++)
+        run->hands[w].way_ns = node_of[w] == node_of[0] ? 0 : flat_latency_ns(run, w);
     return 0;
 }
 

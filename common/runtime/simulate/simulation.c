@@ -299,7 +299,7 @@ static int make_speeds(struct simulation *simulation, struct error *error)
         return -1;
     for (unsigned w = 0; w < simulation->workers; w++)
         simulation->worker_speeds[w] =
-            simulation->rank_speeds[!simulation->flat + simulation->masters + w] / simulation->worker_speeds[w];
+            simulation->rank_speeds[simulation_worker_rank(simulation, w)] / simulation->worker_speeds[w];
     return 0;
 }
 
@@ -458,6 +458,18 @@ int simulation_prepare(struct simulation *simulation, simulation_reader *reader,
         make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0)
         return -1;
     return make_costs(simulation, error);
+}
+
+int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error)
+{
+    unsigned *ranks = calloc(simulation->workers, sizeof *ranks);
+    if (ranks == NULL)
+        return error_set(error, "out of memory for %u workers", simulation->workers);
+    for (unsigned w = 0; w < simulation->workers; w++)
+        ranks[w] = simulation_worker_rank(simulation, w);
+    int result = plan_read_speeds(&simulation->plan, ranks, simulation->workers, powers, error);
+    free(ranks);
+    return result;
 }
 
 void simulation_fini(struct simulation *simulation)

@@ -64,6 +64,15 @@ typedef int simulation_reader(void *context, const char *path, struct platform *
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error);
 void simulation_fini(struct simulation *simulation);
 
+/* The rank of the w-th worker. */
+static inline unsigned simulation_worker_rank(const struct simulation *simulation, unsigned w)
+{
+    return !simulation->flat + simulation->masters + w;
+}
+
+/* The powers that the job gives its workers, [workers], to be freed; NULL where they are measured. -1 with one line. */
+int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
+
 /* Nanoseconds of the iterations [first, first + count) on a core of speed 1. */
 static inline double simulation_cost_ns(const struct simulation *simulation, uint64_t first, uint64_t count)
 {
