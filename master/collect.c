@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is stored and not yet reported. Chunks that follow one another merge, so that a report is short. A step notes
  * ASKS_MAX parts at most and ends with a report when the list has no room for so many. */
 #include "master/core.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The master's step function: one event in, then the standing rules (ask for a refill, report, leave), in this order.
  *
  * Invariants: a range is reported only after the runtime said that it is stored; what is in the pool and what is on its

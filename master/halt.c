@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A loop with dependencies whose worker was lost: all stand still, which the supermaster is told when all that they
  * have finished is reported, and go on where it says. */
 #include "master/core.h"

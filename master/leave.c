@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The master's end: the last report, the figures of its workers, goodbye. */
 #include "master/core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The loads of its workers, for the supermaster, which cuts their chunks: those that have changed go ahead of the next
  * report, and so of the wish for a refill that it may be. Only where the workers tell their loads, --weighting acp. */
 #include "master/core.h"

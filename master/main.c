@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The master program. */
 #include "common/runtime/programs/programs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The master: keeps a pool of chunks for the workers of its node, collects their results, and tells the supermaster
  * what is done. Pure: see common/machine/machine.h. */
 #pragma once

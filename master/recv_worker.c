@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a worker sends to its master: requests and results go to the service, the rest goes up. */
 #include "master/core.h"
 

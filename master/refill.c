@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When to ask for the next refill: early enough that no worker waits for the supermaster, and no earlier, because a
  * chunk in one master's pool is out of reach for the workers of the others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Blocks: see block.h. */
 #include "proto/block.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A block: what iterations of a loop with variable output yield, as it travels to whoever collects and as it is kept
  * until the run is over. Its layout is that of PROTOCOL.md section 1:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoders: any bytes in, a checked message or a named error out. The header is read once; each decoder then
  * checks length, flags and ranges of its own message before it reads a field. */
 #include "proto/layout.h"
@@ -436,6 +437,17 @@ static enum decode_result decode_failure(struct message *message, const struct h
     return check_text(bytes + FAILURE_BYTES, header->number);
 }
 
+/* Tells figures that cannot be: a single thread is told of only where it shares cores, and cores are shared only where
+ * there are fewer than threads. */
+static bool threads_are_bad(const struct threads *threads)
+{
+    if (threads->count == 0 || threads->max_over_mean < 1)
+        return true;
+    if (threads->cores == 0)
+        return threads->count < 2 || threads->workers != 0 || threads->processor_ns != 0;
+    return threads->cores >= (uint64_t)threads->workers * threads->count;
+}
+
 static enum decode_result decode_threads(struct message *message, const struct header *header,
                                          const unsigned char *bytes, size_t size)
 {
@@ -451,8 +463,11 @@ static enum decode_result decode_threads(struct message *message, const struct h
         .max_over_mean = wire_get_float(bytes + 8),
         .cov = wire_get_float(bytes + 12),
         .chunks = wire_get64(bytes + 16),
+        .cores = wire_get32(bytes + 24),
+        .workers = wire_get32(bytes + 28),
+        .processor_ns = wire_get64(bytes + 32),
     };
-    return header->number < 2 || message->threads.max_over_mean < 1 ? DECODE_OUT_OF_RANGE : DECODE_OK;
+    return threads_are_bad(&message->threads) ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
 static enum decode_result decode_suspect(struct message *message, const struct header *header,

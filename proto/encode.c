@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Encoders: one per message, after PROTOCOL.md section 3. They trust their caller to keep the limits, which the
  * machines do by construction and the decoders check on the other side. */
 #include "proto/message.h"
@@ -96,6 +97,9 @@ static size_t encode_threads(const struct threads *threads, unsigned char *out)
     wire_put_float(out + 8, threads->max_over_mean);
     wire_put_float(out + 12, threads->cov);
     wire_put64(out + 16, threads->chunks);
+    wire_put32(out + 24, threads->cores);
+    wire_put32(out + 28, threads->workers);
+    wire_put64(out + 32, threads->processor_ns);
     return THREADS_BYTES;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flag bits and the magic of PROTOCOL.md, shared by encoders and decoders only. */
 #pragma once
 

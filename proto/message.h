@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The messages of PROTOCOL.md, one struct each. Nothing here knows how they travel. */
 #pragma once
 
@@ -6,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 10
+#define PROTOCOL_VERSION 11
 
 #define HEADER_BYTES    8
 #define HELLO_BYTES     24
@@ -17,7 +18,7 @@
 #define ADOPT_BYTES     24
 #define LOST_BYTES      32
 #define FAULTS_BYTES    24
-#define THREADS_BYTES   24
+#define THREADS_BYTES   40
 #define FAILURE_BYTES   24
 #define SUSPECT_BYTES   32
 #define SPEED_BYTES     168 /* and 8 for each level */
@@ -151,10 +152,14 @@ struct goodbye {
 /* What the threads of a worker have done. */
 struct threads {
     uint32_t worker;     /* rank */
-    unsigned count;      /* at least 2 */
+    unsigned count;      /* at least 1 */
     float max_over_mean; /* of the times that they computed; at least 1 */
     float cov;           /* likewise: standard deviation over mean */
     uint64_t chunks;     /* that they drew */
+    /* Where the workers of a node have more threads than the node has cores for them: how many cores and workers, and
+     * the processor time of this worker. Else all 0. */
+    uint32_t cores, workers;
+    uint64_t processor_ns;
 };
 
 struct echo {

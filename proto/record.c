@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records in place: see record.h. Layouts are those of PROTOCOL.md section 3. */
 #include "proto/layout.h"
 

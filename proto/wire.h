@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Little-endian integers and real numbers in bytes, on any machine and at any address: one load or store each where the
  * machine is little-endian. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--technique auto`: what the probes, and the chunks that are done by then, tell about workers, iterations and
  * messages goes into the simulation, and the technique with the least predicted time is used. Decided when the loop
  * begins; whoever begins another loop in the same run decides again, by then with the pace at which each worker really

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--technique auto`: the state of choosing. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The supermaster's step function: one event in, then the standing rules (the next time step, the end of the loop,
  * leaving).
  *

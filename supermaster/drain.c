@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The end of a run: all done, asked to stop, or failed. END goes down once; the supermaster leaves when everybody has
  * said goodbye. */
 #include "supermaster/core.h"

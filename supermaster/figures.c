@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the supermaster knows at the end, as a report. */
 #include "supermaster/figures.h"
 
@@ -9,6 +10,12 @@ static double seconds(uint64_t ns)
 static bool learns_weights(const struct supermaster *supermaster)
 {
     return supermaster->sched_ready && supermaster->sched.technique->weight != NULL;
+}
+
+/* The worker's share of its node's cores, where its node has fewer than threads. */
+static double cores_of(const struct threads *threads)
+{
+    return threads->cores > 0 ? (double)threads->cores / threads->workers : 0;
 }
 
 static void fill_worker(const struct supermaster *supermaster, unsigned w, struct report_worker *row)
@@ -27,10 +34,12 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .compute_s = seconds(figures->compute_ns),
         .wait_s = seconds(figures->wait_ns),
         .finish_s = seconds(figures->finish_ns),
-        .threads = figures->threads.count,
+        .threads = figures->threads.count > 1 ? figures->threads.count : 0,
         .thread_chunks = figures->threads.chunks,
         .thread_max_over_mean = figures->threads.max_over_mean,
         .thread_cov = figures->threads.cov,
+        .cores = cores_of(&figures->threads),
+        .processor_s = seconds(figures->threads.processor_ns),
     };
 }
 

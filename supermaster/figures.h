@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the supermaster knows at the end, as a report. */
 #pragma once
 

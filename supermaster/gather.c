@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Speeds, virtual powers, and what else the probes tell. Every worker times the same probe iterations, the first 1, 2,
  * 4, ... of them, until it has spent its time; each is compared at the largest number that it has reached. */
 #include "supermaster/core.h"

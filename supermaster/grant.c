@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cutting chunks: the technique says how many iterations, the ledger says which; and committing their results. */
 #include "supermaster/core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the workers measure of their chunks, on its way to a technique that learns: in the central topology from the
  * completion itself, else from what the masters gather. Nanoseconds become seconds here. */
 #include "supermaster/core.h"

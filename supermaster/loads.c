@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The loads of the workers' cores, by which chunks are scaled with --weighting acp: of those that are served here their
  * requests tell them, of the others their masters do. Who has told nothing is taken to have its core for itself. */
 #include "supermaster/core.h"

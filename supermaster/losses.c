@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranks that die. A worker's master hands its chunks to the other workers of it and tells of it; the workers of a dead
  * master come here, where they are served as in the central topology, and what the master had not reported is free
  * again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The supermaster program. */
 #include "common/runtime/programs/programs.h"
 

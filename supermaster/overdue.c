@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Masters whose workers all hang. A master hands what is overdue to another of its workers; where it has none, others
  * wait at the end of the loop and nothing comes of what it holds. Then it is dismissed: by an END it tells what it has,
  * takes those for lost that do not leave, and says goodbye, with which the rest is free again. Until then nobody else

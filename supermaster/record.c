@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recording in the journal what is committed: the ranges of some time together, as one group, so that a chunk costs
  * nothing but a place in a list. What is not recorded yet when a run is killed is computed again. */
 #include "supermaster/core.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a master sends: what is done, its wish for a refill, the figures of its workers, goodbye; and what it relays. */
 #include "supermaster/core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A loop with dependencies goes on where a worker was lost.
  *
  * With a worker go boundary data that others wait for, and perhaps results that were on their way; and whoever is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The supermaster: turns speeds into virtual powers, cuts chunks with the technique, keeps the ledger, ends the run. In
  * the central topology (no masters) it serves the workers itself, with the same service as a master. Pure: see
  * common/machine/machine.h. */

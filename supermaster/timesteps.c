@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time steps: one loop after the other, over one ledger. The ledger grants the lowest free iterations first, and the
  * technique never has more to cut than the step at hand has free: so no chunk is of a later step, and whatever comes
  * back of this one goes before. A step is over when all of it is done; then the technique begins again, with what it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Asking ahead: how many chunks a worker should have beside the running one, and when to ask for them.
  *
  * The next chunk must be here when the running one ends, so it is asked for one lead before that, with the lead twice

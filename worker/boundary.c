@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Boundary data in a loop with dependencies: what a chunk hands to the one behind it goes straight to the worker that
  * computes that one.
  *

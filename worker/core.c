@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The worker's step function.
  *
  * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for, unless it is halted,
@@ -90,8 +91,9 @@ static void flush(struct worker *worker, uint64_t now_ns, struct actions *action
 static void leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     uint64_t wait_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
-    if (worker->config.threads != NULL)
-        send_up(worker, actions, &(struct message){.type = MESSAGE_THREADS, .threads = *worker->config.threads});
+    const struct threads *threads = worker->config.threads != NULL ? worker->config.threads : worker->config.alone;
+    if (threads != NULL && (threads->count > 1 || threads->cores > 0))
+        send_up(worker, actions, &(struct message){.type = MESSAGE_THREADS, .threads = *threads});
     send_up(
         worker, actions,
         &(struct message){

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The worker: asks for work, computes, sends the result with the next request, and asks ahead so that it never waits on
  * the network. Pure: see common/machine/machine.h. */
 #pragma once
@@ -61,6 +62,8 @@ struct worker_config {
     /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
      * as they come, and finish in that order. */
     const struct threads *threads;
+    /* Told instead by a worker of one thread, borrowed: nothing while its `cores` are 0. NULL: never anything. */
+    const struct threads *alone;
     uint16_t load; /* of its cores at first, as in a REQUEST; 0: it tells none */
     /* where iterations depend on those before them; such a worker has one thread */
     struct boundaries *boundaries;   /* the worker's for its life; NULL: iterations are independent */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Option technique=auto: between two time steps rank 0 predicts how long each technique would take on ranks as fast as
  * they were so far, and all go on with the quickest. Nothing is probed: the first step runs with a technique that
  * learns.

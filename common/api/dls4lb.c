@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calls of DLS4LB on shared loops. What differs from the original on purpose: the last iteration is run like the
  * others, a loop never takes part in the next one, messages of the program are left alone, counts are 64 bits inside,
  * and no number of ranks is too large.

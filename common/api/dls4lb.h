@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the two halves of the DLS4LB calls share. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* DLS_GroupSetup(): who is in which group. Each node's ranks, the coordinator aside, are dealt out to as few groups of
  * at most GROUP_MOST as there can be, evenly, so that no group has one rank where the node has more. The coordinator is
  * rank 0 of the foremen's communicator whatever its rank in the world. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The helper thread of a rank that others ask: it answers while the program computes, and sleeps in between. It takes
  * MPI_THREAD_MULTIPLE. Whatever the rank itself does with what the thread touches is under `serving`. */
 #include "common/api/loop.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loops that a program draws from in turn. A rank that waits in one of them would not answer for the other: two ranks
  * could wait for each other so. The program says which loops belong together, and no list of all loops is needed. */
 #include "common/api/loop.h"

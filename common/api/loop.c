@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calls of hdss/hdss.h on a loop: what is wrong use, what all ranks agree on, and in which pieces a rank is handed
  * its chunks.
  *

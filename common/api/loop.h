@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of a shared loop, for the library's own files: the team, the mode, and what is handed out. */
 #pragma once
 

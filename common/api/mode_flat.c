@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The modes without a coordinator (DCA): two-sided, rma and node, by the transports of the flat topologies. Nothing is
  * kept over time steps, as nobody collects it. */
 #include "common/api/loop.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The modes with a coordinator: central, where rank 0 cuts a chunk for whoever asks, and hierarchical, where the first
  * rank of each group keeps a pool for it and draws refills from rank 0, one chunk for each of its ranks at a time.
  *

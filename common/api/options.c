@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of the options, and their public calls: see hdss_options_set(3). */
 #include "common/api/options.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of a shared loop, from name and value as on a command line. */
 #pragma once
 

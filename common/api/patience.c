@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See patience.h. */
 #include "common/api/patience.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a rank of a user's program waits for a message: it looks for a moment, then yields its core, then naps, longer
  * and longer. There is no doorbell as between the daemons: nothing of the program's process is ours but this call. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each enum hdss_status means. */
 #include "hdss/hdss.h"
 

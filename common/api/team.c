@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See team.h. */
 #include "common/api/team.h"
 

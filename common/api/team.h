@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ranks that share a loop: their communicator, their groups, and how they agree. */
 #pragma once
 

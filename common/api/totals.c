@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures of all ranks, and the report: the same file as that of a run of the supermaster. */
 #include "common/api/loop.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading a clock of the system, in nanoseconds. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sorting the words of a flat worker: see flat_options.h. */
 #include "common/config/flat_options.h"
 

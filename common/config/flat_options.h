@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line of a worker that takes a job, in a launch without a supermaster: its own options and the job's,
  * mixed in any order. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The job's options and their checks: see job.h. */
 #include "common/config/job.h"
 #include "common/util/number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The job: what one run is asked to do, as the supermaster's command line says it.
  *
  * The job travels to the other ranks as that command line's own words, and every rank parses them with this

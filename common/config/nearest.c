@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Nearest names by the number of letters to change, insert, drop or swap: see nearest.h. */
 #include "common/config/nearest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The name somebody probably meant: offer it all names there are, and it keeps the one nearest to the word. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The option parser: see options.h. */
 #include "common/config/options.h"
 #include "common/config/nearest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of a command line, from one table for each program.
  *
  * The table says what there is, what each option accepts and what it is for; parsing, the errors and --help are made

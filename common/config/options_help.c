@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The page that --help shows, made from the option table. */
 #include "common/config/options.h"
 #include "common/config/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel's parameters: see params.h. Every error is one line that begins with the kernel's name, shows what was
  * given, cut to a readable length, and says what is accepted. */
 #include "common/config/params.h"

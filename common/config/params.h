@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel's parameters: from the words of a command line to checked values, and back to text.
  *
  * The kernel's own table says what exists, what is accepted and what the default is; this is the one place

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Power files: see power_file.h. */
 #include "common/config/power_file.h"
 #include "common/util/list.h"

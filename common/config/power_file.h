@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text of a power file: how fast each worker is, one line "RANK POWER" each, # comments, blank lines.
  * Powers are in any unit; only their ratios count. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of master and worker: see rank_options.h. */
 #include "common/config/rank_options.h"
 #include "common/util/number.h"
@@ -34,6 +35,13 @@ static int take_load(void *target, const char *value, struct error *error)
     struct worker_options *options = target;
     options->loaded = true;
     return load_parse_count(value, &options->load);
+}
+
+static int take_no_threads(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct worker_options *)target)->no_threads = true;
+    return 0;
 }
 
 static int take_dca(void *target, const char *value, struct error *error)
@@ -86,6 +94,10 @@ static const struct option_row worker_rows[] = {
      "bind to one core and start N processes there that compute without end, for studies of shared machines (default: "
      "neither)",
      take_load},
+    {"no-threads", 0, NULL, NULL,
+     "neither the job (--threads) nor its kernel runs a second thread in this worker: MPI then is asked for "
+     "MPI_THREAD_SINGLE, with which some libraries need no lock at a message (default: MPI_THREAD_FUNNELED)",
+     take_no_threads},
     {NULL},
 };
 
@@ -115,7 +127,7 @@ static const struct options master_table = {
 };
 
 static const struct options worker_table = {
-    .usage = "worker [--slowdown X] [--load N]\nworker --dca MODE [OPTION]... KERNEL [KEY=VALUE]...",
+    .usage = "worker [--slowdown X] [--load N] [--no-threads]\nworker --dca MODE [OPTION]... KERNEL [KEY=VALUE]...",
     .about = "Computes the chunks that its master serves, or, with --dca, those that it draws itself.",
     .sections = {{"Options", worker_rows}, {"Without a supermaster", flat_rows}, {"Help", options_common}},
     .notes = "It is launched beside a supermaster, to whom the job is given, and masters, if wanted:\n"

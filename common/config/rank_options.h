@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of the ranks that take no job of their own: master and worker. A worker of a flat launch takes the job as
  * well: see flat_options.h. */
 #pragma once
@@ -17,6 +18,7 @@ struct worker_options {
     double slowdown; /* 1 .. WORKER_SLOWDOWN_MAX: run so many times slower than the core can */
     bool loaded;     /* bound to one core, with so many busy processes beside it: */
     unsigned load;   /* 0 .. WORKER_LOAD_MAX */
+    bool no_threads; /* nothing runs in a second thread of this worker */
     enum worker_dca dca;
     bool two_counters; /* rma:atomics=2, two-sided:exchanges=2 */
     bool node_technique_given;

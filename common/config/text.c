@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Growing text: see text.h. */
 #include "common/config/text.h"
 

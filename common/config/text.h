@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text that grows as it is written, for what is too long for a fixed buffer: help pages, summaries. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files: see files.h. */
 #include "common/files/files.h"
 
@@ -100,20 +101,57 @@ int file_write(const char *path, const char *text, size_t length, struct error *
     return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
 }
 
+/* What is in front of the last slash, with it where it is all there is; "." without one. */
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    int length = slash == NULL ? 0 : slash == path ? 1 : (int)(slash - path);
+    snprintf(folder, PATH_MAX, "%.*s", length > 0 ? length : 1, length > 0 ? path : ".");
+}
+
+int file_check_folder(const char *path, struct error *error)
+{
+    char folder[PATH_MAX];
+    struct stat status;
+    folder_of(path, folder);
+    if (stat(folder, &status) < 0 && errno == ENOENT)
+        return error_set(error, "%.130s: there is no folder %.130s; `mkdir -p %.130s` makes it", path, folder, folder);
+    if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+        return error_set(error, "%.180s: %.180s is not a folder", path, folder);
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
+        return 0;
+    return error_set(error, "%.150s: cannot be made in the folder %.150s: %s", path, folder, strerror(errno));
+}
+
+int file_refuse_folder(const char *path, const char *name, struct error *error)
+{
+    struct stat status;
+    size_t length = strlen(path);
+    if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+        return 0;
+    return error_set(error, "%.180s: it is a folder; accepted: the name of a file, such as %.180s%s%s", path, path,
+                     length > 0 && path[length - 1] == '/' ? "" : "/", name);
+}
+
 int file_check_writable(const char *path, struct error *error)
 {
-    char *name = temporary_name(path);
-    FILE *file = name == NULL ? NULL : open_named(name, path, "ae");
-    int reason = file != NULL ? 0 : name == NULL ? ENOMEM : errno;
     struct stat status;
-    if (reason == 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        reason = EISDIR;
-    if (file != NULL)
-        fclose(file);
-    if (file != NULL && strcmp(name, path) != 0)
-        unlink(name);
+    if (file_refuse_folder(path, "NAME", error) < 0)
+        return -1;
+    char *name = temporary_name(path);
+    if (name == NULL)
+        return error_set(error, "%.200s: out of memory", path);
+    bool in_place = strcmp(name, path) == 0;
+    bool is_there = lstat(name, &status) == 0;
+    int reason = is_there || errno == ENOENT || errno == ENOTDIR ? 0 : errno;
     free(name);
-    return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
+    if (reason != 0)
+        return error_set(error, "%.200s: %s", path, strerror(reason));
+    if (!in_place)
+        return file_check_folder(path, error);
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT) /* a link that leads to nothing yet */
+        return 0;
+    return error_set(error, "%.200s: %s", path, strerror(errno));
 }
 
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
@@ -163,4 +201,10 @@ int file_sync_name(const char *path)
     char *slash = strrchr(folder, '/');
     snprintf(slash != NULL ? slash + 1 : folder, 2, ".");
     return file_sync(folder);
+}
+
+bool file_is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }

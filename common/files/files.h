@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* Small files that a program reads or writes whole, and pieces of large ones of which nothing is to be left out. */
 #pragma once
 
 #include "common/util/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,8 +15,15 @@ char *file_read(const char *path, struct error *error);
 /* Writes the file anew, by way of a temporary name beside it, so that no reader sees half of it. -1 with one line. */
 int file_write(const char *path, const char *text, size_t length, struct error *error);
 
-/* Whether file_write() can be expected to work, before a long run. -1 with one line. */
+/* Looks before a long run whether file_write() can be expected to work, and makes nothing. -1 with one line. */
 int file_check_writable(const char *path, struct error *error);
+
+/* Looks whether files can be made in the folder of this one, be it there or not. -1 with one line that names the
+ * folder. */
+int file_check_folder(const char *path, struct error *error);
+
+/* -1 with one line where there is a folder of that name; `name` is a file's, for an example of what is accepted. */
+int file_refuse_folder(const char *path, const char *name, struct error *error);
 
 /* Reads or writes all `size` bytes at `offset` of an open file, however many calls that takes. 0, or -1 with errno;
  * reading returns FILE_ENDS where the file is shorter. */
@@ -25,3 +34,6 @@ int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 /* Brings a file or a folder to the disk; the file's name, that is the folder that it lies in. 0, or -1 with errno. */
 int file_sync(const char *path);
 int file_sync_name(const char *path);
+
+/* A regular file that may be executed. */
+bool file_is_program(const char *path);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arithmetic of a draw: see core.h. */
 #include "common/flat/core.h"
 

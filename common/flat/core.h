@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flat scheduling (DCA): every worker computes its own chunks; what they share is two counters.
  *
  * Which counters a draw needs depends on the technique, and there are three ways:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lock-free queue of a node: see core_queue.h. */
 #include "common/flat/core_queue.h"
 

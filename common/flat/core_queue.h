@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The local queue of a node: one big chunk in shared memory, from which the node's workers draw chunks without locks.
  *
  * One word, the head, says it all: the number of the big chunk (its epoch) and the scheduling step in it. A draw is a

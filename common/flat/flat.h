@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of a flat run, for its own files only: the ranks, the executor, and how they share the loop. */
 #pragma once
 
@@ -13,7 +14,8 @@ struct flat_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes;
     uint64_t first_ns, finish_ns; /* since the common start; NEVER without a chunk */
     double power;
-    double load_sum; /* of the loads by which its chunks were cut, with weighting acp */
+    double load_sum;        /* of the loads by which its chunks were cut, with weighting acp */
+    struct threads sharing; /* its cores, workers and processor time, as in THREADS */
 };
 
 struct flat {
@@ -45,6 +47,8 @@ void flat_fail(struct flat *flat);
 
 /* What the transports need to know of this rank, and how it waits: after runtime_group(). */
 void flat_begin_sharing(struct flat *flat, const struct transport *transport);
+/* Collective. -1 with one line. */
+int flat_open_transport(struct flat *flat);
 
 /* What comes now may take a while and is not the kernel's. */
 static inline void flat_pause(struct flat *flat)

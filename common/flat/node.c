@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and whichever finds
  * it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut as for as many
  * workers as there are nodes, a node's power being the sum of its workers'. */

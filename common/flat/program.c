@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* worker --dca: every rank reads the job, they agree that it is one and the same, share the loop by one of the
  * transports, and rank 0 says how it went.
  *
@@ -5,13 +6,15 @@
  * that failed says why. During the loop a rank that fails stops the counters, so that the others come to their end. */
 #include "common/flat/program.h"
 
-#include "common/flat/core_queue.h"
+#include "common/flat/check.h"
 #include "common/flat/flat.h"
 #include "common/flat/work.h"
 #include "common/machine/probe.h"
 #include "common/runtime/front.h"
 #include "common/runtime/load/busy.h"
 #include "common/util/digest.h"
+#include "common/runtime/status.h"
+#include "worker/kernels/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,46 +97,11 @@ static bool is_weighed(const struct flat *flat)
     return flat->lead.plan.job.weighting == SCHED_WEIGHTING_ACP;
 }
 
-/* Whether the techniques can run so at all. -1 with one line. */
-static int check_big_technique(struct flat *flat)
-{
-    struct flat_core core;
-    struct error *error = &flat->lead.error;
-    struct flat_config config = core_config(flat);
-    config.sched.swr = 1; /* measured later, if it is wanted */
-    if (flat->lead.plan.job.technique_auto)
-        return error_set(error, "--technique auto is for launches with a supermaster, not for --dca");
-    if (is_weighed(flat) && flat->share.transport == &transport_node)
-        return error_set(error, "--weighting acp does not go with --dca node, whose big chunks are for all workers of "
-                                "a node: accepted are none, power");
-    if (flat_init(&core, &config, error) < 0)
-        return -1;
-    bool learns = flat_learns(&core);
-    flat_fini(&core);
-    if (!learns || flat->share.transport != &transport_node)
-        return 0;
-    return error_set(error,
-                     "technique %s cannot run with --dca node: what is measured of single workers says little of big "
-                     "chunks",
-                     flat->lead.plan.job.technique.technique->name);
-}
-
-static int check_node_technique(struct flat *flat)
-{
-    struct flat_view view;
-    struct error inner;
-    if (flat->share.transport != &transport_node)
-        return 0;
-    if (flat_view_init(&view, &flat->options.worker.node_technique, 1, &inner) < 0)
-        return error_set(&flat->lead.error, "--node-technique: accepted is a technique with a closed form (%s)",
-                         inner.text);
-    flat_view_fini(&view);
-    return 0;
-}
-
 static int check_techniques(struct flat *flat)
 {
-    return check_big_technique(flat) < 0 || check_node_technique(flat) < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
+    int result = flat_check_techniques(&flat->options.worker, &flat->lead.plan, flat->ranks, flat->topology->nodes,
+                                       &flat->lead.error);
+    return result < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
 /* What rank 0 sees to before anything starts. */
@@ -142,7 +110,7 @@ static int check_as_leader(struct flat *flat)
     struct lead *lead = &flat->lead;
     if (flat->rank != 0)
         return EXIT_STATUS_DONE;
-    if (lead_look_back(lead, false) < 0 || lead_check_kernel(lead) < 0 ||
+    if (lead_check(lead, false) < 0 ||
         lead_read_speeds(lead, flat->topology->worker_rank, flat->ranks, &flat->given_speeds) < 0)
         return EXIT_STATUS_USAGE;
     int created = lead_create_files(lead);
@@ -271,7 +239,7 @@ static int prepare_waiting(struct flat *flat)
 
 static int open_transport(struct flat *flat)
 {
-    return share_open(&flat->share) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+    return flat_open_transport(flat) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
 /* Everything up to the first draw, the files when the rest is known to be right. Returns a status that all ranks share.
@@ -305,6 +273,10 @@ static void fill_row(const struct flat *flat, unsigned w, const struct flat_figu
         .wait_s = elapsed_s > compute_s ? elapsed_s - compute_s : 0,
         .finish_s = figures->finish_ns != NEVER ? (double)(figures->finish_ns - first_ns) / 1e9 : 0,
     };
+    if (figures->sharing.cores > 0) {
+        row->cores = (double)figures->sharing.cores / figures->sharing.workers;
+        row->processor_s = (double)figures->sharing.processor_ns / 1e9;
+    }
 }
 
 /* First draw and last completion of all, since the common start. */
@@ -441,23 +413,30 @@ static int read_command_line(struct flat *flat, int argc, char **argv)
     int result = flat_options_parse(&flat->options, argc, argv, &lead->error);
     if (result == 0)
         result = plan_make(&lead->plan, flat->options.words, flat->options.word, &lead->error);
-    if (result == 0 && lead->plan.loop.steps > 1)
-        return error_set(&lead->error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
-                         lead->plan.kernel->name);
-    if (result == 0 && plan_is_dependent(&lead->plan))
-        return error_set(&lead->error,
-                         "--dca: the iterations of %s depend on one another; accepted are independent ones, or a "
-                         "supermaster",
-                         lead->plan.kernel->name);
+    if (result == 0)
+        result = flat_check_loop(&lead->plan, &lead->error);
     if (result != 0 || !flat->options.worker.loaded)
         return result;
     return busy_start(flat->options.worker.load, &lead->error); /* before MPI begins: copies of this process */
 }
 
+/* Kernels that are loaded may; the built-in ones do not. */
+static bool may_have_threads(const struct flat *flat)
+{
+    const struct hdss_kernel *kernel = flat->lead.plan.kernel;
+    return !flat->options.worker.no_threads && kernel != NULL && kernel_find(kernel->name) != kernel;
+}
+
 static int join_and_run(struct flat *flat, struct front *front, int argc, char **argv)
 {
     const struct introduction introduction = {
-        .role = ROLE_WORKER, .version = front->version, .status = front->status, .text = front->text, .dca = true};
+        .role = ROLE_WORKER,
+        .version = front->version,
+        .status = front->status,
+        .text = front->text,
+        .dca = true,
+        .has_threads = may_have_threads(flat),
+    };
     int status;
     flat->runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (flat->runtime == NULL)
@@ -473,6 +452,8 @@ static int join_and_run(struct flat *flat, struct front *front, int argc, char *
     terminal_init(&flat->lead.terminal, flat->rank == 0 ? flat->lead.plan.job.progress : JOB_PROGRESS_NEVER);
     status = run(flat);
     runtime_leave(flat->runtime, status);
+    if (flat->rank == 0)
+        status_tell_end(STATUS_LEAD, status, false);
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The worker in a launch without a supermaster. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The life of a transport: see share.h. */
 #include "common/flat/share.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two-sided: rank 0 keeps the counters and answers requests while it computes, between iterations; nothing but sends
  * and receives, for any MPI library. A draw by place takes one exchange, the others two or more, as core.h has it. */
 #include "common/flat/share.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The loop of a flat worker: draw a chunk, compute it in turns, store its results; between two turns look after the
  * others' requests, signals and the progress line.
  *
@@ -5,6 +6,7 @@
  * ones have passed. */
 #include "common/flat/work.h"
 
+#include "common/clock/clock.h"
 #include "common/flat/flat.h"
 #include "common/metrics/progress.h"
 
@@ -103,13 +105,20 @@ void flat_begin_sharing(struct flat *flat, const struct transport *transport)
         .host = &host,
         .context = flat,
         .world = flat->runtime->world,
-        .node = flat->runtime->node,
+        .node = MPI_COMM_NULL,
         .rank = flat->rank,
         .ranks = flat->ranks,
         .nodes = flat->topology->nodes,
         .node_technique = &flat->options.worker.node_technique,
         .error = &flat->lead.error,
     };
+}
+
+int flat_open_transport(struct flat *flat)
+{
+    if (flat->share.transport == &transport_node)
+        flat->share.node = runtime_node(flat->runtime);
+    return share_open(&flat->share);
 }
 
 /* --- between two turns --- */
@@ -282,6 +291,17 @@ static void note_end(struct flat *flat)
         flat->figures.finish_ns = flat->exec.ended_ns - flat->start_ns;
 }
 
+/* As workers with a supermaster tell it in THREADS: not where iterations wait, or this worker is slowed down. */
+static void note_sharing(struct flat *flat, uint64_t began_processor_ns)
+{
+    struct threads *sharing = &flat->figures.sharing;
+    *sharing = (struct threads){.count = 1};
+    if (plan_computes(&flat->lead.plan) && flat->options.worker.slowdown <= 1)
+        runtime_note_sharing(flat->runtime, sharing);
+    if (sharing->cores > 0)
+        sharing->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_processor_ns;
+}
+
 void flat_work(struct flat *flat)
 {
     struct range chunk;
@@ -290,6 +310,7 @@ void flat_work(struct flat *flat)
     flat->serves = must_serve(flat);
     flat->start_ns = runtime_now();
     flat->figures.first_ns = flat->figures.finish_ns = NEVER;
+    uint64_t processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     look_at_clock(flat);
     while (!flat->failed && flat->share.transport->draw(&flat->share, &chunk)) {
         if (flat->figures.first_ns == NEVER)
@@ -302,6 +323,7 @@ void flat_work(struct flat *flat)
             run_chunk(flat, &chunk);
     }
     note_end(flat);
+    note_sharing(flat, processor_ns);
     if (flat->share.failed)
         flat_fail(flat);
     if (flat->failed)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a flat worker does between its first draw and its last chunk. */
 #pragma once
 

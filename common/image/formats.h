@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kinds of pictures that image.c chooses from. Inside common/image only. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Telling the kinds of pictures apart, and what they have in common: see image.h. */
 #include "common/image/formats.h"
 

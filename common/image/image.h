@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted, and the caller can say so.
  *
  * Levels are 8 bits, 0 black and 255 white. Deeper pictures are rounded to that; colours become their luma, the nearest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PNG of any kind through libpng: palettes, 1 to 16 bits, with or without alpha, interlaced or not. Without libpng the
  * kind is known all the same, and refused with a line that says why. */
 #include "common/image/formats.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* PGM and PPM, the portable pixmaps of Netpbm, as text (P2, P3) and as bytes (P5, P6): a magic number, width, height
  * and the highest value, then the samples row by row. A # begins a comment, up to the end of its line. */
 #include "common/image/formats.h"

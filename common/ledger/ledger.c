@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed = loop, and no two of them overlap. */
 #include "common/ledger/ledger.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ledger: every iteration of the loop is in exactly one of free, granted (to whom), done, or failed (given up).
  *
  * A technique says how many iterations, the ledger says which. Memory is O(holders + free ranges + chunks out),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work that is handed out again: that of lost workers, and a second copy of what is overdue. None of it costs anything
  * as long as nothing goes wrong: memory is allocated at the first loss, and overdue chunks are looked for when workers
  * wait and nothing else is left. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loops with dependencies: standing still when a worker is lost, and going on. Why that, and from where, is in
  * supermaster/rounds.c.
  *

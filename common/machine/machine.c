@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Action lists and state tables: see machine.h. */
 #include "common/machine/machine.h"
 

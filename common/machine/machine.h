@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The step interface: what a daemon is.
  *
  * A daemon is a pure function: an event goes in (time is a field of it), an ordered list of actions comes out, and a

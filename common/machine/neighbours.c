@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who computes the chunk behind which: see neighbours.h. */
 #include "common/machine/neighbours.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who computes the chunk behind which: the account of a loop with dependencies.
  *
  * A *seam* is where one chunk ends and the next begins; it is named by the first iteration of the latter. The data that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loops with dependencies: who is told what of the workers whose chunks meet, by whoever assigns them.
  *
  * Why a run with dependencies always ends, whatever the order of the requests: a chunk needs boundary data of the one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The task pool: see pool.h. Two doubly linked lists through one array of slots: all chunks by age, and each owner's by
  * age. What goes in order is in the list of an owner who never asks. */
 #include "common/machine/pool.h"

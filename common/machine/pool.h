@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The task pool: chunks that were cut but not yet handed out, each remembering for which worker it was cut.
  *
  * A request is served with the worker's own oldest chunk where there is one, else from the oldest of all: a pool

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Probing: see probe.h. */
 #include "common/machine/probe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a worker measures of itself before its first chunk, apart from clocks and kernels: which iterations are probed,
  * when it is enough, and what is made of their times.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Serving workers: see service.h. */
 #include "common/machine/serving.h"
 

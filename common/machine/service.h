@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Serving workers: the request queue, the task pool, who computes what, and the collection of results. A master serves
  * its own workers with it, and the supermaster serves all of them in the central topology: one code for both.
  *

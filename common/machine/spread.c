@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The spread of the iterations' times: see spread.h. */
 #include "common/machine/spread.h"
 

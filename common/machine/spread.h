@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much the time of one iteration spreads, as the pieces of a chunk show it.
  *
  * A chunk is timed in K pieces; piece k has n_k iterations, of a mean time m_k. Neighbouring pieces are compared:

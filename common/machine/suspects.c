@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is held against iterations: see suspects.h. Neighbours of which the same is known are one item. */
 #include "common/machine/suspects.h"
 

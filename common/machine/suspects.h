@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is held against iterations: how many workers died while they computed them, how many times the kernel failed at
  * them, and where. Kept by iteration and not by chunk, since what comes back is cut anew, and may go to another master:
  * it stands until the iterations are done or given up. Empty as long as nothing goes wrong. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The line-up and its grouping: see topology.h. */
 #include "common/machine/topology.h"
 

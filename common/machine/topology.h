@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who serves whom: the line-up of a launch, checked, and its workers dealt out to its masters. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From points, normals and faces to oriented points: see draft.h. */
 #include "common/mesh/draft.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A mesh that is being read: its points, and what is known of their normals so far. Inside common/mesh only. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The readers of the kinds of files: what mesh_parse() calls. Inside common/mesh only. */
 #pragma once
 

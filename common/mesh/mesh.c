@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Meshes of any kind: see mesh.h. */
 #include "common/mesh/mesh.h"
 

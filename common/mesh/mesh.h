@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Oriented points out of the files that meshes and point clouds come in: OFF, Wavefront OBJ, and PLY as text and in
  * binary of either byte order.
  *

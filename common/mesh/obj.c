@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Wavefront OBJ, of which v, vn and f count; the other statements of the format are known and skipped. The text is read
  * three times: to count the vertices and normals, to read them, and for the faces, which may name what stands behind
  * them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The Object File Format of Geomview, as text: a keyword, which may be missing, how many vertices, faces and edges there
  * are, then a line for each vertex and each face. With N in the keyword a normal follows the vertex; what else the line
  * has (colours, texture coordinates) is skipped. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The Polygon File Format of Stanford: a header that says what elements there are and what they are made of, then the
  * elements, as words of a text or as bytes of either order. Of the vertices x, y, z, nx, ny and nz count, of the faces
  * vertex_indices; all else is skipped. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The header of a PLY file: what its elements are made of. Inside common/mesh only. */
 #pragma once
 

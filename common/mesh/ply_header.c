@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The header of a PLY file: see ply.h. */
 #include "common/mesh/ply.h"
 

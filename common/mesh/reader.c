@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Words and numbers of a text: see reader.h. */
 #include "common/mesh/reader.h"
 

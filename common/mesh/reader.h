@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of a text, with the line that each stands in, and their numbers. Inside common/mesh only. */
 #pragma once
 

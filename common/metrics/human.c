@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures for people: see human.h. */
 #include "common/metrics/human.h"
 

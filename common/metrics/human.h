@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures as people read them: three significant digits, a unit, no exponents. */
 #pragma once
 

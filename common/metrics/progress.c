@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The progress line: see progress.h.
  *
  * It is a row of pieces. Each knows its columns (which are not its bytes), and they are left out one by one until the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The progress line: how much is done, how fast, how long it will take, who is busy. */
 #pragma once
 

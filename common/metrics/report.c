@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The derived figures of a report: see report.h. */
 #include "common/metrics/report.h"
 #include "common/util/stats.h"
@@ -28,6 +29,35 @@ static void compute_thread_level(struct report *report)
     report->thread_level.cov = cov.count > 0 ? cov.mean : 0;
 }
 
+static double threads_of(const struct report_worker *worker)
+{
+    return worker->threads > 0 ? worker->threads : 1;
+}
+
+double report_computing_s(const struct report_worker *worker)
+{
+    double on_core_s = worker->processor_s / threads_of(worker);
+    return worker->cores > 0 && on_core_s < worker->compute_s ? on_core_s : worker->compute_s;
+}
+
+/* Makes efficiency and overhead those of the cores, where workers share some. */
+static void compute_shared(struct report *report)
+{
+    bool any = false;
+    report->shared.cores = report->shared.compute_s = 0;
+    for (unsigned i = 0; i < report->workers && !any; i++)
+        any = report->worker_stats[i].cores > 0;
+    for (unsigned i = 0; i < report->workers && any; i++) {
+        const struct report_worker *worker = &report->worker_stats[i];
+        report->shared.cores += worker->cores > 0 ? worker->cores : threads_of(worker);
+        report->shared.compute_s += report_computing_s(worker) * threads_of(worker);
+    }
+    if (!any || report->elapsed_s <= 0)
+        return;
+    report->overhead_s = report->elapsed_s - report->shared.compute_s / report->shared.cores;
+    report->efficiency = report->shared.compute_s / (report->elapsed_s * report->shared.cores);
+}
+
 void report_compute(struct report *report)
 {
     struct stats compute, finish;
@@ -44,4 +74,5 @@ void report_compute(struct report *report)
     report->imbalance.max_over_mean = finish.mean > 0 ? finish.maximum / finish.mean : 1;
     report->imbalance.cov = stats_cov(&finish);
     compute_thread_level(report);
+    compute_shared(report);
 }

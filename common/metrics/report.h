@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report of a run: its figures in one place, from which come the JSON of --report and the summary for people.
  *
  * A program fills in what it has measured, report_compute() makes the figures that follow from it. Pure: the time of
@@ -37,6 +38,10 @@ struct report_worker {
     unsigned threads; /* 0: one, and nothing is told of it */
     uint64_t thread_chunks;
     double thread_max_over_mean, thread_cov; /* of the times that the threads computed */
+    /* Where the workers of its node have more threads than the node has cores: its share of the cores, and its
+     * processor time from its first chunk to its end. 0 where they have cores enough, where it waits rather than
+     * computes, and of a worker that is slowed down, or was lost. */
+    double cores, processor_s;
     double finish_s; /* from the first assignment of the run to its own last completion; 0 if it had no chunk */
 };
 
@@ -86,8 +91,8 @@ struct report {
     enum sched_weighting weighting;
     uint64_t min_chunk;
     uint64_t sync_points; /* of each chunk, in a loop with dependencies; 0: iterations are independent */
-    uint64_t first;      /* where the part that --iterations asks for begins; 0 */
-    uint64_t iterations; /* of the loop, or of that part */
+    uint64_t first;       /* where the part that --iterations asks for begins; 0 */
+    uint64_t iterations;  /* of the loop, or of that part */
     unsigned masters, workers, nodes;
     unsigned cores;     /* that the ranks may run on, on all nodes; 0: not known */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
@@ -119,6 +124,12 @@ struct report {
     double compute_s;  /* sum over the workers */
     double overhead_s; /* mean over the workers of elapsed_s - own compute_s */
     double efficiency; /* compute_s / (elapsed_s * workers); 0 where nothing was assigned */
+    /* Where workers share cores, efficiency and overhead are of the cores: efficiency = compute_s / (elapsed_s *
+     * cores), overhead_s is the mean over the cores. Workers that have cores enough count with one for each thread. */
+    struct {
+        double cores;     /* 0: no worker shares any */
+        double compute_s; /* sum over the threads of report_computing_s() */
+    } shared;
     struct {
         double max_over_mean, cov; /* of the workers' finish_s; 1 and 0 where nobody had a chunk */
     } imbalance;
@@ -129,6 +140,10 @@ struct report {
             cov; /* of the threads' computing times in a worker, mean over the workers that have some */
     } thread_level;
 };
+
+/* For how long the worker has computed, the mean of its threads: inside the kernel it may wait for the core that it
+ * shares; then its processor time counts, if that is less. */
+double report_computing_s(const struct report_worker *worker);
 
 /* Computes the derived figures from the others. */
 void report_compute(struct report *report);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report as JSON: field names and their order are a promise to whoever reads the file, see the manual.
  *
  * The head is one indented object; the workers follow with one line each, so that thousands of them stay readable. */
@@ -142,6 +143,10 @@ static void set_figures(json_t *object, const struct report *report)
     json_object_set_new(object, "compute_s", real(report->compute_s));
     json_object_set_new(object, "overhead_s", real(report->overhead_s));
     json_object_set_new(object, "efficiency", real(report->efficiency));
+    if (report->shared.cores > 0)
+        json_object_set_new(
+            object, "shared",
+            json_pack("{s:o, s:o}", "cores", real(report->shared.cores), "compute_s", real(report->shared.compute_s)));
     json_object_set_new(object, "imbalance",
                         json_pack("{s:o, s:o}", "max_over_mean", real(report->imbalance.max_over_mean), "cov",
                                   real(report->imbalance.cov)));
@@ -275,6 +280,10 @@ static json_t *make_worker(const struct report_worker *worker)
                                       real(worker->thread_max_over_mean), "cov", real(worker->thread_cov)));
     if (worker->load > 0)
         json_object_set_new(object, "load", real(worker->load));
+    if (worker->cores > 0) {
+        json_object_set_new(object, "cores", real(worker->cores));
+        json_object_set_new(object, "processor_s", real(worker->processor_s));
+    }
     return object;
 }
 

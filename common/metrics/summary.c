@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary for people: see summary.h. */
 #include "common/metrics/summary.h"
 #include "common/config/text.h"
@@ -209,6 +210,21 @@ static void add_threads(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+/* Says of what efficiency and overhead are, where there are fewer cores than could compute at once. */
+static void add_sharing(struct text *text, const struct report *report)
+{
+    bool few = report->cores > 0 && report->workers > report->cores;
+    if (report->cores > 0 && report->thread_level.threads > report->cores)
+        text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that\n",
+                 report->thread_level.threads, report->cores);
+    if (few)
+        text_add(text, "  note         %u workers share %u cores: ", report->workers, report->cores);
+    else if (report->shared.cores > 0)
+        text_add(text, "  note         workers share cores: ");
+    if (few || report->shared.cores > 0)
+        text_add(text, "efficiency and overhead are of the %s\n", report->shared.cores > 0 ? "cores" : "workers");
+}
+
 static void add_topology(struct text *text, const struct report *report)
 {
     text_add(text, "  topology     %s: ", report_topology_name(report->topology));
@@ -225,12 +241,7 @@ static void add_topology(struct text *text, const struct report *report)
     }
     text_add(text, "\n");
     add_threads(text, report);
-    if (report->cores > 0 && report->thread_level.threads > report->cores)
-        text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that\n",
-                 report->thread_level.threads, report->cores);
-    if (report->cores > 0 && report->workers > report->cores)
-        text_add(text, "  note         %u workers share %u cores: efficiency and overhead tell of that\n",
-                 report->workers, report->cores);
+    add_sharing(text, report);
 }
 
 static void add_figures(struct text *text, const struct report *report)
@@ -238,8 +249,9 @@ static void add_figures(struct text *text, const struct report *report)
     char overhead[HUMAN_MAX], startup[HUMAN_MAX];
     if (report->elapsed_s <= 0)
         return;
-    text_add(text, "  efficiency   %.1f %%; overhead %s per worker, start-up %s\n", 100 * report->efficiency,
-             human_duration(overhead, report->overhead_s), human_duration(startup, report->startup_s));
+    text_add(text, "  efficiency   %.1f %%; overhead %s per %s, start-up %s\n", 100 * report->efficiency,
+             human_duration(overhead, report->overhead_s), report->shared.cores > 0 ? "core" : "worker",
+             human_duration(startup, report->startup_s));
     text_add(text, "  imbalance    %.3f max/mean of the workers' finishing times, cov %.3f\n",
              report->imbalance.max_over_mean, report->imbalance.cov);
     if (report->thread_level.threads > 0)
@@ -405,7 +417,7 @@ static unsigned collect_bars(const struct report *report, struct bar bars[SUMMAR
             continue;
         bar->workers++;
         bar->iterations += worker->iterations;
-        bar->compute_s += worker->compute_s;
+        bar->compute_s += report_computing_s(worker);
     }
     return count;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary of a run for the terminal: the figures of the report that people ask for first, and a bar for each
  * master (in the central topology for each worker) with the share of the time that its workers computed. */
 #pragma once

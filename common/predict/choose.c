@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Choosing by predicting: see choose.h. */
 #include "common/predict/choose.h"
 

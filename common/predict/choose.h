@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Choosing the technique for a loop: every technique that can be run with nothing more given is predicted, and the one
  * with the least time is taken. Called again for the next loop or time step with what has been measured by then. */
 #pragma once

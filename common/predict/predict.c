@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The simulation of one loop: see predict.h. */
 #include "common/predict/predict.h"
 

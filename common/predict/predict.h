@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long a loop would take with a technique: a small simulation of it under virtual time, from what has been measured
  * of the workers, the iterations and the messages. Pure and deterministic.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The curve of a loop's iteration times: see profile.h. */
 #include "common/predict/profile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the time of an iteration runs along the loop: a coarse curve from a few timed iterations, and the spread that is
  * left beside it.
  *

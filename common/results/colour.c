@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From numbers to colours: see colour.h. */
 #include "common/results/colour.h"
 

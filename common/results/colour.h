@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From numbers to colours that a person likes to look at.
  *
  * Integers are spread over the map by how often they occur and by their logarithm, so that detail shows wherever there

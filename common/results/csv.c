@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Results as text. One-dimensional: a header and `iteration,value` lines. Two-dimensional: the rows of the array, comma
  * separated, no header. More dimensions: one line per record. Reals are as short as reading them back exactly allows.
  */

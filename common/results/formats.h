@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kinds of result files: one constant each, found by the file's extension. Inside common/results only. */
 #pragma once
 

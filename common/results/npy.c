@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NumPy's .npy files, format version 1.0 (NEP 1): magic, version, the header's length, then a Python dictionary padded
  * with spaces to a multiple of 64 bytes. The byte order is this machine's, and the header says which. Also here: raw
  * files, which are the same without a header. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Colour maps: see palette.h. */
 #include "common/results/palette.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Colour maps, drawn through a few colours of our own by smooth curves in Oklab (Ottosson 2020), a space in which equal
  * distances look equal. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that take their place by renaming: see partial.h. */
 #include "common/results/partial.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A file that is made under a temporary name beside it and takes its place by renaming, so that nobody sees half of it.
  * Inside common/results only. */
 #pragma once

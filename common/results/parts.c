@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writing parts, and the folder that they are in: see parts.h. */
 #include "common/results/parts.h"
 
@@ -76,12 +77,19 @@ const char *parts_stream_file(const char *path, const char *ending, char file[PA
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     (void)loop;
-    struct stat status;
     if (strlen(path) + LONGEST_NAME > PATH_MAX)
         return error_set(error, "%.60s...: the name is too long", path);
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return error_set(error, "%.200s: cannot create: it is a folder", path);
-    return 0;
+    return file_refuse_folder(path, "results.out", error);
+}
+
+int parts_check_place(const char *path, struct error *error)
+{
+    struct stat status;
+    char folder[PATH_MAX];
+    if (stat(folder_of(path, folder), &status) == 0 && !S_ISDIR(status.st_mode))
+        return error_set(error, "%.200s: is there, and is not a folder; accepted: another --output, or without it",
+                         folder);
+    return file_check_folder(path, error);
 }
 
 bool parts_exist(const char *path)
@@ -188,12 +196,21 @@ int parts_create(const char *path, const struct hdss_loop *loop, struct error *e
     return result;
 }
 
+static int find_run(const char *path, const struct hdss_loop *loop, uint32_t *run, struct error *error)
+{
+    return parts_check(path, loop, error) < 0 ? -1 : read_run(path, loop->streams, run, error);
+}
+
+int parts_look_for(const char *path, const struct hdss_loop *loop, struct error *error)
+{
+    uint32_t run;
+    return find_run(path, loop, &run, error);
+}
+
 int parts_find(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     uint32_t run;
-    if (parts_check(path, loop, error) < 0)
-        return -1;
-    int result = read_run(path, loop->streams, &run, error);
+    int result = find_run(path, loop, &run, error);
     return result == 0 ? write_run(path, loop->streams, run + 1, error) : result;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where variable output is kept until it is complete: the folder OUTPUT.parts, with a file for each rank that collects.
  * Inside common/results only.
  *
@@ -34,8 +35,10 @@ const char *parts_stream_file(const char *path, const char *ending, char file[PA
 
 /* As the calls of the same names in results.h. */
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error);
+int parts_check_place(const char *path, struct error *error);
 int parts_create(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_find(const char *path, const struct hdss_loop *loop, struct error *error);
+int parts_look_for(const char *path, const struct hdss_loop *loop, struct error *error);
 bool parts_exist(const char *path);
 /* Whether the folder is there, and was begun. */
 bool parts_begun(const char *path);

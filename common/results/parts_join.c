@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Joining parts: the streams of all iterations, in their order, each into its file. */
 #include "common/results/parts.h"
 #include "common/results/partial.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking through the parts that an earlier run has left, before it is resumed: whether all is there that is called
  * done, and what of it failed. */
 #include "common/results/parts.h"

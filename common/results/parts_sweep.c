@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading parts, in the order of the iterations: see parts.h.
  *
  * The heads of all entries are read first. Nearly always no two entries have an iteration in common, and each is read

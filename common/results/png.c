@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pictures of two-dimensional results, and contact sheets of three-dimensional ones (sheet.h): 8-bit RGB, coloured by
  * colour.h, row by row through libpng. Two-dimensional results of zeros and ones that are said to be black and white
  * have one bit for each pixel. Without libpng the kind is known all the same, and refused with a line that says

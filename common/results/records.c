@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sink of fixed records: see records.h. Nothing here seeks or locks: each range has its place, so that any number
  * of ranks write one file at once. */
 #include "common/results/records.h"
@@ -64,6 +65,8 @@ int records_check(const char *path, const struct hdss_loop *loop, struct error *
     const struct results_format *format = format_of(path);
     if (strlen(path) + sizeof ".records" > PATH_MAX)
         return error_set(error, "%.60s...: the name is too long", path);
+    if (format == NULL && file_refuse_folder(path, "results.npy", error) < 0)
+        return -1;
     if (format == NULL)
         return error_set(error, "%.200s: unknown kind of output file; accepted: names that end in " KNOWN_EXTENSIONS,
                          path);
@@ -87,14 +90,6 @@ static int reserve(int fd, uint64_t bytes)
     return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? -1 : 0;
 }
 
-static int refuse_folder(const char *path, struct error *error)
-{
-    struct stat stat_of;
-    if (stat(path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode))
-        return error_set(error, "%.200s: cannot create: it is a folder", path);
-    return 0;
-}
-
 static void remove_if_regular(int fd, const char *path)
 {
     struct stat stat_of;
@@ -102,9 +97,22 @@ static void remove_if_regular(int fd, const char *path)
         unlink(path);
 }
 
+int records_check_place(const char *path, struct error *error)
+{
+    char written[PATH_MAX];
+    if (file_refuse_folder(path, "results.npy", error) < 0)
+        return -1;
+    written_path(path, format_of(path), written);
+    if (faccessat(AT_FDCWD, written, W_OK, AT_EACCESS) == 0)
+        return 0;
+    if (errno == ENOENT || errno == ENOTDIR)
+        return file_check_folder(path, error);
+    return error_set(error, "%.200s: cannot write: %s", written, strerror(errno));
+}
+
 int records_create(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    if (records_check(path, loop, error) < 0 || refuse_folder(path, error) < 0)
+    if (records_check(path, loop, error) < 0 || file_refuse_folder(path, "results.npy", error) < 0)
         return -1;
     const struct results_format *format = format_of(path);
     char written[PATH_MAX], header[RESULTS_HEADER_MAX];

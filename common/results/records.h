@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fixed records: one file, written in place by whoever collects. Inside common/results only.
  *
  * A record's place follows from its iteration alone, so nobody has to agree on anything. The file's extension says its
@@ -7,6 +8,7 @@
 #include "common/results/results.h"
 
 int records_check(const char *path, const struct hdss_loop *loop, struct error *error);
+int records_check_place(const char *path, struct error *error);
 int records_create(const char *path, const struct hdss_loop *loop, struct error *error);
 int records_find(const char *path, const struct hdss_loop *loop, struct error *error);
 bool records_exist(const char *path);

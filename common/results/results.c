@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Results of either kind: see results.h. */
 #include "common/results/results.h"
 
@@ -31,6 +32,16 @@ int results_create(const char *path, const struct hdss_loop *loop, struct error 
 int results_find(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     return is_variable(loop) ? parts_find(path, loop, error) : records_find(path, loop, error);
+}
+
+int results_check_place(const char *path, const struct hdss_loop *loop, struct error *error)
+{
+    return is_variable(loop) ? parts_check_place(path, error) : records_check_place(path, error);
+}
+
+int results_look(const char *path, const struct hdss_loop *loop, struct error *error)
+{
+    return is_variable(loop) ? parts_look_for(path, loop, error) : records_find(path, loop, error);
 }
 
 bool results_exist(const char *path, const struct hdss_loop *loop)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where results go: fixed records into one file, variable output into parts from which its files are joined.
  *
  * Whoever leads the run calls results_check() before anything starts, results_create() once, and results_convert() and
@@ -35,6 +36,10 @@ struct results_sink {
 /* Whether the file's kind is known, present in this build, and able to hold such results. -1 with one line. */
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error);
 
+/* Whether results_create() can be expected to make its file there. Nothing is made to find that out. -1 with one line.
+ */
+int results_check_place(const char *path, const struct hdss_loop *loop, struct error *error);
+
 /* There is no room for the results. */
 #define RESULTS_NO_ROOM 1
 
@@ -46,6 +51,9 @@ int results_create(const char *path, const struct hdss_loop *loop, struct error 
  * to go on with. RESULTS_ABSENT where it is not, -1 with one line where it is another file. */
 #define RESULTS_ABSENT 2
 int results_find(const char *path, const struct hdss_loop *loop, struct error *error);
+
+/* The same, and nothing is made ready. */
+int results_look(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Whether the file itself, or what is written for it during a run, is there. */
 bool results_exist(const char *path, const struct hdss_loop *loop);

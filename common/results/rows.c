@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of a file of records: see rows.h. A block is read with one call, or, where the file holds columns, with one call
  * for each column, and turned in memory; so a file larger than the memory is read once in any case. */
 #include "common/results/rows.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads a file of records back as the lines of a table, from the first to the last, in blocks.
  *
  * Two-dimensional results are rows of the array, whatever layout the records have; others are one line per record, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Contact sheets: see sheet.h. */
 #include "common/results/sheet.h"
 

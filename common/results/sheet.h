@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Contact sheets: the pictures of a three-dimensional result, one for each value of its first index, side by side in
  * rows, with thin gaps, so that the whole is as square as it can be. Inside common/results only. */
 #pragma once

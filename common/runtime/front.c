@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The front of a daemon's program: see front.h. */
 #include "common/runtime/front.h"
 

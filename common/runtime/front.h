@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every daemon's program does with its command line before MPI: the pages of --help and --version, and errors, of
  * which one rank speaks for all. */
 #pragma once

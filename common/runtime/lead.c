@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* Leading a run: see lead.h. */
 #include "common/runtime/lead.h"
 
 #include "common/metrics/progress.h"
 #include "common/metrics/summary.h"
 #include "common/files/files.h"
+#include "common/runtime/check.h"
 #include "common/runtime/mpi/runtime.h"
 
 #include <inttypes.h>
@@ -30,28 +32,16 @@ int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers,
     return plan_read_speeds(&lead->plan, ranks, workers, speeds, &lead->error);
 }
 
-int lead_check_kernel(struct lead *lead)
+int lead_check(struct lead *lead, bool keeps_journal)
 {
-    const struct plan *plan = &lead->plan;
-    char text[HDSS_ERROR_MAX] = "";
-    if (plan->kernel->check == NULL || plan->kernel->check(plan->values, &plan->loop, text) == 0)
-        return 0;
-    return error_set(&lead->error, "%s: %s", plan->kernel->name, text);
-}
-
-int lead_look_back(struct lead *lead, bool keeps_journal)
-{
-    return resume_look(&lead->resume, &lead->plan, keeps_journal, lead->name, &lead->error);
+    if (plan_check(&lead->plan, CHECKED_BY_LEADER, keeps_journal, &lead->resume, &lead->error) < 0)
+        return -1;
+    return resume_take(&lead->resume, &lead->plan, lead->name, &lead->error);
 }
 
 int lead_create_files(struct lead *lead)
 {
     const struct plan *plan = &lead->plan;
-    struct error inner;
-    if (plan->job.report[0] != '\0' && file_check_writable(plan->job.report, &inner) < 0)
-        return error_set(&lead->error, "--report: cannot write %s", inner.text);
-    if (plan->job.costs[0] != '\0' && file_check_writable(plan->job.costs, &inner) < 0)
-        return error_set(&lead->error, "--record-costs: cannot write %s", inner.text);
     int result = resume_begin(&lead->resume, plan, &lead->error);
     if (result == 0 && plan->collect)
         result = resume_create_output(&lead->resume, plan, &lead->error);
@@ -92,16 +82,8 @@ void lead_say_failure(struct lead *lead, const char *text, unsigned rank)
 
 void lead_say_notes(const struct lead *lead, int status)
 {
-    const struct plan *plan = &lead->plan;
-    if (status != 0)
-        return;
-    if (plan->loop.note[0] != '\0')
-        fprintf(stderr, "%s: %s: %s\n", lead->name, plan->kernel->name, plan->loop.note);
-    if (plan->min_chunk_raised)
-        fprintf(stderr,
-                "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
-                "be of one chunk\n",
-                lead->name, plan->job.min_chunk, plan->kernel->name);
+    if (status == 0)
+        plan_say_notes(&lead->plan, lead->name);
 }
 
 int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error)

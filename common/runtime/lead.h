@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the rank does that leads a run, whatever the topology: looks at the files before it starts, shows how far it is,
  * finishes the output, prints the summary and writes the report. */
 #pragma once
@@ -32,16 +33,12 @@ void lead_init(struct lead *lead, const char *name, const char *version);
  * also after -1 (with one line in lead->error). */
 int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers, double **speeds);
 
-/* What the kernel will need. -1 with one line in lead->error. */
-int lead_check_kernel(struct lead *lead);
+/* Looks at all that can be known before anything is changed, what an earlier run has left above all.
+ * `keeps_journal`: this one keeps a journal. -1 with one line in lead->error. */
+int lead_check(struct lead *lead, bool keeps_journal);
 
-/* Looks at what an earlier run has left, before anything is changed. `keeps_journal`: this one keeps a journal. -1 with
- * one line in lead->error. */
-int lead_look_back(struct lead *lead, bool keeps_journal);
-
-/* Looks whether the report can be written, begins the journal and creates the output, or finds that of the run that is
- * resumed. -1 with one line in lead->error for wrong use,
- * RESULTS_NO_ROOM. */
+/* Begins the journal and creates the output, or finds that of the run that is resumed. -1 with one line in lead->error
+ * for wrong use, RESULTS_NO_ROOM. */
 int lead_create_files(struct lead *lead);
 int lead_open_sink(struct lead *lead);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From a command line to a plan: see plan.h. */
 #include "common/runtime/plan.h"
 
@@ -14,16 +15,6 @@
 
 /* MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
-
-static int find_kernel(struct plan *plan, struct error *error)
-{
-    const struct job *job = &plan->job;
-    if (kernel_load(job->kernel, &plan->kernel, error) < 0)
-        return -1;
-    if (kernel_params_parse(plan->kernel, job->kernel_params, job->kernel_param, plan->values, error) < 0)
-        return -1;
-    return kernel_describe(plan->kernel, plan->values, &plan->loop, error);
-}
 
 /* --iterations FIRST:COUNT against the loop. */
 static int cut_loop(struct plan *plan, struct error *error)
@@ -161,14 +152,23 @@ uint64_t plan_sync_points(const struct plan *plan, unsigned workers)
     return wanted < plan->loop.sync ? wanted : plan->loop.sync;
 }
 
-int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error)
+int plan_read(struct plan *plan, int argc, char *const *argv, struct error *error)
 {
     *plan = (struct plan){0};
+    const struct job *job = &plan->job;
     int result = job_parse(&plan->job, argc, argv, error);
     if (result != 0)
         return result;
-    if (find_kernel(plan, error) < 0 || check_inputs(plan, error) < 0 || cut_loop(plan, error) < 0 ||
-        check_effects(plan, error) < 0 || check_threads(plan, error) < 0 || check_dependencies(plan, error) < 0)
+    if (kernel_load(job->kernel, &plan->kernel, error) < 0)
+        return -1;
+    return kernel_params_parse(plan->kernel, job->kernel_params, job->kernel_param, plan->values, error);
+}
+
+int plan_describe(struct plan *plan, struct error *error)
+{
+    if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0 || check_inputs(plan, error) < 0 ||
+        cut_loop(plan, error) < 0 || check_effects(plan, error) < 0 || check_threads(plan, error) < 0 ||
+        check_dependencies(plan, error) < 0)
         return -1;
     job_take_output(&plan->job, &plan->loop);
     if (check_steps(plan, error) < 0)
@@ -176,6 +176,12 @@ int plan_make(struct plan *plan, int argc, char *const *argv, struct error *erro
     if (job_check_files(&plan->job, error) < 0)
         return -1;
     return check_output(plan, error);
+}
+
+int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error)
+{
+    int result = plan_read(plan, argc, argv, error);
+    return result != 0 ? result : plan_describe(plan, error);
 }
 
 int plan_read_speeds(const struct plan *plan, const unsigned *ranks, unsigned workers, double **speeds,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job made ready: its command line parsed, its kernel found, the kernel's parameters checked, the loop known. Every
  * rank makes the same plan from the same words. */
 #pragma once
@@ -31,6 +32,12 @@ static inline bool plan_is_dependent(const struct plan *plan)
     return plan->loop.sync > 0;
 }
 
+/* True where iterations keep the cores of their workers busy: not where they wait, or other processes do them. */
+static inline bool plan_computes(const struct plan *plan)
+{
+    return !plan->loop.waits && plan->kernel->descriptor == NULL;
+}
+
 /* How the workers of the job ask ahead. */
 static inline enum ask_ahead plan_ask_ahead(const struct job *job)
 {
@@ -48,6 +55,11 @@ uint64_t plan_sync_points(const struct plan *plan, unsigned workers);
 /* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
  * `error`. The plan borrows from argv. */
 int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error);
+
+/* Its two halves: the words, the kernel and its parameters, and then the loop, of which the kernel may look for files
+ * on this machine. */
+int plan_read(struct plan *plan, int argc, char *const *argv, struct error *error);
+int plan_describe(struct plan *plan, struct error *error);
 
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
  * also after -1 (with one line). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an earlier run has left: see resume.h. */
 #include "common/runtime/resume.h"
 
@@ -109,16 +110,14 @@ static int check_old(const char *path, const struct plan *plan, struct error *er
 }
 
 /* With --resume but without a journal: nothing is done, unless an output says otherwise. */
-static int begin_at_start(const struct plan *plan, const char *path, const char *name, struct error *error)
+static int check_start(const struct plan *plan, const char *path, struct error *error)
 {
-    if (plan->collect && results_exist(plan->job.output, &plan->loop))
-        return error_set(
-            error,
-            "--resume: %.150s is there, but no %.150s: it is complete, or was made without a journal; without "
-            "--resume it is made anew",
-            plan->job.output, path);
-    fprintf(stderr, "%s: there is no %s: the run begins at its first iteration\n", name, path);
-    return 0;
+    if (!plan->collect || !results_exist(plan->job.output, &plan->loop))
+        return 0;
+    return error_set(error,
+                     "--resume: %.150s is there, but no %.150s: it is complete, or was made without a journal; without "
+                     "--resume it is made anew",
+                     plan->job.output, path);
 }
 
 /* What of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing is left to be
@@ -182,28 +181,13 @@ static int forget_failed(struct resume *resume, const struct plan *plan, struct 
     return result;
 }
 
-static int take_earlier(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
-{
-    const struct journal_content *content = &resume->earlier.content;
-    size_t dropped = resume->earlier.size - content->valid;
-    if (journal_compare(&content->head, &resume->head, resume->path, error) < 0)
-        return -1;
-    resume->resumed = true;
-    if (forget_missing(resume, plan, name, error) < 0)
-        return -1;
-    if (plan->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, plan, error) < 0)
-        return -1;
-    if (dropped > 0)
-        fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
-                name, resume->path, dropped);
-    return 0;
-}
-
-static int read_earlier(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
+static int read_earlier(struct resume *resume, const struct plan *plan, struct error *error)
 {
     switch (journal_read(&resume->earlier, resume->path, error)) {
-    case JOURNAL_ABSENT: return begin_at_start(plan, resume->path, name, error);
-    case JOURNAL_READABLE: return take_earlier(resume, plan, name, error);
+    case JOURNAL_ABSENT: return check_start(plan, resume->path, error);
+    case JOURNAL_READABLE:
+        resume->resumed = true;
+        return journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error);
     default: return -1;
     }
 }
@@ -220,7 +204,7 @@ void resume_init(struct resume *resume)
     *resume = (struct resume){.earlier.fd = -1, .journal.fd = -1};
 }
 
-int resume_look(struct resume *resume, const struct plan *plan, bool keeps, const char *name, struct error *error)
+int resume_look(struct resume *resume, const struct plan *plan, bool keeps, struct error *error)
 {
     char beside[JOB_JOURNAL_PATH_MAX];
     resume_init(resume);
@@ -236,7 +220,46 @@ int resume_look(struct resume *resume, const struct plan *plan, bool keeps, cons
         return -1;
     if (resume->path[0] == '\0')
         return 0;
-    return job_resumes(&plan->job) ? read_earlier(resume, plan, name, error) : check_old(resume->path, plan, error);
+    return job_resumes(&plan->job) ? read_earlier(resume, plan, error) : check_old(resume->path, plan, error);
+}
+
+/* Nothing may begin anew where something is said to be done. */
+static int check_absent(const struct resume *resume, const struct plan *plan, struct error *error)
+{
+    uint64_t done = ranges_total(&resume->earlier.content.done);
+    if (done == 0)
+        return 0;
+    return error_set(error,
+                     "--resume: the results of %" PRIu64
+                     " iterations are not there, of which %.150s says that they are in %.150s",
+                     done, resume->path, plan->job.output);
+}
+
+int resume_check_output(const struct resume *resume, const struct plan *plan, struct error *error)
+{
+    int found = resume->resumed ? results_look(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
+    if (found != RESULTS_ABSENT)
+        return found;
+    return check_absent(resume, plan, error) < 0 ? -1 : results_check_place(plan->job.output, &plan->loop, error);
+}
+
+int resume_take(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
+{
+    if (!job_resumes(&plan->job) || resume->path[0] == '\0')
+        return 0;
+    if (!resume->resumed) {
+        fprintf(stderr, "%s: there is no %s: the run begins at its first iteration\n", name, resume->path);
+        return 0;
+    }
+    size_t dropped = resume->earlier.size - resume->earlier.content.valid;
+    if (forget_missing(resume, plan, name, error) < 0)
+        return -1;
+    if (plan->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, plan, error) < 0)
+        return -1;
+    if (dropped > 0)
+        fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
+                name, resume->path, dropped);
+    return 0;
 }
 
 static bool is_full(int reason)
@@ -261,18 +284,10 @@ int resume_begin(struct resume *resume, const struct plan *plan, struct error *e
 
 int resume_create_output(struct resume *resume, const struct plan *plan, struct error *error)
 {
-    uint64_t done = ranges_total(&resume->earlier.content.done);
-    if (!resume->resumed)
-        return results_create(plan->job.output, &plan->loop, error);
-    int found = results_find(plan->job.output, &plan->loop, error);
+    int found = resume->resumed ? results_find(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)
         return found;
-    if (done == 0)
-        return results_create(plan->job.output, &plan->loop, error);
-    return error_set(error,
-                     "--resume: the results of %" PRIu64
-                     " iterations are not there, of which %.150s says that they are in %.150s",
-                     done, resume->path, plan->job.output);
+    return check_absent(resume, plan, error) < 0 ? -1 : results_create(plan->job.output, &plan->loop, error);
 }
 
 /* --- during the run and at its end --- */

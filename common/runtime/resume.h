@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The journal of a run, as the program sees it that leads: what an earlier run has left, going on from it, and what is
  * left at the end. */
 #pragma once
@@ -18,10 +19,17 @@ struct resume {
 /* Before anything else: nothing is kept. */
 void resume_init(struct resume *resume);
 
-/* Looks at what is there before anything is changed: reads the journal with --resume, and refuses to begin anew where
- * that would destroy what could be resumed. `keeps`: this run keeps a journal. `name` stands before a line on standard
- * error about what is dropped. -1 with one line, for wrong use. */
-int resume_look(struct resume *resume, const struct plan *plan, bool keeps, const char *name, struct error *error);
+/* Looks at what is there, and changes nothing: reads the journal with --resume, and refuses to begin anew where that
+ * would destroy what could be resumed. `keeps`: this run keeps a journal. -1 with one line, for wrong use. To be ended
+ * by resume_end() or resume_give_up() in any case. */
+int resume_look(struct resume *resume, const struct plan *plan, bool keeps, struct error *error);
+
+/* Then, whether the output is there that is gone on with, or can be made. -1 with one line. */
+int resume_check_output(const struct resume *resume, const struct plan *plan, struct error *error);
+
+/* Takes of what was found what can be believed and is wanted. `name` stands before a line on standard error about what
+ * is dropped. -1 with one line, for wrong use. */
+int resume_take(struct resume *resume, const struct plan *plan, const char *name, struct error *error);
 
 /* Begins the journal of this run. 0, -1 with one line, or RESULTS_NO_ROOM. */
 int resume_begin(struct resume *resume, const struct plan *plan, struct error *error);

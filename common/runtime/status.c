@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Telling whoever launched the run how it goes: see status.h. */
 #include "common/runtime/status.h"
 

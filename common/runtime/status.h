@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* How a run's exit status reaches whoever launched it: an MPI launcher whose ranks may die returns what it likes.
  *
  * `hdss run` names a pipe in the environment, and the ranks write lines to it: the supermaster STATUS_BEGUN when all
- * ranks are there, for its process to be watched, at its end STATUS_END with its status; any other rank STATUS_END only
- * where its status is not 0. Where the variable is not set nothing is written. */
+ * ranks are there, for its process to be watched, at its end STATUS_END with its status; in a flat launch rank 0 does
+ * the latter. Any other rank writes STATUS_END only where its status is not 0. Where the variable is not set nothing is
+ * written. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +14,7 @@
 /* Lines, with a newline each: */
 #define STATUS_BEGUN "begun %d" /* the supermaster's process */
 #define STATUS_END   "%s %d%s"  /* role, status, STATUS_LOSSY or nothing */
+#define STATUS_LEAD  "lead"     /* the role of the supermaster, or in a flat launch of rank 0 */
 #define STATUS_LOSSY " lossy"   /* a rank was lost: the others end without waiting for each other */
 
 void status_tell_begun(void);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The launcher's terminal: see terminal.h. */
 #include "common/runtime/terminal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The terminal of whoever launched the run, as far as a rank can know it: under mpirun its own standard error is a
  * pipe, and what mpirun is attached to shows in /proc. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recorded costs: see timings.h. */
 #include "common/runtime/timings.h"
 

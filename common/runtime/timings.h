@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the chunks of a run took, for --record-costs: each worker writes those of its own beside the file as it leaves,
  * and the supermaster makes one file of them, sorted, as costs_parse() in common/simulate reads it. Nothing of this is
  * on the way of a chunk where it is not asked for. */

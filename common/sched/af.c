@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* af: adaptive factoring. Chunks from each worker's own mean and deviation of an iteration's time, such that all
  * chunks of a round end within the time that factoring allows them, at every request.
  *

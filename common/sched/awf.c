@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* awf: adaptive weighted factoring for time-stepping applications, and what its family shares: see awf.h.
  *
  * What is measured is first gathered as the worker's pending measurement, and settled, that is put into its history,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Adaptive weighted factoring, what the family shares: awf, awf-b, awf-c, awf-d and awf-e are weighted factoring with
  * weights that come from what was measured. They differ in when a worker's weight changes and in which time counts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* awf-b: adaptive weighted factoring whose weights change with each batch, from the compute time. */
 #include "common/sched/awf.h"
 

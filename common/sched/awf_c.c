@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* awf-c: adaptive weighted factoring whose weights change with each chunk, from the compute time. */
 #include "common/sched/awf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* awf-d: awf-b with the total chunk time, which has the scheduling overhead in it. */
 #include "common/sched/awf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Batches, as fac2 has them: P chunks of one size, which is computed at the start of the batch. For the techniques that
  * weight them, or choose another part of what remains. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The boundaries of the chunks: see bounds.h. */
 #include "common/sched/bounds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the chunks of a closed form lie: every boundary is fixed by N, P and the parameters alone, so that a worker
  * that has drawn scheduling step i knows where its chunk starts, with nobody asked.
  *

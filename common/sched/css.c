@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* css: chunks of one fixed size. */
 #include "common/sched/technique.h"
 

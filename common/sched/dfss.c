@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dfss: factoring over units of power.
  *
  * A stage ends when the powers served in it reach V, whoever asked; only then the remaining work is looked at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dgss: gss over units of power. Each unit of power gets the V-th part of what remains, and a worker as many units
  * as it has. */
 #include "common/sched/technique.h"

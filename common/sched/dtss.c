@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* dtss: the trapezoid of tss over units of power. A worker of power V_j takes V_j steps of it at once.
  *
  * carry=chunk goes on from the previous chunk as it was truncated, instead of from the real level of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fac: factoring. The part of what remains that a batch takes follows from mean and deviation of an iteration's time:
  * the more they vary, the more is kept back.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fac2, also called fss: factoring by two. A batch of P equal chunks takes half of what remains. */
 #include "common/sched/halving.h"
 #include "common/sched/technique.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fiss: chunks that grow linearly from batch to batch, so that the loop is done in about `stages` batches. */
 #include "common/sched/technique.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fsc: fixed-size chunking. The one chunk size that balances the cost of handing out chunks against the idle time at
  * the end.
  *

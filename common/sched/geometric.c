@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Exact geometric chunks: see geometric.h.
  *
  * The fast path multiplies binary fractions of 128 bits: powers of (P-1)/P come from a table with one row for

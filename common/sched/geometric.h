@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chunks of guided self-scheduling from the scheduling step alone, exactly: ceil(N/P ((P-1)/P)^i), of a whole N or
  * of an exact fraction of one.
  *

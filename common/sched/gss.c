@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gss: each chunk is the P-th part of what remains. */
 #include "common/sched/geometric.h"
 #include "common/sched/technique.h"

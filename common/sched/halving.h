@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The batches of fac2 and viss: whole numbers that are halved, and rounded down, from batch to batch. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is learned from the measured times of chunks: see learn.h.
  *
  * Everything is O(1) for a chunk: sums that grow, and per worker one chunk that is kept apart while it is not clear

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is learned from the measured times of chunks: mean and deviation of the time of ONE iteration, how fast each
  * worker is, and whether it has become faster or slower.
  *

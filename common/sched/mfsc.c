@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mfsc: fixed-size chunks for when nothing is known of the iterations: as many as fac2 cuts, all of one size.
  *
  * The logarithm is computed in integers: every worker of a flat run computes the chunk for itself, and the logarithms

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pls: a static part, one equal chunk for each worker, then guided self-scheduling of the rest. The more alike the
  * iterations are, the larger is the static part.
  *

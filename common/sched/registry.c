@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All techniques, and finding one by its name. The list itself is in technique.h, where the files of the
  * techniques see it too. */
 #include "common/sched/technique.h"

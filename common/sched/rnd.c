@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rnd: chunks of random size. To compare others with: what a technique is worth that knows nothing.
  *
  * Chunk i is a function of the seed and of i alone, in integers: the same on every machine, in both forms. */

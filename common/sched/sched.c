@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One loop and its chunks: everything that is the same for all techniques. Preparing it, the weighting mechanism,
  * the clamping, and the powers from measured speeds.
  *

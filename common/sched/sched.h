@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scheduling techniques: how many iterations the next chunk has.
  *
  * A technique says how many, the ledger says which. Everything here is pure: no clock, no state outside `struct sched`,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A technique as users write it, `name` or `name:param=value,param=value`: reading it, with errors that name the
  * parameter, the value and what is accepted, and writing it in its canonical spelling (parameters in the order of
  * the technique's table, only those that were given). */

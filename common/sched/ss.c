@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ss: one iteration at a time. The best balance there is, and the most scheduling. */
 #include "common/sched/technique.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* static: one equal chunk for each worker. Weighted or given back, the same size goes on until nothing remains. */
 #include "common/sched/technique.h"
 

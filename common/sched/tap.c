@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tap: tapering. gss's chunks, smaller by what the spread of the iterations' times makes advisable.
  *
  * While mean and deviation are not known, batches take half of what remains, as in fac2: gss's first P chunks would

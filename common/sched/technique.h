@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the techniques share: the list of all techniques, the parameters as given, and the two
  * roundings of real numbers.
  *

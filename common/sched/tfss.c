@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tfss: batches of P equal chunks, as in factoring, that fall linearly from batch to batch, as in the trapezoid. */
 #include "common/sched/trapezoid.h"
 

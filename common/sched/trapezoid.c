@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tss and tfss share: the parameters, the trapezoid they make, and the sum of its first chunks. See trapezoid.h.
  */
 #include "common/sched/trapezoid.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The trapezoid of tss, tfss and dtss: chunks that fall from `first` to `last` by a fixed decrement.
  *
  * tss and tfss keep the decrement as a fraction of integers, rise/run, which is D/1 for the paper's whole decrement and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tss: chunks fall linearly from `first` to `last`. */
 #include "common/sched/trapezoid.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* viss: chunks that grow from batch to batch, each time by half as much. */
 #include "common/sched/halving.h"
 #include "common/sched/technique.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wf: weighted factoring. fac2's batches, in which each worker's chunk is weighted by its power. */
 #include "common/sched/batch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sums of costs: see costs.h. */
 #include "common/simulate/costs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the iterations of a simulated loop cost: how long each takes on a core of speed 1.
  *
  * From a model of the kernel, from a file that a real run has measured (--record-costs), or from a distribution. Both

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Costs that are drawn from a distribution: see costs_distributed(). Each is a function of the index alone, so that no
  * order of calls matters. */
 #include "common/simulate/costs.h"

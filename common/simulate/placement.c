@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ranks on their cores: see placement.h. */
 #include "common/simulate/placement.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where the ranks of a simulated run are: each on a core of its own.
  *
  * Rank 0 is the supermaster, then come the masters, then the workers. The cores are taken node by node: the

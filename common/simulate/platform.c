@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The text of a platform: see platform.h. */
 #include "common/simulate/platform.h"
 

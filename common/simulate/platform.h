@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A simulated machine: its nodes, how fast they compute, what a message costs between them, and how long the daemons
  * are busy with an event. Both backends of `hdss simulate` are given it: one takes the figures as they are, the other
  * makes a SimGrid platform of them.

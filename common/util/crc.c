@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CRC-32C: see crc.h. Four bits at a time, with a table of 16 words: it is for a few kilobytes now and then. */
 #include "common/util/crc.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CRC-32C (Castagnoli, the polynomial of iSCSI and ext4): for bytes that may come back torn or with a bit changed. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The checksum: see digest.h. */
 #define XXH_INLINE_ALL
 #include "common/util/digest.h"

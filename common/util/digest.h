@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The checksum of a run's results.
  *
  * It is the sum, modulo 2^64, of XXH3-64 over each iteration's record, seeded with the iteration's number.

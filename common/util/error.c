@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One-line errors for people: see error.h. */
 #include "common/util/error.h"
 

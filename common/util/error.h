@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One-line errors for people.
  *
  * A function that can fail on what a user gave takes a `struct error *` last, writes one line into it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Twice the room each time, so that appending takes constant time on average. */
 #include "common/util/grow.h"
 

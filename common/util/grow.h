@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays that grow as items are appended. */
 #pragma once
 

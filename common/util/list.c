@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Words with commas between them: see list.h. */
 #include "common/util/list.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists of words with commas between them, as options take them. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Strict numbers: see number.h. */
 #include "common/util/number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers as people write them on a command line: strict, the whole text must be the number. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random numbers: see random.h. */
 #include "common/util/random.h"
 

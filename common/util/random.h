@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random numbers that are the same on every machine.
  *
  * splitmix64 (Steele, Lea and Flood 2014, public-domain reference by Vigna) to seed and to hash an index,

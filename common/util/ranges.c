@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The interval set: see ranges.h. Invariants: items are sorted, none is empty, and between two of them there
  * is at least one iteration that is not in the set. */
 #include "common/util/ranges.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A set of iterations kept as sorted, disjoint, non-adjacent half-open ranges [first, first + count).
  *
  * Taking from the front and adding at the end are O(1); anything else is O(log n) to find its place and

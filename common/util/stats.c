@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running statistics: see stats.h. */
 #include "common/util/stats.h"
 

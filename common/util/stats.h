@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running statistics in one pass (Welford 1962; the merge is Chan, Golub and LeVeque 1979). */
 #pragma once
 

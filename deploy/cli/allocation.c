@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A batch job's nodes and time: see allocation.h. */
 #include "deploy/cli/allocation.h"
 #include "common/util/number.h"

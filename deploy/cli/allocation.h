@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a batch system has given the job that this process is part of: its nodes, their cores, and how long they are
  * there.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ticks at 1, 2 or 5 times a power of ten, and numbers as people write them: see axis.h. gnuplot's own choice prints
  * 1e+06, and 1000000 on the same axis. */
 #include "deploy/cli/axis.h"

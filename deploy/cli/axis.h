@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One axis of a picture: where its ends and ticks are, and how the numbers on it read. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The filter for mpirun's boilerplate: see banner.h. */
 #include "deploy/cli/banner.h"
 
@@ -8,14 +9,23 @@
 #define SKIPPED_MAX 2000 /* more than any of the texts has: the end was missed */
 #define NAME_MAX    100  /* of a host, with the number of a process */
 
-/* A '*' stands for a name, up to the character behind it: NAME_MAX characters of one line at most. */
+/* A '*' stands for a name, up to the character behind it: NAME_MAX characters of one line at most; a '#' for digits. */
 static const struct {
     const char *begin, *end;
 } texts[] = {
     {RULE "Primary job  terminated normally, but ", "\n" RULE},
     {RULE "mpirun detected that one or more processes exited with non-zero status", "\n" RULE},
+    {RULE "prterun detected that one or more processes exited with non-zero status", "\n" RULE},
+    {RULE "prterun has exited due to process rank ", "\n" RULE},
     {RULE "MPI_ABORT was invoked on rank ", "\n" RULE},
     {"mpirun: Forwarding signal ", "\n"},
+    {"[warn] Epoll MOD(", "\n"}, /* version 5, as its ranks end */
+    {"[*] pmix_ptl_base: send_msg: write failed: Broken pipe", "\n"},
+    /* version 5 with ULFM */
+    {RULE "WARNING: The selected 'osc' module 'sm' is not tested for post-failure\n", "\n" RULE},
+    {"# more processes have sent help message help-mpi-ft.txt / module:untested", "\n"},
+    /* version 5, as its ranks end with another status than 0 */
+    {"[*] PMIX ERROR: PMIX_ERR_UNREACH in file ../../../src/server/pmix_server.c", "\n"},
     {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* when a rank is lost */
 };
 
@@ -42,7 +52,12 @@ static bool fits(const struct banner *banner, const char *begin, bool *whole)
                 return false;
             continue;
         }
-        begin += *begin == '*';
+        if (*begin == '#' && c >= '0' && c <= '9') {
+            if (++name > NAME_MAX)
+                return false;
+            continue;
+        }
+        begin += *begin == '*' || *begin == '#';
         if (c == '\0' || *begin++ != c)
             return false;
     }
@@ -79,6 +94,8 @@ static void skip(struct banner *banner, char c)
 
 static void take(struct banner *banner, char c)
 {
+    if (c == '\0') /* version 5 has one behind each of its texts */
+        return;
     if (banner->end != NULL) {
         skip(banner, c);
         return;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Leaves mpirun's boilerplate out of its standard error: the blocks about a non-zero exit status or an abort, that it
  * forwards a signal, and that it cannot tell others of a rank that was lost.
  *

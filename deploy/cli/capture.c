@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program's standard output: see capture.h. */
 #include "deploy/cli/capture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What another program says. */
 #pragma once
 

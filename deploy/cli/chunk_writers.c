@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text, JSON and CSV of a series of chunks: see chunk_writers.h. */
 #include "deploy/cli/chunk_writers.h"
 

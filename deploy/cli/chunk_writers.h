@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ways to print a series of chunks. They are written as they are cut. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss chunks: the chunk sequence of a technique, without a run, as a table; those of several as a picture. */
 #include "deploy/cli/chunks_request.h"
 #include "deploy/cli/commands.h"

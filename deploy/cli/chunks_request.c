@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line of `hdss chunks`: see chunks_request.h. */
 #include "deploy/cli/chunks_request.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `hdss chunks` is asked for. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss collapse: what the kernel evrard has computed, as a table of energies and as pictures. */
 #include "deploy/cli/collapse_plot.h"
 #include "deploy/cli/commands.h"

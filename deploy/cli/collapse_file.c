@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The results of the kernel evrard: see collapse_file.h. The header is that of NumPy's format version 1.0, as HDSS
  * writes it. */
 #include "deploy/cli/collapse_file.h"

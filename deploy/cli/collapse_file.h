@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The results of the kernel evrard, read back from its .npy file step by step. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pictures of the collapse: see collapse_plot.h. This file makes the scripts that gnuplot runs. */
 #include "deploy/cli/collapse_plot.h"
 

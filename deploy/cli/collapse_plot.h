@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pictures of the collapse that the kernel evrard computes. */
 #pragma once
 

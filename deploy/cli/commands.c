@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of the commands, and the pages that all of them have: see commands.h. */
 #include "deploy/cli/commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands of `hdss`: one table, from which they are found, listed and completed. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What may stand where the cursor is, for the shells' completions: `hdss complete PROGRAM WORD...`, of which the last
  * word is the one to be completed, prints one candidate a line, a tab behind it and what it is for. Where a file may be
  * meant the line is ":files" or ":folders", and behind the tab what stands before its name in the word.

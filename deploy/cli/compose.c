@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* Composing the mpirun line: see compose.h. */
 #include "deploy/cli/compose.h"
+#include "common/files/files.h"
+#include "common/files/modules.h"
 #include "deploy/cli/cores.h"
-#include "deploy/cli/openmpi.h"
+#include "deploy/cli/dialect.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,22 +26,7 @@ void lineup_fini(struct lineup *lineup)
     words_fini(&lineup->mpi_args);
     words_fini(&lineup->flat);
     words_fini(&lineup->job);
-}
-
-static int own_folder(char folder[PATH_MAX], struct error *error)
-{
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    if (length <= 0)
-        return error_set(error, "/proc/self/exe: %s", strerror(errno));
-    folder[length] = '\0';
-    *strrchr(folder, '/') = '\0';
-    return 0;
-}
-
-static bool is_program(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+    free(lineup->shown);
 }
 
 /* The daemons stand beside this program, or where a distribution puts programs that are not for people. */
@@ -49,7 +37,7 @@ static int find_program(const char *folder, const char *name, char path[PATH_MAX
         char *candidate;
         if (asprintf(&candidate, "%s/%s%s", folder, places[i], name) < 0)
             return error_set(error, "out of memory for a path");
-        bool found = realpath(candidate, path) != NULL && is_program(path);
+        bool found = realpath(candidate, path) != NULL && file_is_program(path);
         free(candidate);
         if (found)
             return 0;
@@ -60,13 +48,13 @@ static int find_program(const char *folder, const char *name, char path[PATH_MAX
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
-    return own_folder(folder, error) < 0 ? -1 : find_program(folder, name, path, error);
+    return program_folder(folder, error) < 0 ? -1 : find_program(folder, name, path, error);
 }
 
 static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
-    if (own_folder(folder, error) < 0)
+    if (program_folder(folder, error) < 0)
         return -1;
     for (int i = 0; i < PROGRAMS; i++)
         if (find_program(folder, names[i], paths[i], error) < 0)
@@ -164,10 +152,8 @@ static int complete(struct lineup *lineup, struct error *error)
     return 0;
 }
 
-/* Slots are made to fit exactly: mapped by node, each context then goes around the hosts until they are full. An mpirun
- * that is built for the batch system takes the slots from there instead; where going around is right without them it is
- * told not to look at them. */
-static void add_hosts(struct lineup *lineup, struct words *line)
+/* "NAME:RANKS,..." for the launcher, to be freed; NULL without memory. */
+static char *deal_ranks(struct lineup *lineup)
 {
     hosts_deal(&lineup->hosts, lineup->masters, lineup->workers);
     size_t size = 1, used = 0;
@@ -180,37 +166,55 @@ static void add_hosts(struct lineup *lineup, struct words *line)
         if (host->ranks > 0)
             used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, host->ranks);
     }
-    words_add(line, "--host");
-    words_add(line, list != NULL ? list : "");
-    words_add(line, "--map-by");
-    words_add(line, "node");
-    if (lineup->allocated && hosts_deal_in_turn(&lineup->hosts, lineup->workers))
-        words_add(line, "--oversubscribe");
-    line->failed = line->failed || list == NULL;
-    free(list);
+    return list;
 }
 
-static void add_placement(struct lineup *lineup, struct words *line)
+/* What stands before the first program; the user's own options last, so that they win. -1 with one line. */
+static int add_launcher(struct lineup *lineup, struct words *line, struct error *error)
 {
-    unsigned ranks = !is_flat(lineup) + lineup->masters + lineup->workers;
-    bool shared = lineup->hosts.count > 0 || ranks > cores_usable();
-    if (lineup->hosts.count > 0)
-        add_hosts(lineup, line);
-    else if (shared)
-        words_add(line, "--oversubscribe");
-    bool placed = words_contain(&lineup->mpi_args, "--bind-to") || words_contain(&lineup->mpi_args, "--map-by");
-    bool free_threads = lineup->threads != 1 && !placed; /* mpirun binds to one core, all of a worker's threads */
-    if (free_threads || (shared && !words_contain(&lineup->mpi_args, "--bind-to"))) {
-        words_add(line, "--bind-to");
-        words_add(line, "none");
-    }
+    const struct dialect *dialect = dialect_of(lineup);
+    char *hosts = lineup->hosts.count > 0 ? deal_ranks(lineup) : NULL;
+    line->failed = line->failed || (hosts == NULL && lineup->hosts.count > 0);
+    int result = dialect->check != NULL ? dialect->check(lineup, error) : 0;
+    words_add(line, lineup->launcher.program);
+    dialect->add_options(lineup, hosts, line);
+    words_add_all(line, &lineup->mpi_args);
+    free(hosts);
+    return result;
 }
 
-static void add_context(struct words *line, unsigned count, const char *program)
+/* With the hosts that have ranks of this program; of the workers, `count` from the `first` on. */
+static void add_program_options(const struct lineup *lineup, struct words *line, enum program program, unsigned first,
+                                unsigned count)
+{
+    size_t size = 1, used = 0;
+    unsigned *dealt = calloc(lineup->hosts.count, sizeof *dealt);
+    for (unsigned i = 0; i < lineup->hosts.count; i++)
+        size += strlen(lineup->hosts.items[i].name) + 16;
+    char *list = calloc(1, size);
+    line->failed = line->failed || dealt == NULL || list == NULL;
+    if (!line->failed && program == WORKER)
+        hosts_count_workers(&lineup->hosts, first, count, dealt);
+    for (unsigned i = 0; !line->failed && i < lineup->hosts.count; i++) {
+        const struct host *host = &lineup->hosts.items[i];
+        unsigned ranks = program == WORKER ? dealt[i] : program == MASTER ? host->masters : i == 0;
+        if (ranks > 0)
+            used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, ranks);
+    }
+    if (!line->failed)
+        dialect_of(lineup)->add_program_options(lineup, list, line);
+    free(list);
+    free(dealt);
+}
+
+static void add_context(const struct lineup *lineup, struct words *line, const char *path, enum program program,
+                        unsigned first, unsigned count)
 {
     words_add(line, "-n");
     words_add_format(line, "%u", count);
-    words_add(line, program);
+    if (lineup->hosts.count > 0 && dialect_of(lineup)->add_program_options != NULL)
+        add_program_options(lineup, line, program, first, count);
+    words_add(line, path);
 }
 
 /* A supermaster on another machine cannot see that there is a terminal here. What the user says stands behind and wins.
@@ -264,41 +268,28 @@ static void add_workers(const struct lineup *lineup, struct words *line, const c
             count++;
         if (first > 0 || !is_flat(lineup))
             words_add(line, ":");
-        add_context(line, count, program);
+        add_context(lineup, line, program, WORKER, first, count);
         add_value(line, "--slowdown", value_of(slowdowns, first, "1"));
         add_value(line, "--load", value_of(loads, first, ""));
         if (is_flat(lineup))
             add_flat_job(lineup, line);
+        else if (lineup->single_threaded)
+            words_add(line, "--no-threads");
     }
-}
-
-/* Open MPI's one-sided operations over its own transports cannot reach another node; the others of its kinds can. */
-static void add_rma(const struct lineup *lineup, struct words *line)
-{
-    if (!is_flat(lineup) || lineup->hosts.count < 2 || words_contain(&lineup->mpi_args, "osc"))
-        return;
-    words_add(line, "--mca");
-    words_add(line, "osc");
-    words_add(line, "^rdma");
 }
 
 int compose(struct lineup *lineup, struct words *line, struct error *error)
 {
     char paths[PROGRAMS][PATH_MAX];
-    if (complete(lineup, error) < 0 || find_programs(paths, error) < 0)
+    if (complete(lineup, error) < 0 || find_programs(paths, error) < 0 || add_launcher(lineup, line, error) < 0)
         return -1;
-    words_add(line, lineup->mpirun);
-    add_placement(lineup, line);
-    add_rma(lineup, line);
-    openmpi_add_survival(lineup, line);
-    words_add_all(line, &lineup->mpi_args);
     if (!is_flat(lineup)) {
-        add_context(line, 1, paths[SUPERMASTER]);
+        add_context(lineup, line, paths[SUPERMASTER], SUPERMASTER, 0, 1);
         add_job(lineup, line);
     }
     if (lineup->masters > 0) {
         words_add(line, ":");
-        add_context(line, lineup->masters, paths[MASTER]);
+        add_context(lineup, line, paths[MASTER], MASTER, 0, lineup->masters);
     }
     add_workers(lineup, line, paths[WORKER]);
     bool failed = line->failed || lineup->job.failed || lineup->flat.failed || lineup->slowdowns.failed ||

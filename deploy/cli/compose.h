@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* The mpirun line for a line-up. */
 #pragma once
 
-#include "common/config/job.h"
+#include "common/runtime/plan.h"
 #include "common/util/error.h"
 #include "deploy/cli/hosts.h"
+#include "deploy/cli/launcher.h"
 #include "deploy/cli/words.h"
 
 #include <limits.h>
@@ -13,16 +15,21 @@
 struct lineup {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
-    unsigned threads;       /* of each worker; 0: as many as it has cores */
-    struct hosts hosts;     /* none: this machine */
-    bool allocated;         /* they are those of a batch job other than Slurm's */
-    bool core_reserved;     /* workers leave a core to each master */
-    struct words slowdowns; /* one for all, one for each worker, or none */
-    struct words loads;     /* the same: busy processes beside the workers */
-    const char *mpirun;     /* borrowed */
+    unsigned threads;         /* of each worker; 0: as many as it has cores */
+    bool single_threaded;     /* the kernel is one of ours, which has no threads but those */
+    struct hosts hosts;       /* none: this machine */
+    bool allocated;           /* they are those of a batch job other than Slurm's */
+    bool core_reserved;       /* workers leave a core to each master */
+    struct words slowdowns;   /* one for all, one for each worker, or none */
+    struct words loads;       /* the same: busy processes beside the workers */
+    const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
+    struct launcher launcher; /* the one that is used */
     struct words mpi_args;
     struct words flat; /* --dca and what goes with it, for every worker; none: a supermaster leads */
     struct words job;  /* the supermaster's command line, its name first */
+    struct plan plan;  /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
+    bool checked;      /* by check.h */
+    char *shown;       /* what a dry run shows behind the line; owned */
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
     char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */
@@ -33,7 +40,7 @@ struct lineup {
 
 #define LINEUP_DEFAULT                                                                                                 \
     {                                                                                                                  \
-        .mpirun = "mpirun", .margin_s = -1                                                                             \
+        .margin_s = -1                                                                                                 \
     }
 
 void lineup_fini(struct lineup *lineup);

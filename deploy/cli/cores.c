@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Usable cores, from the process's affinity and the machine's description in /sys: see cores.h. */
 #include "deploy/cli/cores.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cores of this machine that we may use. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A series as the points of a line: see curve.h. A point is written only where the size changes. */
 #include "deploy/cli/curve.h"
 

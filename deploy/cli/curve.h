@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sizes of a series as the points of a drawn line, in memory that does not grow with the series. */
 #pragma once
 

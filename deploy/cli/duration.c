@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reading "1-12:00:00": see duration.h. */
 #include "deploy/cli/duration.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spans of time as batch systems write them. */
 #pragma once
 

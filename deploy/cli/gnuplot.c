@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gnuplot as a child: see gnuplot.h.
  *
  * Script, picture and messages are files without a name, so that neither side ever waits for the other, no file name

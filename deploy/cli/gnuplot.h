@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gnuplot as a child that makes a picture of a script. */
 #pragma once
 

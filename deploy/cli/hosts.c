@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hosts and what they carry: see hosts.h. */
 #include "deploy/cli/hosts.h"
 #include "common/util/number.h"
@@ -221,6 +222,18 @@ bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers)
         if (hosts->items[i].workers != workers / hosts->count + (i < workers % hosts->count))
             return false;
     return true;
+}
+
+void hosts_count_workers(const struct hosts *hosts, unsigned first, unsigned count, unsigned *dealt)
+{
+    unsigned worker = 0;
+    memset(dealt, 0, hosts->count * sizeof *dealt);
+    for (unsigned turn = 0, before = 1; before != worker && worker < first + count; turn++) {
+        before = worker;
+        for (unsigned i = 0; i < hosts->count && worker < first + count; i++)
+            if (hosts->items[i].workers > turn)
+                dealt[i] += worker++ >= first;
+    }
 }
 
 bool host_is_here(const char *host)

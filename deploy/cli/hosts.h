@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The machines of a launch and what each of them is to carry. */
 #pragma once
 
@@ -57,6 +58,9 @@ void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers);
 
 /* Whether the workers came out as if they had been dealt in turn, from the first host. */
 bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers);
+
+/* Of the workers [first, first + count), dealt in turn, how many each host has: dealt[] has an entry for each host. */
+void hosts_count_workers(const struct hosts *hosts, unsigned first, unsigned count, unsigned *dealt);
 
 /* Whether the name is that of this machine, with or without its domain. */
 bool host_is_here(const char *host);

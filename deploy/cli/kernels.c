@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss kernels: what kernels there are, and with a name its parameters and what it yields, straight from its table. */
 #include "deploy/cli/commands.h"
 

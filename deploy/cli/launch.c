@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mpirun as a child: see launch.h. */
 #include "deploy/cli/launch.h"
 #include "deploy/cli/banner.h"
@@ -39,7 +40,7 @@ struct child {
     sigset_t before; /* the mask of signals, as it was */
     struct banner banner;
     const struct launch *how;
-    struct vigil vigil; /* where how->survives */
+    struct vigil vigil; /* where how->reports */
     int64_t end_ms;     /* when it is killed, as it was asked to end; 0: it was not */
     int64_t late_ms;    /* when its time is over; 0: never */
     bool late;
@@ -134,21 +135,21 @@ static _Noreturn void become(const struct child *child, char *const *argv, int e
     signal(SIGTTOU, SIG_IGN);
     sigprocmask(SIG_SETMASK, &child->before, NULL);
     execvp(argv[0], argv);
-    dprintf(own, "hdss: cannot run %s: %s%s\n", argv[0], strerror(errno),
-            errno == ENOENT ? "; it comes with Open MPI, --mpirun says where it is" : "");
+    dprintf(own, "hdss: cannot run %s: %s\n", argv[0], strerror(errno));
     _exit(EXIT_STATUS_USAGE);
 }
 
 static int start(struct child *child, char *const *argv)
 {
     sigset_t taken;
-    if (child->how->survives && vigil_init(&child->vigil, child->how->ranks, child->how->remote, launch_clock_ms()) < 0)
+    const struct launch *how = child->how;
+    if (how->reports && vigil_init(&child->vigil, how->ranks, how->rank_depth, how->remote, launch_clock_ms()) < 0)
         return -1;
     int ends[2];
     pid_t self = getpid();
     block_signals(&child->before, &taken);
     child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (child->signals < 0 || open_errors(child->how, ends) < 0)
+    if (child->signals < 0 || open_errors(how, ends) < 0)
         return -1;
     child->pid = fork();
     if (child->pid == 0)
@@ -156,14 +157,14 @@ static int start(struct child *child, char *const *argv)
     close(ends[1]);
     child->errors = ends[0];
     fcntl(child->errors, F_SETFL, O_NONBLOCK);
-    banner_init(&child->banner, write_error, child->how->log != NULL ? child->how->log : stderr);
+    banner_init(&child->banner, write_error, child->how->log != NULL ? how->log : stderr);
     return child->pid < 0 ? -1 : 0;
 }
 
 /* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. */
 static void look_ready(struct child *child)
 {
-    if (!ready_for(child->pid, SIGUSR1) && launch_clock_ms() < child->ready_by_ms)
+    if (!ready_for(child->pid, child->how->rank_depth, SIGUSR1) && launch_clock_ms() < child->ready_by_ms)
         return;
     kill(child->pid, SIGUSR1);
     child->drain_waits = false;
@@ -232,7 +233,7 @@ static void end_launcher(struct child *child)
         kill(child->pid, SIGTERM);
         child->end_ms = launch_clock_ms() + KILL_MS;
     } else if (launch_clock_ms() >= child->end_ms) {
-        children_signal(child->pid, SIGKILL);
+        ranks_signal(child->pid, child->how->rank_depth, SIGKILL);
         kill(child->pid, SIGKILL);
     }
 }
@@ -240,7 +241,8 @@ static void end_launcher(struct child *child)
 static void look_after(struct child *child)
 {
     vigil_take(&child->vigil, launch_clock_ms());
-    if (!child->ended && (child->end_ms != 0 || vigil_is_over(&child->vigil, child->pid, launch_clock_ms())))
+    if (child->how->survives && !child->ended &&
+        (child->end_ms != 0 || vigil_is_over(&child->vigil, child->pid, launch_clock_ms())))
         end_launcher(child);
 }
 
@@ -274,7 +276,7 @@ static void attend(struct child *child)
         struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN}, {.fd = child->errors, .events = POLLIN}};
         poll(polled, 2, longest_wait(child));
         take_signals(child);
-        if (child->how->survives)
+        if (child->how->reports)
             look_after(child);
         look_at_time(child);
         drain_in_time(child);
@@ -298,7 +300,7 @@ static void release(struct child *child)
         close(child->errors);
     close(child->signals);
     sigprocmask(SIG_SETMASK, &child->before, NULL);
-    if (child->how->survives)
+    if (child->how->reports)
         vigil_fini(&child->vigil);
 }
 
@@ -311,7 +313,8 @@ static void tell(const struct child *child, const char *text)
         fprintf(child->how->log, "hdss: %s\n", text);
 }
 
-/* Of a launcher that lets ranks die the status says nothing where it is 0. */
+/* Of a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which left.
+ */
 static int explain_silence(const struct child *child)
 {
     tell(child,
@@ -321,10 +324,17 @@ static int explain_silence(const struct child *child)
 
 static int explain(const struct child *child)
 {
-    if (child->how->survives && vigil_status(&child->vigil) >= 0)
-        return vigil_status(&child->vigil);
-    if (child->how->survives && (child->status == 0 || child->end_ms != 0))
+    const struct launch *how = child->how;
+    int reported = how->reports ? vigil_status(&child->vigil) : -1;
+    if (reported >= 0 && (how->survives || child->status == 0)) /* MPICH's returns 0 after a drain */
+        return reported;
+    if (how->survives && child->vigil.started && (child->status == 0 || child->end_ms != 0 || child->vigil.begun))
         return explain_silence(child);
+    if (how->reports && child->status == 0) {
+        tell(child, "the launcher has ended, and no rank has said how the run went: is it the mpirun of the MPI "
+                    "library that HDSS is built with?");
+        return EXIT_STATUS_FAILED;
+    }
     int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
     if (status <= EXIT_STATUS_DRAINED)
         return status;

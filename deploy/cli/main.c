@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss: the front end. One command each for looking up what there is, and one for running a job. */
 #include "common/config/nearest.h"
 #include "common/util/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Slurm's lists of nodes and counts: see node_list.h. */
 #include "deploy/cli/node_list.h"
 #include "deploy/cli/hosts.h"

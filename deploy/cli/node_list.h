@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lists as Slurm writes them: of nodes, "n[01-04,7],gpu3", and of counts for them, "16(x2),8". */
 #pragma once
 

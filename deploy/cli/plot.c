@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The picture of the chunk sizes: see plot.h. This file makes the script that gnuplot runs: the lines of all
  * series, then, when their extent is known, the axes, and the markers at even distances along them. */
 #include "deploy/cli/plot.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The picture of `hdss chunks --plot`: chunk size over scheduling step, one line for each technique, as Figure 1 of
  * Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling. */
 #pragma once

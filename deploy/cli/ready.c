@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mpirun and its children in /proc: see ready.h. */
 #include "deploy/cli/ready.h"
 
@@ -25,23 +26,43 @@ static bool visit_children(const char *path, visitor *visit, void *context)
     return on;
 }
 
-/* False when a visit was, or nothing can be seen. */
-static bool visit_all(pid_t launcher, visitor *visit, void *context)
+/* The children of all threads. False when a visit was, or nothing can be seen. */
+static bool visit_all(pid_t parent, visitor *visit, void *context)
 {
     char path[320];
     bool on = true;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)launcher);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
     DIR *threads = opendir(path);
     if (threads == NULL)
         return false;
     for (struct dirent *entry; on && (entry = readdir(threads)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
-        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)launcher, entry->d_name);
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
         on = visit_children(path, visit, context);
     }
     closedir(threads);
     return on;
+}
+
+struct below {
+    unsigned depth;
+    visitor *visit;
+    void *context;
+};
+
+static bool visit_below(pid_t child, void *context)
+{
+    const struct below *below = context;
+    struct below next = {below->depth - 1, below->visit, below->context};
+    return below->depth <= 1 ? below->visit(child, below->context) : visit_all(child, visit_below, &next);
+}
+
+/* False when a visit was, or the launcher cannot be seen. */
+static bool visit_ranks(pid_t launcher, unsigned depth, visitor *visit, void *context)
+{
+    struct below below = {depth, visit, context};
+    return visit_all(launcher, visit_below, &below);
 }
 
 static bool catches(pid_t pid, int signal_number)
@@ -61,20 +82,21 @@ static bool catches(pid_t pid, int signal_number)
 
 struct catching {
     int signal_number;
-    unsigned children;
+    unsigned ranks;
 };
 
 static bool visit_catching(pid_t child, void *context)
 {
     struct catching *catching = context;
-    catching->children++;
+    catching->ranks++;
     return catches(child, catching->signal_number);
 }
 
-bool ready_for(pid_t launcher, int signal_number)
+bool ready_for(pid_t launcher, unsigned depth, int signal_number)
 {
     struct catching catching = {.signal_number = signal_number};
-    return catches(launcher, signal_number) && visit_all(launcher, visit_catching, &catching) && catching.children > 0;
+    return catches(launcher, signal_number) && visit_ranks(launcher, depth, visit_catching, &catching) &&
+           catching.ranks > 0;
 }
 
 bool has_ended(pid_t pid)
@@ -95,10 +117,10 @@ static bool visit_counting(pid_t child, void *context)
     return true;
 }
 
-unsigned children_of(pid_t launcher)
+unsigned ranks_below(pid_t launcher, unsigned depth)
 {
     unsigned count = 0;
-    visit_all(launcher, visit_counting, &count);
+    visit_ranks(launcher, depth, visit_counting, &count);
     return count;
 }
 
@@ -108,7 +130,7 @@ static bool visit_signalling(pid_t child, void *context)
     return true;
 }
 
-void children_signal(pid_t launcher, int signal_number)
+void ranks_signal(pid_t launcher, unsigned depth, int signal_number)
 {
-    visit_all(launcher, visit_signalling, &signal_number);
+    visit_ranks(launcher, depth, visit_signalling, &signal_number);
 }

@@ -1,18 +1,21 @@
+/* SPDX-License-Identifier: MIT */
 /* What /proc shows of mpirun and its ranks. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* True when `launcher` and all of its children, of which there must be one, catch the signal: a signal to mpirun would
- * reach ranks that know what to do with it. */
-bool ready_for(pid_t launcher, int signal_number);
+/* The ranks of a launcher are its children (depth 1), or the children of those (depth 2): see dialect.h.
+ *
+ * True when `launcher` and all of its ranks, of which there must be one, catch the signal: a signal to the launcher
+ * would reach ranks that know what to do with it. */
+bool ready_for(pid_t launcher, unsigned depth, int signal_number);
 
 /* Whether the process does not run any more, be it that nobody has asked after it yet. */
 bool has_ended(pid_t pid);
 
-/* Children of `launcher` that run. */
-unsigned children_of(pid_t launcher);
+/* Ranks of `launcher` that run. */
+unsigned ranks_below(pid_t launcher, unsigned depth);
 
 /* Sends a signal to each of them. */
-void children_signal(pid_t launcher, int signal_number);
+void ranks_signal(pid_t launcher, unsigned depth, int signal_number);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss run: from a job and the machines at hand to an mpirun line, which is shown and run.
  *
  * The options are those of the launch, which stay here, and those of the job, which go on to the supermaster; both are
@@ -8,11 +9,12 @@
 #include "common/util/list.h"
 #include "common/util/number.h"
 #include "deploy/cli/allocation.h"
+#include "deploy/cli/check.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
+#include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/launch.h"
-#include "deploy/cli/openmpi.h"
 #include "deploy/cli/run.h"
 #include "worker/kernels/kernels.h"
 
@@ -203,7 +205,8 @@ static const struct option_row launch_rows[] = {
      "with --dca node: how the workers of a node share its chunks", take_node_technique},
     {"break-after", 0, "N", "an integer from 1 to 2^63", "with --dca: rank 0 looks after the others every N iterations",
      take_break_after},
-    {"mpirun", 0, "PROGRAM", "Open MPI's mpirun", "the launcher to use (default mpirun)", take_mpirun},
+    {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
+     "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)", take_mpirun},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
     {"restarts", 0, "N", "an integer from 0 to 1000",
@@ -213,7 +216,10 @@ static const struct option_row launch_rows[] = {
      take_time_limit},
     {"time-margin", 0, "TIME", "seconds, M:S, H:M:S or D-H:M:S",
      "how long before its time limit the run drains (default a tenth of it, at most a minute)", take_time_margin},
-    {"dry-run", 0, NULL, NULL, "print the line, do not run it", take_dry_run},
+    {"dry-run", 0, NULL, NULL,
+     "check all that can be known before a launch; print the line, how long the loop is and the first three tasks; run "
+     "nothing",
+     take_dry_run},
     {NULL},
 };
 
@@ -226,8 +232,10 @@ static const struct options launch_options = {
     .notes = "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
              "All options of the job are accepted as well and go to the supermaster: `supermaster --help` shows them.\n"
              "Ctrl-C (or SIGTERM) drains the run: running chunks finish, results are kept. Once more ends it at once.\n"
-             "On one machine with Open MPI 4 a lost worker or master is survived: the line has --mca "
-             "orte_abort_on_non_zero_status 0 --enable-recovery, unless --mpi-args has --disable-recovery.\n"
+             "With Open MPI a lost worker or master is survived: the line has the options for that (of version 4 --mca "
+             "orte_abort_on_non_zero_status 0 --enable-recovery, of version 5 --enable-recovery --prtemca "
+             "state_base_error_non_zero_exit 0, and on several machines --with-ft ulfm), unless --mpi-args has "
+             "--disable-recovery.\n"
              "Example:\n"
              "    hdss run --masters 2 --workers 4 --output m.npy mandelbrot width=2048\n"
              "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a signal after a "
@@ -269,36 +277,31 @@ static int check_time(const struct lineup *lineup, struct error *error)
 }
 
 /* The journal from which the job goes on. Its name follows from that of the output. */
-static int find_journal(struct lineup *lineup, struct job *job, const struct hdss_kernel *kernel,
-                        const union hdss_value *values, struct error *error)
+static int find_journal(struct lineup *lineup, struct error *error)
 {
+    struct plan *plan = &lineup->plan;
     struct hdss_loop loop;
-    if (kernel_describe(kernel, values, &loop, error) < 0)
+    if (kernel_describe(plan->kernel, plan->values, &loop, error) < 0)
         return -1;
-    job_take_output(job, &loop);
-    if (lineup->flat.count == 0 && job_journal_path(job, lineup->journal)[0] != '\0')
+    job_take_output(&plan->job, &loop);
+    if (lineup->flat.count == 0 && job_journal_path(&plan->job, lineup->journal)[0] != '\0')
         return 0;
     return error_set(error, "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
                             "--journal FILE, and not with --dca");
 }
 
+/* What can be said of the job wherever its supermaster will be; check.h looks further. */
 static int check_job(struct lineup *lineup, struct error *error)
 {
-    const struct words *job_words = &lineup->job;
-    struct job job;
-    union hdss_value values[HDSS_PARAMS_MAX];
-    if (job_parse(&job, (int)job_words->count, job_words->items, error) < 0)
+    const struct words *job = &lineup->job;
+    if (plan_read(&lineup->plan, (int)job->count, job->items, error) < 0)
         return -1;
-    const struct hdss_kernel *kernel;
-    if (kernel_load(job.kernel, &kernel, error) < 0)
-        return -1;
-    lineup->threads = job.threads;
-    for (unsigned i = 0; i < job_words->count; i++)
-        if (strcmp(job_words->items[i], ":") == 0)
+    lineup->threads = lineup->plan.job.threads;
+    lineup->single_threaded = lineup->threads == 1 && kernel_find(lineup->plan.kernel->name) == lineup->plan.kernel;
+    for (unsigned i = 0; i < job->count; i++)
+        if (strcmp(job->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
-    if (kernel_params_parse(kernel, job.kernel_params, job.kernel_param, values, error) < 0)
-        return -1;
-    return lineup->restarts > 0 ? find_journal(lineup, &job, kernel, values, error) : 0;
+    return lineup->restarts > 0 ? find_journal(lineup, error) : 0;
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
@@ -328,7 +331,7 @@ static int read_arguments(struct lineup *lineup, int argc, char **argv, struct e
 /* Who names no hosts gets those of the batch job, if there is one. */
 static int find_hosts(struct lineup *lineup, struct error *error)
 {
-    if (lineup->hosts.count > 0 || openmpi_is_told_hosts(lineup))
+    if (lineup->hosts.count > 0 || lineup_names_hosts(lineup))
         return 0;
     if (allocation_read(&lineup->hosts, error) < 0) {
         struct error why = *error;
@@ -338,22 +341,10 @@ static int find_hosts(struct lineup *lineup, struct error *error)
     return 0;
 }
 
-static void set_variable(const char *name, const char *value, FILE *shown)
+static void set_variable(const char *name, const char *value, void *shown)
 {
     setenv(name, value, 1);
     fprintf(shown, "%s=%s ", name, value);
-}
-
-/* Open MPI runs for root only where two variables say so. Its mpirun crashes now and then when a rank of another node
- * tells it of a connection that is gone; without PMIx's way of telling, it is not told. */
-static void set_environment(const struct lineup *lineup, FILE *shown)
-{
-    if (geteuid() == 0) {
-        set_variable("OMPI_ALLOW_RUN_AS_ROOT", "1", shown);
-        set_variable("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", shown);
-    }
-    if (lineup->survives && lineup->hosts.count > 0 && getenv("PMIX_MCA_plog") == NULL)
-        set_variable("PMIX_MCA_plog", "^default", shown);
 }
 
 /* Has mpirun accept as many ranks of each node as there are to be. Returns what the variable was before, for
@@ -385,13 +376,18 @@ static int run_once(struct lineup *lineup, struct launch *how, struct error *err
     struct words line = {0};
     FILE *shown = lineup->dry_run ? stdout : how->log != NULL ? how->log : stderr;
     int status = EXIT_STATUS_USAGE;
-    if (compose(lineup, &line, error) == 0) {
-        set_environment(lineup, shown);
+    if (compose(lineup, &line, error) == 0 && check_lineup(lineup, error) == 0) {
+        const struct dialect *dialect = dialect_of(lineup);
+        if (dialect->set_environment != NULL)
+            dialect->set_environment(lineup, set_variable, shown);
         char *tasks = set_tasks(lineup, shown);
         words_print(&line, shown);
-        how->remote =
-            lineup->hosts.count > 1 || (lineup->hosts.count == 1 && !host_is_here(lineup->hosts.items[0].name));
+        if (lineup->shown != NULL)
+            fputs(lineup->shown, shown);
+        how->remote = lineup->hosts.count > 0 && !lineup_is_here(lineup);
         how->survives = lineup->survives;
+        how->reports = lineup->survives || lineup_is_here(lineup);
+        how->rank_depth = dialect->rank_depth;
         how->ranks = 1 + lineup->masters + lineup->workers;
         status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
         restore_tasks(tasks);
@@ -437,11 +433,12 @@ static int run(struct lineup *lineup, struct launch *how, struct error *error)
 {
     unsigned restarts = lineup->restarts;
     bool resumes = false;
-    if (find_hosts(lineup, error) < 0)
+    if (launcher_check_place(error) < 0 || find_hosts(lineup, error) < 0 ||
+        launcher_choose(lineup->mpirun, &lineup->launcher, error) < 0)
         return EXIT_STATUS_USAGE;
     if (!lineup->dry_run)
         set_drain(lineup, how);
-    lineup->survives = openmpi_survives(lineup);
+    lineup->survives = dialect_of(lineup)->survives != NULL && dialect_of(lineup)->survives(lineup);
     int status = run_once(lineup, how, error);
     for (unsigned i = 1; i <= restarts && can_restart(lineup, status, how->asked); i++) {
         if (!resumes && access(lineup->journal, F_OK) == 0) { /* else it had not begun */
@@ -458,6 +455,16 @@ int run_check(int argc, char **argv, struct error *error)
 {
     struct lineup lineup = LINEUP_DEFAULT;
     int result = read_arguments(&lineup, argc, argv, error);
+    lineup_fini(&lineup);
+    return result;
+}
+
+int run_check_inputs(int argc, char **argv, struct error *error)
+{
+    struct lineup lineup = LINEUP_DEFAULT;
+    int result = read_arguments(&lineup, argc, argv, error);
+    if (result == 0)
+        result = check_inputs(&lineup, error);
     lineup_fini(&lineup);
     return result;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chunks of one technique: see series.h. Nothing is kept of a chunk that is done with, so that a series of any
  * length takes no more memory than a short one. */
 #include "deploy/cli/series.h"

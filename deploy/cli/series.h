@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chunks that a technique cuts a loop into, one after the other, without a run.
  *
  * Workers ask round robin, or in the order that is given, which starts again when it is exhausted. A technique that

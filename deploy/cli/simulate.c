@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss simulate: a job on a machine that is not there. */
 #include "deploy/cli/simulate.h"
 #include "common/runtime/simulate/simulation.h"

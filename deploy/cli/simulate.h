@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `hdss simulate` for other commands. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss techniques: what techniques there are, and with a name what one does, straight from the registry. */
 #include "deploy/cli/commands.h"
 

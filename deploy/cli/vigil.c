@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking after a launcher: see vigil.h. */
 #include "deploy/cli/vigil.h"
 #include "common/runtime/status.h"
@@ -21,10 +22,10 @@
 /* they leave together, for which hundreds of ranks that share a few cores take a minute. */
 #define LEAVE_MS 90000
 
-int vigil_init(struct vigil *vigil, unsigned ranks, bool remote, int64_t now_ms)
+int vigil_init(struct vigil *vigil, unsigned ranks, unsigned depth, bool remote, int64_t now_ms)
 {
     char path[64];
-    *vigil = (struct vigil){.ends = {-1, -1}, .ranks = ranks, .remote = remote, .changed_ms = now_ms};
+    *vigil = (struct vigil){.ends = {-1, -1}, .ranks = ranks, .depth = depth, .remote = remote, .changed_ms = now_ms};
     if (pipe2(vigil->ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), vigil->ends[1]);
@@ -43,12 +44,12 @@ static void take_line(struct vigil *vigil)
 {
     char role[16], lossy[16] = "";
     int status;
-    if (sscanf(vigil->line, STATUS_BEGUN, &vigil->supermaster) == 1)
+    if (sscanf(vigil->line, STATUS_BEGUN, &vigil->lead) == 1)
         vigil->begun = true;
     else if (sscanf(vigil->line, "%15s %d %15s", role, &status, lossy) < 2 || status < 0 ||
              status > EXIT_STATUS_DRAINED)
         return; /* not of ours */
-    else if (strcmp(role, "supermaster") != 0)
+    else if (strcmp(role, STATUS_LEAD) != 0)
         vigil->others = vigil->others != 0 ? vigil->others : status;
     else {
         vigil->ended = true;
@@ -85,19 +86,19 @@ static bool is_through(const struct vigil *vigil, int64_t quiet_ms)
     if (vigil->ended)
         return quiet_ms >= (vigil->lossy ? LOSSY_MS : LEAVE_MS);
     if (vigil->begun)
-        return has_ended(vigil->supermaster) && quiet_ms >= LOST_MS;
+        return has_ended(vigil->lead) && quiet_ms >= LOST_MS;
     if (vigil->remote)
         return quiet_ms >= REMOTE_START_MS;
-    return vigil->started && vigil->children < vigil->ranks && quiet_ms >= START_MS;
+    return vigil->started && vigil->running < vigil->ranks && quiet_ms >= START_MS;
 }
 
 bool vigil_is_over(struct vigil *vigil, pid_t launcher, int64_t now_ms)
 {
-    unsigned children = children_of(launcher);
-    if (children != vigil->children)
+    unsigned running = ranks_below(launcher, vigil->depth);
+    if (running != vigil->running)
         vigil->changed_ms = now_ms;
-    vigil->children = children;
-    vigil->started |= children > 0;
+    vigil->running = running;
+    vigil->started |= running > 0;
     return is_through(vigil, now_ms - vigil->changed_ms);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looks after a launcher that lets its ranks die.
  *
  * Such a launcher returns 0 whatever the ranks did, and may not return at all: when a rank is lost while the others
@@ -17,20 +18,21 @@ struct vigil {
     char line[64];
     unsigned length;
     bool begun; /* all ranks were there */
-    pid_t supermaster;
-    bool ended; /* the supermaster has said how it went */
+    pid_t lead;
+    bool ended; /* the rank that leads has said how it went */
     bool lossy;
-    int status; /* the supermaster's */
+    int status; /* that of the rank that leads */
     int others; /* that of the first other rank that failed; 0: none did */
     unsigned ranks;
+    unsigned depth;     /* at which they stand below the launcher: dialect.h */
     bool remote;        /* some of them are elsewhere, the supermaster is not */
-    unsigned children;  /* of the launcher, that run */
+    unsigned running;   /* of them, on this machine */
     bool started;       /* there was one */
     int64_t changed_ms; /* since when there are so many, or the ranks have said nothing */
 };
 
 /* Names the pipe in the environment. -1 when files are out. */
-int vigil_init(struct vigil *vigil, unsigned ranks, bool remote, int64_t now_ms);
+int vigil_init(struct vigil *vigil, unsigned ranks, unsigned depth, bool remote, int64_t now_ms);
 void vigil_fini(struct vigil *vigil);
 
 /* Takes what the ranks have said. */

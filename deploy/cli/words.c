@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Word lists: see words.h. */
 #include "deploy/cli/words.h"
 

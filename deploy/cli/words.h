@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A list of words: a command line that is being put together. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text for a terminal: see wrap.h. */
 #include "deploy/cli/wrap.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text for a terminal, broken between its words. */
 #pragma once
 

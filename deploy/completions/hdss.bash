@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Completion for bash. What is offered comes from the programs' own tables, by way of `hdss complete`.
 # shellcheck shell=bash
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # What deploy/quickstart and deploy/selftest have in common: to install what is missing and to build.
 # Sourced after `set -euo pipefail`. Sets root, build and name; prints one short line per step.
@@ -54,6 +55,7 @@ have() {
     command) command -v "$2" >/dev/null ;;
     slurm) have_slurm ;;
     library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
+    module) python3 -c "import $2" 2>/dev/null ;;
   esac
 }
 

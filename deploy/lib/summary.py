@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Counts the tests in Meson's log and names those that failed.
 
     summary.py TESTLOG.json...

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # A line for several nodes without a batch system, written by hand: a supermaster on the first node, a master on each, and workers. mpirun
 # starts them by ssh, so each node must let this one in without a password, and have the programs at the same place.
 #     several-nodes.sh node1:16,node2:16 [JOB...]       workers on each node, behind its name
@@ -25,6 +26,9 @@ for node in "${list[@]}"; do
   # the workers of the node, its master, and on the first one the supermaster
   hosts+=${hosts:+,}${node%:*}:$((each + 1 + (${#hosts} == 0)))
 done
+
+# Open MPI 5.0.7 to 5.0.10 at least crash at each line of several programs without this (open-mpi/ompi#13303); version 4 does not look at it.
+export PMIX_MCA_pmdl=${PMIX_MCA_pmdl:-^ompi}
 
 # Each context goes around the nodes, from the first one, until they are full.
 exec mpirun --host "$hosts" --map-by node --bind-to none \

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Makes a C source of the described platforms: embed.py OUTPUT NAME.platform..."""
 import os
 import sys

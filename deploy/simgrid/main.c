@@ -1,40 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss-simgrid: what `hdss simulate --backend simgrid` starts, with its own command line. SimGrid is linked with this
  * program only, so that hdss needs none. */
+#include "common/files/modules.h"
 #include "common/runtime/simgrid/backend.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#define LAUNCHER "/hdss-simulated-rank.so"
-
-/* The modules are in the library's folder of the installation, whose libexec/hdss this program is in, or, in a build,
- * beside it. */
-static int find_modules(char folder[PATH_MAX], struct error *error)
-{
-    static const char *const places[] = {"", "/../" MODULES};
-    char own[PATH_MAX], *candidate;
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0)
-        return error_set(error, "/proc/self/exe: %s", strerror(errno));
-    own[length] = '\0';
-    *strrchr(own, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (asprintf(&candidate, "%s%s%s", own, places[i], LAUNCHER) < 0)
-            return error_set(error, "out of memory for a path");
-        bool found = realpath(candidate, folder) != NULL;
-        free(candidate);
-        if (found) {
-            *strrchr(folder, '/') = '\0';
-            return 0;
-        }
-    }
-    return error_set(error, "the modules of simulated ranks are neither in %.200s nor in ../" MODULES " from there",
-                     own);
-}
+#define LAUNCHER "hdss-simulated-rank.so"
 
 static int read_platform(void *context, const char *path, struct platform *platform, struct error *error)
 {
@@ -44,7 +18,10 @@ static int read_platform(void *context, const char *path, struct platform *platf
 static int run(struct simulation *simulation, struct simgrid_file *file, struct error *error)
 {
     char folder[PATH_MAX];
-    if (find_modules(folder, error) < 0 || simulation_prepare(simulation, read_platform, file, error) < 0)
+    struct error missing;
+    if (modules_find(LAUNCHER, folder, &missing) < 0)
+        return error_set(error, "--backend simgrid: the modules of simulated ranks are missing: %.400s", missing.text);
+    if (simulation_prepare(simulation, read_platform, file, error) < 0)
         return -1;
     return simulation_run_simgrid(simulation, file, folder, HDSS_VERSION, error);
 }

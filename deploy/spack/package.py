@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A recipe for Spack. From a checkout:
 #     spack repo create REPO && mkdir -p REPO/packages/hdss && cp deploy/spack/package.py REPO/packages/hdss/
 #     spack repo add REPO && spack dev-build --source-path . hdss@main

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The journal in bytes: see format.h. */
 #include "supermaster/journal/format.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The journal's format: what of a loop is done, in bytes. Pure.
  *
  * A file is a head and records, all integers little-endian:

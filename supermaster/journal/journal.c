@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The journal's file: see journal.h. Invariant: the first `size` bytes of the file are a head and whole records, and
  * say what `done` and `digest` say. */
 #include "supermaster/journal/journal.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A journal is written anew when it is so many times as long as it need be, and longer than a few hundred groups. */
@@ -19,10 +21,22 @@
 
 /* --- reading --- */
 
-/* A file system without locks has none. */
+/* A run that was killed a moment ago holds its lock until the kernel has taken its last process away. */
+#define LEAVING_MS 1000
+#define LOOK_MS    20
+
+/* Whether somebody else holds the file, and goes on to. A file system without locks has none. */
 static bool is_locked(int fd)
 {
-    return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
+    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited_ms += LOOK_MS) {
+        if (errno != EWOULDBLOCK)
+            return false;
+        if (waited_ms >= LEAVING_MS)
+            return true;
+        nanosleep(&nap, NULL);
+    }
+    return false;
 }
 
 /* 0 with the whole file in memory, or a journal_state. */
@@ -30,7 +44,7 @@ static int load(struct journal_file *file, const char *path, struct error *error
 {
     struct stat status;
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file->fd < 0 && errno == ENOENT)
+    if (file->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return JOURNAL_ABSENT;
     if (file->fd < 0 || fstat(file->fd, &status) < 0)
         return error_set(error, "%.200s: %s", path, strerror(errno)), JOURNAL_FAILED;

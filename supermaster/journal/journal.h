@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The journal's file: what is done and stored of a loop, kept beside the output so that a run that ended early can be
  * resumed. Written by the supermaster alone; see format.h for what is in it.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs the benchmarks of a build and prints their tables, one after another.
 
 usage: all.py [--quick] [--small] [--json FILE] BUILD [NAME...]
@@ -12,7 +13,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPTS = ['floor', 'chunk', 'rates', 'wire', 'memory', 'soak', 'collect', 'journal', 'start', 'waiting', 'topologies', 'dca', 'library', 'kernels_loops', 'exec', 'ranks']
+SCRIPTS = ['floor', 'chunk', 'rates', 'wire', 'memory', 'soak', 'collect', 'journal', 'start', 'run', 'waiting', 'topologies', 'dca', 'library', 'kernels_loops', 'exec', 'ranks']
 PROGRAMS = {'kernels': 'tests/kernels/bench-kernels', 'sched': 'tests/bench/sched', 'flat': 'tests/bench/flat-draws'}
 NEEDED = {'SUPERMASTER': 'deploy/supermaster', 'MASTER': 'deploy/master', 'WORKER': 'deploy/worker', 'HDSS': 'deploy/hdss',
           'SERIAL': 'tests/bench/serial', 'BARE_MPI': 'tests/bench/bare_mpi', 'BARE_DRAW': 'tests/bench/bare_draw',

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a program by hand needs for one iteration of an empty loop that it draws from a counter in a window of rank 0:
  *
  *   bare_draw COUNT   the draw (MPI_Fetch_and_op and MPI_Win_flush), the iteration's record of `synthetic`, its digest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What MPI itself needs, to be seen beside what HDSS needs:
  *
  *   bare_mpi fetch COUNT            all ranks draw COUNT numbers from a counter in a window of rank 0: elapsed / COUNT

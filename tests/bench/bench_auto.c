@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How good a choice `--technique auto` makes: for each distribution of the synthetic kernel, on equal workers and on
  * workers of speeds 1 : 2 : 4, its time against the best of all techniques, the default and the worst. Under virtual
  * time, so that the table is the same on every machine. */

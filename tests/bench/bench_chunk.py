@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: MIT
 """A chunk served: ss, empty body, one worker on its own core, with and without asking ahead, beside a bare round trip.
 
-Targets (DESIGN, section 10): without asking ahead at most 1.3 round trips, with it less than one.
+Targets: without asking ahead at most 1.3 round trips, with it less than one.
 """
 import os
 import tempfile

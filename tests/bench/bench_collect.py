@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: MIT
 """Results into one file: MB/s of the run by records of 4 and 8 bytes, 1 KiB and 1 MiB, served by the supermaster and by 1, 2, 4 masters, beside
 bare MPI messages into a file and beside the same loop without a file.
 
-Target (DESIGN, section 10): at least 0.8 of the floor. The records are Mandelbrot counts with max_iter=1, of which a core makes so many
+Target: at least 0.8 of the floor. The records are Mandelbrot counts with max_iter=1, of which a core makes so many
 MB/s, checksum included (the first line of each table), and for 8 bytes those of the synthetic kernel without work, which are nearly free.
 Workers and collectors share the cores, and where the kernel is the slower the line without a file is what can be reached. On a disk its
 own bandwidth is measured before anything of ours: TMPDIR=/dev/shm leaves it out.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Tasks that do nothing (true) beside xargs and GNU parallel, two at a time, from lists of 10^2 to 10^6 lines.
 
 Of a long list the first 3,000 tasks are run, of which the rate shows whether the length of the list matters; HDSS_BENCH_TASKS sets another number.

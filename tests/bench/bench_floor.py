@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The floor: what MPI and the file system can do here, to which the other benchmarks are held."""
 import os
 import tempfile

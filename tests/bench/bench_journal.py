@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a journal costs: the loop time of one job with it and without, in turn. 1 + 2 and 1 + 1 + 2 ranks, ss, so that there are 10,000 chunks
 per second, and as many as there can be (empty body).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The loop time of real kernels by every technique, as efficiency: the serial time divided by the workers, divided by the loop time.
 Beside it OpenMP's schedules in one process on the same loop. As many workers as cores.
 

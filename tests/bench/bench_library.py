@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A chunk through the library, in each of its modes, beside what MPI needs for it and beside the workers' own chunk: ss, empty body, two ranks.
 
 The figure is that of rank 1, which asks rank 0 for each chunk or reaches its counters: its time by its chunks. Where rank 0 computes as well it takes

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: MIT
 """Memory of a rank that waits (PSS) beside that of a bare MPI rank in the same number; of the supermaster after many chunks; of the
 ledger after losses all over the loop.
 
-Target (DESIGN, section 10): a bare MPI rank's plus at most 4 MiB, and nothing that grows with the iterations. From 100 ranks on both are
+Target: a bare MPI rank's plus at most 4 MiB, and nothing that grows with the iterations. From 100 ranks on both are
 started with patient_sleep.c, and over pretended nodes where root can make them: several hundred ranks of one node on 2 cores take minutes.
 """
 import contextlib

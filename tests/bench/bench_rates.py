@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Chunks per second, ss, empty body: by workers, by masters, and by what is left of the loop.
 
 Targets: 1 + 3 on 2 cores at least the bare request-and-reply loop's rate, and a rate that does not depend on what is left.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Memory of all ranks over a long run: 10^8 chunks of an empty body (ss), 1 + 2 and 1 + 1 + 2 ranks.
 
 Target: flat. What grows with chunks, however little, shows after 10^8 of them: one byte for each is 95 MiB. Pages of files are left out: a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Start and end: from the process's start to the first assignment beside the end of a bare program's MPI_Init and first barrier; the whole
 mpirun; and the time from the last commit to the last rank gone (that is in bench_waiting.py too, with masters).
 

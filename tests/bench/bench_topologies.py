@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The loop time of one real job: serial / 2, 1 supermaster and 2 workers, and 1 supermaster, 2 masters and 2 workers.
 
 Targets: central at most 1.05 of half the serial time, hierarchical at most 1.05 of central.

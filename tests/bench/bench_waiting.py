@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Idle ranks and the end: the CPU share of ranks that wait, the time from a request to its chunk at an idle daemon with free cores and
 with a computing worker on each, and the time from the last commit to the last rank gone, beside that of bare MPI ranks to leave.
 

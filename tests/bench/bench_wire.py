@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Messages, bytes, calls of the system and allocations per chunk, ss, empty body.
 
 The calls are counted inside the ranks (count_calls.c), in a run of n and in one of 10 n chunks: the difference is what chunks need, without

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How far the two backends of hdss simulate are apart: the study of Han and Chronopoulos at its size, some points of every sweep.
 
 usage: compare_backends.py BUILD [--workers W,W,...] [--masters M,M,...] [--json FILE] [--quick]

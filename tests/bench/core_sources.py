@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Prints the sources of all that is pure, and of the virtual runtime that drives it, for a build of their own (meson.build)."""
 import glob
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counts what a process asks of the kernel and of the allocator, by LD_PRELOAD: no tracing, so that nothing becomes
  * slower and nothing that would not sleep sleeps. At exit the counts are appended as one JSON line to the file that
  * HDSS_COUNT_FILE names.

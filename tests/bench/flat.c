@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a flat draw costs without MPI, one thread, nobody else: from a node's queue, and by each way from counters that
  * are C11 atomics. Nanoseconds, the best of a few rounds, as what disturbs a round slows it. Target: 100 ns from the
  * queue. */

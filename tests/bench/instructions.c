@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run of the virtual cluster, for valgrind to count the instructions of the three machines' steps:
  *
  *   instructions TECHNIQUE MASTERS WORKERS ITERATIONS

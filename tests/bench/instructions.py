@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Instructions per chunk of the three machines, counted by valgrind: a measure of the chunk's way that no noise reaches.
 
 usage: instructions.py PROGRAM FIGURES

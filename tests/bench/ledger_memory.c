@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the ledger needs in memory, and one step of it in time, when the free work is in pieces: every second chunk of a
  * loop is lost. Prints one JSON line:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a chunk of a loop with an empty body costs a program that shares it by the library:
  *
  *   library-draw COUNT [OPTION VALUE]...   one loop of COUNT iterations, drawn by all ranks

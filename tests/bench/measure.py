@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the benchmarks share: a header that names the machine, medians with their range, JSON lines.
 
 Figures are ratios measured side by side in one run; nothing here judges, it prints. HDSS_BENCH_RUNS sets the number of runs

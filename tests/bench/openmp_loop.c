@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The loop of a kernel in one process by OpenMP: what self-scheduling costs where no message is needed. Each thread has
  * an instance of the kernel of its own and writes its records where the worker's executor would, in a buffer that stays
  * in the cache, and digests them as a worker does.

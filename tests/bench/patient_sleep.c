@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* By LD_PRELOAD: a usleep() below 20 ms takes 20 ms. Open MPI's start and end wait in loops of usleep(100), with which
  * hundreds of ranks on few cores starve the very processes that they wait for. The bare program and ours get it alike,
  * from 100 ranks on. */

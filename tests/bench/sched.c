@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a chunk costs: nanoseconds for each technique and form, with few and with many workers. Every technique of the
  * registry is measured as it is, and again with everything given that it would otherwise measure.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The whole loop of a kernel in one thread, without MPI: the serial time that parallel runs are held against.
  * Prints {"seconds": .., "checksum": ".."}. */
 #include "common/config/params.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a chunk costs at the thread level, beside OpenMP's own schedules on the same loop: a kernel that does next to
  * nothing, an instance of it and a buffer for each thread, digests as a worker makes them. A draw of `ss` is held to
  * one of schedule(dynamic, 1).

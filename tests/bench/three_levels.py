@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a second level of masters would bring: the loop of beyond.study in groups of workers, each with a supermaster of its own.
 
 usage: three_levels.py BUILD [WORKERS:MASTERS ...]

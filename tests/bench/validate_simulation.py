@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """How well hdss simulate predicts: real runs with sleeping work beside their simulation, and the error of the loop time.
 
 usage: validate_simulation.py BUILD [--quick]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running a contest: see contest.h. */
 #include "tests/cluster/contest.h"
 

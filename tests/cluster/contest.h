@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A contest: the same loop on the same virtual cluster with every technique, and with `auto`. Under virtual time, so
  * that the times are exact and the same on every machine. */
 #pragma once

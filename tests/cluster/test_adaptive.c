@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Techniques that learn, in whole clusters under virtual time: what the workers measure reaches the technique, through
  * masters or without; the weights come to the true speeds and follow a worker that becomes slower; every technique
  * there is computes everything once. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `--technique auto` on whole clusters under virtual time: never more than a tenth slower than the best technique. */
 #include "supermaster/core.h"
 #include "tests/cluster/contest.h"

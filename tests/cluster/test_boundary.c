@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A worker of a loop with dependencies, step by step: when its boundary data leave, what it takes over itself, what it
  * keeps should another be lost, and what of others it does not believe. */
 #include "tests/lib/suite.h"

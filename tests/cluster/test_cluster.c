@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The three machines together, in one process under virtual time: what must hold in every run (each iteration computed
  * once, stored once, the same checksum, no hang), and traces of small runs kept as text beside this file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loops with dependencies: the result is the serial one in every topology, with every technique, however chunks are
  * asked for; the boundary data go where they are needed and nowhere else; a lost worker costs nothing but time, and a
  * lost master ends the run. */

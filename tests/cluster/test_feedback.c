@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is measured, on its way through each machine by itself: the worker's echoes and completions, what the master
  * gathers, what the supermaster takes and what it refuses. */
 #include "master/master.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a worker leaves that computes when it is told to. */
 #include "tests/lib/suite.h"
 #include "worker/worker.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --weighting acp in whole clusters under virtual time: the loads of the workers' cores reach the technique, through
  * masters or without; a worker on a core that it shares gets its share; every technique computes everything once. */
 #include "common/util/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages that are not of the protocol, or cannot be: who gets one drops the sender, names it, and the run goes on
  * without it. */
 #include "master/master.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When a master asks for its next refill: ahead of need where the supermaster is far for its chunks, and only then,
  * since what is in its pool is out of reach for the workers of others. */
 #include "master/master.h"

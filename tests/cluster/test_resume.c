@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The journal under virtual time: what a run records is stored by then, is recorded once, and is enough to go on from,
  * with any other masters, workers and technique; the checksum at the end is that of an undisturbed run. */
 #include "common/util/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time steps: none begins before the one before is done, in every topology, with every technique, whatever fails; and
  * what is learned in one counts in the next. */
 #include "common/sched/sched.h"

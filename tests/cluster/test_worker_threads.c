@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A worker with threads, step by step: chunks begin as they come, the oldest is told of, and what waits is given up
  * where a worker of one thread would just not begin it. */
 #include "tests/lib/suite.h"
@@ -7,7 +8,7 @@ enum { MASTER_RANK = 1 };
 
 static struct worker worker;
 static struct actions actions;
-static struct threads figures = {3, 4, 1.5f, 0.25f, 60};
+static struct threads figures = {3, 4, 1.5f, 0.25f, 60, 0, 0, 0};
 
 static const struct action *step(struct event event, size_t count)
 {
@@ -101,6 +102,27 @@ START_TEST(a_drain_gives_up_all_but_the_oldest)
 }
 END_TEST
 
+/* A single thread is told of only where it shares its core. */
+START_TEST(a_worker_that_shares_its_core_says_so)
+{
+    struct threads alone = {3, 1, 1, 0, 0, 0, 0, 0};
+    for (unsigned shares = 0; shares < 2; shares++) {
+        begin(ASK_AHEAD_OFF);
+        worker.config.threads = NULL;
+        worker.config.alone = &alone;
+        alone.cores = 2 * shares;
+        alone.workers = 4 * shares;
+        const struct action *action = tell((struct message){.type = MESSAGE_END, .end = {.drain = false}}, 2 + shares);
+        if (shares) {
+            ck_assert_int_eq(action[0].send.message.type, MESSAGE_THREADS);
+            ck_assert_uint_eq(action[0].send.message.threads.workers, 4);
+        }
+        ck_assert_int_eq(action[shares].send.message.type, MESSAGE_GOODBYE);
+        actions_fini(&actions);
+    }
+}
+END_TEST
+
 /* A kernel that refuses a time step: nobody waits for the chunk, whatever comes first. */
 START_TEST(a_chunk_that_cannot_be_over_is_not_waited_for)
 {
@@ -127,6 +149,7 @@ int main(void)
     Suite *suite = suite_create("worker-threads");
     TCase *all = tcase_create("steps");
     tcase_add_test(all, chunks_begin_as_they_come_and_finish_in_order);
+    tcase_add_test(all, a_worker_that_shares_its_core_says_so);
     tcase_add_test(all, threads_that_run_dry_are_asked_for_once);
     tcase_add_test(all, a_drain_gives_up_all_but_the_oldest);
     tcase_add_test(all, a_chunk_that_cannot_be_over_is_not_waited_for);

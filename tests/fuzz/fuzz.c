@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What several fuzz targets need: see fuzz.h. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What every fuzz target has: one function that takes any bytes, and a check that ends the process where something does
  * not hold. The same file is linked with libFuzzer, or with replay.c as a program that takes files. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The filter of mpirun's standard error: the bytes come in pieces, whose lengths follow from the first byte. What
  * passes is a part of what came, in its order, and does not depend on how it was cut. */
 #include "deploy/cli/banner.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line of `hdss chunks`, one word in each line, and the first chunks of each series that it asks for. */
 #include "deploy/cli/chunks_request.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `hdss collapse` reads: the results of the kernel evrard, as .npy. A file is refused with one line, or each of
  * its steps is, or has energies and a time. */
 #include "deploy/cli/collapse_file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* synthetic_read_costs(): the first byte is how many costs are wanted, what follows is the file. It is refused with a
  * reason, or each cost is one that a kernel can wait for. */
 #include "tests/fuzz/fuzz.h"

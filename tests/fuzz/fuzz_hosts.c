@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --hosts and --hostfile: the first byte says which (odd: a file) and how many workers and masters are dealt out. It is
  * refused with one line, or each host has a name and all that is dealt out arrives. */
 #include "deploy/cli/hosts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* image_look() and image_parse(): a picture is refused with one line, or all of its pixels are there and it is as large
  * as its head says. */
 #include "common/image/image.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* journal_decode(): any bytes give a named state, and what is believed of them is right: inside of the loop, nothing
  * twice, and the good part by itself, or written anew, says the same. With the first byte odd all CRCs are made right
  * before, as no fuzzer guesses them. */

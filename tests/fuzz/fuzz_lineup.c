@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hello_decode(), topology_check() and topology_init(): the hellos of a launch, HELLO_BYTES of each rank one after the
  * other. A hello is refused or says the same bytes again; a line-up is refused with one line, or each worker of it has
  * one master and each master its workers, grouped either way. */

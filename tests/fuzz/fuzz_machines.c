@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state machines of supermaster, master and worker under messages that decode and need not make sense, from any
  * rank, in any order, between events that a runtime may bring at that moment. A machine may end the run in one line; it
  * must not break, and what it sends must decode.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* message_decode(): any bytes give a named error or a message that says again exactly these bytes. Every record of it
  * is read and written again as well. */
 #include "proto/message.h"

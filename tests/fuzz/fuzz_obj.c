@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mesh_parse() of OBJ files: see mesh.h. */
 #include "tests/fuzz/mesh.h"
 

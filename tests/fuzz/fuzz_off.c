@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mesh_parse() of OFF files: see mesh.h. */
 #include "tests/fuzz/mesh.h"
 

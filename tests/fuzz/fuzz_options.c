@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command lines of the programs, one word in each line, the first the program's name: worker, master, flat (a
  * worker with --dca) or any other for that of a job. A job's kernel, its parameters and its output are looked at as a
  * run does. Whatever is wrong is one line. */

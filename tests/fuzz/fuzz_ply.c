@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mesh_parse() of PLY files: see mesh.h. */
 #include "tests/fuzz/mesh.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is made of a file of records at the end of a run, whatever is in it: it is read row by row and becomes .csv or,
  * where there is libpng, .png. The first HEAD_BYTES bytes are the shape, what follows the records; a file that is too
  * short is refused with one line. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* costs_parse() and costs_distributed(), what `hdss simulate --costs` takes. The first byte says which (odd: a
  * distribution), the second and third which part of the loop it is for. Either is refused with one line, or the costs
  * of the part are finite, not negative, and those of two halves are together those of the whole. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A study's file and its table of runs: the first byte says which (odd: the table). The file is refused with one line,
  * or every axis has a value and each run of the matrix comes once in every order; the table is refused with one line,
  * or it is the same after it was written and read again. */

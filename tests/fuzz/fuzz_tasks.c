@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Task lists and tables, whatever is in them: refused with one line, or every task is a command that can be started and
  * shown. The first byte says which files there are and what they are, the second how many tasks are wanted; the first
  * NUL of what follows parts the commands from the table. */

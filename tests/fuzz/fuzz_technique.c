@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A technique as users write it, and the loop that it cuts. The first HEAD_BYTES bytes are the loop, what follows is
  * the spec. Whatever it says, it is refused with one line, or: it reads back from its canonical spelling; each chunk is
  * at least 1 and at most what remains; the closed form's boundaries are the sums of its chunks. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines by which the ranks tell `hdss run` how it goes, out of a pipe that any process of the user may write to.
  * What is taken of them does not depend on how they were cut, and is a status, or nothing. */
 #include "common/runtime/status.h"
@@ -25,10 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct vigil whole, cut;
     if (size == 0)
         return 0;
-    REQUIRE(vigil_init(&whole, RANKS, false, 0) == 0 && vigil_init(&cut, RANKS, false, 0) == 0);
+    REQUIRE(vigil_init(&whole, RANKS, 1, false, 0) == 0 && vigil_init(&cut, RANKS, 1, false, 0) == 0);
     take(&whole, bytes + 1, size - 1, PIECE_MAX);
     take(&cut, bytes + 1, size - 1, bytes[0] % 32 + 1u);
-    REQUIRE(whole.begun == cut.begun && whole.supermaster == cut.supermaster && whole.ended == cut.ended);
+    REQUIRE(whole.begun == cut.begun && whole.lead == cut.lead && whole.ended == cut.ended);
     REQUIRE(whole.lossy == cut.lossy && vigil_status(&whole) == vigil_status(&cut));
     REQUIRE(vigil_status(&whole) >= -1 && vigil_status(&whole) <= EXIT_STATUS_DRAINED);
     REQUIRE(whole.length < sizeof whole.line);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the fuzz targets of the readers of meshes share: a file is refused with one line, or all of its points are
  * within the limits and have normals of length 1. */
 #pragma once

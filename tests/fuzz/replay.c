@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a fuzz target over files instead of made-up bytes: over a corpus as a test, for AFL++, and to look at an input
  * that failed.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Runs the fuzz targets and prints what they did.
 
     run.py [OPTION]... BUILD [TARGET]...

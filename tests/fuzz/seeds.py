@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes the seeds of the fuzz targets: small inputs that are right, or wrong in one way, one file each.
 
     seeds.py            writes corpus/TARGET/seed-NAME and dictionary/TARGET beside this file
@@ -76,8 +77,8 @@ def restart(round, rank, first):
     return header(0x1E, 0, round, rank) + struct.pack("<Q", first)
 
 
-def threads(count=4, longest=1.25, cov=0.5):
-    return header(0x19, 0, count, 5) + struct.pack("<ffQ", longest, cov, 90)
+def threads(count=4, longest=1.25, cov=0.5, cores=0, workers=0, processor=0):
+    return header(0x19, 0, count, 5) + struct.pack("<ffQIIQ", longest, cov, 90, cores, workers, processor)
 
 
 MESSAGES = {
@@ -99,7 +100,8 @@ MESSAGES = {
     "failure": failure(4, 3), "failure-final": failure(4, 3, 1), "failure-none": failure(4, 3, count=0),
     "suspect": suspect(5, 2, 2, 1, 4), "suspect-nothing": suspect(5, 2, 0, 0, 0), "assign-careful": header(0x13, 1, 0, 2) + struct.pack("<QQ", 100, 20), "faults": header(0x27) + struct.pack("<QQ", 3, 1),
     "failed": header(0x28, 0, 1) + struct.pack("<QQ", 2, 3), "failed-nothing": header(0x28),
-    "threads": threads(), "threads-one": threads(1), "threads-below-mean": threads(longest=0.5), "threads-nan": threads(cov=float("nan")),
+    "threads": threads(), "threads-one": threads(1), "threads-shared": threads(1, 1.0, 0.0, 2, 4, 1000), "threads-enough": threads(1, 1.0, 0.0, 4, 4, 1000),
+    "threads-below-mean": threads(longest=0.5), "threads-nan": threads(cov=float("nan")),
     "neighbour": neighbour(7, 5), "neighbour-first": neighbour(0, 5), "boundary": boundary(7, 16),
     "boundary-data": boundary(7, 16, 4, struct.pack("<Q", 32768)), "boundary-nothing": boundary(7, 16, 0, b""),
     "boundary-round": boundary(7, 16, round=3), "halt": halt(3, 5), "halted": halted(3, 4, 5, 7), "halted-none": halted(1, 2),
@@ -510,9 +512,9 @@ COLLAPSES = {
 }
 
 STATUS = {  # the first byte says how it is cut
-    "empty": b"", "begun": b"\x04begun 1234\n", "done": b"\x00begun 1234\nsupermaster 0\n", "lossy": b"\x1fbegun 9\nsupermaster 3 lossy\n",
-    "worker": b"\x02worker 1\nsupermaster 0\n", "unknown": b"\x05supermaster 7\nsupermaster -1\nmaster x\n",
-    "long": b"\x0a" + b"x" * 100 + b"\nsupermaster 4\n", "half": b"\x03supermaster 1", "nul": b"\x07super\0master 0\n\n",
+    "empty": b"", "begun": b"\x04begun 1234\n", "done": b"\x00begun 1234\nlead 0\n", "lossy": b"\x1fbegun 9\nlead 3 lossy\n",
+    "worker": b"\x02worker 1\nlead 0\n", "unknown": b"\x05lead 7\nlead -1\nmaster x\n",
+    "long": b"\x0a" + b"x" * 100 + b"\nlead 4\n", "half": b"\x03lead 1", "nul": b"\x07super\0master 0\n\n",
 }
 
 # the first byte says what it is: @ a study's file, A its table of runs

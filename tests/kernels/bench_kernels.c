@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How fast the kernels' inner loops are on one core: the plain code and each vector variant side by side, the best of a
  * few rounds by the thread's CPU clock. The Mandelbrot variants are held against the bound of the vector units as well
  * (bound.h; target: 0.6 of it). A header with the machine, then one JSON object per line. */

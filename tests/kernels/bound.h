@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The bound of the machine's vector units for a loop of double multiplications and additions, of each width that the
  * kernels are built for: the same mix of instructions without any dependence, load or store between them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs the evrard kernel on workers of its own, step by step, as the executor does: each step on every worker, then the
  * iterations of the step on whichever worker is next. */
 #pragma once

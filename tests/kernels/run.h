@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a built-in kernel as a worker would, from the words of a command line. */
 #pragma once
 

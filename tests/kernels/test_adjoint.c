@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* adjoint: each variant bit for bit as the defined order of summation, that against the formula, and any cut of the
  * loop. */
 #include "common/util/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernels with dependencies: cut into any chunks and steps they yield what a serial loop does, which stands here
  * once more, as simple as can be. */
 #include "tests/kernels/run.h"

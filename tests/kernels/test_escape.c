@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Escape times: each vector variant against the plain definition, to the last count. */
 #include "common/util/random.h"
 #include "tests/lib/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* evrard: the course of a whole collapse, what it conserves, and that neither who computes what nor which loops are
  * scheduled changes a bit of it; what is refused. */
 #include "tests/kernels/evrard.h"

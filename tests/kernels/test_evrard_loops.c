@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The loops of the gas sphere against sums over all pairs, straight from the definitions: gravity, density, neighbours,
  * pressure and viscosity; what these must conserve; the sphere against its profile. */
 #include "common/util/random.h"

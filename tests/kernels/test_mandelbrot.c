@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* mandelbrot: the same picture from every unit of work and every cut of the loop, each pixel as the definition has it.
  */
 #include "tests/kernels/run.h"

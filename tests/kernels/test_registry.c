@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The registry, and what holds for every kernel in it. */
 #include "tests/kernels/run.h"
 

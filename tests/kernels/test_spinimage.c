@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* spinimage: the images against a slow reference in double precision straight from the definition, each variant bit for
  * bit as the plain one, and any cut of the loop; the surface against its formula; files of points, right and wrong. */
 #include "common/util/random.h"

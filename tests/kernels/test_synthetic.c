@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* synthetic: the distributions of cost, results that show each iteration, costs from a file, and that costs are paid.
  * Times are only compared with each other, or with what cannot be less. */
 #include "common/util/stats.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Clusters under virtual time that must come into being. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One Check suite per test program, TAP on standard output for Meson (protocol: 'tap'). What hangs is ended by Meson;
  * Check's own limit of 4 s ended tests that compute on a machine where many others do. */
 #pragma once

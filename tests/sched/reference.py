@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A second way to the techniques' series: written from the rules, in whole numbers, fractions and decimals of 60 digits, with no line in
 common with the library.
 

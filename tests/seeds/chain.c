@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs one after the other: see chain.h. */
 #include "tests/seeds/chain.h"
 

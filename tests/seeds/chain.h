@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs one after the other, each with --resume from what those before it have recorded, and the oracle after each. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Refused allocations: see memory.h. The linker gives what calls malloc() the function __wrap_malloc(), and what calls
  * __real_malloc() the C library's. */
 #include "tests/seeds/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Allocations of the machines, counted and, where wanted, refused. A program that links memory.c with the linker's
  * options of memory_dep has malloc(), calloc() and realloc() go through here; those of the virtual cluster itself and
  * of the tests are left alone. */

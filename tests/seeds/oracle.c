@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The oracle: see oracle.h. */
 #include "tests/seeds/oracle.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the system promises, checked after a run of the virtual cluster: nothing lost, nothing counted twice, the same
  * checksum, no hang, and a failure only where nobody was left, or where a write or an allocation failed and it says so.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scenarios: see scenario.h. */
 #include "tests/seeds/scenario.h"
 

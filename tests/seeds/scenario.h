@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What one number says: the line-up, the job, the machine, who dies, stops or wakes when, and what else fails.
  *
  * What a number means never changes: generator 1 is as it was when the first seeds were kept. A later generator draws

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Random runs of the virtual cluster with faults, each made from one number (scenario.h) and resumed until it is
  * complete, with the oracle after each.
  *

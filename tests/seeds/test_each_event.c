@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Small runs in which something happens at each event of each rank in turn, and in which each allocation, write and
  * send fails in turn: after each of them the oracle, and then the run is resumed until it is complete.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs one job on both backends and prints what each says: agree PLATFORM TECHNIQUE MASTERS WORKERS ITERATIONS COSTS */
 #include "tests/simgrid/both.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See both.h. */
 #include "tests/simgrid/both.h"
 

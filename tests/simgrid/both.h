@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One job on both backends of `hdss simulate`. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The two backends of `hdss simulate` on the same jobs: each is the other's check. */
 #include "tests/lib/suite.h"
 #include "tests/simgrid/both.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loaded before a rank: what it sends as its BABBLE-th control message is nonsense, if it is the rank BABBLER. */
 #include <mpi.h>
 #include <stdlib.h>

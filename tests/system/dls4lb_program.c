@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Programs as they are written for DLS4LB, for test_dls4lb.py: run by mpirun with any number of ranks.
  *
  *   dls4lb-program lengths       every method with short loops and a long one: each iteration exactly once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loaded before a program: its first calls of fdatasync() succeed, SYNCS of them, and those after that fail as on a broken
  * disk. */
 #include <errno.h>

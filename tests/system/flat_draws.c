@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The draws of real flat runs: ranks that share loops by the transports of worker --dca, without a kernel, and write
  * down what they drew.
  *
@@ -286,7 +287,7 @@ static bool share(const struct loop *loop)
     flat.lead.plan.count = loop->iterations;
     if (!prepare(loop))
         return false;
-    if (share_prepare(&flat.share) < 0 || share_open(&flat.share) < 0)
+    if (share_prepare(&flat.share) < 0 || flat_open_transport(&flat) < 0)
         fail(loop, flat.lead.error.text, 0);
     draw_all(loop);
     struct range *all = gather(&count);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Launching real runs for the system tests: mpirun lines, a scratch folder for each test, TAP on standard output.
 
 The programs come from the environment (SUPERMASTER, MASTER, WORKER, HDSS), which Meson sets. A run that does not end is
@@ -14,8 +15,9 @@ import tempfile
 import time
 import traceback
 
+import openmpi
+
 SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
-MPIRUN = os.environ.get('MPIRUN', 'mpirun --oversubscribe').split()
 TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
 
 
@@ -42,7 +44,7 @@ def strip_banner(text):
     for line in text.splitlines():
         if re.fullmatch(r'-{60,}', line):
             inside = not inside
-        elif not inside and ' ORTE_ERROR_LOG: ' not in line:
+        elif not inside and not openmpi.is_of_launcher(line):
             kept.append(line)
     return '\n'.join(kept)
 
@@ -113,9 +115,9 @@ def kill_tree(pid):
             pass
 
 
-def mpirun_line(contexts, options=()):
-    """contexts: [(count, [program, argument, ...]), ...]"""
-    line = [*MPIRUN, *options]
+def mpirun_line(contexts, options=(), mca=()):
+    """contexts: [(count, [program, argument, ...]), ...]; mca: parameters of Open MPI for all of them. MPIRUN names another library's."""
+    line = [*os.environ['MPIRUN'].split(), *options] if 'MPIRUN' in os.environ else openmpi.mpirun(options, mca)
     for i, (count, words) in enumerate(contexts):
         line += ([':'] if i else []) + ['-n', count, *words]
     return line
@@ -155,6 +157,12 @@ def wait_until(condition, what, timeout=60):
     while not condition():
         assert time.monotonic() < end, f'never came: {what}'
         time.sleep(0.01)
+
+
+def source_only(folder, names):
+    """For shutil.copytree() of the sources: leaves out what is hidden, and build folders, which are known by what Meson leaves in them."""
+    return [name for name in names
+            if name.startswith('.') or name == '__pycache__' or os.path.isdir(os.path.join(folder, name, 'meson-private'))]
 
 
 def long(test):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A user's program with shared loops, for test_library.py: run by mpirun with any number of ranks.
  *
  *   library-loops cover N [OPTION VALUE]...   one loop in three time steps: each iteration exactly once in each

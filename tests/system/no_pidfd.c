@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel that does not know pidfds, for a program that this is loaded into. */
 #include <dlfcn.h>
 #include <errno.h>

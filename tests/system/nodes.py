@@ -1,16 +1,19 @@
+# SPDX-License-Identifier: MIT
 """Several pretended nodes on one machine, as root: a network namespace each (veth pairs to a bridge in a namespace of its own), with its own
 host name, /dev/shm and temporary folder. MPI sees different nodes, and what goes between them really crosses a network.
 
 As a program it is the launch agent that mpirun calls in place of ssh.
 """
 import os
+import shutil
 import signal
 import subprocess
 import sys
 
+import openmpi
+
 HDSS = os.environ.get('HDSS', '')
-NETWORK = {'plm_rsh_agent': f'{sys.executable} {os.path.abspath(__file__)}', 'plm_rsh_no_tree_spawn': '1', 'oob_tcp_if_include': 'eth0',
-           'btl_tcp_if_include': 'eth0', 'pml': 'ob1', 'btl': 'self,vader,tcp'}
+NETWORK = openmpi.network(agent=f'{sys.executable} {os.path.abspath(__file__)}')
 PREFIX = f'hdss{os.getpid()}'
 
 
@@ -28,11 +31,13 @@ class Nodes:
     def __enter__(self):
         if os.getuid() != 0:
             raise OSError('pretended nodes need root')
+        if shutil.which('ip') is None:
+            raise OSError('pretended nodes need ip, of iproute2')
         try:
             self._build()
-        except (subprocess.CalledProcessError, FileNotFoundError) as problem:
+        except subprocess.CalledProcessError as problem:
             self.__exit__()
-            raise OSError(f'pretended nodes need network namespaces: {getattr(problem, "stderr", problem)}') from None
+            raise OSError(f'pretended nodes need network namespaces: {problem.stderr}') from None
         return self
 
     def _build(self):
@@ -66,11 +71,8 @@ class Nodes:
         for node, name in enumerate(self.names):
             for pid in self.processes(node):
                 try:
-                    with open(f'/proc/{pid}/environ', 'rb') as file:
-                        variables = dict(word.split(b'=', 1) for word in file.read().split(b'\0') if b'=' in word)
-                    if b'OMPI_COMM_WORLD_RANK' in variables:
-                        found[int(variables[b'OMPI_COMM_WORLD_RANK'])] = (pid, node, os.path.realpath(f'/proc/{pid}/exe'))
-                except OSError:
+                    found[openmpi.rank_of(pid)] = (pid, node, os.path.realpath(f'/proc/{pid}/exe'))
+                except (OSError, KeyError):
                     pass
         return found
 
@@ -89,17 +91,16 @@ class Nodes:
         """The command that runs an MPMD line over the nodes, round robin."""
         with open('hostfile', 'w') as file:
             file.writelines(f'{name} slots={slots}\n' for name in self.names)
-        words = ['mpirun', *(word for name, value in NETWORK.items() for word in ('--mca', name, value)), '--hostfile', os.path.abspath('hostfile'), '--map-by', 'node',
-                 '--bind-to', 'none', '--oversubscribe', *options]
+        variables = {**NETWORK, **(openmpi.ULFM if '--with-ft' in options else {})}
+        words = ['mpirun', *openmpi.over_nodes(os.path.abspath('hostfile')), '--bind-to', 'none', *options]
         for i, (count, program) in enumerate(contexts):
-            words += ([':'] if i else []) + ['-n', str(count), *map(str, program)]
-        return inside(self.names[0], words)
+            words += ([':'] if i else []) + ['-n', str(count), *openmpi.of_program(count, self.names, variables), *map(str, program)]
+        return inside(self.names[0], openmpi.set_before(variables, words))
 
     def hdss(self, words):
         """The command of an `hdss run` on the first of the nodes, which are its hosts."""
-        network = [f'OMPI_MCA_{name}={value}' for name, value in NETWORK.items()]
         hosts = ','.join(f'{name}:8' for name in self.names)
-        return inside(self.names[0], ['env', *network, HDSS, 'run', '--hosts', hosts, *map(str, words)])
+        return inside(self.names[0], openmpi.set_before(NETWORK, [HDSS, 'run', '--hosts', hosts, *map(str, words)]))
 
 
 def inside(name, words):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A Slurm of one's own on pretended nodes: munged, slurmctld and a slurmd on each, from the Debian packages, without systemd and beside any
 Slurm that the machine may have. Everything of it is in one folder, and ends with it.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Wrong use: one line (what, where, what is accepted), exit status 2 on behalf of all ranks, nothing hangs, nothing is left behind."""
 import os
 
@@ -89,7 +90,7 @@ def test_worker_and_master_options():
 
 def test_outputs_that_cannot_be():
     check(job('--output', 'picture.jpeg', 'mandelbrot'), 'picture.jpeg', '.npy', '.png')
-    check(job('--output', 'no/such/folder/x.npy', 'mandelbrot'), 'no/such/folder/x.npy', 'No such file')
+    check(job('--output', 'no/such/folder/x.npy', 'mandelbrot'), 'no/such/folder/x.npy', 'there is no folder no/such/folder')
     os.mkdir('folder.npy')
     check(job('--output', 'folder.npy', 'mandelbrot'), 'folder.npy')
     check(job('--report', 'no/such/folder/x.json', 'mandelbrot'), '--report', 'no/such/folder/x.json')

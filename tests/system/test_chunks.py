@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """`hdss chunks` as a researcher uses it: the installed command against the published tables, what learns, and pictures."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """`hdss collapse` behind a real run of the kernel evrard: the table, and the pictures where there is gnuplot."""
 import os
 import shutil

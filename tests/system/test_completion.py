@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Completion as the shells do it: what `hdss complete` offers in each place, and bash and zsh with the key pressed."""
 import os
 import pty

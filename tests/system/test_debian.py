@@ -1,12 +1,13 @@
+# SPDX-License-Identifier: MIT
 """The packages for Debian as `dpkg-buildpackage` makes them from the recipe, installed under a folder of its own and used from there: a job
-by hdss, and the library's example."""
+by hdss, and the tests of autopkgtest."""
 import glob
 import os
 import re
 import shutil
 import subprocess
 
-from launch import environment, long, main, mpirun_line, run
+from launch import environment, long, main, run, source_only
 
 SOURCE_ROOT = os.environ['SOURCE_ROOT']
 FORCED = ['depends', 'not-root', 'bad-path', 'script-chrootless', 'architecture']
@@ -18,25 +19,26 @@ def check_call(words, **options):
     return done.stdout
 
 
-def leave_out(folder, names):
-    """Build folders are known by what Meson leaves in them."""
-    return [name for name in names
-            if name.startswith('.') or name == '__pycache__' or os.path.isdir(os.path.join(folder, name, 'meson-private'))]
-
-
 def has_debian_python():
     return subprocess.run(['dpkg-query', '-W', 'libpython3-dev'], capture_output=True, check=False).returncode == 0
 
 
 def build_packages():
     """Without optimisation and tests, which leaves what is to be tested here: the recipe."""
-    shutil.copytree(SOURCE_ROOT, 'source', symlinks=True, ignore=leave_out)
+    shutil.copytree(SOURCE_ROOT, 'source', symlinks=True, ignore=source_only)
     shutil.copytree('source/deploy/debian', 'source/debian')
     env = {name: value for name, value in os.environ.items() if not re.match(r'(C|CXX|LD|CPP)FLAGS$|CC$|MALLOC|ASAN|UBSAN', name)}
     env.update(DEB_BUILD_OPTIONS='nocheck noopt noautodbgsym parallel=2', DEB_CFLAGS_STRIP='-g', LC_ALL='C.UTF-8',
                DEB_BUILD_PROFILES='nocheck' if has_debian_python() else 'nocheck nopython')
     check_call(['dpkg-buildpackage', '-b', '-us', '-uc', '-d'], cwd='source', env=env)
     return sorted(glob.glob('*.deb'))
+
+
+def check_lintian():
+    if shutil.which('lintian'):
+        changes = glob.glob('*.changes')
+        assert len(changes) == 1, changes
+        check_call(['lintian', '--fail-on', 'error,warning', *changes])
 
 
 def install_packages(packages):
@@ -55,6 +57,7 @@ def install_packages(packages):
 def check_files(root, packages):
     found = {os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names}
     for name in ('usr/bin/hdss', 'usr/bin/hdss-worker', 'usr/share/man/man1/hdss-worker.1.gz', 'usr/share/man/man3/hdss_loop_new.3.gz',
+                 'usr/share/man/man3/hdss_loop_free.3.gz', 'usr/share/doc/libhdss-dev/examples/library/pi.c', 'usr/share/doc/hdss/NEWS.md.gz',
                  'usr/share/bash-completion/completions/hdss-supermaster', 'usr/share/zsh/vendor-completions/_hdss',
                  'usr/include/hdss/kernel.h', 'usr/include/dls4lb/DLS.h', 'usr/share/doc/hdss/examples/kernels/collatz.c',
                  'usr/share/doc/hdss/copyright'):
@@ -69,14 +72,20 @@ def check_job(root):
     assert result.status == 0 and result.checksum() and root + '/usr/bin/hdss-worker' in result.raw_err, result
 
 
-def check_example(root):
+def check_autopkgtest(root):
+    """The tests that come with the packages, as autopkgtest runs them, which would have the packages installed."""
     folder = os.path.dirname(glob.glob(root + '/usr/lib/**/libhdss.so', recursive=True)[0])
-    env = dict(environment(), PKG_CONFIG_PATH=folder + '/pkgconfig', PKG_CONFIG_SYSROOT_DIR=root, PKG_CONFIG_ALLOW_SYSTEM_LIBS='1',
-               PKG_CONFIG_ALLOW_SYSTEM_CFLAGS='1')
-    flags = check_call(['pkg-config', '--cflags', '--libs', 'hdss'], env=env).split()
-    check_call(['mpicc', root + '/usr/share/doc/libhdss-dev/examples/library/pi.c', *flags, '-Wl,-rpath,' + folder, '-o', 'pi'])
-    result = run(mpirun_line([(3, [os.path.abspath('pi')])]))
-    assert result.status == 0 and result.out == 'pi is 3.141593\n', result
+    os.mkdir('autopkgtest')
+    env = dict(environment(), PATH=f'{root}/usr/bin:{os.environ["PATH"]}', AUTOPKGTEST_TMP=os.path.abspath('autopkgtest'), LD_LIBRARY_PATH=folder,
+               PKG_CONFIG_PATH=folder + '/pkgconfig', PKG_CONFIG_SYSROOT_DIR=root,
+               PKG_CONFIG_ALLOW_SYSTEM_LIBS='1', PKG_CONFIG_ALLOW_SYSTEM_CFLAGS='1')
+    flags = check_call(['pkg-config', '--libs', 'hdss', 'dls4lb'], env=env)
+    assert 'rpath' not in flags, f'a search path to the system\'s own folder: {flags}'
+    with open('source/debian/tests/control', encoding='utf-8') as file:
+        names = re.findall('^Tests: (.*)$', file.read(), re.MULTILINE)
+    assert sorted(names + ['control']) == sorted(os.listdir('source/debian/tests')), names
+    for name in [name for name in names if name != 'python' or has_debian_python()]:
+        check_call([os.path.abspath('source/debian/tests/' + name)], cwd='source', env=env)
 
 
 @long
@@ -84,10 +93,11 @@ def test_the_packages():
     if not shutil.which('dh') or not shutil.which('dpkg-buildpackage'):
         return 'no debhelper'
     packages = build_packages()
+    check_lintian()
     root = install_packages(packages)
     check_files(root, packages)
     check_job(root)
-    check_example(root)
+    check_autopkgtest(root)
     return None
 
 

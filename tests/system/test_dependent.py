@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Loops with dependencies: pictures are dithered and hydro is computed by many workers as by a serial loop, which stands here once more, in every
 topology, by any technique, weighted or not, with any number of synchronization points; bad pictures and bad options; what is refused."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Programs written for DLS4LB, on ours. Most of these tests fail on the original: it loses the last iteration, runs iterations in the next loop, hangs
 on a message that is not its own, and ends at 128 ranks and 32 bits."""
 import os

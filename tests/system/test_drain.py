@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Stopping on the way: signals drain (exit 4, what is done is stored), a full disk and a failing kernel end with one line and exit 1."""
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 
 from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, main, mpirun_line, ranks_of, report, run_job, start,
                     wait_until)
+from openmpi import WITHOUT_FILES
 
 # 40 ms an iteration, 1,000 of them: the run is in its middle whenever the signal comes.
 LONG = ['--overwrite', '--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic', 'iterations=1000', 'mean=40000',
@@ -137,7 +139,7 @@ def test_a_write_that_fails_during_the_run_is_one_line_and_exit_1():
     # The masters, not the supermaster that reserves the file, may write files of 10 MB; the output has 24 MB.
     limited = ['sh', '-c', 'ulimit -f 20000; exec "$@"', 'sh', MASTER]
     words = [SUPERMASTER, '--output', 'out.npy', 'mandelbrot', 'width=3000', 'height=2000', 'max_iter=20']
-    result = finish(start(mpirun_line([(1, words), (2, limited), (3, [WORKER])])))
+    result = finish(start(mpirun_line([(1, words), (2, limited), (3, [WORKER])], mca=WITHOUT_FILES)))
     assert result.status == 1, result
     assert len(result.err) == 1 and 'out.npy' in result.err[0] and 'File too large' in result.err[0], result
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Tasks that are commands: each runs once whatever the line-up, its output is kept in order, its end is told, and nothing of it is left."""
 import glob
 import os
@@ -5,8 +6,8 @@ import signal
 import stat
 
 from launch import HDSS, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+from openmpi import RANK_VARIABLE, RECOVERING
 
-RECOVERING = ['--mca', 'orte_abort_on_non_zero_status', '0', '--enable-recovery']
 OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.err', 'tasks.txt.log'
 HEADING = ['Seq', 'Host', 'Starttime', 'JobRuntime', 'Send', 'Receive', 'Exitval', 'Signal', 'Command', 'Worker', 'Node', 'CPUtime', 'MaxRSS',
            'Tries', 'End']
@@ -136,7 +137,7 @@ def test_a_task_has_nothing_of_the_run():
     assert read('kept/2.out') == '0\n1\n2\n3\n' and 'MINE=1' in read('kept/4.out').splitlines()
     assert not os.path.exists('kept/3.out') and read('o') == ''
     check(run_job(0, 1, ['--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=mpi']))
-    assert 'OMPI_COMM_WORLD_RANK=1' in read('o').splitlines()
+    assert f'{RANK_VARIABLE}=1' in read('o').splitlines()
 
 
 def test_time_limits_end_the_whole_group():

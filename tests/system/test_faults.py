@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Ranks that die: a lost worker or master costs time and nothing else, a lost supermaster ends the run at once, and what ended is resumed.
 
 Everything runs under `hdss run`, which lets the others go on, unless a test says otherwise. Random kills are in test_kills.
@@ -7,9 +8,9 @@ import signal
 import time
 
 from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, job, long, main, mpirun_line, report, run, start, wait_until)
+from openmpi import IS_5, RECOVERING, rank_of
 from test_resume import SLOW, STEADY, check, read, undisturbed, wait_for_records
 
-RECOVERING = ['--mca', 'orte_abort_on_non_zero_status', '0', '--enable-recovery']
 PROGRAMS = [os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)]
 
 
@@ -27,10 +28,8 @@ def ranks(process):
     for pid in descendants(process.pid):
         try:
             program = os.path.realpath(f'/proc/{pid}/exe')
-            with open(f'/proc/{pid}/environ', 'rb') as file:
-                variables = dict(word.split(b'=', 1) for word in file.read().split(b'\0') if b'=' in word)
             if program in PROGRAMS:
-                found.setdefault(int(variables[b'OMPI_COMM_WORLD_RANK']), (pid, program))  # not its child, which comes after it
+                found.setdefault(rank_of(pid), (pid, program))  # not its child, which comes after it
         except (OSError, KeyError):
             pass
     return found
@@ -150,6 +149,19 @@ def test_a_line_written_by_hand():
     for masters, program in ((0, WORKER), (2, MASTER)):
         result = disturbed(job(masters, 4, job_words(), options=RECOVERING), program, [0])
         check_survived(result, workers=program == WORKER, masters=program == MASTER)
+
+
+def test_losses_under_ulfm():
+    if not IS_5:
+        return 'Open MPI 4 has no ULFM'
+    for masters, program, place in ((0, WORKER, 1), (2, WORKER, 2), (2, MASTER, 0)):
+        result = disturbed(hdss(masters, 4, job_words(), '--mpi-args', '--with-ft ulfm'), program, [place])
+        assert not lines_with(result, 'post-failure'), result
+        check_survived(result, workers=program == WORKER, masters=program == MASTER)
+    result = disturbed(hdss(0, 3, job_words(), '--mpi-args', '--with-ft ulfm'), SUPERMASTER, [0])
+    assert result.status == 1 and len(lines_with(result, 'the run ended without its supermaster')) == 1, result
+    resumed()
+    return None
 
 
 @long

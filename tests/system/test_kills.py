@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Trials: a real run is killed at a random instant (a random rank, two of them, the supermaster, or the whole job), resumed and killed again,
 until it is done; then its output is, byte for byte, that of an undisturbed run.
 
@@ -6,18 +7,15 @@ trial is waiting). The last lines sum up what was killed and how runs ended; a t
 that one.
 """
 import collections
-import multiprocessing
 import os
 import random
-import shutil
 import signal
-import tempfile
 import time
-import traceback
 
 from launch import SUPERMASTER, finish, job, kill_tree, long, main, run_job, start
 from test_faults import hdss, lines_with, ranks
 from test_resume import read
+from trials import run_trials
 
 TRIALS = int(os.environ.get('HDSS_TEST_TRIALS', '40'))
 SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
@@ -139,19 +137,6 @@ def attempt(number, references):
     return history, None
 
 
-def trial(arguments):
-    """In a process and a folder of its own."""
-    folder = tempfile.mkdtemp(prefix='hdss-kills-')
-    os.chdir(folder)
-    try:
-        return attempt(*arguments)
-    except Exception:
-        return [], f'trial {arguments[0]}\n{traceback.format_exc()}'
-    finally:
-        os.chdir('/')
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def sum_up(outcomes, seconds):
     histories = [history for history, _ in outcomes]
     wrong = [text for _, text in outcomes if text is not None]
@@ -170,8 +155,7 @@ def sum_up(outcomes, seconds):
 def test_killed_at_random_and_resumed_until_done():
     numbers = [int(ONLY)] if ONLY else range(TRIALS)
     references, began = undisturbed(), time.monotonic()
-    with multiprocessing.Pool(JOBS) as pool:
-        outcomes = list(pool.imap_unordered(trial, [(number, references) for number in numbers]))
+    outcomes = run_trials(attempt, numbers, JOBS, references)
     wrong = sum_up(outcomes, time.monotonic() - began)
     assert not wrong, '\n'.join(wrong[:5])
 

@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: MIT
 """The library for MPI programs: real runs of a program that shares its loops, in every mode, on as many ranks as it may meet."""
 import itertools
 import os
 
 from launch import finish, long, main, mpirun_line, report, run, start
 from nodes import Nodes
+from openmpi import ONE_SIDED_FAR
 
 MODES = ['central', 'hierarchical', 'two-sided', 'rma', 'node']
 LOOPS = os.environ['LIBRARY_LOOPS']
@@ -119,7 +121,7 @@ def test_several_nodes():
         with Nodes(3) as nodes:
             for mode in MODES:
                 words = [LOOPS, 'cover', 5000, 'mode', mode, 'report', os.path.abspath('report.json')]
-                result = finish(start(nodes.line([(6, words)], options=['--mca', 'osc', '^rdma'])))
+                result = finish(start(nodes.line([(6, words)], options=ONE_SIDED_FAR)))
                 assert result.status == 0 and result.out.startswith('ok'), (mode, result)
                 assert report()['nodes'] == 3, report()
     except OSError as problem:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """--weighting acp: a worker whose core others use as well is measured to be loaded, and gets less than one whose core is its own. Ratios only: the
 machine may be busy with other things, but not much more so on the one core than on the other."""
 import contextlib
@@ -148,7 +149,7 @@ def test_what_no_load_is():
         result = run([HDSS, 'run', *words, 'synthetic'])
         assert result.status == 2 and len(result.err) == 1 and part in result.err[0], result
     shown = run([HDSS, 'run', '--dry-run', '--load', '0,2,2', '--slowdown', '1,1,2', 'synthetic']).out
-    assert '--load 0 ' in shown and '--load 2 : ' in shown and '--slowdown 2 --load 2' in shown, shown
+    assert '--load 0 ' in shown and '--load 2 --no-threads : ' in shown and '--slowdown 2 --load 2' in shown, shown
 
 
 def simulated(weighting, *kernel):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Loops with dependencies that lose workers: the result is that of the serial loop, in both topologies, whoever is lost and how many, early or late;
 nothing of it is left out of the output; a lost master ends the run, and so does the loss of all workers."""
 import os

@@ -1,8 +1,10 @@
-"""What MPICH 4.0 does when a rank dies: mpiexec ends the run at once, whatever it is told, and the run is resumed."""
+# SPDX-License-Identifier: MIT
+"""hdss run with MPICH, and what MPICH 4.0 does when a rank dies: mpiexec ends the run at once, whatever it is told, and the run is resumed."""
 import os
+import shutil
 import signal
 
-from launch import SUPERMASTER, WORKER, finish, job, main, report, run_job, start
+from launch import HDSS, SUPERMASTER, WORKER, finish, job, main, report, run, run_job, start, wait_until
 from test_resume import STEADY, check, pid_of, undisturbed, wait_for_records
 
 JOB = ['synthetic', 'iterations=300', 'mean=20000', 'distribution=exponential', 'mode=sleep']
@@ -23,6 +25,39 @@ def test_a_loss_ends_the_run_and_resume_goes_on():
         assert result.status not in (0, 2) and 'iterations done in' not in result.out, result
         check(run_job(0, 3, [*WORDS, '--resume', *JOB]), undisturbed(*JOB))
         assert report()['faults']['resumed_iterations'] > 0, report()
+
+
+def test_hdss_run_finds_the_launcher_of_mpich():
+    reference = undisturbed(*JOB)
+    for words in (['--workers', '3'], ['--masters', '2', '--workers', '3'], ['--workers', '2', '--threads', '2']):
+        result = run([HDSS, 'run', *words, *WORDS, '--overwrite', *JOB])
+        check(result, reference)
+        assert result.raw_err.startswith('mpiexec') and len(result.err) == 1, result
+    result = run([HDSS, 'run', '--workers', '2', '--dca', 'two-sided', *JOB])
+    assert result.status == 0 and len(result.err) == 1, result
+
+
+def test_hdss_run_returns_what_the_ranks_say():
+    process = start([HDSS, 'run', '--workers', '2', *WORDS, '--technique', 'ss', 'synthetic', 'iterations=3000', 'mean=10000', 'mode=sleep'])
+    wait_until(lambda: os.path.exists('out.npy.journal') and os.path.getsize('out.npy.journal') > 500, 'records')
+    process.send_signal(signal.SIGINT)
+    result = finish(process)
+    assert result.status == 4 and 'stopped by a signal after a clean drain' in result.out, result
+    result = run([HDSS, 'run', '--workers', '2', 'exec', 'command=false {}', 'count=3'])
+    assert result.status == 3 and 'failed       tasks 1-3' in result.out, result
+
+
+def test_hdss_run_says_what_mpich_cannot():
+    result = run([HDSS, 'run', '--dry-run', '--hosts', 'a:2,b:4', *JOB])
+    assert result.status == 2 and len(result.err) == 1 and 'as many ranks on each host' in result.err[0], result
+    result = run([HDSS, 'run', '--dry-run', '--hosts', 'a:2,b:2', *JOB])
+    assert result.status == 0 and '-ppn 1' in result.out, result
+    mpirun = shutil.which('mpirun.openmpi')
+    if mpirun is None:
+        return 'there is no mpirun.openmpi'
+    result = run([HDSS, 'run', '--mpirun', mpirun, *JOB])
+    assert result.status == 2 and len(result.err) == 1, result
+    assert 'Open MPI' in result.err[0] and 'built with MPICH' in result.err[0] and '--mpirun mpiexec' in result.err[0], result
 
 
 if __name__ == '__main__':

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: MIT
 """Kernels of one's own: the examples, built against the installed header; variable output in every topology, of any size, through losses and
 resumed runs; what is no kernel; kernels in Python, with and without the module for it.
 """
 import atexit
 import functools
+import glob
 import os
 import re
 import shutil
@@ -11,10 +13,12 @@ import sys
 import tempfile
 import zlib
 
-from launch import HDSS, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until
+from openmpi import RECOVERING
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
-EXAMPLES, MODULES = os.path.join(SOURCE, 'deploy/examples/kernels'), os.environ.get('HDSS_MODULES', '')
+EXAMPLES = os.path.join(SOURCE, 'deploy/examples/kernels')
+os.environ.pop('HDSS_MODULES', None)  # modules are found without it
 EQUAL = ['--power', 'equal']
 
 
@@ -25,14 +29,18 @@ def scratch():
     return folder
 
 
+def install(stage):
+    result = run([MESON, 'install', '-C', BUILD_ROOT, '--no-rebuild', '--quiet', '--destdir', stage])
+    assert result.status == 0, result
+
+
 @functools.cache
 def header_flags():
     """As pkg-config says them of an installation, where there is one to be had; else the include path."""
     if not MESON or not shutil.which('pkg-config'):
         return ['-I', os.path.join(SOURCE, 'common/include')]
     stage = os.path.join(scratch(), 'stage')
-    result = run([MESON, 'install', '-C', BUILD_ROOT, '--no-rebuild', '--quiet', '--destdir', stage])
-    assert result.status == 0, result
+    install(stage)
     found = [folder for folder, _, names in os.walk(stage) if 'hdss-kernel.pc' in names]
     assert len(found) == 1, found
     examples = [names for folder, _, names in os.walk(stage) if folder.endswith('examples/kernels')]
@@ -263,7 +271,7 @@ def test_an_error_fails_its_iteration_with_its_text():
 def test_a_crash_is_a_lost_worker():
     words = ['--technique', 'css:chunk=10', '--output', 'out.txt', '--report', 'report.json', tricky(), 'iterations=300', 'sleep=1000',
              'crash_at=120', 'until=crashed']
-    result = run(job(1, 3, words, options=['--mca', 'orte_abort_on_non_zero_status', '0', '--enable-recovery']))
+    result = run(job(1, 3, words, options=RECOVERING))
     check_output(expected(300, 10))
     assert report()['faults']['lost_workers'] == 1 and report()['done'] == 300, result
     assert any('was lost' in line for line in result.err), result
@@ -313,7 +321,7 @@ def write_module(text):
 
 
 def python_is_there():
-    return os.path.exists(os.path.join(MODULES, 'hdss-python.so'))
+    return os.path.exists(os.path.join(os.path.dirname(HDSS), 'hdss-python.so'))
 
 
 def test_a_kernel_in_python():
@@ -463,10 +471,51 @@ def wrong(first, count, dtype='float64'):
     return None
 
 
+SQUARES = '''
+def describe():
+    return 8
+
+def squares(first, count):
+    return [i * i for i in range(first, first + count)]
+'''
+
+
+def lines_of(folder, job_words):
+    """The same job by each program that loads kernels, from `folder`."""
+    supermaster, master, worker, hdss = (os.path.join(folder, os.path.basename(name)) for name in (SUPERMASTER, MASTER, WORKER, HDSS))
+    yield mpirun_line([(1, [supermaster, *job_words]), (1, [master]), (2, [worker])])
+    yield mpirun_line([(2, [worker, '--dca', 'rma', *job_words])])
+    yield [hdss, 'run', '--workers', 2, *job_words]
+
+
+def test_the_module_is_found_from_a_prefix_that_was_moved():
+    if not python_is_there() or not MESON:
+        return 'built without Python, or no Meson to install with'
+    write_module(SQUARES)
+    install(os.path.abspath('first'))
+    os.rename('first', 'second')
+    folder = os.path.dirname(glob.glob('second/**/bin/hdss', recursive=True)[0])
+    modules = glob.glob('second/**/hdss-python.so', recursive=True)
+    for line in lines_of(os.path.abspath(folder), [*EQUAL, '--output', 'o.txt', 'python:mine.squares']):
+        result = run(line)
+        assert result.status == 0 and read('o.txt') == b'0\n1\n4\n9\n16\n25\n36\n49\n', (line, result)
+    result = run([os.path.join(folder, 'hdss'), 'kernels', 'python:mine.squares'])
+    assert result.status == 0, result
+    os.remove(modules[0])
+    moved = os.path.abspath(os.path.dirname(modules[0]))
+    result = run([os.path.join(folder, 'hdss'), 'kernels', 'python:mine.squares'])
+    assert result.status == 2 and len(result.err) == 1, result
+    assert f'there is no hdss-python.so in {os.path.abspath(folder)[:90]}, {moved[:90]} or ' in result.err[0], result
+    assert result.err[0].endswith('needed: the package hdss-python3, or a build where libpython3-dev is'), result
+    return None
+
+
 def test_without_the_module_python_is_refused():
     os.mkdir('modules')
-    result = run(['env', 'HDSS_MODULES=modules', *job(0, 1, ['python:mine.f'])])
-    assert result.status == 2 and 'this HDSS has no Python: there is no modules/hdss-python.so' in result.err[0], result
+    for line in lines_of(os.path.dirname(HDSS), [*EQUAL, 'python:mine.squares']):
+        result = run(['env', 'HDSS_MODULES=modules', *line])
+        said = [text for text in result.err if 'this HDSS has no Python: there is no hdss-python.so in modules; needed: ' in text]
+        assert result.status == 2 and len(said) == 1, (line, result)
 
 
 main([
@@ -489,5 +538,6 @@ main([
     test_what_python_may_return,
     test_python_that_fails_says_where,
     test_numpy_arrays_are_taken_as_they_are,
+    test_the_module_is_found_from_a_prefix_that_was_moved,
     test_without_the_module_python_is_refused,
 ])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Runs that end early and are resumed: killed, drained, out of room. Whatever happens, with whatever masters, workers and technique they go
 on, at the end output and checksum are those of an undisturbed run. Kills at random instants are in test_kills.
 """
@@ -9,6 +10,7 @@ import signal
 
 from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, long, main, mpirun_line, ranks_of, report, run, run_job, start,
                     wait_until)
+from openmpi import WITHOUT_FILES
 
 # 300 iterations of 4 ms, two workers and more: some tenths of a second.
 SLOW = ['synthetic', 'iterations=300', 'mean=4000', 'distribution=exponential', 'mode=sleep']
@@ -209,7 +211,7 @@ def test_a_run_whose_output_is_full_loses_nothing():
     # The master may not write behind the 2,000th byte; the supermaster, which reserves the file, may. It is in blocks of 512 bytes.
     limited = ['sh', '-c', 'ulimit -f 3; exec "$@"', 'sh', MASTER]
     words = [SUPERMASTER, *STEADY, '--output', 'out.npy', *SLOW]
-    result = finish(start(mpirun_line([(1, words), (1, limited), (2, [WORKER])])))
+    result = finish(start(mpirun_line([(1, words), (1, limited), (2, [WORKER])], mca=WITHOUT_FILES)))
     assert result.status == 1 and len(result.err) == 1 and 'File too large' in result.err[0], result
     assert 0 < report()['done'] < 300
     done = report()['done']
@@ -278,7 +280,8 @@ def test_hdss_run_restarts_no_more_than_it_may():
     # A launcher that notes its words and ends as it is told, the second one with a journal: without it there is nothing to go on from.
     with open('launcher', 'w') as file:
         file.write('#!/bin/sh\n[ "$1" = --version ] && exit\necho "$*" >> launches\n'
-                   '[ $(wc -l < launches) -lt 2 ] || touch o.npy.journal\nexit $(cat status)\n')
+                   '[ $(wc -l < launches) -lt 2 ] || touch o.npy.journal\n[ $(cat status) -gt 0 ] || echo lead 0 >$HDSS_STATUS_FILE\n'
+                   'exit $(cat status)\n')
     os.chmod('launcher', 0o755)
     line = [HDSS, 'run', '--mpirun', './launcher', '--workers', '2', '--restarts', '3', '--overwrite', '--output', 'o.npy', 'synthetic']
     for status, launches, end in ((0, 1, 0), (2, 1, 2), (3, 1, 3), (4, 1, 4), (1, 4, 1), (137, 4, 1)):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Many ranks on few cores, idle ranks that sleep, and an end that is noticed at once."""
 import os
 import re

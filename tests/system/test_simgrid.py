@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: MIT
 """`hdss simulate --backend simgrid`: the same report as the virtual backend, SimGrid's own platform files, and wrong use; where HDSS was built
 without SimGrid, one line that says so."""
+import glob
 import json
 import os
 import shutil
@@ -49,6 +51,23 @@ def test_both_backends_say_the_same():
     assert theirs['done'] == 4000 and sum(worker['iterations'] for worker in theirs['worker_stats']) == 4000
     assert abs(ours['elapsed_s'] / theirs['elapsed_s'] - 1) < 0.005, (ours['elapsed_s'], theirs['elapsed_s'])
     assert ours['chunks'] == theirs['chunks'] and ours['nodes'] == theirs['nodes']
+    return None
+
+
+def test_the_modules_are_found_from_a_prefix_that_was_moved():
+    if not HAS_SIMGRID or not os.environ['MESON']:
+        return ABSENT
+    done = run([os.environ['MESON'], 'install', '-C', os.environ['BUILD_ROOT'], '--no-rebuild', '--quiet', '--destdir', os.path.abspath('first')])
+    assert done.status == 0, str(done)
+    os.rename('first', 'second')
+    hdss = glob.glob('second/**/bin/hdss', recursive=True)[0]
+    line = [hdss, 'simulate', '--backend', 'simgrid', '--workers', 4, *JOB]
+    result = run(line)
+    assert result.status == 0, str(result)
+    os.remove(glob.glob('second/**/hdss-simulated-rank.so', recursive=True)[0])
+    result = run(line)
+    assert result.status == 2 and len(result.err) == 1, str(result)
+    assert 'the modules of simulated ranks are missing: there is no hdss-simulated-rank.so in ' in result.err[0], str(result)
     return None
 
 
@@ -210,5 +229,5 @@ def test_without_simgrid():
 
 
 if __name__ == '__main__':
-    main([test_both_backends_say_the_same, test_time_steps, test_slow_nodes, test_failed_nodes, test_a_run_ends_with_its_supermaster, test_loads,
-          test_loops_with_dependencies, test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
+    main([test_both_backends_say_the_same, test_the_modules_are_found_from_a_prefix_that_was_moved, test_time_steps, test_slow_nodes, test_failed_nodes, test_a_run_ends_with_its_supermaster,
+          test_loads, test_loops_with_dependencies, test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """`hdss simulate` as a researcher uses it: the same input gives the same bytes, faults of nodes, costs from files, and wrong use."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Jobs of a real Slurm, on pretended nodes: the recipes of deploy/slurm, and what `hdss run` makes of what a job has got. Left out where Slurm is
 not installed, or cannot run.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """hdss study: a matrix of real runs, ended in its middle and gone on with, with a cell that fails; what is wrong with a file."""
 import csv
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Two levels: workers with threads. The results are the same for every number of threads and pair of techniques, and what is survived or
 refused by workers of one thread is by those of several."""
 import os

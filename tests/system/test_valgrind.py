@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A small run with all three programs under valgrind: no leak, no invalid access, no use of what was never set, but MPI's own (mpi.supp)."""
 import glob
 import os

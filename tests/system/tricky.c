@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel for the tests of plug-ins: an iteration yields its number and as many letters as it is told, on two streams,
  * and can fail, return an error, or take its worker along. What is to happen once only happens while the file that
  * `until` names is not there; a crash makes it. */

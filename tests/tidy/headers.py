@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Every installed header compiles alone, as C and as C++, with the strictest flags.
 
     headers.py ROOT LANGUAGE COMPILER...    LANGUAGE is c or c++; without a compiler all tests are skipped

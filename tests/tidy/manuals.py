@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Each option that a program's --help shows is in its man page, and each option of the man page in its --help. Each
 technique that `hdss techniques` lists has its section in hdss-techniques.7, with its parameters, and no others are there.
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The recipes for packages fit the build: they ask for options that there are, for all optional parts, and for its version. Spack's is
-run with stand-ins for Spack.
+# SPDX-License-Identifier: MIT
+"""The recipes for packages fit the build: they ask for options that there are, for all optional parts, and for its version, which NEWS.md
+and CITATION.cff have too. Spack's recipe is run with stand-ins for Spack.
 
     packages.py ROOT          checks the tree at ROOT, TAP on standard output
     packages.py --self-test   shows on made-up recipes that each check finds what it is for
@@ -93,15 +94,32 @@ def check_debian(rules, changelog, control, options, version, soversion):
     return complaints
 
 
+def check_release(news, citation, version):
+    """NEWS.md begins with the version and its date, which are those to cite."""
+    complaints = []
+    newest = re.search(r"^## (\S+) \((\d{4}-\d\d-\d\d)\)$", news, re.MULTILINE)
+    cited = tuple(dict(re.findall(r"^([\w-]+): (\S+)$", citation, re.MULTILINE)).get(field) for field in ("version", "date-released"))
+    if newest is None or newest.group(1) != version:
+        complaints.append(f"NEWS.md does not begin with ## {version} (YYYY-MM-DD)")
+    elif cited[1] != newest.group(2):
+        complaints.append(f"date-released: {cited[1]} in CITATION.cff, {newest.group(2)} in NEWS.md")
+    if cited[0] != version:
+        complaints.append(f"version: {cited[0]} in CITATION.cff, {version} in meson.build")
+    return complaints
+
+
+def project_version(root):
+    return re.search(r"version: '([\d.]+)'", read(root, "meson.build")).group(1)
+
+
 def check_spack_tree(root):
     return check_spack(read(root, "deploy/spack/package.py"), dict(OPTION.findall(read(root, "meson_options.txt"))))
 
 
 def check_debian_tree(root):
-    version = re.search(r"version: '([\d.]+)'", read(root, "meson.build")).group(1)
     soversion = re.search(r"soversion: '(\d+)'", read(root, "common/api/meson.build")).group(1)
     rules, changelog, control = (read(root, "deploy/debian", name) for name in ("rules", "changelog", "control"))
-    return check_debian(rules, changelog, control, dict(OPTION.findall(read(root, "meson_options.txt"))), version, soversion)
+    return check_debian(rules, changelog, control, dict(OPTION.findall(read(root, "meson_options.txt"))), project_version(root), soversion)
 
 
 RECIPE = """
@@ -122,6 +140,12 @@ CASES = [
     ("an option too many", check_debian("-Dpng=x -Dno=x", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 1),
     ("a part that is left out", check_debian("dh", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 1),
     ("another version", check_debian("-Dpng=x", "hdss (1.20-1) x", "a\nPackage: libhdss30\n", OPTIONS, "1.2", "3"), 2),
+    ("a release", check_release("# News\n\n## 1.2 (2000-01-02)\n\n## 1.1 (1999-01-01)\n", "version: 1.2\ndate-released: 2000-01-02\n", "1.2"), 0),
+    ("news of another release", check_release("## 1.1 (2000-01-02)\n## 1.2 (2000-01-02)\n", "version: 1.2\ndate-released: 2000-01-02\n", "1.2"), 1),
+    ("no news", check_release("", "version: 1.2\ndate-released: 2000-01-02\n", "1.2"), 1),
+    ("a citation of another release", check_release("## 1.2 (2000-01-02)\n", "version: 1.1\ndate-released: 2000-01-02\n", "1.2"), 1),
+    ("a citation of another day", check_release("## 1.2 (2000-01-02)\n", "version: 1.2\ndate-released: 2000-01-03\n", "1.2"), 1),
+    ("nothing to cite", check_release("## 1.2 (2000-01-02)\n", "", "1.2"), 2),
 ]
 
 
@@ -131,7 +155,9 @@ def main(words):
                         for what, got, count in CASES])
     if len(words) != 1:
         sys.exit(__doc__)
-    return tap.run([("Spack's recipe", lambda: check_spack_tree(words[0])), ("Debian's recipe", lambda: check_debian_tree(words[0]))])
+    root = words[0]
+    return tap.run([("Spack's recipe", lambda: check_spack_tree(root)), ("Debian's recipe", lambda: check_debian_tree(root)),
+                    ("the release", lambda: check_release(read(root, "NEWS.md"), read(root, "CITATION.cff"), project_version(root)))])
 
 
 if __name__ == "__main__":

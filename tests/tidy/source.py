@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The C files of a tree, as the tidy tests see them: which there are, and their text without comments and strings."""
 import os
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """deploy/lib/summary.py counts every way in which a test can end.
 
     summary.py ROOT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A few lines of TAP for the tidy tests: each check gives a list of complaints, none of them means ok."""
 import sys
 

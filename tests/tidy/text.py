@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The looks of the tree's text that no compiler checks.
 
     text.py ROOT          checks the tree at ROOT, TAP on standard output
@@ -16,6 +17,15 @@ LINE_MAX = 140
 C_FILES = (".c", ".h")
 CODE_FILES = C_FILES + (".py", ".sh", ".md", ".json", ".1", ".7", "meson.build", "meson_options.txt")
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3]) + r")\b")
+LICENCE = "SPDX-License-Identifier: " + "MIT"
+LICENCE_LINES = {
+    C_FILES + (".c.in",): f"/* {LICENCE} */",
+    (".cpp",): f"// {LICENCE}",
+    (".f90",): f"! {LICENCE}",
+    (".1", ".3", ".7"): f'.\\" {LICENCE}',
+    (".py", ".sh", ".bash", ".sbatch", ".pbs", ".lsf", ".map", ".cmake.in", "meson.build", "meson_options.txt", "Containerfile"): f"# {LICENCE}",
+}
+FIRST_LINES = ("#!", "#compdef")  # which must stand before all others
 GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+_H)\n#define \1$", re.MULTILINE)
 
 
@@ -23,10 +33,33 @@ def c_files(root):
     return [(path, source.read(root, path)) for path in source.files(root, C_FILES)]
 
 
+def without_licence(text):
+    return text.removeprefix(f"/* {LICENCE} */\n")
+
+
 def paragraphs(root):
-    """A C file begins by saying what it is."""
+    """A C file begins by saying what it is, right after its licence."""
     return [f"{path}:1: does not begin with a /* paragraph */" for path, text in c_files(root)
-            if not text.startswith("/*")]
+            if not without_licence(text).startswith("/*")]
+
+
+def licence_line(path, head):
+    """The line for such a file, whose text begins with `head`; none for what is no source. A script may have no ending."""
+    for endings, line in LICENCE_LINES.items():
+        if path.endswith(endings):
+            return line
+    return f"# {LICENCE}" if "." not in os.path.basename(path) and head.startswith(FIRST_LINES) else None
+
+
+def licences(root):
+    complaints = []
+    for path in source.files(root, ""):
+        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+            head = [file.readline().rstrip("\n"), file.readline().rstrip("\n")]
+        line, at = licence_line(path, head[0]), int(head[0].startswith(FIRST_LINES))
+        if line is not None and head[at] != line:
+            complaints.append(f"{path}:{at + 1}: is not the line {line}")
+    return complaints
 
 
 def line_complaints(path, text):
@@ -51,7 +84,7 @@ def final_newlines(root):
 def guards(root):
     """A template, included several times, says in its paragraph that it has no include guard."""
     return [f"{path}: neither #pragma once nor #ifndef ..._H" for path, text in c_files(root)
-            if path.endswith(".h") and not GUARD.search(text) and "no include guard" not in text.split("*/")[0]]
+            if path.endswith(".h") and not GUARD.search(text) and "no include guard" not in without_licence(text).split("*/")[0]]
 
 
 def unfinished(root):
@@ -63,6 +96,7 @@ def unfinished(root):
 
 
 CHECKS = [
+    ("sources begin with their licence", licences),
     ("C files begin with a paragraph", paragraphs),
     (f"lines of C have no tab, no trailing white space and at most {LINE_MAX} characters", lines),
     ("files end in one newline", final_newlines),
@@ -75,6 +109,22 @@ CASES = [
     (paragraphs, "a.c", "/* x */\n", 0),
     (paragraphs, "a.c", "int x;\n", 1),
     (paragraphs, "a.h", "\n/* x */\n", 1),
+    (paragraphs, "a.c", f"/* {LICENCE} */\n/* x */\n", 0),
+    (paragraphs, "a.c", f"/* {LICENCE} */\nint x;\n", 1),
+    (licences, "a.c", f"/* {LICENCE} */\n/* x */\n", 0),
+    (licences, "a.c", f"/* x */\n/* {LICENCE} */\n", 1),
+    (licences, "a.h", f"// {LICENCE}\n", 1),
+    (licences, "a.c.in", "", 1),
+    (licences, "a.cpp", f"// {LICENCE}\n", 0),
+    (licences, "a.f90", f"! {LICENCE}\n", 0),
+    (licences, "a.7", f'.\\" {LICENCE}\n.Dd x\n', 0),
+    (licences, "a.py", f"#!/usr/bin/env python3\n# {LICENCE}\n", 0),
+    (licences, "a.py", "#!/usr/bin/env python3\n\n", 1),
+    (licences, "meson.build", f"# {LICENCE}.0\n", 1),
+    (licences, "_a", f"#compdef a\n# {LICENCE}\n", 0),
+    (licences, "run", "#!/bin/sh\n", 1),
+    (licences, "data", "a\n", 0),
+    (licences, "a.md", "# A\n", 0),
     (lines, "a.c", "x" * 140 + "\n", 0),
     (lines, "a.c", "x" * 141 + "\n", 1),
     (lines, "a.c", "\tx\n", 1),
@@ -89,6 +139,7 @@ CASES = [
     (guards, "a.h", "/* x */\n#ifndef A_H\n#define B_H\n#endif\n", 1),
     (guards, "a.h", "/* x */\nint f(void);\n", 1),
     (guards, "a.h", "/* A template: no include guard. */\nint f(void);\n", 0),
+    (guards, "a.h", f"/* {LICENCE} */\n/* A template: no include guard. */\nint f(void);\n", 0),
     (guards, "a.h", "/* x */\nint f(void); /* no include guard */\n", 1),
     (unfinished, "a.c", "/* " + "TO" + "DO later */\n", 1),
     (unfinished, "a.py", "# FIX" + "ME\n", 1),

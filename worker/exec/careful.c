@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running iterations that have taken workers down: see careful.h. */
 #include "worker/exec/careful.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running iterations that have taken workers down: in a child process, one after the other. It writes the records and
  * how far it is to memory that both share; when it dies, the one that it was at is to blame, and the next child goes on
  * behind it. Variable output comes by way of a file in memory, of one iteration in each child. The child has a copy of

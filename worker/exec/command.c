@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running commands: see command.h. */
 #include "worker/exec/command.h"
 

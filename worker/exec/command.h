@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A command that runs: its process, what it writes, its time limit, and what became of it.
  *
  * Nothing here waits. What a command may make happen (its end, output, a time that is up) makes one descriptor

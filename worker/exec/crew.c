@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads by OpenMP: see crew.h. The only file that is compiled for it. */
 #include "worker/exec/crew.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The threads of a team, by OpenMP: one parallel region for the whole run, whose first thread goes on as the main one.
  * They are pinned as OpenMP is told to (OMP_PROC_BIND, OMP_PLACES), by default to what the rank was bound to. In the
  * region a thread waits by the team's own means (ring.h), so that no barrier of OpenMP's is met before the end. */

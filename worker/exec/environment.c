@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Environments of tasks: see environment.h. */
 #include "worker/exec/environment.h"
 
@@ -8,7 +9,16 @@
 
 /* Of Open MPI and its run-time system, of PMI and PMIx, of MPICH's launcher, and of hdss run. */
 static const char *const of_the_run[] = {
-    "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMI", "PMIX_", "HYDI_", "MPI_LOCAL", STATUS_VARIABLE "=",
+    "OMPI_",
+    "OPAL_",
+    "ORTE_",
+    "PRTE_",
+    "PMI",
+    "PMIX_",
+    "HYDI_",
+    "MPI_LOCAL",
+    STATUS_VARIABLE "=",
+    QUICK_HWLOC "=" QUICK_HWLOC_VALUE,
 };
 
 static bool is_of_the_run(const char *setting)

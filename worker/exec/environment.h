@@ -1,8 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /* The environment of a task: the worker's own, without what is of no concern to it, and with what is said for it. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* `hdss run` sets this where all ranks are on one machine: hwloc then looks for no devices. Tasks do not inherit it. */
+#define QUICK_HWLOC       "HWLOC_COMPONENTS"
+#define QUICK_HWLOC_VALUE "-pci,-opencl,-gl,-linuxio"
 
 struct environment {
     char **own; /* of the worker, as far as tasks inherit it: borrowed strings; owned */

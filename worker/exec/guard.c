@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The guard: see guard.h. */
 #include "worker/exec/guard.h"
 

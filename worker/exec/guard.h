@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The guard: a process that waits for the end of its worker, and then kills the process group of the task that ran.
  *
  * A child can ask to be killed when its parent ends, but its own children cannot ask that for a parent who is none of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The usual way of a chunk through the executor: see inline.h. It is in one file, as with short chunks it is to take
  * few instructions; what a chunk hardly ever meets is in steps.c. */
 #include "worker/exec/inline.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running chunks in the worker's own thread, a turn at a time.
  *
  * The chunk is computed in pieces of about TURN_NS, so that between two of them the runtime can look after its

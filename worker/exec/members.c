@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What each thread of a team does: it draws, runs what it has drawn in pieces, and tells what is done.
  *
  * Reading the clock takes longer than a draw, so it is read once for about TICK_NS of work, as the estimate of an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gathering variable output: see output.h. */
 #include "worker/exec/output.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a kernel with variable output puts, until it leaves as blocks: see proto/block.h.
  *
  * The bytes of each stream gather in a buffer that grows, and so does the table of lengths. What has gathered is taken

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chunks that depend on one another: see pipeline.h. */
 #include "worker/exec/pipeline.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running the chunks of a loop with dependencies, a turn at a time: what inline.h does for others.
  *
  * A chunk is computed along the synchronization dimension, all its rows together, the first row ahead (struct

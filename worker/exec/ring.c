@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The threads' chunks: see ring.h. */
 #include "worker/exec/ring.h"
 

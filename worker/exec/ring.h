@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chunks that the threads of a worker share, and how they draw from them.
  *
  * A process-level chunk lies in a slot; it is cut by the closed form of a technique, so that a draw is one

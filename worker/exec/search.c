@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking for programs: see search.h. Nothing is tried here: whether a file can be run shows when it is. */
 #include "worker/exec/search.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a program may be: its name as it stands, or in the folders of PATH. */
 #pragma once
 

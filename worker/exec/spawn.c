@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starting processes: see spawn.h. What runs in the child calls nothing that could take a lock or allocate. */
 #include "worker/exec/spawn.h"
 

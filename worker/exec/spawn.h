@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Starting a process of somebody else's program, as the worker's own child and at once.
  *
  * The child runs on the worker's memory until it becomes the program, as with posix_spawn(), so that starting takes as

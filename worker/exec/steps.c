@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The executor's steps off the usual way of a chunk: opening and closing, being slower than the core can, variable
  * output, a child process, a kernel that fails or waits. */
 #include "worker/exec/steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The steps of the executor that several of its files take. Inside worker/exec only. */
 #pragma once
 

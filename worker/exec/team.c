@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The main thread's part of a team: chunks into slots, and what is done out of them, in order: see team.h. */
 #include "worker/exec/team.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Running chunks by several threads: see ring.h for how they share a chunk.
  *
  * The same calls as the executor of one thread (inline.h), by the worker's main thread, which computes as well, between

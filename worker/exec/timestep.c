@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time steps that build upon one another: the kernel is told of each, in order, with what the one before has yielded,
  * as it lies in the output. A worker that had no chunk of a step, or comes later, is told of it when it has one. */
 #include "worker/exec/steps.h"

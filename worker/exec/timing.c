@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Timing what is too short for the clock: chunks that are computed in runs (see inline.h), and the iterations of a
  * probe. */
 #include "worker/exec/pipeline.h"

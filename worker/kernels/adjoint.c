@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The adjoint convolution of Han and Chronopoulos: A(i) = A(i) + X * sum over j = i .. N*N-1 of B(j) C(j-i). Iteration
  * i has N*N - i terms, so the tasks shrink steadily to one term.
  *

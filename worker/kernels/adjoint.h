@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sums of the adjoint convolution, S(i) = sum over j = i .. m-1 of B(j) C(j-i), in one fixed order.
  *
  * With k = j - i, sixteen partial sums take the k of their remainder modulo 16 in ascending order; they are added

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sums of the adjoint convolution: the plain definition, and the vector variants. See adjoint.h. */
 #include "worker/kernels/adjoint.h"
 

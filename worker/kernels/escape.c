@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Escape times: the plain definition, and the choice among the vector variants. See escape.h. */
 #include "worker/kernels/escape.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Escape times: how many steps of z = z^2 + c or z = z^4 + c it takes from z = 0 until |z| > 2.
  *
  * escape_scalar() is the definition, in plain C. The variants are vector code for the machines at hand and give the

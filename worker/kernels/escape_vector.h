@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The template of the vector variants of escape.h: no include guard, LANES, VECTORS and VECTOR_TARGET are set by the
  * file that includes it and unset here. VECTORS independent vectors are in flight, to hide the latency of one step.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Error diffusion after Floyd and Steinberg (1976), the loop with dependencies of the papers on synchronized
  * self-scheduling: a grayscale picture becomes one of black and white pixels of the same look. Each pixel is rounded,
  * and what that leaves over is passed on to four neighbours that come later: 7/16 to the right, 3/16, 5/16 and 1/16 to

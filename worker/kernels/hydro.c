@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986), modified to three dimensions as in the
  * papers on synchronized self-scheduling (Ciorba et al.), where each sweep l has a plane of its own:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that kernels read: see input.h. */
 #include "worker/kernels/input.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files that kernels read. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels by name: those that are built in, a user's shared object, and Python functions by way of a module of our own.
  *
  * A shared object is looked into with care: it may be no kernel at all, or one for another version of the header. It
@@ -5,12 +6,12 @@
 #include "worker/kernels/kernels.h"
 
 #include "common/config/params.h"
+#include "common/files/modules.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define KERNEL_SYMBOL "hdss_kernel"
 #define PYTHON_PREFIX "python:"
@@ -81,22 +82,26 @@ static int load_plugin(const char *name, const struct hdss_kernel **kernel, stru
     return check_plugin(name, found, error);
 }
 
-/* The modules are where they are installed, unless the environment says another folder. */
-static void *open_module(char path[4096])
+/* Finds the module for Python among the modules of HDSS. -1 with one line. */
+static int find_module(const char *name, char path[PATH_MAX + sizeof PYTHON_MODULE], struct error *error)
 {
-    const char *folder = getenv("HDSS_MODULES");
-    snprintf(path, 4096, "%s/" PYTHON_MODULE, folder != NULL && folder[0] != '\0' ? folder : HDSS_MODULE_DIR);
-    return dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
+    char folder[PATH_MAX];
+    struct error missing;
+    if (modules_find(PYTHON_MODULE, folder, &missing) < 0)
+        return error_set(error,
+                         "kernel %.40s: this HDSS has no Python: %.290s; needed: the package hdss-python3, or a build "
+                         "where libpython3-dev is",
+                         name, missing.text);
+    sprintf(path, "%s/" PYTHON_MODULE, folder);
+    return 0;
 }
 
 static int load_python(const char *name, const struct hdss_kernel **kernel, struct error *error)
 {
-    char path[4096], text[HDSS_ERROR_MAX] = "";
-    void *module = open_module(path);
-    if (module == NULL && access(path, F_OK) < 0)
-        return error_set(error,
-                         "kernel %.60s: this HDSS has no Python: there is no %.200s; HDSS_MODULES can name its folder",
-                         name, path);
+    char path[PATH_MAX + sizeof PYTHON_MODULE], text[HDSS_ERROR_MAX] = "";
+    if (find_module(name, path, error) < 0)
+        return -1;
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
     if (module == NULL)
         return refuse_load(name, path, error);
     python_kernel *find = (python_kernel *)dlsym(module, PYTHON_SYMBOL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The Mandelbrot set, the irregular loop of the self-scheduling papers: z = z^2 + c (Han and Chronopoulos) or
  * z = z^4 + c (Eleliemy and Ciorba, Listing 3), the count of steps until |z| > 2 for each pixel of a picture.
  *

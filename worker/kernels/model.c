@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cost models of the built-in kernels: see model.h.
  *
  * adjoint: iteration i has N*N - i products, each of the same cost.

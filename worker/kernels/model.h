@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the iterations of the built-in kernels cost, where a formula or a sample tells it: for simulated runs. */
 #pragma once
 

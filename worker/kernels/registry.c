@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: MIT */
 /* The built-in kernels by name: see kernels.h. */
 #include "worker/kernels/kernels.h"
 
 #include "common/config/nearest.h"
+#include "worker/kernels/exec/exec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,22 @@ const struct hdss_kernel *kernel_find(const char *name)
         if (strcmp(all[i]->name, name) == 0)
             return all[i];
     return NULL;
+}
+
+static bool is_ours(const struct hdss_kernel *kernel)
+{
+    size_t i = 0;
+    while (i < KERNELS && all[i] != kernel)
+        i++;
+    return i < KERNELS;
+}
+
+int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
+                char error[HDSS_ERROR_MAX])
+{
+    if (kernel == &exec_kernel)
+        return exec_look(values, error);
+    return is_ours(kernel) && kernel->check != NULL ? kernel->check(values, loop, error) : 0;
 }
 
 int kernel_unknown(const char *name, struct error *error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spin images: the plain definition, and the vector variants. See spin.h. */
 #include "worker/kernels/spin.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spin images: what the oriented point p with the normal n sees of all points, as counts over the distance from the
  * line through p along n (alpha) and the signed distance from the plane through p across n (beta).
  *

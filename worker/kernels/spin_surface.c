@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A torus with bumps: see spin_surface.h. */
 #include "worker/kernels/spin_surface.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The surface that spin images are made of where no file is given: a torus with bumps.
  *
  * With the angles u around the hole and v around the tube, and the tube's radius r(u, v) = 0.4 + 0.08 cos(5u) cos(3v):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The template of the vector variants of spin.h: no include guard, LANES and VECTOR_TARGET are set by the file that
  * includes it and unset here.
  *

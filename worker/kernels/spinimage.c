@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Spin images (PSIA): see spin.h for what one is. One iteration makes the image of one of the points, spread evenly
  * over all of them; its cost is the look at the points but for those parts of the model that the support angle or the
  * reach of the image leaves out as a whole.

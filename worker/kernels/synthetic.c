@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Iterations that take a given distribution of work, for tests and studies.
  *
  * busy: the cost is real work, a count of work units; how many of them make a microsecond of this core's time is
@@ -197,7 +198,8 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
         }
     }
     s->units_per_us = values[RATE].real;
-    if (s->mode == MODE_BUSY && s->units_per_us == 0)
+    bool is_empty = s->costs.distribution != SYNTHETIC_FILE && s->costs.mean_us == 0;
+    if (s->mode == MODE_BUSY && s->units_per_us == 0 && !is_empty)
         s->units_per_us = calibrate(&s->state);
     *instance = s;
     return 0;

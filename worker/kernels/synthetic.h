@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a synthetic iteration costs: see synthetic.c for the parameters. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The costs of synthetic iterations: see synthetic.h. Each is a function of the index alone, so that 10^12 iterations
  * need no table, and no order of calls matters. */
 #include "worker/kernels/synthetic.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calls of DLS4LB and LB4MPI on top of libhdss: a program written for them is compiled with this header, linked
  * with -lhdss, and runs. Names, numbers of methods and the fields that programs touch are theirs; the code is not.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The library for MPI programs: the ranks of a communicator share a loop that stays in the program.
  *
  *     struct hdss_shared_loop *loop;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* What a kernel is: the loop body that HDSS runs, with its parameters and the shape of its results.
  *
- * A kernel is a constant `struct hdss_kernel`. The daemons call describe() on every rank (cheap: it checks the
- * parameters and says how long the loop is and what one iteration yields), open() on the workers only, then
- * run() or run_variable() for range after range in any order, and close(). A worker calls these from one thread, unless
- * it is told to use several (--threads): see enum hdss_threads. Where iterations depend on those before them
- * run_block() takes the place of run(): see struct hdss_block.
+ * A kernel is a constant `struct hdss_kernel`. `hdss run` calls describe() before it launches, the daemons call it on
+ * every rank (cheap: it checks the parameters and says how long the loop is and what one iteration yields), open() on
+ * the workers only, then run() or run_variable() for range after range in any order, and close(). A worker calls these
+ * from one thread, unless it is told to use several (--threads): see enum hdss_threads. Where iterations depend on
+ * those before them run_block() takes the place of run(): see struct hdss_block.
  *
  * What an iteration yields is either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
  * streams, as many as it likes. Records make up an array, streams make up files: the bytes of all iterations one after

@@ -1,18 +1,58 @@
+/* SPDX-License-Identifier: MIT */
 /* Processes that compute without end: see busy.h. */
 #include "common/runtime/load/busy.h"
 #include "common/util/number.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The how many-th of its node this rank is, as the launchers tell it. */
+/* How many children the thread had before this process. -1 where this process is none of them. */
+static int older_children(const char *path)
+{
+    int child, older = 0;
+    bool found = false;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return -1;
+    while (!found && fscanf(file, "%d", &child) == 1)
+        if (!(found = child == (int)getpid()))
+            older++;
+    fclose(file);
+    return found ? older : -1;
+}
+
+/* The place among the children of the launcher, which starts the ranks of this node in their order; 0 where that is not
+ * seen. */
+static uint64_t place_among_children(void)
+{
+    char path[320];
+    int older = -1;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)getppid());
+    DIR *threads = opendir(path);
+    if (threads == NULL)
+        return 0;
+    for (struct dirent *entry; older < 0 && (entry = readdir(threads)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)getppid(), entry->d_name);
+        older = older_children(path);
+    }
+    closedir(threads);
+    return older > 0 ? (uint64_t)older : 0;
+}
+
+/* The how many-th of its node this rank is, as the launchers tell it; that of Open MPI 5 does not where it is kept from
+ * the component of PMIx that crashes it. */
 static uint64_t place_on_node(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
@@ -22,7 +62,7 @@ static uint64_t place_on_node(void)
         if (text != NULL && number_parse_u64(text, &place) == 0)
             return place;
     }
-    return 0;
+    return place_among_children();
 }
 
 static int bind_to_one(struct error *error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The load that studies put on a core: processes beside this one that compute without end. They are of this process's
  * session and group, as some systems share a core by these, and end with it, however it ends. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measuring the load of our cores: see load.h. */
 #include "common/runtime/load/load.h"
 #include "common/clock/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The load of the cores that this process is bound to: how many runnable processes compete for one, this one counted as
  * 1, as --weighting acp scales chunks by it.
  *

@@ -1,85 +1,90 @@
-/* Doorbells: a flag per rank in a shared-memory window of the node says "I sleep"; whoever has sent a message to a rank
+/* SPDX-License-Identifier: MIT */
+/* Doorbells: a flag per rank in memory that the node's ranks share says "I sleep"; whoever has sent a message to a rank
  * that sleeps wakes it by one byte to its datagram socket.
  *
  * No wake-up is lost: the sleeper sets its flag, then looks for messages once more, then sleeps; the sender sends, then
- * looks at the flag. Both steps are sequentially consistent, so one of the two sees the other. The sockets are in a
- * folder of the node (folder.c) and carry no data: a forged byte makes a rank look for messages, nothing else. */
+ * looks at the flag. Both steps are sequentially consistent, so one of the two sees the other. A flag is set only by a
+ * rank that has its socket, so nobody has to wait for the others' sockets. The sockets are in a folder of the node
+ * (folder.c) and carry no data: a forged byte makes a rank look for messages, nothing else. */
 #include "common/runtime/mpi/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-/* Which world ranks are on this node, and where. */
-static int map_node(struct doorbell *doorbell, MPI_Comm world)
+/* Told by the first rank of the node to the others. */
+struct room {
+    char folder[FOLDER_MAX]; /* empty: there is none */
+    unsigned char memory_is_inside;
+};
+
+/* Which ranks are on this node, and where. Returns the first of them, -1 when memory is out. */
+static int map_node(struct doorbell *doorbell, const struct runtime *runtime)
 {
-    MPI_Group world_group, node_group;
-    int ranks;
-    MPI_Comm_size(world, &ranks);
-    int *all = malloc((size_t)ranks * sizeof *all);
-    doorbell->node_index = malloc((size_t)ranks * sizeof *doorbell->node_index);
-    if (all == NULL || doorbell->node_index == NULL) {
-        free(all);
+    const uint32_t node = runtime->hellos[runtime->rank].node;
+    doorbell->node_index = malloc(runtime->ranks * sizeof *doorbell->node_index);
+    if (doorbell->node_index == NULL)
         return -1;
-    }
-    for (int i = 0; i < ranks; i++)
-        all[i] = i;
-    MPI_Comm_group(world, &world_group);
-    MPI_Comm_group(doorbell->node, &node_group);
-    MPI_Group_translate_ranks(world_group, ranks, all, node_group, doorbell->node_index);
-    for (int i = 0; i < ranks; i++)
-        if (doorbell->node_index[i] == MPI_UNDEFINED)
-            doorbell->node_index[i] = -1;
-    MPI_Group_free(&world_group);
-    MPI_Group_free(&node_group);
-    free(all);
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        doorbell->node_index[i] = runtime->hellos[i].node == node ? doorbell->node_ranks++ : -1;
+    doorbell->own = doorbell->node_index[runtime->rank];
+    return (int)node;
+}
+
+static size_t bells_bytes(const struct doorbell *doorbell)
+{
+    return sizeof *doorbell->shared + (size_t)doorbell->node_ranks * sizeof *doorbell->bells;
+}
+
+static int map_bells(struct doorbell *doorbell, bool make, bool *inside, struct error *error)
+{
+    doorbell->shared = folder_map(doorbell->folder, bells_bytes(doorbell), make, inside, error);
+    if (doorbell->shared == NULL)
+        return -1;
+    doorbell->bells = doorbell->shared->bell;
+    if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
+        folder_unmap_name(doorbell->folder, *inside); /* so that nothing is left of who is killed */
     return 0;
 }
 
-static void open_window(struct doorbell *doorbell)
+/* The first rank makes the folder and the memory, and tells the others. */
+static int open_room(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
 {
-    struct bell *own;
-    MPI_Aint size;
-    int unit;
-    MPI_Win_allocate_shared(sizeof *own, 1, MPI_INFO_NULL, doorbell->node, &own, &doorbell->window);
-    MPI_Win_shared_query(doorbell->window, 0, &size, &unit, &doorbell->bells);
-    atomic_store(&own->sleeping, 0);
-    atomic_store(&own->left, 0);
-    atomic_store(&own->mourned, 0);
-    atomic_store(&own->outcast, 0);
+    struct room room = {0};
+    bool inside;
+    doorbell->socket = folder_make(doorbell->folder, error);
+    int result = doorbell->socket < 0 ? -1 : map_bells(doorbell, true, &inside, error);
+    if (result == 0) {
+        memcpy(room.folder, doorbell->folder, sizeof room.folder);
+        room.memory_is_inside = inside;
+    }
+    if (tree_tell_node(runtime, &room, sizeof room) < 0)
+        return error_set(error, "out of memory for the ranks of this node");
+    return result;
 }
 
-/* The first rank of the node makes the folder and tells the others of it; an empty name says that there is none. */
-static int open_socket(struct doorbell *doorbell, struct error *error)
+static int enter_room(struct doorbell *doorbell, struct runtime *runtime, unsigned first, struct error *error)
 {
-    if (doorbell->own == 0)
-        doorbell->socket = folder_make(doorbell->folder, error);
-    MPI_Bcast(doorbell->folder, FOLDER_MAX, MPI_CHAR, 0, doorbell->node);
-    if (doorbell->own > 0 && doorbell->folder[0] != '\0')
-        doorbell->socket = folder_bind(doorbell->folder, (unsigned)doorbell->own, error);
-    return doorbell->socket < 0 ? -1 : 0;
+    struct room room;
+    tree_hear_node(runtime, first, &room, sizeof room);
+    error->text[0] = '\0';
+    if (room.folder[0] == '\0')
+        return -1;
+    memcpy(doorbell->folder, room.folder, sizeof doorbell->folder);
+    bool inside = room.memory_is_inside;
+    doorbell->socket = folder_bind(doorbell->folder, (unsigned)doorbell->own, error);
+    return doorbell->socket < 0 ? -1 : map_bells(doorbell, false, &inside, error);
 }
 
-/* All ranks of the node get the line of the first that has failed. */
-static void share_cause(const struct doorbell *doorbell, int result, struct error *error)
+int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
 {
-    int failed = result < 0 ? doorbell->own : doorbell->node_ranks, first;
-    MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, doorbell->node);
-    MPI_Bcast(error->text, sizeof error->text, MPI_CHAR, first, doorbell->node);
-}
-
-int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node, struct error *error)
-{
-    *doorbell = (struct doorbell){.node = node, .window = MPI_WIN_NULL, .socket = -1};
-    MPI_Comm_rank(node, &doorbell->own);
-    MPI_Comm_size(node, &doorbell->node_ranks);
-    int result = open_socket(doorbell, error), worst;
-    open_window(doorbell);
-    if (map_node(doorbell, world) < 0)
-        result = error_set(error, "out of memory for the ranks of this node");
-    MPI_Allreduce(&result, &worst, 1, MPI_INT, MPI_MIN, node); /* nobody rings before all sockets are there */
-    if (worst < 0)
-        share_cause(doorbell, result, error);
-    return worst;
+    *doorbell = (struct doorbell){.socket = -1};
+    int first = map_node(doorbell, runtime);
+    if (first < 0)
+        return error_set(error, "out of memory for the ranks of this node");
+    return doorbell->own == 0 ? open_room(doorbell, runtime, error)
+                              : enter_room(doorbell, runtime, (unsigned)first, error);
 }
 
 static void close_socket(struct doorbell *doorbell)
@@ -94,8 +99,8 @@ static void close_socket(struct doorbell *doorbell)
 void doorbell_fini(struct doorbell *doorbell)
 {
     close_socket(doorbell);
-    if (doorbell->window != MPI_WIN_NULL)
-        MPI_Win_free(&doorbell->window);
+    if (doorbell->shared != NULL)
+        munmap(doorbell->shared, bells_bytes(doorbell));
     free(doorbell->node_index);
 }
 

@@ -1,4 +1,6 @@
-/* The folder of the doorbells' sockets: one for the ranks of a node, that only their user can enter.
+/* SPDX-License-Identifier: MIT */
+/* The folder of the doorbells' sockets, and the memory beside it: one for the ranks of a node, that only their user can
+ * enter.
  *
  * It is made under XDG_RUNTIME_DIR where that is this user's, else under TMPDIR, else under /tmp: in the first of them
  * in which a socket can be bound, as a file system need not have sockets and the name of one is short. Who leaves takes
@@ -18,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -28,6 +31,9 @@
 #define BOOT_LENGTH 8
 /* An empty folder that is so old is nobody's. */
 #define EMPTY_MAX_S 600
+
+/* A name as of a socket, that no rank has: it is cleared away with the sockets. */
+#define MEMORY_NAME "4294967295"
 
 _Static_assert(FOLDER_MAX + sizeof "/4294967295" <= sizeof((struct sockaddr_un *)0)->sun_path, "the name of a socket");
 
@@ -62,6 +68,60 @@ void folder_ring(const char *folder, int bell, unsigned index)
     socket_address(folder, index, &address);
     /* A full queue means that it has been rung; a socket that is not there or closed that it has left. */
     (void)sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address);
+}
+
+/* --- memory --- */
+
+/* In /dev/shm under the folder's own name; a disk would be written to now and then. Where there is none the memory is
+ * a file of the folder. */
+static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
+{
+    if (inside)
+        snprintf(path, PATH_MAX, "%s/" MEMORY_NAME, folder);
+    else
+        snprintf(path, PATH_MAX, "/dev/shm%s", strrchr(folder, '/'));
+}
+
+static int open_memory(const char *folder, bool make, bool inside, size_t bytes, char path[PATH_MAX])
+{
+    struct stat status;
+    memory_path(folder, inside, path);
+    int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT | O_EXCL : 0), 0600);
+    if (file < 0)
+        return -1;
+    if (make ? posix_fallocate(file, 0, (off_t)bytes) == 0
+             : fstat(file, &status) == 0 && status.st_uid == geteuid() && (size_t)status.st_size >= bytes)
+        return file;
+    if (make)
+        unlink(path);
+    close(file);
+    errno = make ? ENOSPC : EPERM;
+    return -1;
+}
+
+void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error)
+{
+    char path[PATH_MAX];
+    if (make)
+        *inside = false;
+    int file = open_memory(folder, make, *inside, bytes, path);
+    if (file < 0 && make) {
+        *inside = true;
+        file = open_memory(folder, make, *inside, bytes, path);
+    }
+    void *memory = file >= 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (memory == MAP_FAILED)
+        error_set(error, "cannot share memory by %s: %s", path, strerror(errno));
+    if (file >= 0)
+        close(file);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+void folder_unmap_name(const char *folder, bool inside)
+{
+    char path[PATH_MAX];
+    memory_path(folder, inside, path);
+    unlink(path);
 }
 
 /* --- clearing away --- */
@@ -137,6 +197,7 @@ void folder_clear(const char *folder)
     if (is_ours(open, &changed) && is_deserted(open, folder, &sockets) &&
         (sockets > 0 || time(NULL) - changed > EMPTY_MAX_S)) {
         remove_sockets(open);
+        folder_unmap_name(folder, false);
         rmdir(folder);
     }
     closedir(open);

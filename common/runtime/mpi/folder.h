@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: MIT */
 /* The folder of the doorbells' sockets: see folder.c. It knows nothing of MPI. */
 #pragma once
 
 #include "common/util/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Its name, with the NUL: that of a socket in it must fit in a sockaddr_un. */
 #define FOLDER_MAX 96
@@ -13,6 +15,13 @@ int folder_make(char folder[FOLDER_MAX], struct error *error);
 
 /* Binds the socket of that number. -1 with one line. */
 int folder_bind(const char *folder, unsigned index, struct error *error);
+
+/* Memory that the ranks of the node share, of zeros at first: `make` it, which chooses its place, or find it where that
+ * says. It goes with munmap(). NULL with one line. */
+void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
+
+/* Nobody finds it any more. */
+void folder_unmap_name(const char *folder, bool inside);
 
 /* Sends a byte from the socket `bell` to that of the number. */
 void folder_ring(const char *folder, int bell, unsigned index);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of the MPI runtime, for its own files and for common/flat, whose ranks drive no machine. */
 #pragma once
 
@@ -12,6 +13,7 @@
 #define TAG_CONTROL 1
 #define TAG_DATA    2
 #define TAG_BEAT    3
+#define TAG_START   4
 
 /* Control messages that can lie unread before MPI keeps them itself. */
 #define RECEIVES_MAX 16
@@ -24,6 +26,14 @@
 /* Messages handled in one turn, so that timers and signals get theirs. */
 #define MESSAGES_PER_TURN 16
 
+/* --- singleton.c --- */
+
+/* For a rank that is alone in its world: whether a launcher of another MPI library has started several such, which is
+ * wrong use. The first of them says so in one line. */
+bool singleton_refuse(const char *program);
+
+struct runtime;
+
 /* --- doorbell.c: waking a sleeping rank of the same node --- */
 
 struct bell {
@@ -34,19 +44,26 @@ struct bell {
     char pad[48];             /* a cache line each */
 };
 
+/* Memory that the ranks of a node share. */
+struct bells {
+    _Atomic uint32_t mapped; /* ranks that have it */
+    char pad[60];
+    struct bell bell[]; /* [ranks of the node] */
+};
+
 struct doorbell {
-    MPI_Comm node;
-    MPI_Win window;
-    struct bell *bells; /* [ranks of the node], shared */
-    int *node_index;    /* [ranks] index on this node, -1 elsewhere; owned */
-    int own;            /* own index */
+    struct bells *shared; /* mapped; NULL: not yet */
+    struct bell *bells;   /* [ranks of the node], in it */
+    int *node_index;      /* [ranks] index on this node, -1 elsewhere; owned */
+    int own;              /* own index */
     int node_ranks;
     int socket;
     char folder[FOLDER_MAX]; /* of the sockets of the node's ranks */
 };
 
-/* Collective on the node. -1, on each of its ranks, with one line where it failed. */
-int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node, struct error *error);
+/* All ranks of the node call it, and none waits for more than the first of them. -1 with one line where it failed; the
+ * line is empty where another rank says why. */
+int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 
 /* Wakes `rank` if it sleeps and is on this node. No system call while it is awake. */
@@ -86,13 +103,10 @@ struct watch {
     unsigned unaided; /* peers that must be asked for */
     unsigned ended;   /* peers that have ended and were not taken */
     int set;          /* an epoll set: readable when somebody has ended */
-    bool is_blind;    /* a pid is not the same process to all ranks of the node */
     uint64_t ask_ns;
 };
 
-struct runtime;
-
-/* Collective on the node. -1 when memory or files are out. */
+/* -1 when memory or files are out. */
 int watch_peers(struct watch *watch, const struct runtime *runtime);
 void watch_fini(struct watch *watch);
 
@@ -381,7 +395,7 @@ void wait_yield(void);
 struct runtime {
     unsigned rank, ranks;
     enum role role;
-    MPI_Comm world, node;
+    MPI_Comm world, node; /* node: once runtime_node() has made it */
     struct hello *hellos; /* [ranks], owned */
     char *words;          /* the job, owned */
     char **word;          /* [count + 1], owned */
@@ -395,15 +409,41 @@ struct runtime {
     struct pulse pulse;
     struct ulfm ulfm;
     bool cores_are_free;
+    bool is_blind; /* a pid is not the same process to all ranks of the node */
+    bool can_beat; /* each worker could while it computes */
     unsigned cores;
+    unsigned node_cores;   /* that the ranks of this node may run on */
     bool sleeps_precisely; /* the timer's slack is set */
 };
 
 /* start.c: what all ranks do together before they run. */
 int runtime_prepare(struct runtime *runtime, struct error *error);
 
+/* The ranks of this node, as a communicator. The first call is collective. */
+MPI_Comm runtime_node(struct runtime *runtime);
+
+/* Looks whether peers have ended. */
+bool runtime_has_lost_peers(struct runtime *runtime);
+
 /* Whether `rank`, which has ended, did so in order. */
 bool runtime_has_left(const struct runtime *runtime, unsigned rank);
 
 /* Returns when all ranks have called it, asleep; or, as the run is lossy then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);
+
+/* --- meet.c: who is where --- */
+
+/* Collective. -1 where a hello is none, or memory is out. */
+int runtime_meet(struct runtime *runtime, const struct introduction *introduction);
+
+/* --- tree.c: what all ranks tell one another. All wait asleep --- */
+
+/* Collective. `bytes` of each rank, at rank 0 in `all`, in the tree's order. -1 when memory is out. */
+int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all);
+/* Collective. `bytes` of the rank `root`, for all. */
+void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes);
+/* From the first rank of a node to the others of it, which hear it. -1 when memory is out. */
+int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
+void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
+/* Returns when all have called it; false when a peer has ended before. */
+bool tree_wait(struct runtime *runtime);

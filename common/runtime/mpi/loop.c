@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
 #include "common/runtime/mpi/internal.h"
 
@@ -193,9 +194,15 @@ static void make_room(struct driver *driver)
 static void send_message(void *context, unsigned to, const struct message *message)
 {
     struct driver *driver = context;
+    struct message told;
     if (driver->sync_failed) { /* it says what is not so */
         driver->sync_failed = false;
         return;
+    }
+    if (message->type == MESSAGE_THREADS && driver->effects->tell != NULL) {
+        told = *message;
+        driver->effects->tell(driver->effects->context, &told.threads);
+        message = &told;
     }
     inject_delay(driver);
     note_loss(driver, message);
@@ -846,12 +853,13 @@ static bool goes_on(const struct driver *driver)
     return driver->net.send_count > 0 && !late;
 }
 
-/* None of the ranks of this node can run: one says it, and ends them all. */
+/* This rank cannot run: it says why and ends them all, or is ended by the rank of its node that says it. */
 static void give_up_together(struct driver *driver, const struct error *error)
 {
-    if (driver->runtime->doorbell.own == 0)
+    if (error->text[0] != '\0')
         give_up(driver, error->text);
-    MPI_Barrier(driver->runtime->node);
+    for (;;)
+        pause();
 }
 
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,

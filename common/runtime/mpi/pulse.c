@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranks that no kernel of this node watches: a beat once a second, and whoever misses ten in a row is taken for lost.
  *
  * Beats go both ways between those who depend on each other: the supermaster and masters, whoever serves and a worker,
@@ -6,8 +7,9 @@
  * stopped, or starved, blames nobody for it.
  *
  * A rank that computes a long iteration, or waits for a disk, cannot beat: then a thread does. One thread at a time
- * uses MPI (MPI_THREAD_SERIALIZED, which costs MPI nothing): the rank's own holds `turn` but for the time in which it
- * does neither; the other only tries for it. Nothing of all this is there where all peers are watched by the kernel.
+ * uses MPI (MPI_THREAD_SERIALIZED): the rank's own holds `turn` but for the time in which it does neither; the other
+ * only tries for it. Nothing of all this is there where all peers are watched by the kernel, and MPI is asked for less
+ * where that is known before it begins (start.c).
  *
  * Who leaves in order says so with its last beat. Who is taken for lost but beats again is told, and leaves: nobody
  * else ever sends it anything again. */
@@ -31,7 +33,7 @@ enum { BEAT, BEAT_LEAVING, BEAT_OUTCAST };
 
 static bool is_far(const struct runtime *runtime, unsigned rank)
 {
-    return !doorbell_reaches(&runtime->doorbell, rank) || runtime->watch.is_blind;
+    return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
 /* Who is to be watched from the start, as far as the kernel does not. */
@@ -151,16 +153,15 @@ static int start_thread(struct pulse *pulse)
 
 static bool is_needed(const struct runtime *runtime)
 {
-    int level;
-    MPI_Query_thread(&level);
     for (unsigned i = 0; i < runtime->ranks; i++)
         if (is_far(runtime, i))
-            return level >= MPI_THREAD_SERIALIZED;
+            return runtime->can_beat;
     return false;
 }
 
 int pulse_init(struct pulse *pulse, const struct runtime *runtime)
 {
+    int level;
     *pulse = (struct pulse){.world = runtime->world, .ranks = runtime->ranks, .stop = -1};
     if (!is_needed(runtime))
         return 0;
@@ -177,6 +178,9 @@ int pulse_init(struct pulse *pulse, const struct runtime *runtime)
     }
     MPI_Recv_init(&pulse->received, 1, MPI_BYTE, MPI_ANY_SOURCE, TAG_BEAT, pulse->world, &pulse->receive);
     MPI_Start(&pulse->receive);
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_SERIALIZED) /* a supermaster or master that could not know: it never computes for long */
+        return 0;
     pthread_mutex_init(&pulse->turn, NULL);
     pthread_mutex_lock(&pulse->turn);
     pulse->is_on = start_thread(pulse) == 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who this rank is, and who serves whom. */
 #include "common/runtime/mpi/internal.h"
 
@@ -14,6 +15,17 @@ unsigned runtime_ranks(const struct runtime *runtime)
 unsigned runtime_cores(const struct runtime *runtime)
 {
     return runtime->cores;
+}
+
+void runtime_note_sharing(const struct runtime *runtime, struct threads *threads)
+{
+    const struct topology *topology = &runtime->topology;
+    unsigned own = topology->worker_node[topology_worker(topology, runtime->rank)], workers = 0;
+    for (unsigned w = 0; w < topology->workers; w++)
+        workers += topology->worker_node[w] == own;
+    bool shared = (uint64_t)workers * threads->count > runtime->node_cores;
+    threads->cores = shared ? runtime->node_cores : 0;
+    threads->workers = shared ? workers : 0;
 }
 
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)

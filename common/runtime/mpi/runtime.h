@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A machine over MPI and libevent: start-up, messages, waiting, signals. One of these drives any of the three daemons.
  *
  * MPI is polled; libevent brings signals, timers and the doorbell. A rank that has nothing to do first polls for a
@@ -46,6 +47,8 @@ struct effects {
     int (*sync)(void *context, struct error *error);
     /* all ranks are there, and from now on the loss of one is noticed; may be NULL */
     void (*begun)(void *context);
+    /* A worker tells what its threads have done: completes the message. May be NULL. */
+    void (*tell)(void *context, struct threads *threads);
     /* The others are about to be told that a rank was lost, or that they are to leave without waiting for one another:
      * what there is to say is to be said now, as a launcher may end this rank with the first of them. May be NULL. */
     void (*parting)(void *context);
@@ -63,6 +66,7 @@ struct introduction {
     int status;          /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP */
     const char *text;    /* what to print on behalf of all if it is the lowest rank with that status; may be NULL */
     bool dca;
+    bool has_threads; /* some of its own may compute; none of them uses MPI */
 };
 
 struct runtime;
@@ -93,6 +97,10 @@ unsigned runtime_supermaster(const struct runtime *runtime);
 
 /* Cores that the ranks of all nodes may run on together; 0 before runtime_drive(). */
 unsigned runtime_cores(const struct runtime *runtime);
+
+/* Sets the cores and workers of this node where the workers have more threads than there are cores, all as many as
+ * `threads` counts; else 0 and 0. After runtime_prepare(), which runtime_drive() does. */
+void runtime_note_sharing(const struct runtime *runtime, struct threads *threads);
 
 /* Nanoseconds of the clock that events carry. */
 uint64_t runtime_now(void);

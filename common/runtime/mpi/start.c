@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: MIT */
 /* Start and end of a run: MPI, the exchange of hellos, the check of the line-up, the job. Whatever is wrong is said by
  * one rank, and all leave with the same status. */
 #include "common/runtime/mpi/internal.h"
 
 #include "common/clock/clock.h"
+#include "common/runtime/mpi/place.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,59 +82,6 @@ bool runtime_is_launched(void)
     return false;
 }
 
-/* The lowest world rank on this node names it. */
-static uint32_t node_of(const struct runtime *runtime)
-{
-    unsigned lowest = runtime->rank, result = 0;
-    MPI_Allreduce(&lowest, &result, 1, MPI_UNSIGNED, MPI_MIN, runtime->node);
-    return result;
-}
-
-/* Counts the cores of this node by the union of what its ranks may run on, and those of all nodes. */
-static void count_cores(struct runtime *runtime)
-{
-    cpu_set_t own, all;
-    int ranks, first;
-    CPU_ZERO(&own);
-    sched_getaffinity(0, sizeof own, &own);
-    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, runtime->node);
-    MPI_Comm_size(runtime->node, &ranks);
-    MPI_Comm_rank(runtime->node, &first);
-    runtime->cores_are_free = ranks <= CPU_COUNT(&all);
-    unsigned counted = first == 0 ? (unsigned)CPU_COUNT(&all) : 0;
-    MPI_Allreduce(&counted, &runtime->cores, 1, MPI_UNSIGNED, MPI_SUM, runtime->world);
-}
-
-static int exchange_hellos(struct runtime *runtime, const struct introduction *introduction)
-{
-    unsigned char own[HELLO_BYTES], *all = malloc((size_t)runtime->ranks * HELLO_BYTES);
-    unsigned major = 0, minor = 0, patch = 0;
-    sscanf(introduction->version, "%u.%u.%u", &major, &minor, &patch);
-    const struct hello hello = {
-        .protocol = PROTOCOL_VERSION,
-        .major = (uint16_t)major,
-        .minor = (uint16_t)minor,
-        .patch = (uint16_t)patch,
-        .role = introduction->role,
-        .status = (uint8_t)introduction->status,
-        .dca = introduction->dca,
-        .node = node_of(runtime),
-        .pid = (uint32_t)getpid(),
-    };
-    runtime->hellos = calloc(runtime->ranks, sizeof *runtime->hellos);
-    if (all == NULL || runtime->hellos == NULL)
-        return -1;
-    hello_encode(&hello, own);
-    MPI_Allgather(own, HELLO_BYTES, MPI_BYTE, all, HELLO_BYTES, MPI_BYTE, runtime->world);
-    int result = 0;
-    for (unsigned i = 0; i < runtime->ranks; i++)
-        if (hello_decode(&runtime->hellos[i], all + (size_t)i * HELLO_BYTES, HELLO_BYTES) != DECODE_OK ||
-            runtime->hellos[i].node >= runtime->ranks)
-            result = -1;
-    free(all);
-    return result;
-}
-
 static void say(FILE *stream, const char *text)
 {
     fputs(text, stream);
@@ -156,6 +104,17 @@ static void say_why(const struct runtime *runtime, const struct introduction *in
         say(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
 
+/* The least level of threads that suffices. pulse.c has a thread that uses MPI, in turn with the rank's own, where
+ * ranks are on several nodes, or out of one another's sight. Else only the rank's own thread uses MPI; but MPI wants to
+ * hear of others that compute (FUNNELED). Open MPI 4 locks a mutex at each message from FUNNELED on, Open MPI 5 and
+ * MPICH only with MULTIPLE. */
+static int least_level(const struct introduction *introduction)
+{
+    if (!place_holds_all())
+        return MPI_THREAD_SERIALIZED;
+    return introduction->has_threads ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+}
+
 struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status)
 {
     struct runtime *runtime = calloc(1, sizeof *runtime);
@@ -165,15 +124,21 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     signal(SIGXFSZ, SIG_IGN);
     wait_catch_early();
     int level; /* pulse.c looks what it is */
-    MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level);
+    MPI_Init_thread(argc, argv, least_level(introduction), &level);
     if (runtime == NULL)
         MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     *runtime = (struct runtime){.rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
+    if (ranks == 1 && singleton_refuse(role_name(introduction->role))) {
+        *status = EXIT_STATUS_USAGE;
+        MPI_Finalize();
+        free(runtime);
+        return NULL;
+    }
     runtime->world = MPI_COMM_WORLD; /* nobody else talks here: a duplicate would take rounds over all ranks */
-    MPI_Comm_split_type(runtime->world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &runtime->node);
-    if (exchange_hellos(runtime, introduction) < 0) {
+    runtime->node = MPI_COMM_NULL;
+    if (runtime_meet(runtime, introduction) < 0) {
         fprintf(stderr, "hdss: rank %d: the ranks of this launch are not all of HDSS, or memory is out\n", rank);
         MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
     }
@@ -217,27 +182,38 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
     return 0;
 }
 
+/* The words follow in a message of their own where they do not fit. */
+struct job_head {
+    uint32_t status, bytes;
+    char words[2040];
+};
+
 char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count)
 {
     bool giver = runtime->role == ROLE_SUPERMASTER;
-    unsigned supermaster = 0, head[2] = {0, 0};
+    struct job_head head = {0};
+    unsigned supermaster = 0;
     while (runtime->hellos[supermaster].role != ROLE_SUPERMASTER)
         supermaster++;
     if (giver) {
-        head[0] = (unsigned)*status;
-        if (pack_words(runtime, argc, argv, &head[1]) < 0)
+        head.status = (uint32_t)*status;
+        if (pack_words(runtime, argc, argv, &head.bytes) < 0)
             MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+        memcpy(head.words, runtime->words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
     }
-    MPI_Bcast(head, 2, MPI_UNSIGNED, (int)supermaster, runtime->world);
-    *status = (int)head[0];
+    tree_share(runtime, supermaster, &head, sizeof head);
+    *status = (int)head.status;
     if (*status != EXIT_STATUS_DONE)
         return NULL;
     if (!giver)
-        runtime->words = malloc((size_t)head[1] + 1);
+        runtime->words = malloc((size_t)head.bytes + 1);
     if (runtime->words == NULL)
         MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
-    MPI_Bcast(runtime->words, (int)head[1], MPI_CHAR, (int)supermaster, runtime->world);
-    if (list_words(runtime, head[1], count) < 0)
+    if (!giver)
+        memcpy(runtime->words, head.words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
+    if (head.bytes > sizeof head.words)
+        tree_share(runtime, supermaster, runtime->words, head.bytes);
+    if (list_words(runtime, head.bytes, count) < 0)
         MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
     return runtime->word;
 }
@@ -252,12 +228,16 @@ const struct topology *runtime_group(struct runtime *runtime, bool by_node)
 
 int runtime_prepare(struct runtime *runtime, struct error *error)
 {
-    count_cores(runtime);
     runtime->prepared = true;
-    return doorbell_init(&runtime->doorbell, runtime->world, runtime->node, error);
+    return doorbell_init(&runtime->doorbell, runtime, error);
 }
 
-#define NAP_MAX_NS 5000000
+MPI_Comm runtime_node(struct runtime *runtime)
+{
+    if (runtime->node == MPI_COMM_NULL)
+        MPI_Comm_split(runtime->world, (int)runtime->hellos[runtime->rank].node, (int)runtime->rank, &runtime->node);
+    return runtime->node;
+}
 
 bool runtime_has_left(const struct runtime *runtime, unsigned rank)
 {
@@ -266,7 +246,7 @@ bool runtime_has_left(const struct runtime *runtime, unsigned rank)
     return runtime->pulse.peers != NULL && runtime->pulse.peers[rank].has_left;
 }
 
-static bool has_lost_peers(struct runtime *runtime)
+bool runtime_has_lost_peers(struct runtime *runtime)
 {
     if (runtime->watch.peers == NULL)
         return false;
@@ -281,17 +261,8 @@ static bool has_lost_peers(struct runtime *runtime)
  * before all are through, unless somebody was lost. */
 void runtime_wait_for_all(struct runtime *runtime)
 {
-    struct timespec nap = {.tv_nsec = 20000};
-    MPI_Request request;
-    int done = 0;
-    MPI_Ibarrier(runtime->world, &request);
-    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
-        runtime->lossy = has_lost_peers(runtime);
-        if (runtime->lossy)
-            return;
-        nanosleep(&nap, NULL);
-        nap.tv_nsec = nap.tv_nsec < NAP_MAX_NS ? 2 * nap.tv_nsec : NAP_MAX_NS;
-    }
+    if (!tree_wait(runtime))
+        runtime->lossy = true;
 }
 
 void runtime_wait(struct runtime *runtime)
@@ -375,7 +346,8 @@ void runtime_leave(struct runtime *runtime, int status)
         doorbell_fini(&runtime->doorbell);
     if (runtime->grouped)
         topology_fini(&runtime->topology);
-    MPI_Comm_free(&runtime->node);
+    if (runtime->node != MPI_COMM_NULL)
+        MPI_Comm_free(&runtime->node);
     finalize(status);
     free(runtime->hellos);
     free(runtime->words);

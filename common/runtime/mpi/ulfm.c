@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What an MPI library with ULFM (Open MPI 5, mpi-ext.h) tells of ranks that have failed; without it there is nothing
  * here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Waiting without burning the core of a busy rank.
  *
  * First a rank polls on for a moment: SPIN_NS where every rank of the node can have a core, less and with sched_yield()

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Watching the processes of peers on this node: the kernel says when one ends, nobody waits for what does not come.
  *
  * Each peer that this rank depends on has a pidfd in one epoll set, which is a single event of the rank's base: a
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,16 +69,6 @@ static void add(struct watch *watch, unsigned rank, uint32_t pid)
     watch->count++;
 }
 
-/* Whether the ranks of the node mean the same process by a pid. Collective on the node. */
-static bool pids_are_shared(const struct runtime *runtime)
-{
-    struct stat space = {0};
-    stat("/proc/self/ns/pid", &space);
-    uint64_t own[2] = {space.st_ino, ~(uint64_t)space.st_ino}, most[2];
-    MPI_Allreduce(own, most, 2, MPI_UINT64_T, MPI_MAX, runtime->node);
-    return most[0] == own[0] && most[1] == own[1];
-}
-
 /* The supermaster may have to serve any worker one day. */
 static bool concerns(const struct runtime *runtime, unsigned rank)
 {
@@ -103,11 +93,9 @@ int watch_peers(struct watch *watch, const struct runtime *runtime)
 {
     *watch = (struct watch){.set = epoll_create1(EPOLL_CLOEXEC)};
     watch->peers = calloc(runtime->ranks, sizeof *watch->peers);
-    bool shared = pids_are_shared(runtime);
-    watch->is_blind = !shared;
     if (watch->peers == NULL || watch->set < 0)
         return -1;
-    for (unsigned i = 0; shared && i < runtime->ranks; i++)
+    for (unsigned i = 0; !runtime->is_blind && i < runtime->ranks; i++)
         if (concerns(runtime, i))
             add(watch, i, runtime->hellos[i].pid);
     for (unsigned i = 0; i < watch->count; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Joining a run that another rank leads: see follow.h. */
 #include "common/runtime/programs/follow.h"
 
@@ -12,7 +13,7 @@ int follow(const struct follower *follower, struct front *front, int argc, char 
         .version = front->version,
         .status = front->status,
         .text = front->text,
-        .dca = follower->dca,
+        .has_threads = follower->has_threads,
     };
     int status;
     if (front_ends_here(front, &status))

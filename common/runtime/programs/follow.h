@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What master and worker have in common: they join, are given the job, run it, and leave. */
 #pragma once
 
@@ -6,7 +7,7 @@
 
 struct follower {
     enum role role;
-    bool dca;
+    bool has_threads; /* see struct introduction */
     /* Runs the job; the words are its command line. Returns the exit status. */
     int (*run)(void *context, struct runtime *runtime, unsigned words, char *const *word);
     void *context;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* master: drives the master's machine and writes the results that it collects. */
 #include "common/config/rank_options.h"
 #include "common/results/results.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The three programs: each daemon's machine, its runtime and its effects wired together. main() calls these and nothing
  * else, so that tests can link all of it. They return the exit status. */
 #pragma once

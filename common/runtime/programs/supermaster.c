@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* supermaster: reads the job, shares it, drives the supermaster's machine, and says how it went. */
 #include "common/runtime/programs/programs.h"
 
@@ -83,9 +84,7 @@ static int prepare(struct program *program)
     program->topology = runtime_group(program->runtime, program->lead.plan.job.group_by == JOB_GROUP_BY_NODE);
     if (program->topology == NULL)
         return error_set(&program->lead.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
-    if (lead_look_back(&program->lead, true) < 0)
-        return -1;
-    return init_machine(program) < 0 || lead_check_kernel(&program->lead) < 0 ? -1 : open_files(program);
+    return lead_check(&program->lead, true) < 0 || init_machine(program) < 0 ? -1 : open_files(program);
 }
 
 /* --- while it runs --- */
@@ -299,7 +298,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         free(program.costs_ranks);
         lead_clear_away(lead);
     }
-    status_tell_end(role_name(ROLE_SUPERMASTER), status, lossy);
+    status_tell_end(STATUS_LEAD, status, lossy);
     front_fini(&front);
     if (lossy)
         runtime_leave(program.runtime, status); /* ends the process */

@@ -1,4 +1,6 @@
+/* SPDX-License-Identifier: MIT */
 /* worker: drives the worker's machine and runs the kernel. */
+#include "common/clock/clock.h"
 #include "common/config/flat_options.h"
 #include "common/flat/program.h"
 #include "common/machine/probe.h"
@@ -31,6 +33,9 @@ struct program {
     struct team team;         /* of several */
     struct pipeline pipeline; /* where iterations depend on those before them */
     struct load_meter meter;
+    struct effects effects;
+    struct threads alone;              /* told at the end where there is one thread */
+    uint64_t processor_ns;             /* processor time before its first chunk; 0 before that */
     struct timings timings;            /* with --record-costs */
     uint64_t timed_first, timed_count; /* the chunk that runs */
 };
@@ -75,6 +80,28 @@ static void write_costs(struct program *program)
         timings_write_part(&program->timings, path, runtime_rank(program->runtime), &program->error) < 0)
         fprintf(stderr, "worker: rank %u: --record-costs: %s\n", runtime_rank(program->runtime), program->error.text);
     timings_fini(&program->timings);
+}
+
+/* --- sharing cores --- */
+
+static struct threads *own_figures(struct program *program)
+{
+    return program->threads > 1 ? &program->team.figures : &program->alone;
+}
+
+/* Iterations that wait, and the waiting of a worker that is slowed down, leave the cores to others. */
+static void note_sharing(void *context)
+{
+    struct program *program = context;
+    if (program->failure == NULL && plan_computes(&program->plan) && program->options.slowdown <= 1)
+        runtime_note_sharing(program->runtime, own_figures(program));
+}
+
+static void tell_processor_time(void *context, struct threads *threads)
+{
+    struct program *program = context;
+    if (threads->cores > 0 && program->processor_ns > 0)
+        threads->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - program->processor_ns;
 }
 
 /* --- */
@@ -224,6 +251,12 @@ static void choose_threads(struct program *program)
         error_set(&program->error, "--threads: this build of HDSS has no OpenMP; accepted: 1");
         program->failure = program->error.text;
     }
+    if (program->threads > 1 && program->options.no_threads && program->failure == NULL) {
+        error_set(&program->error,
+                  "--no-threads: the job has --threads %u; accepted: --threads 1, or workers without --no-threads",
+                  program->threads);
+        program->failure = program->error.text;
+    }
 }
 
 static void open_team(struct program *program, const struct exec_config *exec)
@@ -299,12 +332,14 @@ static void init_machine(struct program *program)
         .in_steps = program->plan.loop.steps > 1,
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
+        .alone = &program->alone,
         .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,
         .boundaries = plan_is_dependent(&program->plan) ? &program->boundaries : NULL,
         .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
         .end = program->plan.first + program->plan.count,
         .topology = program->topology,
     };
+    program->alone = (struct threads){.worker = config.rank, .count = 1, .max_over_mean = 1};
     worker_init(&program->worker, &config);
 }
 
@@ -342,20 +377,38 @@ static const struct effects with_dependencies = {
     .restart = restart_pipeline,
 };
 
-static int drive(void *context)
+static struct effects effects_of(struct program *program)
 {
-    struct program *program = context;
-    const struct machine machine = worker_machine(&program->worker);
     struct effects effects = plan_is_dependent(&program->plan) ? with_dependencies
                              : program->threads > 1            ? several_threads
                                                                : one_thread;
     effects.context = program;
+    effects.begun = note_sharing;
+    effects.tell = tell_processor_time;
     if (program->plan.job.costs[0] != '\0') {
         effects.run = begin_timed_chunk;
         effects.advance = advance_timed;
     }
     effects.meter = is_weighed(program) ? &program->meter : NULL;
-    return runtime_drive(program->runtime, &machine, &effects, program->failure);
+    return effects;
+}
+
+/* Processor time counts from the first chunk on. */
+static void begin_first_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    struct program *program = context;
+    program->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    program->effects.run = effects_of(program).run;
+    program->effects.run(context, first, count, mark, careful);
+}
+
+static int drive(void *context)
+{
+    struct program *program = context;
+    const struct machine machine = worker_machine(&program->worker);
+    program->effects = effects_of(program);
+    program->effects.run = begin_first_chunk;
+    return runtime_drive(program->runtime, &machine, &program->effects, program->failure);
 }
 
 static int run_kernel(struct program *program)
@@ -409,6 +462,7 @@ int worker_program(int argc, char **argv, const char *version)
     front_take(&front, read_command_line(&program, argc, argv), &program.error, worker_help_text);
     const struct follower follower = {
         .role = ROLE_WORKER,
+        .has_threads = !program.options.no_threads, /* of --threads or of a plugin: the job is not known yet */
         .run = run,
         .context = &program,
     };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See backend.h. */
 #include "common/runtime/simgrid/backend.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The backend simgrid of `hdss simulate`. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hosts of a SimGrid platform file. SimGrid ends the process where it cannot read one, and knows one platform in
  * its life: so another process reads it, and says what it has found or why it has not. */
 #include "common/runtime/simgrid/simgrid.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where SMPI starts each rank: loads the module of its daemon and runs it. Its one argument is the address of the run,
  * as all ranks are in the process that has made it. */
 #include "common/runtime/simgrid/run.h"

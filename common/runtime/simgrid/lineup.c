@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See lineup.h. */
 #include "common/runtime/simgrid/lineup.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the ranks of a simulated run are given. */
 #pragma once
 

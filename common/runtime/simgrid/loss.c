@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranks that fail, and those who learn of it.
  *
  * Nobody is killed: SMPI ends the run where a message goes to an actor that is not there. A rank that fails stops to

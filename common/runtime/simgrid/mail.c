@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a simulated rank waits for messages, and in what order it takes them.
  *
  * It waits in MPI_Waitany, for a message or an alarm: polling would cost simulated time that no real rank spends, or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a module has: there is one for each daemon, and the launcher loads that of its rank. */
 #pragma once
 

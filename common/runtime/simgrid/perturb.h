@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is to happen to the ranks of a simulated run, and when, as the configuration's faults say. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See pipeline.h. Nothing is computed: boundary data have the right lengths, and all ranks send and receive the same
  * bytes, that nobody looks at. */
 #include "common/runtime/simgrid/pipeline.h"

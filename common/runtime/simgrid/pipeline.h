@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The computing of a simulated worker in a loop with dependencies: a chunk goes on step by step, and each step begins
  * when the boundary data that it needs are there, as in common/runtime/virtual/dependent.c. */
 #pragma once

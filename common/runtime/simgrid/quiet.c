@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the runtime of real ranks does beside exchanging messages, and simulated ones need not do: they ring no
  * doorbells, as who waits does so in MPI, and nobody has to find out who has died: see loss.c. */
 #include "common/runtime/simgrid/rank.h"
@@ -5,10 +6,10 @@
 /* All ranks share this one, to which nobody writes. */
 static struct bell bell;
 
-int doorbell_init(struct doorbell *doorbell, MPI_Comm world, MPI_Comm node, struct error *error)
+int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
 {
-    (void)world, (void)error;
-    *doorbell = (struct doorbell){.node = node, .window = MPI_WIN_NULL, .bells = &bell, .socket = -1};
+    (void)runtime, (void)error;
+    *doorbell = (struct doorbell){.bells = &bell, .socket = -1};
     return 0;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Start, end and clock of a simulated rank: see rank.h. */
 #include "common/runtime/simgrid/module.h"
 #include "common/runtime/simgrid/rank.h"
@@ -95,9 +96,8 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
 
 int runtime_prepare(struct runtime *runtime, struct error *error)
 {
-    (void)error;
     runtime->prepared = true;
-    return doorbell_init(&runtime->doorbell, runtime->world, runtime->node, error);
+    return doorbell_init(&runtime->doorbell, runtime, error);
 }
 
 bool runtime_has_left(const struct runtime *runtime, unsigned rank)
@@ -152,7 +152,6 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .ranks = run->topology->ranks,
         .role = run->hellos[rank].role,
         .world = MPI_COMM_WORLD,
-        .node = MPI_COMM_SELF,
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A rank of a simulated run: the runtime of real ranks (common/runtime/mpi: loop.c and net.c) drives its machine over
  * simulated MPI. What differs is here: the clock is SimGrid's, a rank that has nothing to do waits in MPI, and what the
  * daemons do beside computing takes the time that the platform says. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One run on SimGrid's simulated MPI (SMPI): what its ranks are given, and what comes of it.
  *
  * All ranks are in one process, with no globals of their own: this is shared, and not written to by any of them but

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The run of a job on simulated MPI: see simgrid.h. Writes what SimGrid reads into a folder of its own, and starts
  * the launcher once for each rank. */
 #include "common/runtime/simgrid/simgrid.h"

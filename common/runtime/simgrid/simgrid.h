@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job on SimGrid's simulated MPI: the same machines, driven by the runtime of real ranks, over a network with
  * contention. The same configuration as for the virtual cluster, and the same result: each is the other's check.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The module of the supermaster. */
 #include "common/runtime/simgrid/module.h"
 #include "common/runtime/simgrid/rank.h"

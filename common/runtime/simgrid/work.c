@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See work.h. A chunk goes on from the moment at which it was begun: what the worker does beside it in that time, it
  * does while it computes, as in common/runtime/virtual. */
 #include "common/runtime/simgrid/work.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The computing of a simulated worker: chunks, marks and the probe take the time that the costs of their iterations
  * say, on the simulated core. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The module of the workers. */
 #include "common/runtime/simgrid/module.h"
 #include "common/runtime/simgrid/pipeline.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A platform as SimGrid reads it. Nodes of one group are a SimGrid cluster: each has a link up and one down, with half
  * of the network's latency; messages between ranks of a node go over its loopback. Groups of a site are joined by what
  * costs nothing, sites by a link with what is left of their latency, whose bandwidth all messages share. */

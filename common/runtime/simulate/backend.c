@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See backend.h. */
 #include "common/runtime/simulate/backend.h"
 

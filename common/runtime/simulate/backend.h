@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the backends of `hdss simulate` have in common: what they are given, and what they say of the outcome. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A simulated run of workers alone (DCA): see flat_run.h. Here is the run, what a worker does with the answers of the
  * counters, and the report. */
 #include "common/runtime/simulate/flat_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is to come in a simulated run of workers alone, the earliest first: a heap. */
 #include "common/runtime/simulate/flat_run.h"
 

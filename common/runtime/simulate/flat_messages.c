@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --dca two-sided, simulated: rank 0 keeps the counters and answers the others' requests, between two iterations where
  * it computes: after as many as take BREAK_NS, or as --break-after says, and after each chunk. What it answers delays
  * what it computes. Without a chunk it answers at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --dca node, simulated: the workers of a node draw from a queue in its memory, one after the other, each in QUEUE_NS;
  * whichever finds it empty fetches the node's next big chunk from the counters in rank 0's window, and the others look
  * again when it is there. A delayed assignment passes under a lock of the node. */

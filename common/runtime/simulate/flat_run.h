@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inside a simulated run of workers alone (DCA): what its parts share. flat.c has the run, what a worker does with the
  * answers of the counters, and the report; the others are the ways of reaching the counters: flat_window.c one-sided,
  * flat_messages.c by requests to rank 0, flat_nodes.c by the queues of the nodes. The arithmetic of a draw and the

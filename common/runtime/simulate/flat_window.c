@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --dca rma, simulated: the counters are in a window of rank 0. An access takes a message's way there and back, but on
  * the node of rank 0, where it is an atomic operation in memory; the window does one after the other, each in
  * ATOMIC_NS; no core is busy with it.

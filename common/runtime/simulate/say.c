@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary and the report of a simulated run: see say.h. */
 #include "common/runtime/simulate/say.h"
 

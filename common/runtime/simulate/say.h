@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a simulated run says at its end, the same for every backend. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line of a simulated run, and what it asks for: see simulation.h. */
 #include "common/runtime/simulate/simulation.h"
 

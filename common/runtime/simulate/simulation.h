@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `hdss simulate` is asked for, read and made ready, for either backend: a job, a line-up, a platform with the
  * ranks on it, the costs of the iterations, and what happens to the nodes. */
 #pragma once

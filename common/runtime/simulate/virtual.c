@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A simulated run in virtual time: the ranks of common/runtime/virtual on the nodes of a platform. */
 #include "common/runtime/simulate/backend.h"
 

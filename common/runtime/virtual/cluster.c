@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The virtual cluster: see cluster.h. Here events go into the machines and their actions are applied. */
 #include "common/runtime/virtual/inside.h"
 #include "common/runtime/virtual/trace.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The whole cluster in one process under virtual time: the same machines, exchanging the same encoded messages, with a
  * modelled network and modelled work. Deterministic: the same configuration gives the same trace, byte for byte.
  *

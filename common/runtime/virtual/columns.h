@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The synchronization dimension of a simulated loop with dependencies: its columns, in which a chunk goes on step by
  * step, and the boundary data of them. Common to all ways to simulate such loops. */
 #pragma once

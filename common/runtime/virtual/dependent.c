@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chunks of a loop with dependencies: their values, their steps, and the boundary data that they wait for.
  *
  * A column is one place of the synchronization dimension. Its values go down from row to row; over a seam go the latest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lost, stopped, slow and stalled ranks: who is told what when, and which of the last messages arrive.
  *
  * MPI loses nothing between two that live, doubles nothing, and keeps the order within a pair of ranks. What a loss

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A heap in which each has four below it: see heap.h. It is no deeper than half a binary one, and the four lie beside
  * one another. */
 #include "common/runtime/virtual/heap.h"

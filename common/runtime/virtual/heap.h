@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The future: what will happen, by time and, at the same time, in the order in which it was scheduled. */
 #pragma once
 

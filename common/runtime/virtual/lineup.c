@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The line-up of a virtual cluster: the ranks, their machines and what each is told at its start. */
 #include "common/runtime/virtual/inside.h"
 

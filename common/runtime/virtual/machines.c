@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See machines.h. */
 #include "common/runtime/virtual/machines.h"
 

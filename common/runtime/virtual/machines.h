@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the machines of a simulated line-up are told at their start. Every way to simulate them tells them the same:
  * virtual time (lineup.c), and SimGrid's MPI (common/runtime/simgrid). */
 #pragma once

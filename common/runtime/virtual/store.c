@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The disk of a virtual run: the output with the times each record was written, the journal, and whether what is
  * recorded was stored before. */
 #include "common/runtime/virtual/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Trace text: see trace.h. */
 #include "common/runtime/virtual/trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One line of text for each event, state change and action: what a virtual run looked like. */
 #pragma once
 

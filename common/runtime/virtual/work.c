@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Modelled work: iteration i takes cost(i) / speed of its worker, and what is left of it when the worker becomes slower
  * takes `slow_factor` times as long. Of a core for which others compete it gets its share. */
 #include "common/runtime/virtual/inside.h"

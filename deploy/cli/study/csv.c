@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of texts: see csv.h. */
 #include "deploy/cli/study/csv.h"
 #include "common/util/grow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table of texts that is kept in a CSV file (RFC 4180): the first line names the columns, and rows may bring new
  * ones.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scripts for gnuplot: see figure.h. Lines run along an axis of numbers; along one of names there are bars, a group for
  * each name. Both show the median, and the range from the least to the greatest run. */
 #include "deploy/cli/study/figure.h"

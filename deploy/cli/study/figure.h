@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pictures of a study: lines or bars of a measure along an axis, and heat maps of two axes. What has other values
  * on the remaining axes gets a picture of its own: a panel. */
 #pragma once

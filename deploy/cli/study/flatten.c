@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From JSON to columns: see flatten.h. */
 #include "deploy/cli/study/flatten.h"
 #include "deploy/cli/study/workers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A report's scalars as columns of a table. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Half of mfsc's chunk: see least.h. */
 #include "deploy/cli/study/least.h"
 #include "common/config/job.h"

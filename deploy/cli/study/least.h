@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Least chunks that follow from the loop: half of what mfsc cuts, as in studies of two levels of scheduling. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the system says of itself: see machine.h. */
 #include "deploy/cli/study/machine.h"
 #include "deploy/cli/cores.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cells, order and command lines: see matrix.h. */
 #include "deploy/cli/study/matrix.h"
 #include "common/util/number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The runs of a study: its cells, their order, and the command line of each. Nothing here starts anything. */
 #pragma once
 

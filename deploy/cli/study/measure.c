@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of the measures: see measure.h. */
 #include "deploy/cli/study/measure.h"
 
@@ -8,13 +9,16 @@ const struct measure_row measures[MEASURES] = {
     [MEASURE_ELAPSED] = {"time", "loop time", "s", "elapsed_s", NULL, "from the first assignment to the last commit",
                          1},
     [MEASURE_OVERHEAD] = {"overhead", "non-overlapped overhead", "s", "overhead_s", NULL,
-                          "the mean over the workers of the loop time without their own computing", 1},
+                          "the mean over the workers, or the cores that they share, of the loop time without computing",
+                          1},
     [MEASURE_SPEEDUP] = {"speedup", "speedup", "", NULL, NULL,
                          "the least median loop time of the same kernel with the fewest workers and threads of the "
                          "study, times the number of these, over the loop time",
                          1},
     [MEASURE_EFFICIENCY] = {"efficiency", "efficiency", "", "efficiency", NULL,
-                            "the part of the workers' time that is spent inside the kernel", 1},
+                            "the part of the workers' time, or of the cores that they share, that is spent inside the "
+                            "kernel",
+                            1},
     [MEASURE_COMPUTE] = {"compute", "computing time of all workers", "s", "compute_s", NULL,
                          "inside the kernel, of all workers together; each worker's own stands in the table of them",
                          0},

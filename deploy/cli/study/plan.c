@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The study file: see plan.h. One function takes the values of each key; a table names them. */
 #include "deploy/cli/study/plan.h"
 #include "common/config/job.h"
@@ -693,17 +694,25 @@ void study_fini(struct study *study)
     words_fini(&study->options);
 }
 
-/* Whether the kernel can be run with the options. */
-static int check_line(const struct study *study, const struct words *options, unsigned kernel, struct error *why)
+typedef int line_check(int argc, char **argv, struct error *error);
+
+static int check_line_by(line_check *check, const struct study *study, const struct words *options, unsigned kernel,
+                         struct error *why)
 {
     struct words line = {0};
     words_add(&line, "run");
     words_add_all(&line, options);
     words_add_split(&line, study->values[AXIS_KERNEL].items[kernel]);
     int result =
-        line.failed ? error_set(why, "out of memory for a command line") : run_check((int)line.count, line.items, why);
+        line.failed ? error_set(why, "out of memory for a command line") : check((int)line.count, line.items, why);
     words_fini(&line);
     return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
+}
+
+/* Whether the kernel can be run with the options. */
+static int check_line(const struct study *study, const struct words *options, unsigned kernel, struct error *why)
+{
+    return check_line_by(run_check, study, options, kernel, why);
 }
 
 /* Which of them the threads can share a chunk by is known only where they stand beside their number. */
@@ -805,6 +814,8 @@ int study_check(const struct study *study, const char *name, struct error *error
             return locate(name, study->kernel_line[i], &why, error);
         if (check_line(study, &study->options, i, &why) < 0)
             return locate(name, study->options_line, &why, error);
+        if (check_line_by(run_check_inputs, study, &study->options, i, &why) < 0)
+            return locate(name, study->kernel_line[i], &why, error);
     }
     if (study->line[AXIS_THREAD_TECHNIQUE] != 0 && check_thread_techniques(study, &why) < 0)
         return locate(name, study->line[AXIS_THREAD_TECHNIQUE], &why, error);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a study file asks for: the axes of the matrix, and what is made of its runs.
  *
  * The file has lines "key = value value ..." and comments from a # to the end of the line. The values of an axis are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The page that joins tables and pictures: see report.h. */
 #include "deploy/cli/study/report.h"
 #include "deploy/cli/study/workers.h"

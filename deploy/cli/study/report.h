@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report of a study: a page of Markdown. */
 #pragma once
 

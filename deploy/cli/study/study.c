@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss study: the runs of a matrix, one after the other by the ways of `hdss run`, and what becomes of them: a row of
  * the table each, the report and the pictures.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Medians of what was measured: see summary.h. */
 #include "deploy/cli/study/summary.h"
 #include "common/util/number.h"

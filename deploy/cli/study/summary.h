@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures of each cell over its repetitions: how many runs, and of each measure the median, least and greatest. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Computing times of single workers: see workers.h. */
 #include "deploy/cli/study/workers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of how long each worker has computed: the median over the runs of each cell, and how even that is. */
 #pragma once
 

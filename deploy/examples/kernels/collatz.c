@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel in C, with a record for each iteration: how many steps the Collatz sequence takes from n to 1.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) collatz.c -o collatz.so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A kernel in C++, with variable output: a line of text for each iteration, the prime factors of a number. The numbers
 // that are prime are also told on a second stream, and one that the user forbids counts as failed.
 //

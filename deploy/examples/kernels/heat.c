@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel in C with time steps: heat that spreads along a rod, whose ends are kept at 0. Each step is a loop over the
  * cells, and needs what the step before has yielded, whoever computed it.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A kernel in Python: the logistic map as in orbit.f90.
 
     hdss run python:logistic.run columns=2000 --output logistic.npy

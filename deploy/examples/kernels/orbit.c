@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Declares the kernel whose loop body is orbit.f90: parameters, the loop, and the call. The result is an array of as
  * many rows as values are kept and as many columns as there are iterations, each a column. */
 #include <hdss/kernel.h>

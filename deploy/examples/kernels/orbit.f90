@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: MIT
 ! The loop body of a kernel in Fortran: orbit.c declares it to HDSS.
 !
 ! An iteration is a value r of the logistic map x -> r x (1 - x); it yields the values that x comes to after a while.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel in C with dependencies: a string that swings between two fixed ends. An iteration is a moment, which follows
  * from the two before it, and from the neighbours of each point in the one before; so iterations cannot be computed in
  * any order, but many workers can be under way along the string at a time, each some points behind the worker with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pi, by a loop that the ranks of MPI_COMM_WORLD share:
  *     mpicc pi.c $(pkg-config --cflags --libs hdss) -o pi && mpirun pi */
 #include <hdss/hdss.h>

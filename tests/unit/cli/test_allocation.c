@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What `hdss run` makes of the variables of batch systems: nodes, their cores, and the time that is left. */
 #include "deploy/cli/allocation.h"
 #include "deploy/cli/duration.h"

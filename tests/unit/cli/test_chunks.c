@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of `hdss chunks` that start nothing: a series, the points of a drawn line, the numbers on an axis, and
  * strings for gnuplot. */
 #include "deploy/cli/axis.h"

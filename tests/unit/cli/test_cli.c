@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of `hdss run` that start nothing: hosts, shell words, and the filter for mpirun's boilerplate. */
 #include "deploy/cli/banner.h"
 #include "deploy/cli/hosts.h"
@@ -38,11 +39,17 @@ static const struct {
     {"-" ABORTED, "-"},
     {"mpirun: Forwarding signal 10 to job\nnext\n", "next\n"},
     {"[n:1] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c at line 1033\nnext\n", "next\n"},
+    {"[n:1] PMIX ERROR: PMIX_ERR_UNREACH in file ../../../src/server/pmix_server.c at line 3184\nnext\n", "next\n"},
     {"[n:1] PMIX ERROR: BAD-PARAM in file other.c\n", "[n:1] PMIX ERROR: BAD-PARAM in file other.c\n"},
     {"[no name\n] PMIX", "[no name\n] PMIX"},
     {"[[1,2],3] text\n", "[[1,2],3] text\n"},
     {RULE "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode 1.\n" RULE "next\n",
      "next\n"},
+    {"before\n" RULE "WARNING: The selected 'osc' module 'sm' is not tested for post-failure\noperation, yet\n" RULE
+     "6 more processes have sent help message help-mpi-ft.txt / module:untested:failundef\nafter\n",
+     "before\nafter\n"},
+    {RULE "WARNING: The selected 'osc' module 'rdma'\n" RULE, RULE "WARNING: The selected 'osc' module 'rdma'\n" RULE},
+    {"6 more processes have sent help message\n", "6 more processes have sent help message\n"},
     {"mpirun: Error: unknown option\n", "mpirun: Error: unknown option\n"},
     {RULE "Primary job  terminated", RULE "Primary job  terminated"},
     {"end without newline -", "end without newline -"},
@@ -212,6 +219,26 @@ START_TEST(dealing_by_shares_is_dealing_one_by_one)
 }
 END_TEST
 
+START_TEST(neighbours_among_the_workers_are_found_on_their_hosts)
+{
+    static const unsigned dealt[6] = {0, 1, 0, 1, 0, 0}; /* a b a b a a */
+    unsigned found[2], whole[2];
+    ck_assert_int_eq(hosts_parse_list(&hosts, "a:4,b:2", &error), 0);
+    hosts_deal(&hosts, 1, 6);
+    for (unsigned first = 0; first < 6; first++)
+        for (unsigned count = 0; first + count <= 6; count++) {
+            unsigned wanted[2] = {0};
+            for (unsigned worker = first; worker < first + count; worker++)
+                wanted[dealt[worker]]++;
+            hosts_count_workers(&hosts, first, count, found);
+            ck_assert(found[0] == wanted[0] && found[1] == wanted[1]);
+        }
+    hosts_count_workers(&hosts, 0, 100, whole); /* there are no more */
+    ck_assert(whole[0] == 4 && whole[1] == 2);
+    hosts_fini(&hosts);
+}
+END_TEST
+
 START_TEST(words_can_be_pasted_into_a_shell)
 {
     struct words words = {0};
@@ -245,6 +272,7 @@ int main(void)
     tcase_add_test(tests, workers_are_dealt_by_size_and_masters_in_turn);
     tcase_add_test(tests, cores_are_left_to_masters);
     tcase_add_loop_test(tests, dealing_by_shares_is_dealing_one_by_one, 0, 4);
+    tcase_add_test(tests, neighbours_among_the_workers_are_found_on_their_hosts);
     tcase_add_test(tests, words_can_be_pasted_into_a_shell);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

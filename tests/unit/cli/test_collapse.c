@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hdss collapse: results of the kernel evrard read back, right and wrong files. */
 #include "deploy/cli/collapse_file.h"
 #include "tests/kernels/evrard.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What stands between the user and mpirun, with shell scripts in its place: exit statuses and signals. */
 #include "deploy/cli/launch.h"
 #include "tests/lib/suite.h"
@@ -37,15 +38,15 @@ static const struct {
     const char *script;
     int status;
 } survivals[] = {
-    {"echo begun $$" SAY "echo supermaster 3" SAY "exit 0", 3},
-    {"echo supermaster 0" SAY "exit 137", 0},
-    {"echo supermaster 2" SAY "exit 0", 2},
-    {"echo master 1" SAY "echo supermaster 0 lossy" SAY "exit 0", 1},
+    {"echo begun $$" SAY "echo lead 3" SAY "exit 0", 3},
+    {"echo lead 0" SAY "exit 137", 0},
+    {"echo lead 2" SAY "exit 0", 2},
+    {"echo master 1" SAY "echo lead 0 lossy" SAY "exit 0", 1},
     {"echo begun $$" SAY "exit 0", 1},
     {"echo begun $$" SAY "exit 2", 2},
     {"exit 0", 1},
-    {"echo supermaster 77" SAY "echo" SAY "echo begun" SAY "exit 0", 1},
-    {"echo begun $$" SAY "echo supermaster 0 lossy" SAY "exec sleep 100", 0},
+    {"echo lead 77" SAY "echo" SAY "echo begun" SAY "exit 0", 1},
+    {"echo begun $$" SAY "echo lead 0 lossy" SAY "exec sleep 100", 0},
     {"sleep 100 & echo begun $!" SAY "kill -9 $!; exec sleep 100", 1},
 };
 
@@ -53,10 +54,34 @@ START_TEST(ranks_that_survive_say_how_it_went)
 {
     char shell[] = "sh", option[] = "-c", text[1000];
     char *argv[] = {shell, option, text, NULL};
-    struct launch how = {.survives = true, .ranks = 2};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1};
     snprintf(text, sizeof text, "%s", survivals[_i].script);
     ck_assert_int_eq(launch(argv, &how), survivals[_i].status);
     ck_assert(!how.asked && getenv("HDSS_STATUS_FILE") == NULL);
+}
+END_TEST
+
+/* Launchers that end all ranks when one dies: what the ranks say counts where the launcher says nothing. */
+static const struct {
+    const char *script;
+    int status;
+} reports[] = {
+    {"exit 0", 1},
+    {"echo begun $$" SAY "exit 0", 1},
+    {"echo lead 0" SAY "exit 0", 0},
+    {"echo lead 4" SAY "exit 0", 4},
+    {"echo lead 0" SAY "exit 3", 3},
+    {"echo lead 0" SAY "exit 137", 1},
+    {"exit 2", 2},
+};
+
+START_TEST(no_launcher_is_done_before_its_ranks_are)
+{
+    char shell[] = "sh", option[] = "-c", text[1000];
+    char *argv[] = {shell, option, text, NULL};
+    struct launch how = {.reports = true, .ranks = 2, .rank_depth = 1};
+    snprintf(text, sizeof text, "%s", reports[_i].script);
+    ck_assert_int_eq(launch(argv, &how), reports[_i].status);
 }
 END_TEST
 
@@ -187,6 +212,7 @@ int main(void)
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
     tcase_add_loop_test(tests, ranks_that_survive_say_how_it_went, 0, sizeof survivals / sizeof *survivals);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
+    tcase_add_loop_test(tests, no_launcher_is_done_before_its_ranks_are, 0, sizeof reports / sizeof *reports);
     tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);
     tcase_add_loop_test(tests, what_a_batch_system_sends_is_a_drain_and_nothing_more, 0, 2);
     tcase_add_test(tests, the_ranks_drain_before_the_time_is_over);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of `hdss study` that start nothing: the file, the matrix and its order, the table of runs, the figures of a
  * cell, a report's scalars, and the page. */
 #include "deploy/cli/study/figure.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line of a worker that takes a job: its own options and the job's, in any order. */
 #include "common/config/flat_options.h"
 #include "tests/lib/suite.h"

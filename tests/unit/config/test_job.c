@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Command lines of the three daemons: defaults, every option, every way to be wrong and its line. */
 #include "common/config/job.h"
 #include "common/config/rank_options.h"
@@ -316,6 +317,16 @@ START_TEST(workers_take_a_slowdown)
 }
 END_TEST
 
+START_TEST(workers_are_told_that_there_are_no_threads)
+{
+    ck_assert_int_eq(parse_worker(""), 0);
+    ck_assert(!worker.no_threads);
+    ck_assert_int_eq(parse_worker("--no-threads"), 0);
+    ck_assert(worker.no_threads);
+    ck_assert_int_eq(parse_worker("--no-threads=1"), -1);
+}
+END_TEST
+
 START_TEST(workers_take_a_load)
 {
     ck_assert_int_eq(parse_worker(""), 0);
@@ -372,6 +383,7 @@ int main(void)
     tcase_add_test(tests, who_measures_what);
     tcase_add_test(tests, limits_are_kept);
     tcase_add_test(tests, workers_take_a_slowdown);
+    tcase_add_test(tests, workers_are_told_that_there_are_no_threads);
     tcase_add_test(tests, workers_take_a_load);
     tcase_add_test(tests, ranks_take_no_job);
     tcase_add_loop_test(tests, pages_fit_a_terminal, 0, 3);

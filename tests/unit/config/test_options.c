@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The option parser on a made-up table: each way to write an option, each way to be wrong and its line, and the help.
  */
 #include "common/config/nearest.h"

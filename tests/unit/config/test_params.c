@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernel parameters: defaults, values of each kind, each way to be wrong and its line, and back to text. */
 #include "common/config/params.h"
 #include "tests/lib/suite.h"

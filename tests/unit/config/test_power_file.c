@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Power files: what is accepted, and each way to be wrong with its line. */
 #include "common/config/power_file.h"
 #include "tests/lib/suite.h"

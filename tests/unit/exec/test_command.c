@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Commands: how they end and what they write, limits of time and output, what a child inherits and whom it outlives. */
 #include "tests/lib/suite.h"
 #include "worker/exec/command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The executor: pieces of a chunk in order and each once, marks and slices where they belong, two buffers that are not
  * touched while they are on their way, probes that every worker draws alike. */
 #include "common/machine/probe.h"

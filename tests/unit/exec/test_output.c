@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Variable output: what a kernel puts leaves as blocks of whole iterations, in order, none above SLICE_MAX but of one
  * iteration alone, and its checksum does not depend on how it was cut. */
 #include "common/util/digest.h"

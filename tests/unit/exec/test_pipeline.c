@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chunks that depend on one another: whatever the chunks, the points, the workers and the order in which boundary data
  * come, the result is that of the serial loop; nothing is computed before what it needs is there; boundary data are
  * told at the points, and parts of results leave whole and are not touched before they are through. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The executor's short chunks: that they are computed once each and digested, when they are taken for short, and that
  * no time goes uncounted or is counted twice. Times are compared with what the test itself has seen pass, never with
  * figures. */

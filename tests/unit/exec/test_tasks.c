@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Task lists: words as a shell takes them apart, what is put in for {..}, lines and tables by number, and every bad one
  * named with its place. */
 #include "tests/lib/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A team: each iteration once and in its place whatever the technique and however many threads contend for it, chunks
  * that overlap and finish in order, failures where they happened, and chunks that are given up. The threads are started
  * here, without OpenMP, so that the same file is also a test under ThreadSanitizer. */

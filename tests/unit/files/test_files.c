@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* files: texts read and written whole, and that nothing but the named file is touched. Each test has a scratch folder
  * of its own. */
 #include "common/files/files.h"
@@ -21,7 +22,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    static const char *const names[] = {"a", "a.tmp", "link", "victim"};
+    static const char *const names[] = {"a", "a.tmp", "file", "link", "victim"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
     ck_assert_int_eq(chdir("/"), 0);
@@ -68,7 +69,6 @@ START_TEST(a_planted_link_is_not_followed)
     ck_assert_int_eq(symlink("victim", "a.tmp"), 0);
     ck_assert_int_eq(file_check_writable("a", &error), 0);
     ck_assert_int_eq(access("a", F_OK), -1);
-    ck_assert_int_eq(symlink("victim", "a.tmp"), 0);
     put("a", "mine");
     check("a", "mine");
     check("victim", "as it was");
@@ -89,9 +89,35 @@ START_TEST(what_is_no_file_is_refused)
     ck_assert_str_eq(error.text, ".: not a regular file");
     ck_assert_ptr_null(file_read("/dev/zero", &error));
     ck_assert_str_eq(error.text, "/dev/zero: not a regular file");
-    ck_assert_int_eq(file_check_writable(".", &error), -1);
-    ck_assert_int_eq(file_check_writable("none/a", &error), -1);
-    ck_assert_str_eq(error.text, "none/a: No such file or directory");
+}
+END_TEST
+
+static void refuse(const char *path, const char *expected)
+{
+    ck_assert_int_eq(file_check_writable(path, &error), -1);
+    ck_assert_str_eq(error.text, expected);
+}
+
+START_TEST(what_cannot_be_written_is_named_and_nothing_is_made)
+{
+    char long_name[300];
+    memset(long_name, 'n', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    put("file", "");
+    refuse(".", ".: it is a folder; accepted: the name of a file, such as ./NAME");
+    refuse("./", "./: it is a folder; accepted: the name of a file, such as ./NAME");
+    refuse("none/a", "none/a: there is no folder none; `mkdir -p none` makes it");
+    refuse("none/such/a", "none/such/a: there is no folder none/such; `mkdir -p none/such` makes it");
+    refuse("/none/a", "/none/a: there is no folder /none; `mkdir -p /none` makes it");
+    refuse("file/a", "file/a: file is not a folder");
+    ck_assert_int_eq(file_check_writable(long_name, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, ": File name too long"));
+    ck_assert_int_eq(file_check_writable("a", &error), 0);
+    ck_assert_int_eq(file_check_writable("./a", &error), 0);
+    ck_assert_int_eq(file_check_writable("file", &error), 0);
+    ck_assert_int_eq(file_check_writable("/dev/null", &error), 0);
+    ck_assert_int_eq(access("a", F_OK), -1);
+    ck_assert_int_eq(access("a.tmp", F_OK), -1);
 }
 END_TEST
 
@@ -105,6 +131,7 @@ int main(void)
     tcase_add_test(tcase, a_planted_link_is_not_followed);
     tcase_add_test(tcase, a_dangling_planted_link_makes_nothing);
     tcase_add_test(tcase, what_is_no_file_is_refused);
+    tcase_add_test(tcase, what_cannot_be_written_is_named_and_nothing_is_made);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flat draws without MPI: workers that share two counters in memory and come in any order, also in the middle of one
  * another's draws. However they interleave, the chunks cover the loop exactly once. */
 #include "common/flat/core.h"

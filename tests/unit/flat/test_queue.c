@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lock-free queue of a node under real contention: threads that draw and refill, each iteration exactly once. */
 #include "common/flat/core_queue.h"
 #include "common/util/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pictures from memory: each kind of PGM and PPM, what is converted and how, each way to be wrong. Those of PNG are in
  * tests/system/test_dependent.py, which writes them by itself. */
 #include "common/image/image.h"

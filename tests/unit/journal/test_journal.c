@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The journal: its bytes, torn at each place and with each bit changed, and its file, which grows and is written anew.
  * What is read is always something that was once recorded, from the beginning on, or nothing. */
 #include "supermaster/journal/journal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ledger: every iteration is in one place, whatever the order of grants, results, losses and repeats. */
 #include "common/ledger/ledger.h"
 #include "common/util/random.h"

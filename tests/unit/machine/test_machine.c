@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The shared parts of the machines: the line-up and its grouping, the pool, the service of workers, state tables. */
 #include "common/machine/pool.h"
 #include "common/machine/service.h"

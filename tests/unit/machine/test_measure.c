@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What workers measure, without clocks: the spread of iterations from pieces of a chunk, and the probe. */
 #include "common/machine/probe.h"
 #include "common/machine/spread.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loops with dependencies, as whoever assigns chunks sees them: the lists of seams, the pool that keeps the order, and
  * who is told of whom, in whatever order it becomes known. */
 #include "common/machine/service.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A run to report on, with figures that are easy to compute by hand. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The report: figures against numbers computed by hand, and the JSON read back. */
 #include "common/metrics/report.h"
 #include "tests/lib/suite.h"
@@ -32,6 +33,74 @@ START_TEST(figures_follow_from_the_measurements)
 }
 END_TEST
 
+/* Four workers of a node with two cores, which are inside the kernel for 90 % of the time and have a core for half of
+ * it. */
+START_TEST(workers_that_share_cores_are_measured_by_these)
+{
+    struct report_worker rows[4];
+    struct report report = sample_report(&spec);
+    for (unsigned i = 0; i < 4; i++)
+        rows[i] = (struct report_worker){.rank = i, .compute_s = 9, .finish_s = 10, .cores = 0.5, .processor_s = 4.75};
+    report.worker_stats = rows;
+    report_compute(&report);
+    ck_assert_double_eq(report.compute_s, 36);
+    ck_assert_double_eq(report.shared.cores, 2);
+    ck_assert_double_eq(report.shared.compute_s, 19);
+    ck_assert_double_eq(report.efficiency, 0.95); /* 19 / (10 * 2) */
+    ck_assert_double_eq(report.overhead_s, 0.5);  /* 10 - 19 / 2 */
+    for (unsigned i = 0; i < 4; i++)
+        rows[i].compute_s = 3; /* the rest of their processor time went to messages */
+    report_compute(&report);
+    ck_assert_double_eq(report.shared.compute_s, 12);
+    ck_assert_double_eq(report.efficiency, 0.6);
+}
+END_TEST
+
+/* A node with two workers of two threads on three cores, and one with a worker that has cores enough for its two. */
+START_TEST(only_nodes_with_too_few_cores_count_by_these)
+{
+    struct report_worker rows[3];
+    struct report report = sample_report(&spec);
+    for (unsigned i = 0; i < 3; i++)
+        rows[i] = (struct report_worker){.rank = i, .node = i / 2, .compute_s = 8, .finish_s = 10, .threads = 2};
+    rows[0].cores = rows[1].cores = 1.5;
+    rows[0].processor_s = 13.5; /* of two threads, which were inside the kernel for 16 s */
+    rows[1].processor_s = 15.5;
+    report.workers = 3;
+    report.worker_stats = rows;
+    report_compute(&report);
+    ck_assert_double_eq(report.shared.cores, 5);
+    ck_assert_double_eq(report.shared.compute_s, 45); /* 13.5 + 15.5 + 2 * 8 */
+    ck_assert_double_eq(report.efficiency, 0.9);
+    ck_assert_double_eq(report.overhead_s, 1);
+    rows[0].cores = rows[1].cores = 0; /* cores enough for all: as ever */
+    report_compute(&report);
+    ck_assert_double_eq(report.shared.cores, 0);
+    ck_assert_double_eq(report.efficiency, 0.8);
+    ck_assert_double_eq(report.overhead_s, 2);
+}
+END_TEST
+
+START_TEST(what_is_shared_is_told)
+{
+    struct report_worker rows[2];
+    struct report report = sample_report(&spec);
+    for (unsigned i = 0; i < 2; i++)
+        rows[i] = (struct report_worker){.compute_s = 9, .finish_s = 10, .cores = 0.5, .processor_s = 4.5};
+    report.workers = 2;
+    report.worker_stats = rows;
+    report_compute(&report);
+    json_t *object = read_back(&report);
+    char *text = json_dumps(json_object_get(object, "shared"), JSON_REAL_PRECISION(15));
+    ck_assert_str_eq(text, "{\"cores\": 1.0, \"compute_s\": 9.0}");
+    free(text);
+    json_t *worker = json_array_get(json_object_get(object, "worker_stats"), 1);
+    ck_assert_double_eq(json_real_value(json_object_get(worker, "cores")), 0.5);
+    ck_assert_double_eq(json_real_value(json_object_get(worker, "processor_s")), 4.5);
+    json_decref(object);
+}
+END_TEST
+
 START_TEST(nothing_done_divides_nothing_by_zero)
 {
     static const struct report_worker idle[2] = {{.rank = 1}, {.rank = 2}};
@@ -42,6 +111,11 @@ START_TEST(nothing_done_divides_nothing_by_zero)
     report.elapsed_s = 0;
     report_compute(&report);
     ck_assert_double_eq(report.compute_s, 0);
+    ck_assert_double_eq(report.overhead_s, 0);
+    ck_assert_double_eq(report.efficiency, 0);
+    static const struct report_worker sharing[2] = {{.rank = 1, .cores = 0.5}, {.rank = 2, .cores = 0.5}};
+    report.worker_stats = sharing;
+    report_compute(&report);
     ck_assert_double_eq(report.overhead_s, 0);
     ck_assert_double_eq(report.efficiency, 0);
     ck_assert_double_eq(report.imbalance.max_over_mean, 1);
@@ -210,6 +284,9 @@ int main(void)
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, figures_follow_from_the_measurements);
     tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
+    tcase_add_test(tests, workers_that_share_cores_are_measured_by_these);
+    tcase_add_test(tests, only_nodes_with_too_few_cores_count_by_these);
+    tcase_add_test(tests, what_is_shared_is_told);
     tcase_add_test(tests, the_json_is_the_report);
     tcase_add_test(tests, the_steps_are_told);
     tcase_add_test(tests, what_auto_predicted_is_told);

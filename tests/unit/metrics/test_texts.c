@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What people see: numbers, the summary and the progress line, as exact texts. */
 #include "common/metrics/human.h"
 #include "common/metrics/progress.h"
@@ -96,7 +97,7 @@ START_TEST(a_hierarchical_run)
                   "  technique    css:chunk=1250\n"
                   "  chunks       14 in 6 refills\n"
                   "  topology     hierarchical: 2 masters, 4 workers on 2 nodes with 3 cores\n"
-                  "  note         4 workers share 3 cores: efficiency and overhead tell of that\n"
+                  "  note         4 workers share 3 cores: efficiency and overhead are of the workers\n"
                   "  efficiency   75.0 %; overhead 2.50 s per worker, start-up 250 ms\n"
                   "  imbalance    1.250 max/mean of the workers' finishing times, cov 0.177\n"
                   "  traffic      40 messages, 1.54 kB\n"
@@ -105,6 +106,33 @@ START_TEST(a_hierarchical_run)
                   "  master     workers  share of the time spent computing\n"
                   "       1           2  ███████████████████████████████████████▎           80.0 %\n"
                   "       2           2  ██████████████████████████████████▎                70.0 %\n");
+}
+END_TEST
+
+START_TEST(workers_share_cores)
+{
+    struct report report = sample_report(&spec);
+    struct report_worker rows[4];
+    memcpy(rows, report.worker_stats, sizeof rows);
+    for (unsigned i = 0; i < 4; i++) {
+        rows[i].cores = 0.5;
+        rows[i].processor_s = 4.5;
+    }
+    report.worker_stats = rows;
+    report.nodes = 1;
+    report.cores = 2;
+    report_compute(&report);
+    char *text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "  note         4 workers share 2 cores: efficiency and overhead are of the cores\n"
+                                 "  efficiency   90.0 %; overhead 1.00 s per core, start-up 250 ms\n"));
+    ck_assert_ptr_nonnull(strstr(text, " 45.0 %\n")); /* of the time of each */
+    free(text);
+    report.cores = 8; /* another node has more than enough */
+    text = summary_text(&report, 80, true);
+    ck_assert_ptr_nonnull(
+        strstr(text, "  note         workers share cores: efficiency and overhead are of the cores\n"));
+    free(text);
 }
 END_TEST
 
@@ -307,6 +335,7 @@ int main(void)
     tcase_add_test(tests, counts_read_well);
     tcase_add_test(tests, bars_fill_by_the_eighth);
     tcase_add_test(tests, a_hierarchical_run);
+    tcase_add_test(tests, workers_share_cores);
     tcase_add_test(tests, a_central_run_that_was_drained);
     tcase_add_test(tests, loads_are_told);
     tcase_add_test(tests, a_run_in_time_steps);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Predicting a loop's time: the profile from samples, the simulation against times that can be worked out by hand, and
  * the choice. */
 #include "common/predict/choose.h"

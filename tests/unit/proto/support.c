@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See support.h. */
 #include "tests/unit/proto/support.h"
 
@@ -152,8 +153,11 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"FAULTS", {.type = MESSAGE_FAULTS, .faults = {UINT64_MAX, UINT64_MAX - 1}}},
         {"FAILED, one range", records_of(MESSAGE_FAILED, failed_records, 1)},
         {"FAILED, FAILED_MAX ranges", records_of(MESSAGE_FAILED, failed_records, FAILED_MAX)},
-        {"THREADS, least", {.type = MESSAGE_THREADS, .threads = {0, 2, 1, 0, 0}}},
-        {"THREADS, most", {.type = MESSAGE_THREADS, .threads = {UINT32_MAX, UINT16_MAX, 3e38f, 3e38f, UINT64_MAX}}},
+        {"THREADS, least", {.type = MESSAGE_THREADS, .threads = {0, 2, 1, 0, 0, 0, 0, 0}}},
+        {"THREADS, one", {.type = MESSAGE_THREADS, .threads = {0, 1, 1, 0, 0, 1, 2, 0}}},
+        {"THREADS, most",
+         {.type = MESSAGE_THREADS,
+          .threads = {UINT32_MAX, UINT16_MAX, 3e38f, 3e38f, UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX}}},
         {"NEIGHBOUR of the second iteration", {.type = MESSAGE_NEIGHBOUR, .neighbour = {1, 0}}},
         {"NEIGHBOUR of the last iteration", {.type = MESSAGE_NEIGHBOUR, .neighbour = {UINT64_MAX, UINT32_MAX}}},
         {"BOUNDARY, one byte inline",
@@ -301,6 +305,9 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->threads.count, want->threads.count);
         ck_assert(got->threads.max_over_mean == want->threads.max_over_mean && got->threads.cov == want->threads.cov);
         ck_assert_uint_eq(got->threads.chunks, want->threads.chunks);
+        ck_assert_uint_eq(got->threads.cores, want->threads.cores);
+        ck_assert_uint_eq(got->threads.workers, want->threads.workers);
+        ck_assert_uint_eq(got->threads.processor_ns, want->threads.processor_ns);
         break;
     case MESSAGE_GOODBYE:
         ck_assert_uint_eq(got->goodbye.messages, want->goodbye.messages);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the proto tests share: messages at their limits, comparison field by field, bytes that end where the memory
  * ends. */
 #pragma once

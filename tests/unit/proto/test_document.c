@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* proto against its document: PROTOCOL.md is read, and its test vectors, limits and sizes must be those of the code.
  * A row of the document that the code does not know fails, and so does a constant that the document does not list. */
 #include "proto/layout.h"
@@ -126,7 +127,9 @@ static const struct {
     {"FAILED [2, 5)", {.type = MESSAGE_FAILED, .records = assign_records, .record_count = 1}},
     {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
     {"THREADS, 4 of rank 5, max 1.25, cov 0.5, 90 chunks",
-     {.type = MESSAGE_THREADS, .threads = {5, 4, 1.25f, 0.5f, 90}}},
+     {.type = MESSAGE_THREADS, .threads = {5, 4, 1.25f, 0.5f, 90, 0, 0, 0}}},
+    {"THREADS, 1 of rank 5, 2 cores for 4 workers, 1000 ns",
+     {.type = MESSAGE_THREADS, .threads = {5, 1, 1, 0, 0, 2, 4, 1000}}},
     {"NEIGHBOUR at 7, rank 5", {.type = MESSAGE_NEIGHBOUR, .neighbour = {7, 5}}},
     {"BOUNDARY INLINE at 7, from byte 16 on, `aabb`",
      {.type = MESSAGE_BOUNDARY,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* proto under bytes that nobody meant: random ones, and valid messages with something changed. Whatever decodes must
  * encode to the same bytes; nothing may be read behind the end. A failure names the seed; PROTO_SEED repeats it. */
 #include "common/util/random.h"

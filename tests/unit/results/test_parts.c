@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of variable output: written in any order by several ranks, joined in the order of the iterations; entries that
  * are torn, corrupted or there twice; later runs of the job; every way to fail, with its line. */
 #include "common/results/parts.h"
@@ -310,9 +311,17 @@ START_TEST(a_folder_that_cannot_be_is_refused)
           "out.parts: is not there on this node: output must be in a folder that all nodes share");
     ck_assert_int_eq(results_find("out", &loop, &error), RESULTS_ABSENT);
     OK(mkdir("folder", 0777));
-    FAILS(results_create("folder", &loop, &error), "folder: cannot create: it is a folder");
+    FAILS(results_create("folder", &loop, &error),
+          "folder: it is a folder; accepted: the name of a file, such as folder/results.out");
+    FAILS(results_check_place("nowhere/out", &loop, &error),
+          "nowhere/out: there is no folder nowhere; `mkdir -p nowhere` makes it");
+    OK(results_check_place("out", &loop, &error));
+    ck_assert_int_eq(results_look("out", &loop, &error), RESULTS_ABSENT);
     OK(results_create("out", &other, &error));
     FAILS(results_find("out", &loop, &error), "out.parts/run: is not of the output of such a job");
+    FAILS(results_look("out", &loop, &error), "out.parts/run: is not of the output of such a job");
+    OK(results_look("out", &other, &error));
+    OK(results_check_place("out", &loop, &error));
     OK(results_open(&sink, "out", &other, 4, &error));
     struct results_sink second;
     FAILS(results_open(&second, "out", &other, 4, &error), "out.parts/1-4: cannot create: File exists");

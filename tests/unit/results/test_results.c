@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* results: what each kind of file holds, byte for byte and as other programs read it; every layout; every way to fail,
  * with its line. Each test works in a scratch folder of its own. */
 #include "common/results/results.h"
@@ -408,8 +409,17 @@ START_TEST(places_that_cannot_be_written_are_refused)
     FAILS(results_create("none/a.csv", &loop, &error), "none/a.csv.records: cannot create: No such file or directory");
     ck_assert_int_eq(mkdir("d.npy", 0755), 0);
     ck_assert_int_eq(mkdir("d.csv", 0755), 0);
-    FAILS(results_create("d.npy", &loop, &error), "d.npy: cannot create: it is a folder");
-    FAILS(results_create("d.csv", &loop, &error), "d.csv: cannot create: it is a folder");
+    FAILS(results_create("d.npy", &loop, &error),
+          "d.npy: it is a folder; accepted: the name of a file, such as d.npy/results.npy");
+    FAILS(results_create("d.csv", &loop, &error),
+          "d.csv: it is a folder; accepted: the name of a file, such as d.csv/results.npy");
+    FAILS(results_check(".", &loop, &error), ".: it is a folder; accepted: the name of a file, such as ./results.npy");
+    FAILS(results_check_place("d.npy", &loop, &error),
+          "d.npy: it is a folder; accepted: the name of a file, such as d.npy/results.npy");
+    FAILS(results_check_place("none/a.csv", &loop, &error),
+          "none/a.csv: there is no folder none; `mkdir -p none` makes it");
+    ck_assert_int_eq(results_check_place("a.csv", &loop, &error), 0);
+    ck_assert_int_eq(access("a.csv.records", F_OK), -1);
     ck_assert_int_eq(symlink("/dev/full", "full.npy"), 0);
     GIVES(results_create("full.npy", &loop, &error), RESULTS_NO_ROOM,
           "full.npy: cannot write: No space left on device (the results take 0.0 MiB)");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The folder of the doorbells: who may enter it, where it is made, and that nothing of it stays. */
 #include "common/runtime/mpi/folder.h"
 #include "tests/lib/suite.h"
@@ -5,6 +6,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,6 +126,74 @@ START_TEST(what_has_something_else_in_it_stays)
 }
 END_TEST
 
+/* Where the memory of the folder has its name, in /dev/shm. */
+static const char *memory_name(void)
+{
+    static char path[FOLDER_MAX + 16];
+    snprintf(path, sizeof path, "/dev/shm%s", strrchr(folder, '/'));
+    return path;
+}
+
+START_TEST(memory_is_shared_until_its_name_goes)
+{
+    enum { BYTES = 5000 };
+    bool inside = true;
+    int bell = folder_make(folder, &error);
+    unsigned char *own = folder_map(folder, BYTES, true, &inside, &error);
+    ck_assert_ptr_nonnull(own);
+    ck_assert(!inside);
+    ck_assert_uint_eq(mode(memory_name()), 0600);
+    ck_assert_ptr_null(folder_map(folder, 2 * BYTES, false, &inside, &error)); /* it is shorter than that */
+    unsigned char *others = folder_map(folder, BYTES, false, &inside, &error);
+    ck_assert_ptr_nonnull(others);
+    ck_assert_uint_eq(others[BYTES - 1], 0);
+    own[BYTES - 1] = 7;
+    ck_assert_uint_eq(others[BYTES - 1], 7);
+    folder_unmap_name(folder, inside);
+    ck_assert_ptr_null(folder_map(folder, BYTES, false, &inside, &error));
+    ck_assert_ptr_nonnull(strstr(error.text, memory_name()));
+    others[0] = 9;
+    ck_assert_uint_eq(own[0], 9);
+    munmap(own, BYTES);
+    munmap(others, BYTES);
+    close(bell);
+    folder_leave(folder, 0);
+}
+END_TEST
+
+START_TEST(memory_of_a_killed_run_goes_with_its_folder)
+{
+    bool inside;
+    int bell = folder_make(folder, &error);
+    munmap(folder_map(folder, 64, true, &inside, &error), 64);
+    folder_clear(folder); /* somebody is there */
+    ck_assert_int_eq(access(memory_name(), F_OK), 0);
+    close(bell);
+    folder_clear(folder);
+    ck_assert_int_ne(access(memory_name(), F_OK), 0);
+}
+END_TEST
+
+START_TEST(memory_has_another_place_where_the_first_is_taken)
+{
+    bool inside = false;
+    int bell = folder_make(folder, &error);
+    fclose(fopen(memory_name(), "w"));
+    unsigned char *own = folder_map(folder, 64, true, &inside, &error);
+    ck_assert_ptr_nonnull(own);
+    ck_assert(inside);
+    ck_assert_uint_eq(entries(folder), 2);
+    unsigned char *others = folder_map(folder, 64, false, &inside, &error);
+    own[3] = 3;
+    ck_assert_uint_eq(others[3], 3);
+    munmap(own, 64);
+    munmap(others, 64);
+    close(bell);
+    folder_clear(folder); /* both */
+    ck_assert_int_ne(access(memory_name(), F_OK), 0);
+}
+END_TEST
+
 START_TEST(one_that_is_being_made_is_empty_and_stays)
 {
     int bell = folder_make(folder, &error);
@@ -184,6 +254,9 @@ int main(void)
     tcase_add_test(tcase, what_a_killed_run_left_the_next_one_removes);
     tcase_add_test(tcase, what_is_in_use_stays);
     tcase_add_test(tcase, what_has_something_else_in_it_stays);
+    tcase_add_test(tcase, memory_is_shared_until_its_name_goes);
+    tcase_add_test(tcase, memory_of_a_killed_run_goes_with_its_folder);
+    tcase_add_test(tcase, memory_has_another_place_where_the_first_is_taken);
     tcase_add_test(tcase, one_that_is_being_made_is_empty_and_stays);
     tcase_add_test(tcase, a_link_is_not_followed);
     tcase_add_test(tcase, a_base_that_does_not_do_is_passed_over);

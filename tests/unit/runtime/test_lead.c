@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Leading a run, as far as files and texts go: speeds from --power, output and report made and refused, what is said at
  * the end. Each test has a scratch folder of its own. */
 #include "common/runtime/lead.h"
@@ -105,8 +106,10 @@ END_TEST
 START_TEST(a_report_that_cannot_be_written_is_refused_before_the_run)
 {
     PLAN("--report", "nowhere/report.json", "--output", "out.npy");
-    ck_assert_int_eq(lead_create_files(&lead), -1);
-    ck_assert_ptr_nonnull(strstr(lead.error.text, "--report: cannot write nowhere/report.json"));
+    ck_assert_int_eq(lead_check(&lead, true), -1);
+    ck_assert_str_eq(lead.error.text, "--report: cannot write nowhere/report.json: there is no folder nowhere; "
+                                      "`mkdir -p nowhere` makes it");
+    resume_end(&lead.resume);
     ck_assert_int_ne(access("out.npy", F_OK), 0);
 }
 END_TEST
@@ -119,7 +122,7 @@ static void record(uint64_t first, uint64_t count, uint64_t digest)
 
 static void look_back_and_create(void)
 {
-    ck_assert_msg(lead_look_back(&lead, true) == 0, "%s", lead.error.text);
+    ck_assert_msg(lead_check(&lead, true) == 0, "%s", lead.error.text);
     ck_assert_msg(lead_create_files(&lead) == 0, "%s", lead.error.text);
 }
 
@@ -137,7 +140,7 @@ START_TEST(a_run_that_ended_early_is_refused_or_resumed)
     end_with(EXIT_STATUS_DRAINED);
     ck_assert(lead.resumable);
     PLAN("--output", "out.npy");
-    ck_assert_int_eq(lead_look_back(&lead, true), -1);
+    ck_assert_int_eq(lead_check(&lead, true), -1);
     ck_assert_str_eq(lead.error.text,
                      "out.npy.journal: a run that ended early left it, 37 % done; accepted: --resume to "
                      "go on with it, --overwrite to begin anew");
@@ -165,7 +168,7 @@ START_TEST(nothing_done_is_nothing_to_refuse)
     record(0, 8, 1);
     end_with(EXIT_STATUS_FAILED); /* complete, but its end failed: it stays */
     PLAN("--output", "out.npy");
-    ck_assert_int_eq(lead_look_back(&lead, true), -1);
+    ck_assert_int_eq(lead_check(&lead, true), -1);
     ck_assert_ptr_nonnull(strstr(lead.error.text, "100 % done"));
     resume_end(&lead.resume);
     PLAN("--output", "out.npy", "--overwrite");
@@ -184,10 +187,10 @@ START_TEST(without_a_journal_that_of_an_earlier_run_counts)
     record(1, 1, 1);
     end_with(EXIT_STATUS_DRAINED);
     PLAN("--output", "out.npy", "--journal", "off");
-    ck_assert_int_eq(lead_look_back(&lead, false), -1);
+    ck_assert_int_eq(lead_check(&lead, false), -1);
     resume_end(&lead.resume);
     PLAN("--output", "out.npy", "--overwrite");
-    ck_assert_int_eq(lead_look_back(&lead, false), 0);
+    ck_assert_int_eq(lead_check(&lead, false), 0);
     ck_assert_int_eq(lead_create_files(&lead), 0);
     ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
     end_with(EXIT_STATUS_DONE);

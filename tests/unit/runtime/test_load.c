@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measuring the load of a core: the text of the system, what is made of it, and when it is read. */
 #include "common/clock/clock.h"
 #include "common/runtime/load/load.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a library with ULFM tells: each failed rank ends once, if it is watched, and is acknowledged. The library is
  * played here, but for its groups, which are those of a world of one rank. */
 #include "common/runtime/mpi/internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A made-up cluster for the tests of the techniques that learn: workers of known speeds that ask as soon as they have
  * finished, under a clock of its own. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loops for the tests of the techniques, prepared in one line. */
 #pragma once
 

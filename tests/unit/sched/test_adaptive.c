@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The techniques that learn, on a made-up cluster: they find the workers' speeds, follow a change, keep what they know
  * over time steps, and stand whatever is fed back. */
 #include "tests/unit/sched/cluster.h"

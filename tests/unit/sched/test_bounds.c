@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The boundaries of the closed forms: each chunk ends where the next one starts, from 0 to N, with no table where the
  * technique has a formula. A series that is too long to be walked is looked at in many places. */
 #include "common/sched/bounds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The closed forms against exact arithmetic: whole numbers of any length for gss and pls, of 128 bits for the others.
  */
 #include "common/util/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every technique, in every form, cuts every loop into chunks that cover [0, N) exactly once, none empty, and ends.
  *
  * A loop whose series is too long to be walked (ss with 10^12 iterations) is walked for a while; once every worker

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The techniques against the published chunk sequences, and those that tests/sched/reference.py computes from the
  * rules.
  *

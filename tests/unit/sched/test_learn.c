@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is learned from the times of chunks: mean and deviation of an iteration, a worker's average, when its history
  * starts anew, and the sums over all workers. */
 #include "common/sched/learn.h"

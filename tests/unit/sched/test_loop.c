@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One loop: bad configurations, the clamping, the weighting mechanism, stages, work that comes back, and powers from
  * speeds. */
 #include "common/util/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* rnd: the published numbers, the interval, the seed. */
 #include "common/util/random.h"
 #include "tests/unit/sched/loops.h"

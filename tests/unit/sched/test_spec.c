@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Technique specs: what is accepted, the one line for what is not, and the canonical spelling. */
 #include "tests/unit/sched/loops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Platforms, where ranks are put on them, and the sums of costs. */
 #include "common/simulate/costs.h"
 #include "common/simulate/placement.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* util: the interval set against a bit set, statistics, published random vectors, digests, numbers. */
 #include "common/util/digest.h"
 #include "common/util/error.h"

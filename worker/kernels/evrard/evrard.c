@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The Evrard collapse: a cold sphere of gas falls in by its own gravity, bounces and comes to rest, the problem that
  * SPH codes are tried on. Every worker holds the whole gas (gas.h) and moves it from the results of each step; an
  * iteration is one particle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of the gas and its course in time: see gas.h. */
 #include "worker/kernels/evrard/gas.h"
 

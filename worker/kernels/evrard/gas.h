@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gas of the Evrard collapse as every worker holds it, and what is computed of one particle at a time.
  *
  * Units: G = M = R = 1. Smoothed particle hydrodynamics with the gradient terms of Springel and Hernquist (2002) and

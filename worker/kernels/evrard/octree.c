@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An octree over points: see octree.h. */
 #include "worker/kernels/evrard/octree.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An octree over points of equal mass, for gravity and for the search of neighbours.
  *
  * Points are sorted along the Morton curve of their bounding cube; where one stands in that order is its slot. A cell

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is in a record of the evrard kernel: the state of a particle, and what stands in its place in the loop of
  * densities, which comes before. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cube root of a positive number, by operations that are exact to the last bit on every machine; cbrt() is not. */
 #pragma once
 

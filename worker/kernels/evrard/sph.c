@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The loops of smoothed particle hydrodynamics, one particle at a time: see gas.h. */
 #include "worker/kernels/evrard/gas.h"
 

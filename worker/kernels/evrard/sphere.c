@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sphere before its collapse: see sphere.h. Coordinates on the lattice are odd whole numbers, twice the real ones,
  * so that distances are compared exactly. */
 #include "worker/kernels/evrard/sphere.h"

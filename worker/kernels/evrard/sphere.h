@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sphere before its collapse, after Evrard (1988): density M / (2 pi R^2 r) up to the radius R, with G = M = R = 1.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cubic spline of Monaghan and Lattanzio (1985) in three dimensions: W(r, h) = spline(r/h) / h^3, 0 from 2 h on. */
 #pragma once
 

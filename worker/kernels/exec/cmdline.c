@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Taking command lines apart: see cmdline.h. */
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/nesting.h"
@@ -119,8 +120,8 @@ char **cmdline_argv(struct cmdline *words)
 static size_t place_length(const struct scan *scan)
 {
     const char *from = scan->line + scan->at;
-    const char *end = memchr(from, '}', scan->length - scan->at);
-    return *from == '{' && end != NULL ? (size_t)(end - from) + 1 : 0;
+    const char *end = *from == '{' ? memchr(from, '}', scan->length - scan->at) : NULL;
+    return end != NULL ? (size_t)(end - from) + 1 : 0;
 }
 
 /* Whether a {..} begins here that something is put in for. 1, 0, or -1 with one line. */
@@ -287,16 +288,33 @@ static int take(struct scan *scan)
     return -1;
 }
 
+/* Bytes that stand for themselves, in quotes and without. */
+static size_t ordinary_length(const struct scan *scan)
+{
+    size_t end = scan->at;
+    while (end < scan->length && (isalnum((unsigned char)scan->line[end]) ||
+                                  (scan->line[end] != '\0' && strchr(PLAIN, scan->line[end]) != NULL)))
+        end++;
+    return end - scan->at;
+}
+
 int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
                   struct error *error)
 {
     struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
     clear(words);
-    for (; scan.at < length; scan.at++) {
+    while (scan.at < length) {
+        size_t ordinary = ordinary_length(&scan);
+        if (ordinary > 0 && take_value(&scan, line + scan.at, ordinary) < 0)
+            return -1;
+        scan.at += ordinary;
+        if (scan.at == length)
+            break;
         if (line[scan.at] == '\0')
             return refuse(&scan, scan.at, "a NUL byte");
         if (take(&scan) < 0)
             return -1;
+        scan.at++;
     }
     if (scan.quoting != QUOTING_NONE)
         return refuse(&scan, scan.opened, "quotes that do not end");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of a command line, as a POSIX shell takes them apart, and what is put in for {..}.
  *
  * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: MIT */
 /* Tasks that are commands: an iteration runs one, and yields what it wrote and a line of the task log.
  *
  * While a command runs the worker waits for it beside its messages: run_variable() says HDSS_WAIT, and is called again
  * when something has happened to the command. A task that fails is done all the same, and named as failed; its output
  * is that of its last try. */
+#include "worker/kernels/exec/exec.h"
 #include "worker/kernels/kernels.h"
 
+#include "common/files/files.h"
 #include "worker/exec/command.h"
 #include "worker/exec/environment.h"
 #include "worker/exec/search.h"
@@ -85,14 +88,44 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-static int open_tasks(struct tasks *tasks, const union hdss_value *values, char error[HDSS_ERROR_MAX])
+/* The tasks that were read last in this process. describe() reads them, and whoever needs them next, to check, to show
+ * or to run them, has them from here: a list is read once. */
+static struct {
+    struct tasks tasks;
+    bool there;
+} kept;
+
+static void drop_kept(void)
+{
+    if (kept.there)
+        tasks_close(&kept.tasks);
+    kept.there = false;
+}
+
+/* Reads them anew. */
+static int read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     const struct tasks_source source = source_of(values);
     struct error inner;
-    int result = tasks_open(tasks, &source, &inner);
-    if (result < 0)
+    drop_kept();
+    kept.there = tasks_open(&kept.tasks, &source, &inner) == 0;
+    if (!kept.there)
         snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
-    return result;
+    return kept.there ? 0 : -1;
+}
+
+/* The same texts are at the same places: of those of another job, which may be gone, nothing is read. */
+static bool is_kept(const union hdss_value *values)
+{
+    const struct tasks_source source = source_of(values), *own = &kept.tasks.source;
+    return kept.there && source.list == own->list && source.command == own->command && source.table == own->table &&
+           source.count == own->count && source.shell == own->shell;
+}
+
+/* NULL with one line. */
+static struct tasks *find_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
+{
+    return is_kept(values) || read_tasks(values, error) == 0 ? &kept.tasks : NULL;
 }
 
 /* --- before it runs --- */
@@ -106,25 +139,35 @@ static int name_output(const char *list, struct hdss_loop *loop, char error[HDSS
     return -1;
 }
 
+/* A list without a task is no error, but seldom meant. */
+static void note_nothing(const struct tasks_source *source, struct hdss_loop *loop)
+{
+    if (source->list[0] != '\0')
+        snprintf(loop->note, sizeof loop->note, "%.120s has no task: empty lines and those that begin with # are none",
+                 source->list);
+    else
+        snprintf(loop->note, sizeof loop->note, "%.120s has no row behind its first line, which names the columns",
+                 source->table);
+}
+
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
-    struct tasks tasks = {0};
     bool any = values[TASKS].text[0] != '\0' || values[COMMAND].text[0] != '\0'; /* else check() refuses it */
-    if (any && open_tasks(&tasks, values, error) < 0)
+    if (any && read_tasks(values, error) < 0)
         return -1;
     *loop = (struct hdss_loop){
-        .iterations = tasks.count,
+        .iterations = any ? kept.tasks.count : 0,
         .waits = true,
         .has_effects = true,
         .are_tasks = true,
-        .inputs = tasks.digest,
+        .inputs = any ? kept.tasks.digest : 0,
         .streams = 3,
         .stream = {[STREAM_OUT] = {.ending = ""},
                    [STREAM_ERR] = {.ending = ".err"},
                    [STREAM_LOG] = {.ending = ".log", .heading = LOG_HEADING, .differs = true}},
     };
-    if (any)
-        tasks_close(&tasks);
+    if (any && loop->iterations == 0)
+        note_nothing(&kept.tasks.source, loop);
     return name_output(values[TASKS].text, loop, error);
 }
 
@@ -134,36 +177,72 @@ static int open_folder(const char *path)
     return path[0] == '\0' ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+static int refuse_folder(const char *path, char error[HDSS_ERROR_MAX])
+{
+    snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s; accepted: a folder that files can be made in", path,
+             strerror(errno));
+    return -1;
+}
+
+/* Whether it can be made. */
+static int check_new_folder(const char *path, char error[HDSS_ERROR_MAX])
+{
+    struct error inner;
+    if (file_check_folder(path, &inner) == 0)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "keep=%.*s", HDSS_ERROR_MAX - 6, inner.text);
+    return -1;
+}
+
 static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
 {
     if (path[0] == '\0')
         return 0;
-    if (mkdir(path, 0777) < 0 && errno != EEXIST) {
-        snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s", path, strerror(errno));
-        return -1;
-    }
     int folder = open_folder(path);
+    if (folder < 0 && errno == ENOENT)
+        return check_new_folder(path, error);
     bool usable = folder >= 0 && faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) == 0;
-    if (!usable)
-        snprintf(error, HDSS_ERROR_MAX, "keep=%.200s: %s; accepted: a folder that files can be made in", path,
-                 strerror(errno));
+    int result = usable ? 0 : refuse_folder(path, error);
     if (folder >= 0)
         close(folder);
-    return usable ? 0 : -1;
+    return result;
+}
+
+int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX])
+{
+    struct error inner;
+    struct tasks *tasks = find_tasks(values, error);
+    if (tasks == NULL)
+        return -1;
+    if (tasks_check(tasks, &inner) == 0)
+        return check_folder(values[KEEP].text, error);
+    snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    return -1;
+}
+
+int exec_text(const union hdss_value *values, uint64_t task, char *text, size_t size, char error[HDSS_ERROR_MAX])
+{
+    struct error inner;
+    struct tasks *tasks = find_tasks(values, error);
+    if (tasks == NULL)
+        return -1;
+    if (tasks_get(tasks, task, &inner) == 0) {
+        tasks_text(tasks, text, size);
+        return 0;
+    }
+    snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
+    return -1;
 }
 
 static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)loop;
-    struct tasks tasks;
-    struct error inner;
-    if (open_tasks(&tasks, values, error) < 0)
+    const char *folder = values[KEEP].text;
+    if (exec_look(values, error) < 0)
         return -1;
-    int result = tasks_check(&tasks, &inner);
-    if (result < 0)
-        snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, inner.text);
-    tasks_close(&tasks);
-    return result < 0 ? -1 : check_folder(values[KEEP].text, error);
+    drop_kept(); /* the leader runs none of them */
+    bool there = folder[0] == '\0' || mkdir(folder, 0777) == 0 || errno == EEXIST;
+    return there ? 0 : refuse_folder(folder, error);
 }
 
 /* --- opening --- */
@@ -212,10 +291,13 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
         snprintf(error, HDSS_ERROR_MAX, "out of memory");
         return -1;
     }
-    if (open_tasks(&k->tasks, values, error) < 0) {
+    struct tasks *tasks = find_tasks(values, error);
+    if (tasks == NULL) {
         free(k);
         return -1;
     }
+    k->tasks = *tasks;
+    kept.there = false; /* they are this instance's now */
     int result = 0;
     if (k->tasks.digest != loop->inputs) {
         snprintf(error, HDSS_ERROR_MAX, "the tasks or their table have changed since the run began");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines of large files: see lines.h. */
 #include "worker/kernels/exec/lines.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of a file by their number, without having the file in memory.
  *
  * One pass finds where every LINES_BLOCK-th line begins and what the bytes from one to the next are, so that a million

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Following a shell's quotes: see nesting.h. */
 #include "worker/kernels/exec/nesting.h"
 

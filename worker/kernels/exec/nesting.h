@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a shell is while it reads a command line: in which quotes, and in which substitution within which quotes. What
  * is put in at a place must be quoted as the shell reads there, else it would be run. Here-documents and substitutions
  * in which quotes have rules of their own are noticed, so that nothing is put in there. In $(..) the patterns of `case`

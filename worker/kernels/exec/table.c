@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables: see table.h. */
 #include "worker/kernels/exec/table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A table that tasks take values from: TSV, or CSV where the name ends so. The first line names the columns.
  *
  * CSV is that of RFC 4180, with quotes, but a field ends in its line. A TSV field has no quotes and no escapes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tasks: see tasks.h. */
 #include "worker/kernels/exec/tasks.h"
 

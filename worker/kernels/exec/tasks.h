@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tasks of a run: which command line each of them is.
  *
  * Lines come from a file, one task each, or from one line for all; a table gives each task a row. Tasks count from 0

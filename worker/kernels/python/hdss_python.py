@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Kernels written in Python, between the functions of a user and module.c, which runs them for HDSS.
 
 What a function has to look like is in hdss-kernel(7). In short: `def function(first, count, *, width=100)` with a default for each

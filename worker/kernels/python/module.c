@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels written in Python: hdss-python.so, which is loaded when one is asked for, so that nothing else of HDSS needs
  * an interpreter. There is one kernel in a process, and one thread that calls it. What is easier said in Python is in
  * hdss_python.py, which stands beside this module. */

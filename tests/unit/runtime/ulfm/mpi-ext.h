@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What ulfm.c uses of Open MPI 5's header of this name, for libraries that do not have it. test_ulfm.c plays the
  * library. */
 #pragma once

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the modules of HDSS are, shared objects that a program loads while it runs: beside the program, as in a build
+ * folder; in the library folder of the prefix that the program stands in, which may have been moved since the
+ * installation; or where HDSS was configured to be installed. HDSS_MODULES names one folder instead of all of them. */
+#pragma once
+
+#include "common/util/error.h"
+
+#include <limits.h>
+
+/* The folder of the running program, without links. -1 with one line. */
+int program_folder(char folder[PATH_MAX], struct error *error);
+
+/* The first folder that has the module. -1 with one line that says where it was looked for. */
+int modules_find(const char *name, char folder[PATH_MAX], struct error *error);
+
+/* The same for a program in the folder `own`; "" for one whose folder is not known. */
+int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], struct error *error);

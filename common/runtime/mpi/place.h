@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a process runs, as far as the start of a run wants to know: see place.c. It knows nothing of MPI. */
+#pragma once
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct place {
+    uint64_t host;   /* the same for processes that can share memory: of one kernel, host name and /dev/shm */
+    uint64_t space;  /* the same for those to whom a pid means the same process */
+    cpu_set_t cores; /* on which it may run */
+};
+
+void place_look(struct place *place);
+
+/* Whether all ranks of the launch are on this node, and a pid means the same process to them, as far as this process
+ * can tell without asking the others. */
+bool place_holds_all(void);

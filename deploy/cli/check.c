@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Before the launch: see check.h.
+ *
+ * The checks are those of the rank that leads, and no others (common/runtime/check.h, common/flat/check.h): the
+ * supermaster, or the first worker with --dca. Where that rank may be on another machine than this one, or begins in
+ * another folder, names of files mean something else over there: then only the words of the job are checked here, and
+ * the rest by the leader when it has started. */
+#include "deploy/cli/check.h"
+
+#include "common/config/flat_options.h"
+#include "common/config/params.h"
+#include "common/config/text.h"
+#include "common/flat/check.h"
+#include "common/metrics/human.h"
+#include "common/runtime/check.h"
+#include "deploy/cli/dialect.h"
+#include "worker/kernels/exec/exec.h"
+#include "worker/kernels/kernels.h"
+
+#include <stdlib.h>
+
+enum { SHOWN_TASKS = 3, TASK_TEXT_MAX = 4096 };
+
+static bool is_flat(const struct lineup *lineup)
+{
+    return lineup->flat.count > 0;
+}
+
+/* Whether the rank that leads may find other files under the names that the job gives. */
+static bool leads_elsewhere(const struct lineup *lineup)
+{
+    static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (words_contain(&lineup->mpi_args, options[i]))
+            return true;
+    return !lineup_leads_here(lineup);
+}
+
+/* --- the job of workers alone --- */
+
+/* The words as each worker gets them, its own and those of the job: whether they go together without a supermaster. */
+static int read_flat_words(const struct lineup *lineup, struct words *words, struct worker_options *worker,
+                           struct error *error)
+{
+    struct flat_options options;
+    words_add(words, "worker");
+    words_add_all(words, &lineup->flat);
+    for (unsigned i = 1; i < lineup->job.count; i++)
+        words_add(words, lineup->job.items[i]);
+    if (words->failed)
+        return error_set(error, "out of memory for a command line");
+    int result = flat_options_parse(&options, (int)words->count, words->items, error);
+    *worker = options.worker;
+    flat_options_fini(&options);
+    return result < 0 ? -1 : 0;
+}
+
+static int read_flat(const struct lineup *lineup, struct worker_options *worker, struct error *error)
+{
+    struct words words = {0};
+    int result = is_flat(lineup) ? read_flat_words(lineup, &words, worker, error) : 0;
+    words_fini(&words);
+    return result;
+}
+
+static int check_flat(const struct lineup *lineup, const struct worker_options *worker, struct error *error)
+{
+    unsigned nodes = lineup->hosts.count > 0 ? lineup->hosts.count : 1;
+    if (!is_flat(lineup))
+        return 0;
+    if (flat_check_loop(&lineup->plan, error) < 0)
+        return -1;
+    return flat_check_techniques(worker, &lineup->plan, lineup->workers, nodes, error);
+}
+
+/* --- the powers --- */
+
+/* Ranks count in the order of the line: supermaster, masters, workers. */
+static int check_powers(const struct lineup *lineup, struct error *error)
+{
+    enum job_power power = lineup->plan.job.power;
+    if (power != JOB_POWER_FILE && power != JOB_POWER_LIST)
+        return 0;
+    double *speeds = NULL;
+    unsigned *ranks = calloc(lineup->workers, sizeof *ranks);
+    if (ranks == NULL)
+        return error_set(error, "out of memory for %u workers", lineup->workers);
+    for (unsigned w = 0; w < lineup->workers; w++)
+        ranks[w] = is_flat(lineup) ? w : 1 + lineup->masters + w;
+    int result = plan_read_speeds(&lineup->plan, ranks, lineup->workers, &speeds, error);
+    free(speeds);
+    free(ranks);
+    return result;
+}
+
+/* --- what a dry run shows --- */
+
+/* "1,000 tasks", "5 of 1,000 tasks, 2 of them done" */
+static void show_count(const struct plan *plan, uint64_t done, struct text *text)
+{
+    char count[HUMAN_MAX], whole[HUMAN_MAX];
+    uint64_t iterations = plan->loop.iterations;
+    text_add(text, "%s", human_count(count, plan->count));
+    if (plan->count < iterations)
+        text_add(text, " of %s", human_count(whole, iterations));
+    text_add(text, " %s%s", plan->loop.are_tasks ? "task" : "iteration", iterations == 1 ? "" : "s");
+    if (plan->loop.steps > 1)
+        text_add(text, ", in %s time steps", human_count(count, plan->loop.steps));
+    if (done > 0)
+        text_add(text, ", %s of them done", human_count(count, done));
+}
+
+static void show_heading(uint64_t left, bool resumed, struct text *text)
+{
+    static const char *const numbers[SHOWN_TASKS + 1] = {"", "one", "two", "three"};
+    const char *others = resumed ? " of the others" : "";
+    if (left > SHOWN_TASKS)
+        text_add(text, "; the first %s%s:\n", numbers[SHOWN_TASKS], others);
+    else
+        text_add(text, resumed && left > 0 ? "; the others:\n" : left > 0 ? ":\n" : "\n");
+}
+
+static int show_tasks(const struct plan *plan, const struct ranges *done, struct text *text, struct error *error)
+{
+    char line[TASK_TEXT_MAX], why[HDSS_ERROR_MAX];
+    unsigned shown = 0;
+    for (uint64_t i = plan->first; i < plan->first + plan->count && shown < SHOWN_TASKS; i++) {
+        if (ranges_contains(done, i))
+            continue;
+        if (exec_text(plan->values, i, line, sizeof line, why) < 0)
+            return error_set(error, "%s: %s", plan->kernel->name, why);
+        text_add(text, "    %s\n", line);
+        shown++;
+    }
+    return 0;
+}
+
+static int show(struct lineup *lineup, const struct ranges *done, struct error *error)
+{
+    const struct plan *plan = &lineup->plan;
+    struct text text;
+    uint64_t left = plan->count - ranges_total(done);
+    int result = 0;
+    text_init(&text);
+    show_count(plan, ranges_total(done), &text);
+    if (plan->kernel == &exec_kernel) {
+        show_heading(left, ranges_total(done) > 0, &text);
+        result = show_tasks(plan, done, &text, error);
+    } else
+        text_add(&text, "\n");
+    lineup->shown = text_take(&text);
+    if (result == 0 && lineup->shown == NULL)
+        return error_set(error, "out of memory for what a dry run shows");
+    return result;
+}
+
+static void show_nothing(struct lineup *lineup)
+{
+    const struct hosts *hosts = &lineup->hosts;
+    struct text text;
+    text_init(&text);
+    text_add(&text, "files and folders %s %s: the %s checks them there, when it has started\n",
+             hosts->count > 0 ? "are those of" : "may be others",
+             hosts->count > 0 ? hosts->items[0].name : "where the ranks begin",
+             is_flat(lineup) ? "first worker" : "supermaster");
+    lineup->shown = text_take(&text);
+}
+
+/* --- the whole --- */
+
+/* In a dry run also what of an earlier one is gone on with, for which its output may have to be read. */
+static int look_back(struct lineup *lineup, struct resume *resume, struct error *error)
+{
+    const struct plan *plan = &lineup->plan;
+    if (plan_check(plan, CHECKED_BEFORE_LAUNCH, !is_flat(lineup), resume, error) < 0)
+        return -1;
+    if (!lineup->dry_run)
+        return 0;
+    plan_say_notes(plan, "hdss run");
+    return resume_take(resume, plan, "hdss run", error);
+}
+
+static int check_here(struct lineup *lineup, const struct worker_options *worker, struct error *error)
+{
+    struct resume resume;
+    resume_init(&resume);
+    if (plan_describe(&lineup->plan, error) < 0 || check_flat(lineup, worker, error) < 0)
+        return -1;
+    int result = look_back(lineup, &resume, error);
+    if (result == 0)
+        result = check_powers(lineup, error);
+    if (result == 0 && lineup->dry_run)
+        result = show(lineup, &resume.earlier.content.done, error);
+    resume_end(&resume);
+    return result;
+}
+
+int check_lineup(struct lineup *lineup, struct error *error)
+{
+    struct worker_options worker;
+    if (lineup->checked)
+        return 0;
+    lineup->checked = true;
+    worker_options_init(&worker);
+    if (read_flat(lineup, &worker, error) < 0)
+        return -1;
+    if (!leads_elsewhere(lineup))
+        return check_here(lineup, &worker, error);
+    if (lineup->dry_run)
+        show_nothing(lineup);
+    return 0;
+}
+
+int check_inputs(struct lineup *lineup, struct error *error)
+{
+    struct plan *plan = &lineup->plan;
+    char text[HDSS_ERROR_MAX] = "";
+    if (leads_elsewhere(lineup))
+        return 0;
+    if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0)
+        return -1;
+    if (kernel_look(plan->kernel, plan->values, &plan->loop, text) == 0)
+        return 0;
+    return error_set(error, "%s: %s", plan->kernel->name, text);
+}

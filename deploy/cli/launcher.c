@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding a launcher and asking it for its version: see launcher.h. */
+#include "deploy/cli/launcher.h"
+#include "common/files/files.h"
+#include "deploy/cli/capture.h"
+#include "deploy/cli/version_cache.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* By enum mpi_family: the name, how the text of --version begins, what stands before the number. */
+static const struct family {
+    const char *name, *begins, *number;
+} families[] = {
+    [MPI_FAMILY_UNKNOWN] = {"an unknown launcher", NULL, NULL},
+    [MPI_FAMILY_OPENMPI] = {"Open MPI", "mpirun (Open MPI) ", ") "},
+    [MPI_FAMILY_MPICH] = {"MPICH", "HYDRA build details:", "Version:"},
+    [MPI_FAMILY_SLURM] = {"Slurm", "slurm", " "},
+};
+
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* Where no --mpirun is given, in the order in which they are tried. Debian names those of each library. */
+static const char *const usual[] = {"mpirun",          "mpiexec",       "mpirun.openmpi",
+                                    "mpiexec.openmpi", "mpiexec.hydra", "mpiexec.mpich"};
+
+void launcher_parse_version(const char *text, struct launcher *launcher)
+{
+    for (int i = 1; i < FAMILIES; i++) {
+        if (strncmp(text, families[i].begins, strlen(families[i].begins)) != 0)
+            continue;
+        const char *number = strstr(text, families[i].number);
+        launcher->family = (enum mpi_family)i;
+        launcher->major = launcher->minor = launcher->patch = 0;
+        if (number != NULL)
+            sscanf(number + strlen(families[i].number), " %u.%u.%u", &launcher->major, &launcher->minor,
+                   &launcher->patch);
+        return;
+    }
+    launcher->family = MPI_FAMILY_UNKNOWN;
+    launcher->major = launcher->minor = launcher->patch = 0;
+}
+
+void launcher_name(const struct launcher *launcher, char name[LAUNCHER_NAME_MAX])
+{
+    if (launcher->major == 0)
+        snprintf(name, LAUNCHER_NAME_MAX, "%s", families[launcher->family].name);
+    else
+        snprintf(name, LAUNCHER_NAME_MAX, "%s %u.%u.%u", families[launcher->family].name, launcher->major,
+                 launcher->minor, launcher->patch);
+}
+
+/* Where execvp() would find the program. False where it would not. */
+static bool find_on_path(const char *program, char path[PATH_MAX])
+{
+    if (strchr(program, '/') != NULL)
+        return file_is_program(program) && realpath(program, path) != NULL;
+    const char *folders = getenv("PATH");
+    for (const char *folder = folders != NULL ? folders : "/bin:/usr/bin"; folder != NULL;) {
+        const char *end = strchrnul(folder, ':');
+        char candidate[PATH_MAX];
+        int length = snprintf(candidate, sizeof candidate, "%.*s/%s", (int)(end - folder), folder, program);
+        if (end == folder)
+            length = snprintf(candidate, sizeof candidate, "./%s", program);
+        if (length < PATH_MAX && file_is_program(candidate) && realpath(candidate, path) != NULL)
+            return true;
+        folder = *end == ':' ? end + 1 : NULL;
+    }
+    return false;
+}
+
+/* Finds the program and asks for its version, once for each version of the file. False where there is none. */
+static bool ask(const char *program, struct launcher *launcher)
+{
+    char path[PATH_MAX], option[] = "--version", text[VERSION_TEXT_MAX];
+    char *argv[] = {(char *)program, option, NULL};
+    *launcher = (struct launcher){.program = program};
+    if (!find_on_path(program, path))
+        return false;
+    bool kept = version_cache_find(path, text);
+    if (!kept)
+        capture(argv, text, sizeof text);
+    launcher_parse_version(text, launcher);
+    if (!kept && launcher->family != MPI_FAMILY_UNKNOWN)
+        version_cache_keep(path, text);
+    return true;
+}
+
+static bool fits(const struct launcher *launcher)
+{
+    return launcher->family == MPI_FAMILY_UNKNOWN || LINKED_FAMILY == MPI_FAMILY_UNKNOWN ||
+           launcher->family == LINKED_FAMILY;
+}
+
+/* The first of the usual programs that fits. False where none does. */
+static bool find_usual(struct launcher *launcher)
+{
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (ask(usual[i], launcher) && fits(launcher))
+            return true;
+    return false;
+}
+
+static int refuse(const struct launcher *other, struct error *error)
+{
+    char name[LAUNCHER_NAME_MAX], advice[100] = "install it, or name its mpirun: --mpirun PROGRAM";
+    const struct launcher linked = {.family = LINKED_FAMILY};
+    struct launcher fitting;
+    launcher_name(other, name);
+    if (find_usual(&fitting))
+        snprintf(advice, sizeof advice, "type --mpirun %s", fitting.program);
+    return error_set(error,
+                     "%.100s is the launcher of %s, and these programs are built with %s %s, which it cannot start: %s",
+                     other->program, name, families[linked.family].name, LINKED_VERSION, advice);
+}
+
+int launcher_choose(const char *given, struct launcher *launcher, struct error *error)
+{
+    struct launcher first = {.program = usual[0]};
+    if (given != NULL) {
+        if (!ask(given, launcher))
+            return error_set(error, "--mpirun %.200s: there is no such program; accepted: the mpirun of %s %s", given,
+                             families[LINKED_FAMILY].name, LINKED_VERSION);
+        return fits(launcher) ? 0 : refuse(launcher, error);
+    }
+    if (find_usual(launcher))
+        return 0;
+    if (ask(usual[0], &first))
+        return refuse(&first, error);
+    return error_set(error,
+                     "mpirun is not on PATH: install that of %s %s, which these programs are built with, or name it: "
+                     "--mpirun PROGRAM",
+                     families[LINKED_FAMILY].name, LINKED_VERSION);
+}
+
+/* Slurm numbers the steps that a user starts by srun from 0; batch scripts and interactive shells have the highest. */
+#define SLURM_STEPS_MAX 0xfffffff0u
+
+/* A step of srun with several tasks runs this program once in each. */
+static bool is_in_srun(void)
+{
+    const char *step = getenv("SLURM_STEP_ID"), *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    return step != NULL && tasks != NULL && strtoul(step, NULL, 10) < SLURM_STEPS_MAX && strtoul(tasks, NULL, 10) > 1;
+}
+
+int launcher_check_place(struct error *error)
+{
+    static const char *const of_ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    if (is_in_srun())
+        return error_set(error, "this is one of several tasks of srun, and each would launch a run of its own: type "
+                                "hdss run without srun in front, or see deploy/slurm/srun.sbatch for srun's own lines");
+    for (size_t i = 0; i < sizeof of_ranks / sizeof *of_ranks && getenv("SLURM_STEP_ID") == NULL; i++)
+        if (getenv(of_ranks[i]) != NULL)
+            return error_set(error,
+                             "this is a rank of an MPI launch already (%s is set), and hdss run launches the "
+                             "ranks itself: type hdss run without mpirun in front",
+                             of_ranks[i]);
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The words that MPICH's mpiexec (Hydra) is given: see dialect.h.
+ *
+ * Hydra binds no rank and lets ranks share cores unless it is told otherwise. Nobody outlives the loss of a rank: with
+ * MPICH 4.0 and 4.2 the others are ended about a second later, also with -disable-auto-cleanup. */
+#include "deploy/cli/dialect.h"
+
+/* Hydra deals ranks out in turn whatever it is told of each host. */
+static int check(const struct lineup *lineup, struct error *error)
+{
+    if (lineup->hosts.count == 0 || hosts_deal_in_turn(&lineup->hosts, lineup->workers))
+        return 0;
+    return error_set(error,
+                     "--hosts: MPICH's mpiexec puts as many ranks on each host; accepted with it: the same number "
+                     "of cores for each, or --workers W that can be dealt out in turn");
+}
+
+static void add_options(const struct lineup *lineup, const char *hosts, struct words *line)
+{
+    (void)lineup;
+    if (hosts == NULL)
+        return;
+    words_add(line, "-hosts");
+    words_add(line, hosts);
+    words_add_split(line, "-ppn 1");
+}
+
+const struct dialect mpich_dialect = {.check = check, .add_options = add_options, .rank_depth = 2};

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# The stage "bare" of CI: Debian 12 and 13 as debootstrap leaves them, each in a folder of its own. In both deploy/quickstart has to come to its picture
+# from `git archive HEAD`, with an empty environment; in Debian 13, which has Open MPI 5, the tests are run as well. All that happens in a root happens
+# in a mount and a process namespace: with the first process of a namespace its mounts and its other processes go.
+# Sourced after setup.sh by deploy/selftest, and alone by the shells in the namespaces.
+# shellcheck disable=SC2154 # root comes from setup.sh
+
+bare_suites=(bookworm trixie)
+bare_folder=           # of the roots; removed at the end
+declare -A bare_pids   # what runs in the namespaces, by suite
+declare -A bare_skips  # why there is no root of a suite
+
+# --- in a namespace ---
+
+# Makes the folder $1 a mount of its own, as namespaces inside the root need it, with the devices and set-uid programs that temporary folders may forbid.
+bare_claim() {
+  mount --bind "$1" "$1"
+  mount -o remount,bind,dev,exec,suid "$1"
+}
+
+# Makes the root $1 of the suite $2 from the mirror $3, with the further packages $4: debootstrap's smallest, with the files that any installation has.
+bare_make() {
+  local folder=$1 suite=$2 mirror=$3 packages=$4
+  debootstrap --variant=minbase ${packages:+--include="$packages"} "$suite" "$folder" "$mirror"
+  printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(uname -n)" >"$folder/etc/hosts"
+  [ -z "${http_proxy:-}" ] || printf 'Acquire::http::Proxy "%s";\n' "$http_proxy" >"$folder/etc/apt/apt.conf.d/90proxy"
+}
+
+bare_mount() {
+  local folder
+  mount -t proc proc "$1/proc"
+  mount --rbind /sys "$1/sys"
+  mount --rbind /dev "$1/dev"
+  for folder in dev/shm tmp run; do mount -t tmpfs tmpfs "$1/$folder"; done # what a killed run leaves there goes, too
+}
+
+# Runs a command in the root $1, as root or as the user "visitor", with an environment that holds no more than it must. The root becomes that of a
+# mount namespace: under chroot alone the kernel does not tell which program a process of a further namespace runs, as the tests with several nodes ask.
+bare_run() {
+  local folder=$1 user=$2 home=/root path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+  shift 2
+  [ "$user" = root ] || home=/home/$user path=/usr/local/bin:/usr/bin:/bin
+  # shellcheck disable=SC2016 # for the shell in the namespace
+  unshare --mount bash -c 'cd "$0" && pivot_root . mnt && cd / && umount -l /mnt && exec chroot "--userspec=$1" / env -i "HOME=$2" "PATH=$3" "${@:4}"' \
+    "$folder" "$user" "$home" "$path" "$@"
+}
+
+# Makes the root of suite $2 in the folder $1 from the mirror $3 and runs quickstart there, with what others leave of the cores: in Debian 13 as root,
+# in Debian 12 as a user who has sudo.
+bare_quickstart() {
+  local suite=$2 mirror=$3 folder=$1/$2 user=root home=/root packages=()
+  renice -n 19 -p "$BASHPID" >/dev/null
+  case $mirror in https:*) packages+=(ca-certificates) ;; esac
+  [ "$suite" != bookworm ] || user=visitor home=/home/visitor packages+=(sudo)
+  mkdir "$folder"
+  bare_claim "$folder"
+  bare_make "$folder" "$suite" "$mirror" "$(IFS=,; printf '%s' "${packages[*]}")"
+  bare_mount "$folder"
+  if [ "$user" != root ]; then
+    chroot "$folder" useradd --create-home --shell /bin/bash "$user"
+    printf '%s ALL=(ALL) NOPASSWD: ALL\n' "$user" >"$folder/etc/sudoers.d/$user"
+  fi
+  mkdir "$folder$home/hdss"
+  tar -xf "$1/hdss.tar" -C "$folder$home/hdss" --no-same-owner
+  chroot "$folder" chown -R "$user:" "$home/hdss"
+  # shellcheck disable=SC2016 # for the shell in the root
+  bare_run "$folder" "$user" bash -c 'cd && exec hdss/deploy/quickstart'
+  if [ "$(head -c 8 "$folder$home/mandelbrot.png" | od -An -tx1 | tr -d ' \n')" != 89504e470d0a1a0a ]; then
+    printf 'mandelbrot.png is no PNG\n'
+    return 1
+  fi
+}
+
+# Runs the tests in the root of Debian 13, in the build folder that quickstart has left.
+bare_tests() {
+  local folder=$1/trixie
+  bare_claim "$folder"
+  bare_mount "$folder"
+  # With iproute2 the machine pretends to be several nodes.
+  bare_run "$folder" root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install iproute2 >/dev/null
+  bare_run "$folder" root meson test -C /root/hdss/build --no-rebuild --logbase testlog-bare --timeout-multiplier 3 --num-processes 4 \
+    --suite unit --suite cluster --suite system
+}
+
+# --- in selftest ---
+
+# Starts function $2 with the arguments that follow in namespaces, for the suite $1. In a process group of its own, for which Ctrl-C is not ignored.
+bare_start() {
+  local suite=$1
+  shift
+  set -m
+  # shellcheck disable=SC2016 # for the shell in the namespaces
+  unshare --mount --pid --fork --kill-child bash -c 'set -euo pipefail; . "$0"; "$@"' "$root/deploy/lib/bare.sh" "$@" </dev/null &
+  bare_pids[$suite]=$!
+  set +m
+}
+
+# Waits for what runs in the namespaces of the suite $1. Returns its exit status.
+bare_wait() {
+  local status=0
+  wait "${bare_pids[$1]}" || status=$?
+  unset "bare_pids[$1]"
+  return "$status"
+}
+
+# Ends what runs in the namespaces, and waits until it is gone: then nothing is mounted any more.
+bare_end() {
+  local pid child
+  for pid in "${bare_pids[@]}"; do
+    read -r child _ 2>/dev/null <"/proc/$pid/task/$pid/children" || child= # the first process in the namespaces
+    kill -KILL "${child:-$pid}" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  [ -z "$bare_folder" ] || rm -rf --one-file-system "$bare_folder"
+}
+
+# Prints the mirror of Debian that apt takes its packages from, whichever way its sources are written. Apt tells of sources that it has lists of.
+bare_mirror() {
+  local mirror
+  # shellcheck disable=SC2016 # apt's own variables
+  mirror=$(apt-get indextargets --format '$(ORIGIN) $(COMPONENT) $(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+    awk '$1 == "Debian" && $2 == "main" && $3 !~ /[-\/]/ { print $4; exit }')
+  case $mirror in mirror+file:*) mirror=$(awk '/^https?:/ { print $1; exit }' "${mirror#mirror+file:}") ;; esac # a list of them
+  case $mirror in http:* | https:*) printf '%s\n' "${mirror%/}" ;; *) return 1 ;; esac
+}
+
+# Why no root can be made on this machine: nothing where one can.
+bare_obstacle() {
+  if [ "$(id -u)" -ne 0 ]; then
+    printf 'it takes root\n'
+  elif ! command -v debootstrap >/dev/null; then
+    printf 'there is no debootstrap\n'
+  elif ! git -C "$root" rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
+    printf 'the sources are no checkout of git\n'
+  elif [ "$(df --output=avail --block-size=M "$bare_folder" | tr -dc '0-9\n' | tail -n 1)" -lt 4000 ]; then
+    printf 'it takes 4 GB in %s, or in the folder that TMPDIR names\n' "${bare_folder%/*}"
+  elif ! unshare --mount --pid --fork mount -t proc proc "$bare_folder" 2>/dev/null; then
+    printf 'namespaces are refused here\n'
+  elif ! bare_mirror >/dev/null && ! { apt-get update && bare_mirror; } >/dev/null 2>&1; then
+    printf 'apt has no source of Debian\n'
+  fi
+}
+
+# Begins to make the roots and to run quickstart there. What is printed goes to SUITE.log.
+bare_begin() {
+  local suite mirror obstacle http_proxy=${http_proxy:-}
+  bare_folder=$(mktemp -d "${TMPDIR:-/var/tmp}/hdss-bare.XXXXXX")
+  obstacle=$(bare_obstacle)
+  if [ -z "$obstacle" ]; then
+    mirror=$(bare_mirror)
+    eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
+    [ -z "$http_proxy" ] || export http_proxy
+    git -C "$root" archive --output "$bare_folder/hdss.tar" HEAD
+  fi
+  for suite in "${bare_suites[@]}"; do
+    if [ -n "$obstacle" ]; then
+      bare_skips[$suite]=$obstacle
+    elif ! /usr/lib/apt/apt-helper download-file "$mirror/dists/$suite/InRelease" "$bare_folder/$suite.release" >/dev/null 2>&1; then
+      bare_skips[$suite]="$mirror has no $suite, or cannot be reached"
+    else
+      bare_start "$suite" bare_quickstart "$bare_folder" "$suite" "$mirror" >"$bare_folder/$suite.log" 2>&1
+    fi
+  done
+}
+
+# Appends the result of a suite's quickstart to Meson's log $1: $3, as Meson says it, with the text of the file $4.
+bare_record() {
+  python3 -c 'import json, sys
+with open(sys.argv[4], encoding="utf-8", errors="replace") as file:
+    record = {"name": f"quickstart on a bare {sys.argv[2]}", "result": sys.argv[3], "stdout": file.read()}
+with open(sys.argv[1], "a", encoding="utf-8") as log:
+    log.write(json.dumps(record) + "\n")' "$@"
+}
+
+# Waits for the quickstart of the suite $1, and compares the checksum of its picture with $2. What is wrong is the last line of SUITE.log.
+bare_finish() {
+  local suite=$1 expected=$2 checksum
+  local text=$bare_folder/$suite.log
+  bare_wait "$suite" || return 1
+  checksum=$(awk '$1 == "checksum" { print $2 }' "$text")
+  if [ "$checksum" != "$expected" ]; then
+    printf 'the checksum is %s, and %s on this machine itself\n' "${checksum:-missing}" "${expected:-missing}" >>"$text"
+    return 1
+  fi
+}
+
+# The stage itself: leaves Meson's logs quickstart.json and tests.json in the folder $1. $2 is a built hdss, for the checksum. Fails where the tests could
+# not be run.
+bare_stage() {
+  local folder=$1 hdss=$2 status=0 suite checksum
+  mkdir -p "$folder"
+  rm -f "$folder"/*.json
+  checksum=$("$hdss" run --workers 1 mandelbrot width=2048 height=2048 2>/dev/null </dev/null | awk '$1 == "checksum" { print $2 }') || true
+  for suite in "${bare_suites[@]}"; do
+    local text=$bare_folder/$suite.log result=OK
+    if [ -n "${bare_skips[$suite]:-}" ]; then
+      result=SKIP
+      step "quickstart on a bare $suite is left out: ${bare_skips[$suite]}" | tee "$text"
+    elif ! bare_finish "$suite" "$checksum"; then
+      result=ERROR
+    fi
+    bare_record "$folder/quickstart.json" "$suite" "$result" "$text"
+    [ "$suite$result" != trixieOK ] || bare_test "$folder" || status=1
+  done
+  return "$status"
+}
+
+# Runs the tests in Debian 13; their log becomes $1/tests.json.
+bare_test() {
+  step "testing in a bare trixie"
+  bare_start trixie bare_tests "$bare_folder"
+  bare_wait trixie || true
+  cp "$bare_folder/trixie/root/hdss/build/meson-logs/testlog-bare.json" "$1/tests.json"
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Which launcher is taken, with scripts in the place of launchers on a PATH of their own. */
+#include "deploy/cli/launcher.h"
+#include "deploy/cli/version_cache.h"
+#include "tests/lib/suite.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char *text;
+    enum mpi_family family;
+    unsigned major, minor, patch;
+} versions[] = {
+    {"mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n", MPI_FAMILY_OPENMPI, 4, 1,
+     4},
+    {"mpirun (Open MPI) 5.0.7rc1", MPI_FAMILY_OPENMPI, 5, 0, 7},
+    {"HYDRA build details:\n    Version:                                 4.2.1\n", MPI_FAMILY_MPICH, 4, 2, 1},
+    {"HYDRA build details:     Version:   4.0.2     Release Date: ", MPI_FAMILY_MPICH, 4, 0, 2},
+    {"slurm-wlm 22.05.8\n", MPI_FAMILY_SLURM, 22, 5, 8},
+    {"mpirun (Open MPI) ", MPI_FAMILY_OPENMPI, 0, 0, 0},
+    {"true (GNU coreutils) 9.1\n", MPI_FAMILY_UNKNOWN, 0, 0, 0},
+    {"", MPI_FAMILY_UNKNOWN, 0, 0, 0},
+};
+
+START_TEST(a_launcher_is_known_by_what_it_prints)
+{
+    struct launcher launcher = {.major = 77};
+    launcher_parse_version(versions[_i].text, &launcher);
+    ck_assert_int_eq(launcher.family, versions[_i].family);
+    ck_assert_uint_eq(launcher.major, versions[_i].major);
+    ck_assert_uint_eq(launcher.minor, versions[_i].minor);
+    ck_assert_uint_eq(launcher.patch, versions[_i].patch);
+}
+END_TEST
+
+#define OPENMPI "mpirun (Open MPI) 4.1.4"
+#define MPICH   "HYDRA build details: Version: 4.0.2"
+
+static char folder[] = "/tmp/hdss-launcher-XXXXXX";
+
+/* Without a folder of their own the tests would write to the user's cache. */
+static void make_folder(void)
+{
+    strcpy(folder, "/tmp/hdss-launcher-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv("PATH", folder, 1);
+}
+
+static void remove_folder(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "/bin/rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void add_program(const char *name, const char *version)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "#!/bin/sh\necho '%s'\n", version);
+    fclose(file);
+    ck_assert_int_eq(chmod(path, 0755), 0);
+}
+
+/* The library that these tests are built with, and the other one. */
+static const bool is_mpich = LINKED_FAMILY == MPI_FAMILY_MPICH;
+
+START_TEST(the_first_program_that_fits_is_taken)
+{
+    struct launcher launcher;
+    struct error error = {0};
+    make_folder();
+    add_program("mpirun", is_mpich ? OPENMPI : MPICH);
+    add_program("mpirun.openmpi", OPENMPI);
+    add_program("mpiexec.hydra", MPICH);
+    ck_assert_int_eq(launcher_choose(NULL, &launcher, &error), 0);
+    ck_assert_str_eq(launcher.program, is_mpich ? "mpiexec.hydra" : "mpirun.openmpi");
+    ck_assert_int_eq(launcher_choose("mpirun.openmpi", &launcher, &error), is_mpich ? -1 : 0);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_launcher_of_another_library_is_refused_by_name)
+{
+    struct launcher launcher;
+    struct error error = {0};
+    make_folder();
+    add_program("mpirun", is_mpich ? OPENMPI : MPICH);
+    ck_assert_int_eq(launcher_choose(NULL, &launcher, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, is_mpich ? "Open MPI 4.1.4" : "MPICH 4.0.2"));
+    ck_assert_ptr_nonnull(strstr(error.text, "built with "));
+    ck_assert_ptr_nonnull(strstr(error.text, "--mpirun PROGRAM"));
+    add_program("mpiexec", is_mpich ? MPICH : OPENMPI);
+    ck_assert_int_eq(launcher_choose("mpirun", &launcher, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "type --mpirun mpiexec"));
+    add_program("srun", "slurm-wlm 22.05.8");
+    ck_assert_int_eq(launcher_choose("srun", &launcher, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "Slurm 22.5.8"));
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_script_that_says_nothing_is_trusted)
+{
+    struct launcher launcher;
+    struct error error = {0};
+    make_folder();
+    add_program("mine", "hello");
+    ck_assert_int_eq(launcher_choose("mine", &launcher, &error), 0);
+    ck_assert_int_eq(launcher.family, MPI_FAMILY_UNKNOWN);
+    ck_assert_int_eq(launcher_choose("theirs", &launcher, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "--mpirun theirs: there is no such program"));
+    ck_assert_int_eq(launcher_choose(NULL, &launcher, &error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "mpirun is not on PATH"));
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_rank_launches_no_run)
+{
+    struct error error = {0};
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    for (size_t i = 0; i < 3; i++)
+        unsetenv(names[i]);
+    ck_assert_int_eq(launcher_check_place(&error), 0);
+    for (size_t i = 0; i < 3; i++) {
+        setenv(names[i], "0", 1);
+        ck_assert_int_eq(launcher_check_place(&error), -1);
+        ck_assert_ptr_nonnull(strstr(error.text, names[i]));
+        unsetenv(names[i]);
+    }
+    setenv("SLURM_STEP_ID", "0", 1);
+    setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+    ck_assert_int_eq(launcher_check_place(&error), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "srun"));
+    setenv("SLURM_STEP_NUM_TASKS", "1", 1); /* srun --pty bash */
+    ck_assert_int_eq(launcher_check_place(&error), 0);
+    setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+    setenv("SLURM_STEP_ID", "4294967290", 1); /* the shell of salloc */
+    ck_assert_int_eq(launcher_check_place(&error), 0);
+}
+END_TEST
+
+START_TEST(versions_of_programs_are_kept_until_they_change)
+{
+    char path[PATH_MAX], text[VERSION_TEXT_MAX], command[PATH_MAX + 20];
+    make_folder();
+    snprintf(path, sizeof path, "%s/program", folder);
+    snprintf(command, sizeof command, "/bin/cp /bin/true %s", path);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert(!version_cache_find(path, text));
+    version_cache_keep(path, OPENMPI "\n\nmore");
+    ck_assert(version_cache_find(path, text));
+    ck_assert_str_eq(text, OPENMPI "  more");
+    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    ck_assert(!version_cache_find(path, text));
+    version_cache_keep(path, MPICH);
+    ck_assert(version_cache_find(path, text));
+    ck_assert_str_eq(text, MPICH);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(scripts_and_what_prints_nothing_are_not_kept)
+{
+    char path[PATH_MAX], text[VERSION_TEXT_MAX];
+    make_folder();
+    add_program("mpirun", OPENMPI);
+    snprintf(path, sizeof path, "%s/mpirun", folder);
+    version_cache_keep(path, OPENMPI);
+    ck_assert(!version_cache_find(path, text));
+    version_cache_keep("/bin/true", "");
+    ck_assert(!version_cache_find("/bin/true", text));
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");
+    version_cache_keep("/bin/true", OPENMPI);
+    ck_assert(!version_cache_find("/bin/true", text));
+    remove_folder();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cli-launcher");
+    TCase *all = tcase_create("all");
+    tcase_add_loop_test(all, a_launcher_is_known_by_what_it_prints, 0, sizeof versions / sizeof *versions);
+    tcase_add_test(all, the_first_program_that_fits_is_taken);
+    tcase_add_test(all, a_launcher_of_another_library_is_refused_by_name);
+    tcase_add_test(all, a_script_that_says_nothing_is_trusted);
+    tcase_add_test(all, a_rank_launches_no_run);
+    tcase_add_test(all, versions_of_programs_are_kept_until_they_change);
+    tcase_add_test(all, scripts_and_what_prints_nothing_are_not_kept);
+    suite_add_tcase(suite, all);
+    return suite_run(suite);
+}
