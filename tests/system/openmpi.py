@@ -47,8 +47,8 @@ RECOVERING_FAR = [*RECOVERING_5, '--with-ft', 'ulfm'] if IS_5 else ['--mca', 'or
 RANK_VARIABLE = 'PMIX_RANK' if IS_5 else 'OMPI_COMM_WORLD_RANK'
 
 
-# One-sided operations over nodes. UCX 1.13's over TCP came to a stop now and then on a busy machine: origin and target both in its progress.
-ONE_SIDED_FAR = [] if IS_5 else ['--mca', 'osc', '^rdma,ucx']
+# One-sided operations over nodes.
+ONE_SIDED_FAR = [] if IS_5 else ['--mca', 'osc', '^rdma']
 
 # What --with-ft tells the ranks otherwise is told by that component, too.
 ULFM = {'OMPI_MCA_mpi_ft_enable': 'true'} if IS_5 else {}
