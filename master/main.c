@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The master program. */
-#include "common/runtime/programs/programs.h"
+#include "master/program.h"
 
 int main(int argc, char **argv)
 {

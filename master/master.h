@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
-#include "common/machine/service.h"
+#include "common/service/service.h"
 #include "common/machine/spread.h"
 
 /* HALTED: in a loop with dependencies a worker was lost, and all stand still, or are about to. */

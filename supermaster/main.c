@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The supermaster program. */
-#include "common/runtime/programs/programs.h"
+#include "supermaster/program.h"
 
 int main(int argc, char **argv)
 {

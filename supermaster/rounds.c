@@ -20,7 +20,7 @@
  * what is done and what is not, so that it is one or the other; as all seams are those of chunks of the round at hand
  * or of the one where it began, both are never shorter than the distance of the dependences.
  *
- * That a run always ends holds in each round as it is shown in common/machine/order.c, with the seam for the beginning
+ * That a run always ends holds in each round as it is shown in common/service/order.c, with the seam for the beginning
  * of the loop, and there are no more rounds than workers. No message of one round is taken for one of another: those
  * between two ranks of the tree arrive in their order, on both sides of HALTED and RESTART; those between workers say
  * the round, and as none is sent before all stand still nobody gets one of a round that it has not heard of.

@@ -4,10 +4,10 @@
  * common/machine/machine.h. */
 #pragma once
 
-#include "common/ledger/ledger.h"
+#include "supermaster/ledger.h"
 #include "common/machine/machine.h"
 #include "common/machine/probe.h"
-#include "common/machine/service.h"
+#include "common/service/service.h"
 #include "common/machine/topology.h"
 #include "common/metrics/report.h"
 #include "common/sched/sched.h"

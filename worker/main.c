@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker program. */
-#include "common/runtime/programs/programs.h"
+#include "worker/program.h"
 
 int main(int argc, char **argv)
 {

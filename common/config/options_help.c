@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page that --help shows, made from the option table. */
 #include "common/config/options.h"
-#include "common/config/text.h"
+#include "common/util/text.h"
 
 #include <stdio.h>
 #include <string.h>

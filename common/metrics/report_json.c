@@ -3,7 +3,7 @@
  *
  * The head is one indented object; the workers follow with one line each, so that thousands of them stay readable. */
 #include "common/metrics/report.h"
-#include "common/config/text.h"
+#include "common/util/text.h"
 
 #include <inttypes.h>
 #include <jansson.h>

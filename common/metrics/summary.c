@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary for people: see summary.h. */
 #include "common/metrics/summary.h"
-#include "common/config/text.h"
+#include "common/util/text.h"
 #include "common/metrics/human.h"
 #include "common/util/stats.h"
 

@@ -2,7 +2,7 @@
 /* The simulation of one loop: see predict.h. */
 #include "common/predict/predict.h"
 
-#include "common/machine/pool.h"
+#include "common/service/pool.h"
 #include "common/util/random.h"
 #include "common/util/stats.h"
 

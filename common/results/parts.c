@@ -2,7 +2,7 @@
 /* Writing parts, and the folder that they are in: see parts.h. */
 #include "common/results/parts.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "common/util/digest.h"
 #include "common/util/grow.h"
 

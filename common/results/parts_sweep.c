@@ -5,7 +5,7 @@
  * once, when its turn comes. Where some overlap, those of the latest run come first, and of the others what is left. */
 #include "common/results/parts.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "common/util/digest.h"
 #include "common/util/grow.h"
 

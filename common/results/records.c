@@ -3,7 +3,7 @@
  * of ranks write one file at once. */
 #include "common/results/records.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "common/results/formats.h"
 #include "common/results/partial.h"
 

@@ -2,7 +2,7 @@
 /* Results of either kind: see results.h. */
 #include "common/results/results.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "common/results/parts.h"
 #include "common/results/records.h"
 

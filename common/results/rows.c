@@ -3,7 +3,7 @@
  * for each column, and turned in memory; so a file larger than the memory is read once in any case. */
 #include "common/results/rows.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

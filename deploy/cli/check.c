@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Before the launch: see check.h.
  *
- * The checks are those of the rank that leads, and no others (common/runtime/check.h, common/flat/check.h): the
+ * The checks are those of the rank that leads, and no others (common/job/check.h, worker/dca/check.h): the
  * supermaster, or the first worker with --dca. Where that rank may be on another machine than this one, or begins in
  * another folder, names of files mean something else over there: then only the words of the job are checked here, and
  * the rest by the leader when it has started. */
@@ -9,10 +9,10 @@
 
 #include "common/config/flat_options.h"
 #include "common/config/params.h"
-#include "common/config/text.h"
-#include "common/flat/check.h"
+#include "common/util/text.h"
+#include "worker/dca/check.h"
 #include "common/metrics/human.h"
-#include "common/runtime/check.h"
+#include "common/job/check.h"
 #include "deploy/cli/dialect.h"
 #include "worker/kernels/exec/exec.h"
 #include "worker/kernels/kernels.h"

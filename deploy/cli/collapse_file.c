@@ -3,7 +3,7 @@
  * writes it. */
 #include "deploy/cli/collapse_file.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "worker/kernels/evrard/record.h"
 
 #include <errno.h>

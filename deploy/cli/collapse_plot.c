@@ -2,7 +2,7 @@
 /* Pictures of the collapse: see collapse_plot.h. This file makes the scripts that gnuplot runs. */
 #include "deploy/cli/collapse_plot.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "deploy/cli/axis.h"
 #include "deploy/cli/gnuplot.h"
 #include "worker/kernels/evrard/record.h"

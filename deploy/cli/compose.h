@@ -2,7 +2,7 @@
 /* The mpirun line for a line-up. */
 #pragma once
 
-#include "common/runtime/plan.h"
+#include "common/job/plan.h"
 #include "common/util/error.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/launcher.h"

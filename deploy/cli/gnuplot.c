@@ -5,7 +5,7 @@
  * gets into the script, and nothing is left behind whatever ends the two. */
 #include "deploy/cli/gnuplot.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 
 #include <errno.h>
 #include <limits.h>

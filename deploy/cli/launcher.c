@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding a launcher and asking it for its version: see launcher.h. */
 #include "deploy/cli/launcher.h"
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "deploy/cli/capture.h"
 #include "deploy/cli/version_cache.h"
 

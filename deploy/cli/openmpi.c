@@ -16,7 +16,7 @@
  * or libfabric may be the transport, and they choose network cards by their place on the PCI bus. */
 #include "deploy/cli/cores.h"
 #include "deploy/cli/dialect.h"
-#include "worker/exec/environment.h"
+#include "worker/kernels/exec/environment.h"
 
 #include <stdlib.h>
 #include <string.h>

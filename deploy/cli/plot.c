@@ -3,7 +3,7 @@
  * series, then, when their extent is known, the axes, and the markers at even distances along them. */
 #include "deploy/cli/plot.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 #include "deploy/cli/axis.h"
 #include "deploy/cli/curve.h"
 #include "deploy/cli/gnuplot.h"

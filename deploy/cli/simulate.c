@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss simulate: a job on a machine that is not there. */
 #include "deploy/cli/simulate.h"
-#include "common/runtime/simulate/simulation.h"
+#include "deploy/simulate/simulation.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Looking after a launcher: see vigil.h. */
 #include "deploy/cli/vigil.h"
-#include "common/runtime/status.h"
+#include "common/job/status.h"
 #include "deploy/cli/ready.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  *
  * Such a launcher returns 0 whatever the ranks did, and may not return at all: when a rank is lost while the others
  * still find each other, when one is stopped, when one dies at the very end. So the ranks say through a pipe how it
- * goes (common/runtime/status.h), and a launcher that has nothing left to do is ended. The pipe is named by this
+ * goes (common/job/status.h), and a launcher that has nothing left to do is ended. The pipe is named by this
  * process's entry in /proc: nothing lies in a folder that could be left there. */
 #pragma once
 

@@ -4,11 +4,11 @@ import glob
 import os
 import sys
 
-FOLDERS = ['common/util', 'common/sched', 'proto', 'common/ledger', 'common/config', 'common/machine', 'common/predict', 'common/metrics',
-           'supermaster', 'master', 'worker', 'common/runtime/virtual']
+FOLDERS = ['common/util', 'common/sched', 'proto', 'common/config', 'common/machine', 'common/service', 'common/predict', 'common/metrics',
+           'supermaster', 'master', 'worker', 'deploy/simulate/virtual']
 
 os.chdir(sys.argv[1])
 for folder in FOLDERS:
     for source in sorted(glob.glob(f'{folder}/*.c')):
-        if os.path.basename(source) != 'main.c':
+        if os.path.basename(source) not in ('main.c', 'program.c'):
             print(source)

@@ -2,8 +2,8 @@
 /* What a flat draw costs without MPI, one thread, nobody else: from a node's queue, and by each way from counters that
  * are C11 atomics. Nanoseconds, the best of a few rounds, as what disturbs a round slows it. Target: 100 ns from the
  * queue. */
-#include "common/flat/core.h"
-#include "common/flat/core_queue.h"
+#include "common/dca/core.h"
+#include "common/dca/core_queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

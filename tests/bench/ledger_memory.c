@@ -4,7 +4,7 @@
  *
  *   ledger_memory LOSSES
  */
-#include "common/ledger/ledger.h"
+#include "supermaster/ledger.h"
 
 #include <inttypes.h>
 #include <malloc.h>

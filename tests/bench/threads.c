@@ -7,7 +7,7 @@
  *
  * Nanoseconds for an iteration, of all threads together: the best of some rounds, in each of which everything has its
  * turn, as what disturbs a round slows it. The exit status is 1 where the results differ. */
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "worker/exec/crew.h"
 

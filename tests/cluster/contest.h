@@ -3,7 +3,7 @@
  * that the times are exact and the same on every machine. */
 #pragma once
 
-#include "common/runtime/virtual/cluster.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "worker/kernels/synthetic.h"
 
 #define CONTEST_WORKERS_MAX 64

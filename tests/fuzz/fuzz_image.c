@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* image_look() and image_parse(): a picture is refused with one line, or all of its pixels are there and it is as large
  * as its head says. */
-#include "common/image/image.h"
+#include "worker/kernels/image/image.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A small file may stand for a large picture: what takes long finds nothing. */

@@ -4,7 +4,7 @@
  * before, as no fuzzer guesses them. */
 #include "common/util/crc.h"
 #include "proto/wire.h"
-#include "supermaster/journal/format.h"
+#include "common/job/journal_format.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

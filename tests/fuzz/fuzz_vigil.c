@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines by which the ranks tell `hdss run` how it goes, out of a pipe that any process of the user may write to.
  * What is taken of them does not depend on how they were cut, and is a status, or nothing. */
-#include "common/runtime/status.h"
+#include "common/job/status.h"
 #include "deploy/cli/vigil.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -6,7 +6,7 @@
     seeds.py --check    whether they are as it would write them: a raised protocol version wants new ones
 
 What a fuzzer found is in the same folders under other names and is left alone: found-NAME made new code run, failed-NAME once
-failed. The layouts are those of proto/PROTOCOL.md and supermaster/journal/format.h, written down again on purpose.
+failed. The layouts are those of proto/PROTOCOL.md and common/job/journal_format.h, written down again on purpose.
 """
 import os
 import re

@@ -2,7 +2,7 @@
 /* Clusters under virtual time that must come into being. */
 #pragma once
 
-#include "common/runtime/virtual/cluster.h"
+#include "deploy/simulate/virtual/cluster.h"
 
 #include <check.h>
 

@@ -2,7 +2,7 @@
 /* Runs one after the other, each with --resume from what those before it have recorded, and the oracle after each. */
 #pragma once
 
-#include "common/runtime/virtual/cluster.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "tests/seeds/memory.h"
 
 /* What a chain's status is beside those of a run. */

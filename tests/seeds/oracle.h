@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/runtime/virtual/cluster.h"
+#include "deploy/simulate/virtual/cluster.h"
 
 /* NULL, or what did not hold. */
 const char *oracle_check(const struct virtual_config *config, const struct virtual_result *result);

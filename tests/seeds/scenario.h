@@ -25,7 +25,7 @@
  *      out in fewer */
 #pragma once
 
-#include "common/runtime/virtual/cluster.h"
+#include "deploy/simulate/virtual/cluster.h"
 #include "tests/seeds/memory.h"
 
 enum { WORKERS_MAX = 12, MASTERS_MAX = 4, RANKS_MAX = 1 + MASTERS_MAX + WORKERS_MAX, FAULTS_MAX = 10 };

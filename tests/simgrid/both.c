@@ -2,7 +2,7 @@
 /* See both.h. */
 #include "tests/simgrid/both.h"
 
-#include "common/runtime/simgrid/simgrid.h"
+#include "deploy/simulate/simgrid/simgrid.h"
 #include "supermaster/figures.h"
 
 #include <stdio.h>

@@ -9,9 +9,9 @@
  *
  * Run by mpirun with any number of ranks. One line on standard output when all is well; else one on standard error and
  * status 1. */
-#include "common/flat/core_queue.h"
-#include "common/flat/flat.h"
-#include "common/flat/work.h"
+#include "common/dca/core_queue.h"
+#include "worker/dca/flat.h"
+#include "worker/dca/work.h"
 #include "common/util/random.h"
 
 #include <inttypes.h>

@@ -258,7 +258,7 @@ def test_only_the_library_s_own_names_are_to_be_seen():
 
 
 def test_each_call_has_a_manual():
-    manuals = ''.join(open(path, encoding='utf-8').read() for path in glob.glob(os.path.join(SOURCE_ROOT, 'common/api/*.3')))
+    manuals = ''.join(open(path, encoding='utf-8').read() for path in glob.glob(os.path.join(SOURCE_ROOT, 'deploy/library/*.3')))
     folder = os.path.join(install(), 'share/man/man3')
     for header in ('hdss/hdss.h', 'dls4lb/DLS.h'):
         with open(os.path.join(SOURCE_ROOT, 'common/include', header), encoding='utf-8') as file:
@@ -267,7 +267,7 @@ def test_each_call_has_a_manual():
             assert re.search(r'\.(Fn|Fo) ' + name + r'\b', manuals), name
             with open(os.path.join(folder, name + '.3'), encoding='utf-8') as file:
                 assert re.search(rf'^\.Nm {name}\b', file.read(), re.MULTILINE), name
-    with open(os.path.join(SOURCE_ROOT, 'common/api/options.c'), encoding='utf-8') as file:
+    with open(os.path.join(SOURCE_ROOT, 'deploy/library/options.c'), encoding='utf-8') as file:
         for option in re.findall(r'^    \{"([a-z-]+)", 0,', file.read(), re.MULTILINE):
             assert f'.It Cm {option}\n' in manuals, option
 

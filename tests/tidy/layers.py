@@ -21,21 +21,20 @@ TESTS = 9  # includes anything, is included by nobody else
 
 LEVELS = [
     ("tests/*", TESTS),
-    # programs
+    # programs, and what has a whole cluster in one process
     ("*/main.c", 5),
+    ("*/program.[ch]", 5),
     ("deploy/*", 5),
     # effects
+    ("worker/dca/*", 4),
     ("worker/exec/*", 4),
     ("worker/kernels/*", 4),
-    ("supermaster/journal/*", 4),
-    ("common/flat/core*", 2),  # DCA without MPI
-    ("common/flat/*", 4),
-    ("common/runtime/*", 4),
-    ("common/files/*", 4),
-    ("common/clock/*", 4),
+    ("common/dca/core*", 2),  # DCA without MPI
+    ("common/dca/*", 4),
+    ("common/job/*", 4),
+    ("common/mpi/*", 4),
+    ("common/os/*", 4),
     ("common/results/*", 4),
-    ("common/http/*", 4),
-    ("common/api/*", 4),
     ("common/include/dls4lb/*", 4),
     ("common/include/hdss/hdss.h", 4),  # the library, which needs MPI
     # daemons
@@ -43,14 +42,11 @@ LEVELS = [
     ("master/*", 3),
     ("worker/*", 3),
     # pure
+    ("common/service/*", 2),
     ("common/machine/*", 2),
-    ("common/ledger/*", 2),
     ("common/metrics/*", 2),
     ("common/config/*", 2),
     ("common/predict/*", 2),
-    ("common/mesh/*", 2),
-    ("common/simulate/*", 2),
-    ("common/image/*", 2),
     ("common/sched/*", 1),
     ("proto/*", 1),
     ("common/util/*", 0),
@@ -64,7 +60,7 @@ STRANGERS = [
 ]
 
 # Only these may include what is named first.
-GUESTS = {"common/include/dls4lb/*": ["common/include/dls4lb/*", "common/api/*", "tests/*"]}
+GUESTS = {"common/include/dls4lb/*": ["common/include/dls4lb/*", "deploy/library/*", "tests/*"]}
 
 INCLUDE_ROOTS = ("", "common/include")
 GENERATED = set()  # headers that only the build folder has
@@ -182,21 +178,21 @@ def check(root):
 
 # The self-test: (what, file, its text, the complaint expected or None)
 HEADERS = ["common/util/error.h", "common/include/hdss/kernel.h", "common/include/dls4lb/dls4lb.h", "common/sched/sched.h",
-           "proto/message.h", "common/ledger/ledger.h", "common/machine/machine.h", "supermaster/core.h",
-           "master/core.h", "worker/core.h", "common/runtime/mpi/run.h", "worker/exec/exec.h", "worker/kernels/kernels.h",
-           "common/flat/core.h", "common/flat/rma.h", "deploy/cli/cli.h", "tests/lib/suite.h"]
+           "proto/message.h", "supermaster/ledger.h", "common/machine/machine.h", "supermaster/core.h",
+           "master/core.h", "worker/core.h", "common/mpi/run.h", "worker/exec/exec.h", "worker/kernels/kernels.h",
+           "common/dca/core.h", "common/dca/rma.h", "deploy/cli/cli.h", "tests/lib/suite.h"]
 
 CASES = [
     ("util includes sched", "common/util/a.c", '#include "common/sched/sched.h"', "level 0 includes"),
     ("the kernel header includes util's upper neighbour", "common/include/hdss/a.h", '#include "proto/message.h"',
      "level 0 includes"),
     ("sched includes machine", "common/sched/a.c", '#include "common/machine/machine.h"', "level 1 includes"),
-    ("proto includes ledger", "proto/a.c", '#include "common/ledger/ledger.h"', "level 1 includes"),
+    ("proto includes ledger", "proto/a.c", '#include "supermaster/ledger.h"', "level 1 includes"),
     ("machine includes a daemon", "common/machine/a.c", '#include "master/core.h"', "level 2 includes"),
-    ("a daemon includes a runtime", "master/a.c", '#include "common/runtime/mpi/run.h"', "level 3 includes"),
+    ("a daemon includes a runtime", "master/a.c", '#include "common/mpi/run.h"', "level 3 includes"),
     ("a worker core includes its kernels", "worker/a.c", '#include "worker/kernels/kernels.h"', "level 3 includes"),
-    ("a runtime includes a program", "common/runtime/mpi/a.c", '#include "deploy/cli/cli.h"', "level 4 includes"),
-    ("DCA's core includes its MPI half", "common/flat/core_a.c", '#include "common/flat/rma.h"', "level 2 includes"),
+    ("a runtime includes a program", "common/mpi/a.c", '#include "deploy/cli/cli.h"', "level 4 includes"),
+    ("DCA's core includes its MPI half", "common/dca/core_a.c", '#include "common/dca/rma.h"', "level 2 includes"),
     ("spaces and comments hide nothing", "common/util/a.c", '/* x */  #  include  "proto/message.h" // y',
      "a.c:1: level 0 includes"),
     ("the line is named", "common/util/a.c", "/* a\n b */\n\n#include \"proto/message.h\"", "a.c:4: level 0"),
@@ -208,7 +204,7 @@ CASES = [
     ("master includes worker", "master/a.c", '#include "worker/core.h"', "must not know"),
     ("master includes supermaster", "master/a.c", '#include "supermaster/core.h"', "must not know"),
     ("worker includes master", "worker/a.c", '#include "master/core.h"', "must not know"),
-    ("a runtime includes the DLS4LB names", "common/runtime/mpi/a.c", '#include "dls4lb/dls4lb.h"', "which only"),
+    ("a runtime includes the DLS4LB names", "common/mpi/a.c", '#include "dls4lb/dls4lb.h"', "which only"),
     ("a daemon includes a test", "master/a.c", '#include "tests/lib/suite.h"', "which is a test's"),
     ("an include by its bare name", "common/util/a.c", '#include "error.h"', "not a path from the project root"),
     ("an include from its own folder up", "master/a.c", '#include "../common/util/error.h"', "not a path from"),
@@ -217,7 +213,7 @@ CASES = [
     ("a daemon calls fopen", "master/a.c", "void f(void) { FILE *a = fopen(name, mode); }", "calls fopen()"),
     ("a daemon calls open", "worker/a.c", "int f(void) { return open (name, 0); }", "calls open()"),
     ("util calls read", "common/util/a.c", "\n\nint x = read(0, b, 1);", "a.c:3: level 0 calls read()"),
-    ("the ledger calls write", "common/ledger/a.c", "if (write(1, b, 1) < 0) return;", "calls write()"),
+    ("the ledger calls write", "common/service/a.c", "if (write(1, b, 1) < 0) return;", "calls write()"),
     ("the machine calls socket", "common/machine/a.c", "int fd = socket(1, 2, 0);", "calls socket()"),
     ("sched calls clock_gettime", "common/sched/a.c", "clock_gettime(CLOCK_MONOTONIC, &t);", "calls clock_gettime()"),
     ("config calls time", "common/config/a.c", "seed = time(NULL);", "calls time()"),
@@ -231,10 +227,10 @@ CASES = [
      '#include "common/machine/machine.h"\n#include "proto/message.h"\n#include "common/util/error.h"', None),
     ("the kernel header is found from its root", "worker/kernels/a.c", '#include "hdss/kernel.h"', None),
     ("main may include a runtime and the other daemons", "worker/main.c",
-     '#include "common/runtime/mpi/run.h"\n#include "master/core.h"\n#include <mpi.h>', None),
-    ("effects may include what they drive", "common/runtime/mpi/a.c",
+     '#include "common/mpi/run.h"\n#include "master/core.h"\n#include <mpi.h>', None),
+    ("effects may include what they drive", "common/mpi/a.c",
      '#include "master/core.h"\n#include "worker/core.h"\n#include <mpi.h>\n#include <event2/event.h>', None),
-    ("the API may include the DLS4LB names", "common/api/a.c", '#include "dls4lb/dls4lb.h"', None),
+    ("the API may include the DLS4LB names", "deploy/library/a.c", '#include "dls4lb/dls4lb.h"', None),
     ("tests include anything", "tests/unit/a.c", '#include "deploy/cli/cli.h"\n#include <mpi.h>\nint x = open(a, 0);', None),
     ("formatting into memory is pure", "common/util/a.c", 'snprintf(a, sizeof a, "x"); vsnprintf(a, n, f, v);', None),
     ("words in comments and strings are no calls", "common/util/a.c",

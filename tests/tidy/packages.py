@@ -117,7 +117,7 @@ def check_spack_tree(root):
 
 
 def check_debian_tree(root):
-    soversion = re.search(r"soversion: '(\d+)'", read(root, "common/api/meson.build")).group(1)
+    soversion = re.search(r"soversion: '(\d+)'", read(root, "deploy/library/meson.build")).group(1)
     rules, changelog, control = (read(root, "deploy/debian", name) for name in ("rules", "changelog", "control"))
     return check_debian(rules, changelog, control, dict(OPTION.findall(read(root, "meson_options.txt"))), project_version(root), soversion)
 

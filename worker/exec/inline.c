@@ -3,7 +3,7 @@
  * few instructions; what a chunk hardly ever meets is in steps.c. */
 #include "worker/exec/inline.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "worker/exec/steps.h"
 

@@ -5,7 +5,7 @@
  * iteration's time has it, and when the thread goes from one slot to the next. */
 #include "worker/exec/team.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "worker/exec/steps.h"
 

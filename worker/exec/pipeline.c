@@ -2,7 +2,7 @@
 /* Chunks that depend on one another: see pipeline.h. */
 #include "worker/exec/pipeline.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "common/util/grow.h"
 #include "worker/exec/steps.h"

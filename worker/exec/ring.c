@@ -2,7 +2,7 @@
 /* The threads' chunks: see ring.h. */
 #include "worker/exec/ring.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

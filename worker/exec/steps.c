@@ -3,7 +3,7 @@
  * output, a child process, a kernel that fails or waits. */
 #include "worker/exec/steps.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "common/util/digest.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* The main thread's part of a team: chunks into slots, and what is done out of them, in order: see team.h. */
 #include "worker/exec/team.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "common/util/stats.h"
 #include "worker/exec/steps.h"
 

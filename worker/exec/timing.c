@@ -4,7 +4,7 @@
 #include "worker/exec/pipeline.h"
 #include "worker/exec/steps.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "common/machine/probe.h"
 #include "common/util/digest.h"
 

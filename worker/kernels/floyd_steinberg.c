@@ -12,7 +12,7 @@
  * chunk is computed: each row replaces those of the row before behind it. */
 #include "worker/kernels/kernels.h"
 
-#include "common/image/image.h"
+#include "worker/kernels/image/image.h"
 #include "common/util/digest.h"
 #include "worker/kernels/input.h"
 

@@ -2,7 +2,7 @@
 /* Files that kernels read: see input.h. */
 #include "worker/kernels/input.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "worker/kernels/kernels.h"
 
 #include "common/config/params.h"
-#include "common/files/modules.h"
+#include "common/os/modules.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

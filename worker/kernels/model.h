@@ -2,7 +2,7 @@
 /* What the iterations of the built-in kernels cost, where a formula or a sample tells it: for simulated runs. */
 #pragma once
 
-#include "common/simulate/costs.h"
+#include "worker/kernels/costs/costs.h"
 #include "hdss/kernel.h"
 
 #include <stdbool.h>

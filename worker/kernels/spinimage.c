@@ -8,7 +8,7 @@
  * a model that lies far from the origin loses nothing. */
 #include "worker/kernels/kernels.h"
 
-#include "common/mesh/mesh.h"
+#include "worker/kernels/mesh/mesh.h"
 #include "common/util/digest.h"
 #include "worker/kernels/input.h"
 #include "worker/kernels/spin.h"

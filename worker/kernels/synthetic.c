@@ -8,7 +8,7 @@
  * over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
-#include "common/clock/clock.h"
+#include "common/os/clock.h"
 #include "worker/kernels/synthetic.h"
 
 #include <errno.h>

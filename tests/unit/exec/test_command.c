@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: how they end and what they write, limits of time and output, what a child inherits and whom it outlives. */
 #include "tests/lib/suite.h"
-#include "worker/exec/command.h"
-#include "worker/exec/environment.h"
+#include "worker/kernels/exec/command.h"
+#include "worker/kernels/exec/environment.h"
 
 #include <inttypes.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures from memory: each kind of PGM and PPM, what is converted and how, each way to be wrong. Those of PNG are in
  * tests/system/test_dependent.py, which writes them by itself. */
-#include "common/image/image.h"
+#include "worker/kernels/image/image.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>

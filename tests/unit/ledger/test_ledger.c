@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ledger: every iteration is in one place, whatever the order of grants, results, losses and repeats. */
-#include "common/ledger/ledger.h"
+#include "supermaster/ledger.h"
 #include "common/util/random.h"
 #include "tests/lib/suite.h"
 

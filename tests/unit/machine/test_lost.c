@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The service when workers die or hang: what they had is handed out again, never twice at once, and nothing of it is
  * committed twice. */
-#include "common/machine/service.h"
+#include "common/service/service.h"
 #include "tests/lib/suite.h"
 
 struct owner {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared parts of the machines: the line-up and its grouping, the pool, the service of workers, state tables. */
-#include "common/machine/pool.h"
-#include "common/machine/service.h"
+#include "common/service/pool.h"
+#include "common/service/service.h"
 #include "common/machine/topology.h"
 #include "common/util/random.h"
 #include "tests/lib/suite.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops with dependencies, as whoever assigns chunks sees them: the lists of seams, the pool that keeps the order, and
  * who is told of whom, in whatever order it becomes known. */
-#include "common/machine/service.h"
+#include "common/service/service.h"
 #include "tests/lib/suite.h"
 
 static struct seams seams;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The readers of meshes: the same solid out of every format, what each format has of its own, and each way in which a
  * file can be wrong, with its line. */
-#include "common/mesh/mesh.h"
+#include "worker/kernels/mesh/mesh.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>

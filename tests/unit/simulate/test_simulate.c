@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Platforms, where ranks are put on them, and the sums of costs. */
-#include "common/simulate/costs.h"
-#include "common/simulate/placement.h"
+#include "worker/kernels/costs/costs.h"
+#include "deploy/simulate/platforms/placement.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>

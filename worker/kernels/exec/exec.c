@@ -7,10 +7,10 @@
 #include "worker/kernels/exec/exec.h"
 #include "worker/kernels/kernels.h"
 
-#include "common/files/files.h"
-#include "worker/exec/command.h"
-#include "worker/exec/environment.h"
-#include "worker/exec/search.h"
+#include "common/os/files.h"
+#include "worker/kernels/exec/command.h"
+#include "worker/kernels/exec/environment.h"
+#include "worker/kernels/exec/search.h"
 #include "worker/kernels/exec/tasks.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Lines of large files: see lines.h. */
 #include "worker/kernels/exec/lines.h"
 
-#include "common/files/files.h"
+#include "common/os/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

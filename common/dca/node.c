@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and whichever finds
+ * it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut as for as many
+ * workers as there are nodes, a node's power being the sum of its workers'. */
+#include "common/dca/core_queue.h"
+#include "common/dca/share.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+/* How long to look at the queue while another rank fills it, before napping. */
+#define REFILL_LOOKS  1000
+#define REFILL_NAP_NS 20000
+/* How often the first rank of a node looks whether another node has stopped the run. */
+#define STOP_LOOK_NS 50000000u
+
+/* In the memory of the node's first rank. */
+struct node_shared {
+    struct flat_queue queue;
+    pthread_mutex_t assigning; /* held during a delayed assignment: the kernel wakes who waits */
+};
+
+struct node {
+    struct window window;
+    MPI_Win memory;
+    struct node_shared *shared;
+    struct flat_queue *queue; /* in it */
+    struct flat_view view;
+    bool view_ready;
+    int index; /* on the node */
+    unsigned looks;
+    uint64_t next_stop_look_ns;
+};
+
+static void init_shared(struct node_shared *shared)
+{
+    pthread_mutexattr_t attributes;
+    memset(shared, 0, sizeof *shared);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&shared->assigning, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+static int open_queue(struct share *share, struct node *own)
+{
+    void *memory;
+    MPI_Aint size;
+    int unit, workers;
+    MPI_Comm_rank(share->node, &own->index);
+    MPI_Comm_size(share->node, &workers);
+    /* one more than needed, as the library promises no alignment to a cache line */
+    MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, share->node, &memory,
+                            &own->memory);
+    MPI_Win_shared_query(own->memory, 0, &size, &unit, &memory);
+    uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
+    /* every rank maps the window at a page, so the offset is the same for all */
+    own->shared = (struct node_shared *)((address + alignment - 1) / alignment * alignment);
+    own->queue = &own->shared->queue;
+    if (own->index == 0)
+        init_shared(own->shared);
+    MPI_Barrier(share->node);
+    struct error *error = share->error;
+    own->view_ready = flat_view_init(&own->view, share->node_technique, (unsigned)workers, error) == 0;
+    return own->view_ready ? 0 : -1;
+}
+
+static int node_open(struct share *share)
+{
+    struct node *own = share->own;
+    own->memory = MPI_WIN_NULL;
+    window_open(&own->window, share);
+    share->counters = window_counters(&own->window);
+    return open_queue(share, own);
+}
+
+static void refill(struct share *share, struct node *own)
+{
+    struct range big;
+    if (flat_queue_take_rest(own->queue, &big) || flat_draw(&share->core, &share->counters, &big)) {
+        share->refills++;
+        flat_queue_refill(own->queue, &big);
+    } else {
+        flat_queue_end(own->queue);
+    }
+}
+
+static void wait_for_refill(struct share *share, struct node *own)
+{
+    share->host->pause(share);
+    if (share->rank == 0) /* the other may need it inside MPI for its fetch */
+        transport_rma.serve(share);
+    if (share->cores_are_free && own->looks++ < REFILL_LOOKS)
+        return;
+    if (own->looks++ < 2 * REFILL_LOOKS)
+        share->host->yield();
+    else
+        nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
+}
+
+/* With --inject-delay: the queue assigns under a lock, whoever draws calculates. */
+static enum flat_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
+{
+    if (flat_queue_is_refilling(own->queue))
+        return FLAT_WAIT;
+    if (share->assignment_ns > 0)
+        pthread_mutex_lock(&own->shared->assigning);
+    enum flat_drawn result = flat_queue_draw(own->queue, &own->view, chunk, share->error);
+    if (result == FLAT_DRAWN)
+        share->host->delay(share, share->assignment_ns);
+    if (share->assignment_ns > 0)
+        pthread_mutex_unlock(&own->shared->assigning);
+    if (result == FLAT_DRAWN)
+        share->host->delay(share, share->calculation_ns);
+    return result;
+}
+
+static enum flat_drawn draw_from_queue(struct share *share, struct node *own, struct range *chunk)
+{
+    if (share->assignment_ns > 0 || share->calculation_ns > 0)
+        return draw_late(share, own, chunk);
+    return flat_queue_draw(own->queue, &own->view, chunk, share->error);
+}
+
+static bool node_draw(struct share *share, struct range *chunk)
+{
+    struct node *own = share->own;
+    own->looks = 0;
+    for (;;) {
+        switch (draw_from_queue(share, own, chunk)) {
+        case FLAT_DRAWN: return true;
+        case FLAT_REFILL: refill(share, own); break;
+        case FLAT_WAIT: wait_for_refill(share, own); break;
+        case FLAT_END: return false;
+        case FLAT_BROKEN: share->failed = true; return false;
+        }
+    }
+}
+
+static void node_stop(struct share *share)
+{
+    struct node *own = share->own;
+    flat_queue_stop(own->queue);
+    flat_stop(&share->core, &share->counters);
+}
+
+static bool node_serve(struct share *share)
+{
+    return transport_rma.serve(share);
+}
+
+static uint64_t counter_now(struct share *share)
+{
+    return share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0);
+}
+
+/* A stop on another node shows in the counter. */
+static void node_look(struct share *share, uint64_t now_ns)
+{
+    struct node *own = share->own;
+    if (own->index != 0 || share->nodes == 1 || now_ns < own->next_stop_look_ns)
+        return;
+    own->next_stop_look_ns = now_ns + STOP_LOOK_NS;
+    if (flat_is_stopped(&share->core, &share->counters))
+        flat_queue_stop(own->queue);
+}
+
+static uint64_t node_drawn(struct share *share)
+{
+    return flat_drawn(&share->core, counter_now(share));
+}
+
+static void node_close(struct share *share)
+{
+    struct node *own = share->own;
+    if (own->view_ready)
+        flat_view_fini(&own->view);
+    if (own->memory != MPI_WIN_NULL)
+        MPI_Win_free(&own->memory);
+    window_close(&own->window);
+}
+
+const struct transport transport_node = {
+    .topology = REPORT_DCA_NODE,
+    .own_bytes = sizeof(struct node),
+    .open = node_open,
+    .draw = node_draw,
+    .stop = node_stop,
+    .serve = node_serve,
+    .look = node_look,
+    .drawn = node_drawn,
+    .close = node_close,
+};

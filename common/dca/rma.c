@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* One-sided: the counters are in a window of rank 0, and every rank adds to them by itself (passive target). Within a
+ * node rank 0 takes no part in that. Between nodes some transports need it to be inside MPI now and then: it looks
+ * there every --break-after iterations if there are ranks on other nodes. */
+#include "common/dca/share.h"
+
+/* The counters are a cache line apart. */
+#define COUNTER_WORDS  8
+#define MEASURED_WORDS (sizeof(struct flat_measured) / sizeof(uint64_t))
+
+/* Behind the counters, with --inject-delay assignment: only one at a time assigns, as it is the synchronised part of a
+ * draw ([DCA]), so the delay passes under a lock where the counter is. A ticket lock; 1 is added to SERVING to release
+ * it. Without a delay there is no lock. */
+#define TICKET_WORD  (FLAT_COUNTERS * COUNTER_WORDS)
+#define SERVING_WORD ((FLAT_COUNTERS + 1) * COUNTER_WORDS)
+#define WINDOW_WORDS ((FLAT_COUNTERS + 2) * COUNTER_WORDS)
+/* From the end of a delayed assignment to the begin of the next one, where ranks share cores: a rank wakes up. */
+#define TURN_NS 20000u
+/* The next in turn looks so often, and the time that waking up takes; it leaves its core to the one before. */
+#define LOOK_NAP_NS 1000u
+
+static inline uint64_t fetch_word(struct window *window, MPI_Aint word, uint64_t amount)
+{
+    uint64_t result;
+    MPI_Fetch_and_op(&amount, &result, MPI_UINT64_T, 0, word, MPI_SUM, window->counters);
+    MPI_Win_flush(0, window->counters);
+    window->share->messages++;
+    window->share->bytes += sizeof amount + sizeof result;
+    return result;
+}
+
+static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount)
+{
+    return fetch_word(self, (MPI_Aint)counter * COUNTER_WORDS, amount);
+}
+
+/* The ticket says how many are before this rank, so how long it may sleep. A rank that only yielded its core would come
+ * last of all when its turn is there, behind those that have slept. */
+static void take_turn(struct window *window)
+{
+    struct share *share = window->share;
+    uint64_t own = fetch_word(window, TICKET_WORD, 1), ahead;
+    while ((ahead = own - fetch_word(window, SERVING_WORD, 0)) > 0)
+        if (!share->cores_are_free)
+            share->host->nap(share, (ahead - 1) * (share->assignment_ns + TURN_NS) + LOOK_NAP_NS);
+}
+
+/* With --inject-delay assignment. */
+static uint64_t fetch_add_late(void *self, enum flat_counter counter, uint64_t amount)
+{
+    struct window *window = self;
+    if (amount == 0 || counter != flat_first_counter(&window->share->core))
+        return fetch_add(self, counter, amount);
+    take_turn(window);
+    uint64_t result = fetch_add(self, counter, amount);
+    window->share->host->delay(window->share, window->share->assignment_ns);
+    fetch_word(window, SERVING_WORD, 1);
+    return result;
+}
+
+static void calculating(void *self)
+{
+    struct share *share = ((struct window *)self)->share;
+    share->host->delay(share, share->calculation_ns);
+}
+
+/* Each word comes whole, a record perhaps not: that is what its check is for. */
+static void share(void *self, const struct flat_measured *own, struct flat_measured *all)
+{
+    struct window *window = self;
+    struct share *share = window->share;
+    int words = (int)MEASURED_WORDS, count = (int)(share->core.sched.workers * MEASURED_WORDS);
+    MPI_Accumulate(own, words, MPI_UINT64_T, 0, (MPI_Aint)share->core.worker * words, words, MPI_UINT64_T, MPI_REPLACE,
+                   window->measured);
+    MPI_Win_flush(0, window->measured);
+    MPI_Get_accumulate(NULL, 0, MPI_UINT64_T, all, count, MPI_UINT64_T, 0, 0, count, MPI_UINT64_T, MPI_NO_OP,
+                       window->measured);
+    MPI_Win_flush(0, window->measured);
+    share->messages += 2;
+    share->bytes += sizeof *own + (uint64_t)count * sizeof(uint64_t);
+}
+
+static void allocate(struct share *share, size_t words, MPI_Win *window, void *own)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "accumulate_ordering", "none");
+    MPI_Info_set(info, "same_disp_unit", "true");
+    MPI_Win_allocate(share->rank == 0 ? (MPI_Aint)(words * sizeof(uint64_t)) : 0, sizeof(uint64_t), info, share->world,
+                     own, window);
+    MPI_Info_free(&info);
+    uint64_t *memory = *(uint64_t **)own;
+    for (size_t i = 0; share->rank == 0 && i < words; i++)
+        memory[i] = 0;
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, *window);
+    MPI_Win_sync(*window);
+    MPI_Barrier(share->world);
+}
+
+void window_open(struct window *window, struct share *share)
+{
+    *window = (struct window){.share = share, .counters = MPI_WIN_NULL, .measured = MPI_WIN_NULL};
+    allocate(share, WINDOW_WORDS, &window->counters, &window->own_counters);
+    if (flat_learns(&share->core))
+        allocate(share, share->core.sched.workers * MEASURED_WORDS, &window->measured, &window->own_measured);
+}
+
+static void release(MPI_Win *window)
+{
+    if (*window == MPI_WIN_NULL)
+        return;
+    MPI_Win_unlock_all(*window);
+    MPI_Win_free(window);
+}
+
+void window_close(struct window *window)
+{
+    release(&window->measured);
+    release(&window->counters);
+}
+
+struct flat_counters window_counters(struct window *window)
+{
+    return (struct flat_counters){.self = window,
+                                  .fetch_add = window->share->assignment_ns > 0 ? fetch_add_late : fetch_add,
+                                  .share = share,
+                                  .calculating = window->share->calculation_ns > 0 ? calculating : NULL};
+}
+
+/* --- the topology --- */
+
+static int rma_open(struct share *share)
+{
+    struct window *window = share->own;
+    window_open(window, share);
+    window->quick = share->core.way == FLAT_BY_PLACE && share->assignment_ns == 0 && share->calculation_ns == 0;
+    share->counters = window_counters(window);
+    return 0;
+}
+
+/* The commonest draw with no call on the way but MPI's. */
+static bool rma_draw(struct share *share, struct range *chunk)
+{
+    struct window *window = share->own;
+    if (window->quick)
+        return flat_draw_step(&share->core, fetch_word(window, FLAT_STEP, 1), chunk);
+    return flat_draw(&share->core, &share->counters, chunk);
+}
+
+static void rma_stop(struct share *share)
+{
+    flat_stop(&share->core, &share->counters);
+}
+
+/* Being inside MPI for a moment is all the others need. A probe that finds a message returns before it has been there,
+ * and ranks that have finished send theirs; so it asks for one of this rank to itself, which is never sent. */
+static bool rma_serve(struct share *share)
+{
+    int any;
+    MPI_Iprobe(share->rank, MPI_ANY_TAG, share->world, &any, MPI_STATUS_IGNORE);
+    return false;
+}
+
+static uint64_t rma_drawn(struct share *share)
+{
+    uint64_t counter = share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0);
+    return flat_drawn(&share->core, counter);
+}
+
+static void rma_close(struct share *share)
+{
+    window_close(share->own);
+}
+
+const struct transport transport_rma = {
+    .topology = REPORT_DCA_RMA,
+    .own_bytes = sizeof(struct window),
+    .open = rma_open,
+    .draw = rma_draw,
+    .stop = rma_stop,
+    .serve = rma_serve,
+    .drawn = rma_drawn,
+    .close = rma_close,
+};

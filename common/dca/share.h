@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Sharing a loop by DCA, whoever the ranks belong to: the workers of a flat launch, or a program that uses the library.
+ *
+ * A transport is one way of reaching the counters of core.h. What it needs of the program around it, above all how a
+ * rank waits, is the host's. Nothing here knows kernels, results or command lines. */
+#pragma once
+
+#include "common/dca/core.h"
+#include "common/metrics/report.h"
+
+#include <mpi.h>
+
+struct share;
+
+/* One way of sharing the loop. open() and close() are called by all ranks together. */
+struct transport {
+    enum report_topology topology;
+    size_t own_bytes; /* of what it keeps at share->own */
+    /* Makes windows and communicators. -1 with one line in share->error; close() comes all the same. */
+    int (*open)(struct share *share);
+    /* The next chunk, from the loop's beginning. False: there is no more. */
+    bool (*draw)(struct share *share, struct range *chunk);
+    /* Nobody draws from now on. */
+    void (*stop)(struct share *share);
+    /* Looks after the others' requests; whether there was one. NULL: nobody asks this rank. */
+    bool (*serve)(struct share *share);
+    /* About once in a millisecond; NULL: nothing to do then. */
+    void (*look)(struct share *share, uint64_t now_ns);
+    /* This rank draws no more: returns when nobody needs it. NULL: at once. */
+    void (*finish)(struct share *share);
+    /* Iterations drawn so far, for the progress line of rank 0; NULL: not to be had. */
+    uint64_t (*drawn)(struct share *share);
+    void (*close)(struct share *share);
+};
+
+extern const struct transport transport_rma, transport_two_sided, transport_node;
+
+/* What a transport needs of the program around it. */
+struct share_host {
+    /* Nothing has come yet: to be called while this rank waits; sleeps after a moment. `poll` is called once more
+     * before it does. */
+    void (*idle)(struct share *share, bool (*poll)(void *context), void *context);
+    /* Something has: the next wait begins anew. */
+    void (*happened)(struct share *share);
+    /* What comes now may take a while and is not the computation's. */
+    void (*pause)(struct share *share);
+    /* A message has gone to `rank`, which may sleep. */
+    void (*sent)(struct share *share, unsigned rank);
+    /* Lets so much time pass, and sleeps so long: for --inject-delay; NULL where there is none. */
+    void (*delay)(struct share *share, uint64_t ns);
+    void (*nap)(struct share *share, uint64_t ns);
+    /* Gives the core to another rank, if one wants it. */
+    void (*yield)(void);
+};
+
+struct share {
+    const struct transport *transport;
+    const struct share_host *host;
+    void *context;        /* the host's */
+    MPI_Comm world, node; /* of the sharing ranks; those of them with whom this one shares memory */
+    unsigned rank, ranks, nodes;
+    bool cores_are_free;   /* each rank of this node can have a core */
+    struct flat_core core; /* how the loop (with nodes: how big chunks) is drawn */
+    struct flat_counters counters;
+    const struct sched_spec *node_technique; /* for the node transport */
+    uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
+    struct error *error;
+    bool failed; /* a draw has failed, with a line in error */
+    uint64_t refills, messages, bytes;
+    void *own; /* the transport's, owned */
+    bool open;
+};
+
+/* Memory for the transport, before all ranks together open it. -1 when memory is out. */
+int share_prepare(struct share *share);
+int share_open(struct share *share);
+/* Collective where it is open; else only releases the memory. */
+void share_close(struct share *share);
+
+/* rma.c: the counters in a window of rank 0, for rma and node. */
+struct window {
+    MPI_Win counters, measured;
+    uint64_t *own_counters;
+    struct flat_measured *own_measured;
+    struct share *share;
+    bool quick; /* a draw is one fetch-and-add on the steps, and nothing else */
+};
+
+void window_open(struct window *window, struct share *share);
+void window_close(struct window *window);
+struct flat_counters window_counters(struct window *window);

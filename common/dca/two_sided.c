@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Two-sided: rank 0 keeps the counters and answers requests while it computes, between iterations; nothing but sends
+ * and receives, for any MPI library. A draw by place takes one exchange, the others two or more, as core.h has it. */
+#include "common/dca/share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_REQUEST = 1, TAG_ANSWER, TAG_MEASURED };
+
+enum operation { OPERATION_ADD, OPERATION_SHARE, OPERATION_LEAVE };
+
+struct ask {
+    uint64_t operation;
+    uint64_t counter, amount;
+    struct flat_measured measured; /* SHARE only: not sent else */
+};
+
+#define ADD_BYTES offsetof(struct ask, measured)
+
+/* Requests that can be on their way to rank 0 before MPI keeps them itself. */
+#define RECEIVES 8
+/* Looks at an answer before the time is looked at, too, where each rank has its core: some microseconds. */
+#define QUICK_LOOKS 64
+
+struct two_sided {
+    struct share *share;
+    MPI_Comm comm;
+    uint64_t counters[FLAT_COUNTERS];
+    struct flat_measured *measured; /* [ranks], rank 0; owned */
+    /* rank 0 */
+    struct ask asks[RECEIVES];
+    MPI_Request receives[RECEIVES];
+    unsigned head;
+    unsigned left;  /* ranks that draw no more */
+    bool *has_left; /* [ranks] owned */
+    /* the others */
+    MPI_Request answer;
+    uint64_t answered;
+    bool has_answer;
+};
+
+/* --- rank 0 --- */
+
+static uint64_t apply(struct two_sided *own, uint64_t counter, uint64_t amount)
+{
+    struct share *share = own->share;
+    uint64_t before = own->counters[counter];
+    if (share->assignment_ns > 0 && amount > 0 && counter == flat_first_counter(&share->core))
+        share->host->delay(share, share->assignment_ns);
+    own->counters[counter] += amount;
+    return before;
+}
+
+static void answer(struct two_sided *own, const struct ask *ask, int to)
+{
+    struct share *share = own->share;
+    size_t all = share->ranks * sizeof *own->measured;
+    uint64_t value;
+    switch (ask->operation) {
+    case OPERATION_LEAVE:
+        own->has_left[to] = true;
+        own->left++;
+        return;
+    case OPERATION_SHARE:
+        own->measured[to] = ask->measured;
+        MPI_Send(own->measured, (int)all, MPI_BYTE, to, TAG_MEASURED, own->comm);
+        share->bytes += all;
+        break;
+    case OPERATION_ADD:
+        value = apply(own, ask->counter, ask->amount);
+        MPI_Send(&value, 1, MPI_UINT64_T, to, TAG_ANSWER, own->comm);
+        share->bytes += sizeof value;
+    }
+    share->messages++;
+    share->host->sent(share, (unsigned)to);
+}
+
+/* Whether the ask is one that a rank sends which has not left. */
+static bool is_proper(const struct two_sided *own, const struct ask *ask, int bytes, int from)
+{
+    if (bytes < (int)ADD_BYTES || from == 0 || own->has_left[from])
+        return false;
+    switch (ask->operation) {
+    case OPERATION_ADD: return bytes == (int)ADD_BYTES && ask->counter < FLAT_COUNTERS;
+    case OPERATION_SHARE: return bytes == (int)sizeof *ask;
+    case OPERATION_LEAVE: return bytes == (int)ADD_BYTES;
+    default: return false;
+    }
+}
+
+/* What it has drawn is with it, and nobody else can have it: the run ends. */
+static void refuse(const struct two_sided *own, int from)
+{
+    fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);
+    fflush(stderr);
+    MPI_Abort(own->comm, EXIT_STATUS_FAILED);
+}
+
+static bool serve_one(struct two_sided *own)
+{
+    MPI_Status status;
+    int arrived, bytes;
+    MPI_Test(&own->receives[own->head], &arrived, &status);
+    if (!arrived)
+        return false;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (!is_proper(own, &own->asks[own->head], bytes, status.MPI_SOURCE))
+        refuse(own, status.MPI_SOURCE);
+    answer(own, &own->asks[own->head], status.MPI_SOURCE);
+    MPI_Start(&own->receives[own->head]);
+    own->head = (own->head + 1) % RECEIVES;
+    return true;
+}
+
+static bool two_sided_serve(struct share *share)
+{
+    struct two_sided *own = share->own;
+    bool any = false;
+    for (unsigned i = 0; i < 2 * share->ranks && serve_one(own); i++)
+        any = true;
+    return any;
+}
+
+static bool poll_requests(void *context)
+{
+    struct two_sided *own = context;
+    if (!serve_one(own))
+        return false;
+    own->share->host->happened(own->share);
+    return true;
+}
+
+static uint64_t add_here(void *self, enum flat_counter counter, uint64_t amount)
+{
+    return apply(self, counter, amount);
+}
+
+static void share_here(void *self, const struct flat_measured *measured, struct flat_measured *all)
+{
+    struct two_sided *own = self;
+    own->measured[0] = *measured;
+    memcpy(all, own->measured, own->share->ranks * sizeof *all);
+}
+
+/* --- the others --- */
+
+static bool poll_answer(void *context)
+{
+    struct two_sided *own = context;
+    int arrived;
+    MPI_Test(&own->answer, &arrived, MPI_STATUS_IGNORE);
+    own->has_answer = arrived;
+    return arrived;
+}
+
+static void send_ask(struct two_sided *own, const struct ask *ask, size_t bytes)
+{
+    MPI_Send(ask, (int)bytes, MPI_BYTE, 0, TAG_REQUEST, own->comm);
+    own->share->host->sent(own->share, 0);
+    own->share->messages++;
+    own->share->bytes += bytes;
+}
+
+static void wait_for_answer(struct two_sided *own)
+{
+    own->has_answer = false;
+    for (int i = 0; own->share->cores_are_free && i < QUICK_LOOKS && !own->has_answer; i++)
+        poll_answer(own);
+    while (!own->has_answer && !poll_answer(own))
+        own->share->host->idle(own->share, poll_answer, own);
+    own->share->host->happened(own->share);
+}
+
+static uint64_t add_there(void *self, enum flat_counter counter, uint64_t amount)
+{
+    struct two_sided *own = self;
+    const struct ask ask = {.operation = OPERATION_ADD, .counter = counter, .amount = amount};
+    MPI_Irecv(&own->answered, 1, MPI_UINT64_T, 0, TAG_ANSWER, own->comm, &own->answer);
+    send_ask(own, &ask, ADD_BYTES);
+    wait_for_answer(own);
+    return own->answered;
+}
+
+static void share_there(void *self, const struct flat_measured *measured, struct flat_measured *all)
+{
+    struct two_sided *own = self;
+    const struct ask ask = {.operation = OPERATION_SHARE, .measured = *measured};
+    MPI_Irecv(all, (int)(own->share->ranks * sizeof *all), MPI_BYTE, 0, TAG_MEASURED, own->comm, &own->answer);
+    send_ask(own, &ask, sizeof ask);
+    wait_for_answer(own);
+}
+
+static void calculating(void *self)
+{
+    struct share *share = ((struct two_sided *)self)->share;
+    share->host->delay(share, share->calculation_ns);
+}
+
+/* --- the topology --- */
+
+static int open_rank_0(struct share *share, struct two_sided *own)
+{
+    own->measured = calloc(share->ranks, sizeof *own->measured);
+    own->has_left = calloc(share->ranks, sizeof *own->has_left);
+    if (own->measured == NULL || own->has_left == NULL)
+        return error_set(share->error, "out of memory for %u workers", share->ranks);
+    for (unsigned i = 0; i < RECEIVES; i++) {
+        MPI_Recv_init(&own->asks[i], sizeof own->asks[i], MPI_BYTE, MPI_ANY_SOURCE, TAG_REQUEST, own->comm,
+                      &own->receives[i]);
+        MPI_Start(&own->receives[i]);
+    }
+    share->counters.fetch_add = add_here;
+    share->counters.share = share_here;
+    return 0;
+}
+
+static int two_sided_open(struct share *share)
+{
+    struct two_sided *own = share->own;
+    own->share = share;
+    MPI_Comm_dup(share->world, &own->comm);
+    share->counters = (struct flat_counters){.self = own,
+                                             .fetch_add = add_there,
+                                             .share = share_there,
+                                             .calculating = share->calculation_ns > 0 ? calculating : NULL};
+    return share->rank == 0 ? open_rank_0(share, own) : 0;
+}
+
+static bool two_sided_draw(struct share *share, struct range *chunk)
+{
+    return flat_draw(&share->core, &share->counters, chunk);
+}
+
+static void two_sided_stop(struct share *share)
+{
+    flat_stop(&share->core, &share->counters);
+}
+
+static void two_sided_finish(struct share *share)
+{
+    struct two_sided *own = share->own;
+    if (share->rank != 0) {
+        send_ask(own, &(struct ask){.operation = OPERATION_LEAVE}, ADD_BYTES);
+        return;
+    }
+    while (own->left < share->ranks - 1)
+        if (two_sided_serve(share))
+            share->host->happened(share);
+        else
+            share->host->idle(share, poll_requests, own);
+}
+
+static uint64_t two_sided_drawn(struct share *share)
+{
+    const struct two_sided *own = share->own;
+    return flat_drawn(&share->core, own->counters[flat_first_counter(&share->core)]);
+}
+
+static void two_sided_close(struct share *share)
+{
+    struct two_sided *own = share->own;
+    for (unsigned i = 0; own->measured != NULL && own->has_left != NULL && i < RECEIVES; i++) {
+        MPI_Cancel(&own->receives[i]);
+        MPI_Wait(&own->receives[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&own->receives[i]);
+    }
+    MPI_Comm_free(&own->comm);
+    free(own->measured);
+    free(own->has_left);
+}
+
+const struct transport transport_two_sided = {
+    .topology = REPORT_DCA_TWO_SIDED,
+    .own_bytes = sizeof(struct two_sided),
+    .open = two_sided_open,
+    .draw = two_sided_draw,
+    .stop = two_sided_stop,
+    .serve = two_sided_serve,
+    .finish = two_sided_finish,
+    .drawn = two_sided_drawn,
+    .close = two_sided_close,
+};

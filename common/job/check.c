@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking before anything is changed: see check.h. */
+#include "common/job/check.h"
+
+#include "common/os/files.h"
+#include "worker/kernels/kernels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static int check_kernel(const struct plan *plan, enum checker checker, struct error *error)
+{
+    const struct hdss_kernel *kernel = plan->kernel;
+    char text[HDSS_ERROR_MAX] = "";
+    int result = 0;
+    if (checker == CHECKED_BEFORE_LAUNCH)
+        result = kernel_look(kernel, plan->values, &plan->loop, text);
+    else if (kernel->check != NULL)
+        result = kernel->check(plan->values, &plan->loop, text);
+    return result == 0 ? 0 : error_set(error, "%s: %s", kernel->name, text);
+}
+
+static int check_report(const char *option, const char *path, struct error *error)
+{
+    struct error inner;
+    if (path[0] == '\0' || file_check_writable(path, &inner) == 0)
+        return 0;
+    return error_set(error, "%s: cannot write %s", option, inner.text);
+}
+
+static int check_journal(const struct resume *resume, struct error *error)
+{
+    struct error inner;
+    if (resume->path[0] == '\0' || file_check_folder(resume->path, &inner) == 0)
+        return 0;
+    return error_set(error, "--journal: %s", inner.text);
+}
+
+int plan_check(const struct plan *plan, enum checker checker, bool keeps, struct resume *resume, struct error *error)
+{
+    const struct job *job = &plan->job;
+    if (resume_look(resume, plan, keeps, error) < 0 || check_kernel(plan, checker, error) < 0)
+        return -1;
+    if (plan->collect && resume_check_output(resume, plan, error) < 0)
+        return -1;
+    if (check_journal(resume, error) < 0 || check_report("--report", job->report, error) < 0)
+        return -1;
+    return check_report("--record-costs", job->costs, error);
+}
+
+void plan_say_notes(const struct plan *plan, const char *name)
+{
+    if (plan->loop.note[0] != '\0')
+        fprintf(stderr, "%s: %s: %s\n", name, plan->kernel->name, plan->loop.note);
+    if (plan->min_chunk_raised)
+        fprintf(stderr,
+                "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
+                "be of one chunk\n",
+                name, plan->job.min_chunk, plan->kernel->name);
+}

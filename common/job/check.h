@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks that the rank which leads a run makes before it changes anything. They need no ranks: `hdss run` looks at the same
+ * before it launches them, so that what is wrong is said before a queue and a launch have been waited for. */
+#pragma once
+
+#include "common/job/plan.h"
+#include "common/job/resume.h"
+
+enum checker {
+    CHECKED_BY_LEADER,
+    CHECKED_BEFORE_LAUNCH, /* without what a user's kernel would look at, and nothing is made */
+};
+
+/* The earlier run, the kernel's files, and where the output, the journal and the reports go. `keeps`: the run keeps a
+ * journal. -1 with one line. `resume` has what resume_look() finds. */
+int plan_check(const struct plan *plan, enum checker checker, bool keeps, struct resume *resume, struct error *error);
+
+/* Says what is done other than it was asked for, or with the kernel's inputs. `name` stands before each line. */
+void plan_say_notes(const struct plan *plan, const char *name);

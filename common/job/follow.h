@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What master and worker have in common: they join, are given the job, run it, and leave. */
+#pragma once
+
+#include "common/job/front.h"
+#include "common/mpi/runtime.h"
+
+struct follower {
+    enum role role;
+    bool has_threads; /* see struct introduction */
+    /* Runs the job; the words are its command line. Returns the exit status. */
+    int (*run)(void *context, struct runtime *runtime, unsigned words, char *const *word);
+    void *context;
+};
+
+/* Returns the exit status; `front` has taken the command line and is released. */
+int follow(const struct follower *follower, struct front *front, int argc, char **argv);

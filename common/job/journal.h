@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The journal's file: what is done and stored of a loop, kept beside the output so that a run that ended early can be
+ * resumed. Written by the supermaster alone; see format.h for what is in it.
+ *
+ * A journal is begun as a new file under a temporary name and takes its place by renaming, so that there is always a
+ * whole one; after that it is only appended to, one write for a group of ranges. When it has grown to several times
+ * what its ranges need it is written anew in the same way: it stays O(ranges), however long the run is. A writer holds
+ * a lock on it. */
+#pragma once
+
+#include "common/util/error.h"
+#include "common/job/journal_format.h"
+
+/* --- reading --- */
+
+enum journal_state {
+    JOURNAL_ABSENT,   /* no such file */
+    JOURNAL_READABLE, /* `content` has what it says */
+    JOURNAL_UNUSABLE, /* not a journal, or nothing in it can be believed: `error` says what */
+    JOURNAL_IN_USE,   /* another run is writing it: `error` says so */
+    JOURNAL_FAILED,   /* it could not be read: `error` */
+};
+
+struct journal_file {
+    struct journal_content content; /* JOURNAL_READABLE only */
+    size_t size;                    /* content.valid where nothing was torn off */
+    unsigned char *bytes;           /* owned; content borrows from them */
+    int fd;                         /* keeps the lock, -1 if there is none; owned */
+};
+
+/* Reads the file. `file` is to be released by journal_file_fini() whatever is returned. */
+enum journal_state journal_read(struct journal_file *file, const char *path, struct error *error);
+void journal_file_fini(struct journal_file *file);
+
+/* -1 with one line that names the first difference where `there`, the head of the journal `path`, is of another job
+ * than `here`. */
+int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
+                    struct error *error);
+
+/* --- writing --- */
+
+struct journal {
+    int fd;                 /* -1 when it is not open */
+    char *path, *temporary; /* owned */
+    bool sync;              /* each record is on the disk, not only with the system, before more is done */
+    struct range loop;
+    unsigned char *head; /* owned, encoded */
+    size_t head_bytes;
+    uint32_t head_crc;
+    struct ranges done; /* of the whole loop, as far as it is recorded; owned */
+    uint64_t digest;
+    uint32_t crc;         /* of the last record */
+    uint64_t size;        /* of the good part of the file */
+    unsigned char *bytes; /* of the record that is written; owned */
+    size_t capacity;
+};
+
+/* Begins the journal of a run at `path`, in the place of what is there. `done` (NULL: nothing) was done before, with
+ * the digest `digest`. -1 with one line, and `journal` is closed. */
+int journal_begin(struct journal *journal, const char *path, const struct journal_head *head, const struct ranges *done,
+                  uint64_t digest, bool sync, struct error *error);
+
+/* Records that `count` ranges are done, and what they add to the checksum. -1 with one line where they are not
+ * recorded; the journal then says what it said before. */
+int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
+                   struct error *error);
+
+/* Whether the whole loop is recorded. */
+bool journal_is_complete(const struct journal *journal);
+
+/* Closes it, and removes the file where `remove` says so. */
+void journal_close(struct journal *journal, bool remove);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What the rank does that leads a run, whatever the topology: looks at the files before it starts, shows how far it is,
+ * finishes the output, prints the summary and writes the report. */
+#pragma once
+
+#include "common/metrics/report.h"
+#include "common/results/results.h"
+#include "common/job/plan.h"
+#include "common/job/resume.h"
+#include "common/job/terminal.h"
+
+struct lead {
+    const char *name;    /* of the program, before its messages */
+    const char *version; /* of HDSS */
+    unsigned rank;
+    struct plan plan;
+    struct error error;
+    struct results_sink sink;
+    bool sink_open;
+    struct resume resume;
+    struct ranges failed; /* at the end: what is done but the kernel calls failed; owned */
+    bool complete;        /* at the end: all is done, nothing failed, and the output is made */
+    bool resumable;       /* at the end: a later run can go on from what is there */
+    struct terminal terminal;
+    uint64_t process_start_ns;
+    int64_t started_at;
+};
+
+/* Notes the times of the start. */
+void lead_init(struct lead *lead, const char *name, const char *version);
+
+/* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
+ * also after -1 (with one line in lead->error). */
+int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers, double **speeds);
+
+/* Looks at all that can be known before anything is changed, what an earlier run has left above all.
+ * `keeps_journal`: this one keeps a journal. -1 with one line in lead->error. */
+int lead_check(struct lead *lead, bool keeps_journal);
+
+/* Begins the journal and creates the output, or finds that of the run that is resumed. -1 with one line in lead->error
+ * for wrong use, RESULTS_NO_ROOM. */
+int lead_create_files(struct lead *lead);
+int lead_open_sink(struct lead *lead);
+
+/* Shows the progress line. */
+struct progress;
+void lead_show_progress(struct lead *lead, const struct progress *progress);
+
+/* One line on standard error, in the name of `rank`. */
+void lead_say_failure(struct lead *lead, const char *text, unsigned rank);
+
+/* Says what is done other than it was asked for, or with the kernel's inputs, unless `status` is not 0: then the run is
+ * refused. */
+void lead_say_notes(const struct lead *lead, int status);
+
+/* Brings to the disk what is stored, as --durability node wants it, and records a group of ranges. -1 with one line. */
+int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
+
+/* Closes the sink, if it is open, and makes the final files. Returns the exit status: another one where the kernel
+ * calls something failed. */
+int lead_finish_output(struct lead *lead, int status);
+
+/* Removes what a complete run does not need any more: the journal, and the records that the final file was made from.
+ * Called when all ranks have left: whoever is killed before that can still be resumed, with nothing to do. */
+void lead_clear_away(struct lead *lead);
+
+/* Completes the report (version, kernel, times of day, output, what follows), prints the summary and writes the report.
+ * Returns the exit status. */
+int lead_say_how_it_went(struct lead *lead, struct report *report, uint64_t first_assign_ns, int status);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* What an earlier run has left: see resume.h. */
+#include "common/job/resume.h"
+
+#include "common/config/params.h"
+#include "common/util/text.h"
+#include "common/results/results.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the job's name --- */
+
+/* A line of the head: "what=value" and a NUL. */
+static void add_line(struct text *text, const char *what, const char *value)
+{
+    text_add(text, "%s=%s\n", what, value);
+    if (!text->failed)
+        text->data[text->length - 1] = '\0';
+}
+
+/* "4096 x uint16" */
+static void add_record(struct text *text, const struct hdss_loop *loop)
+{
+    static const char *const types[] = {
+        [HDSS_UINT8] = "uint8", [HDSS_UINT16] = "uint16", [HDSS_UINT32] = "uint32",   [HDSS_UINT64] = "uint64",
+        [HDSS_INT32] = "int32", [HDSS_INT64] = "int64",   [HDSS_FLOAT32] = "float32", [HDSS_FLOAT64] = "float64",
+    };
+    char value[64];
+    if (loop->streams > 0)
+        snprintf(value, sizeof value, "bytes on %u streams", loop->streams);
+    else
+        snprintf(value, sizeof value, "%" PRIu64 " x %s", loop->record_length, types[loop->type]);
+    add_line(text, "the result of an iteration", value);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. */
+static char *name_job(const struct plan *plan, size_t *bytes)
+{
+    struct text text;
+    char value[KERNEL_PARAM_TEXT_MAX];
+    text_init(&text);
+    add_line(&text, "the kernel", plan->kernel->name);
+    add_line(&text, "the kernel's version", plan->kernel->version);
+    for (unsigned i = 0; i < kernel_params_count(plan->kernel); i++)
+        if (!kernel_param_is_manner(plan->kernel, &plan->kernel->params[i]))
+            add_line(&text, plan->kernel->params[i].name,
+                     kernel_param_text(&plan->kernel->params[i], plan->values[i], value));
+    add_record(&text, &plan->loop);
+    if (plan->loop.inputs != 0) {
+        snprintf(value, sizeof value, "%016" PRIx64, plan->loop.inputs);
+        add_line(&text, "the content of its input files (digest)", value);
+    }
+    snprintf(value, sizeof value, "%" PRIu64 ":%" PRIu64, plan->first, plan->count);
+    add_line(&text, "--iterations", value);
+    add_line(&text, "--output", plan->collect ? file_name(plan->job.output) : "not given");
+    *bytes = text.length;
+    return text_take(&text);
+}
+
+/* --- before the run --- */
+
+static uint64_t percent(const struct journal_content *content)
+{
+    uint64_t done = ranges_total(&content->done), count = content->head.loop.count;
+    return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
+}
+
+/* A complete journal is there where something failed, or was killed, at the very end: the final file may be missing. */
+static bool is_worth_something(const struct journal_content *content)
+{
+    return ranges_total(&content->done) > 0;
+}
+
+/* A run that begins anew leaves alone what could be resumed, unless it is told otherwise. */
+static int check_old(const char *path, const struct plan *plan, struct error *error)
+{
+    struct journal_file file;
+    struct error inner;
+    bool overwrites = plan->job.earlier == JOB_EARLIER_OVERWRITE;
+    int result = 0;
+    switch (journal_read(&file, path, &inner)) {
+    case JOURNAL_ABSENT: break;
+    case JOURNAL_READABLE:
+        if (!overwrites && is_worth_something(&file.content))
+            result = error_set(error,
+                               "%.200s: a run that ended early left it, %" PRIu64
+                               " %% done; accepted: --resume to go on with it, --overwrite to begin anew",
+                               path, percent(&file.content));
+        break;
+    case JOURNAL_UNUSABLE:
+        if (!overwrites)
+            result = error_set(error, "%.300s; accepted: --overwrite to begin anew, or --journal with another name",
+                               inner.text);
+        break;
+    default: result = error_set(error, "%s", inner.text);
+    }
+    journal_file_fini(&file);
+    return result;
+}
+
+/* With --resume but without a journal: nothing is done, unless an output says otherwise. */
+static int check_start(const struct plan *plan, const char *path, struct error *error)
+{
+    if (!plan->collect || !results_exist(plan->job.output, &plan->loop))
+        return 0;
+    return error_set(error,
+                     "--resume: %.150s is there, but no %.150s: it is complete, or was made without a journal; without "
+                     "--resume it is made anew",
+                     plan->job.output, path);
+}
+
+/* What of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing is left to be
+ * done they are read as well, as the files could not be made of them else. 1: there is less, with it in `sound`. */
+static int find_sound(const struct journal_content *content, const struct plan *plan, struct ranges *sound,
+                      uint64_t *digest, struct error *error)
+{
+    const char *output = plan->job.output;
+    uint64_t done = ranges_total(&content->done);
+    int held = results_hold(output, &plan->loop, &content->done, error);
+    bool is_in_doubt =
+        held == RESULTS_LACKS || (held == RESULTS_COMPLETE && plan->loop.streams > 0 && done == plan->count);
+    if (held < 0 || !is_in_doubt)
+        return held < 0 ? -1 : 0;
+    if (results_find_sound(output, &plan->loop, &content->done, sound, digest, error) < 0)
+        return -1;
+    return ranges_total(sound) < done;
+}
+
+/* What is called done and is not there, or not as it was written, is done again. Where nothing at all is there, the run
+ * is refused later on. */
+static int forget_missing(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
+{
+    struct journal_content *content = &resume->earlier.content;
+    struct ranges sound;
+    uint64_t digest;
+    ranges_init(&sound);
+    int result = plan->collect ? find_sound(content, plan, &sound, &digest, error) : 0;
+    if (result <= 0) {
+        ranges_fini(&sound);
+        return result;
+    }
+    uint64_t done = ranges_total(&content->done);
+    fprintf(stderr,
+            "%s: %s.parts: of %" PRIu64 " %s that %s calls done the output of %" PRIu64
+            " is missing there: those are done again\n",
+            name, plan->job.output, done, plan->loop.are_tasks ? "tasks" : "iterations", resume->path,
+            done - ranges_total(&sound));
+    ranges_fini(&content->done);
+    content->done = sound;
+    content->digest = digest;
+    return 0;
+}
+
+/* What the kernel called failed is done again. */
+static int forget_failed(struct resume *resume, const struct plan *plan, struct error *error)
+{
+    struct journal_content *content = &resume->earlier.content;
+    struct ranges failed;
+    uint64_t digest = 0;
+    ranges_init(&failed);
+    int result =
+        plan->collect ? results_find_failed(plan->job.output, &plan->loop, &content->done, &failed, &digest, error) : 0;
+    for (size_t i = 0; result == 0 && i < ranges_length(&failed); i++) {
+        const struct range *range = ranges_at(&failed, i);
+        if (ranges_remove(&content->done, range->first, range->count, NULL) < 0)
+            result = error_set(error, "out of memory for what failed");
+    }
+    content->digest -= digest;
+    ranges_fini(&failed);
+    return result;
+}
+
+static int read_earlier(struct resume *resume, const struct plan *plan, struct error *error)
+{
+    switch (journal_read(&resume->earlier, resume->path, error)) {
+    case JOURNAL_ABSENT: return check_start(plan, resume->path, error);
+    case JOURNAL_READABLE:
+        resume->resumed = true;
+        return journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error);
+    default: return -1;
+    }
+}
+
+/* The journal that stands beside the output; "" without one. */
+static const char *path_beside(const struct job *job, char path[JOB_JOURNAL_PATH_MAX])
+{
+    snprintf(path, JOB_JOURNAL_PATH_MAX, "%s%s", job->output, job->output[0] != '\0' ? JOB_JOURNAL_ENDING : "");
+    return path;
+}
+
+void resume_init(struct resume *resume)
+{
+    *resume = (struct resume){.earlier.fd = -1, .journal.fd = -1};
+}
+
+int resume_look(struct resume *resume, const struct plan *plan, bool keeps, struct error *error)
+{
+    char beside[JOB_JOURNAL_PATH_MAX];
+    resume_init(resume);
+    if (keeps)
+        job_journal_path(&plan->job, resume->path);
+    resume->text = name_job(plan, &resume->head.text_bytes);
+    if (resume->text == NULL)
+        return error_set(error, "out of memory for the journal");
+    resume->head.text = resume->text;
+    resume->head.loop = (struct range){plan->first, plan->count};
+    path_beside(&plan->job, beside);
+    if (beside[0] != '\0' && strcmp(beside, resume->path) != 0 && check_old(beside, plan, error) < 0)
+        return -1;
+    if (resume->path[0] == '\0')
+        return 0;
+    return job_resumes(&plan->job) ? read_earlier(resume, plan, error) : check_old(resume->path, plan, error);
+}
+
+/* Nothing may begin anew where something is said to be done. */
+static int check_absent(const struct resume *resume, const struct plan *plan, struct error *error)
+{
+    uint64_t done = ranges_total(&resume->earlier.content.done);
+    if (done == 0)
+        return 0;
+    return error_set(error,
+                     "--resume: the results of %" PRIu64
+                     " iterations are not there, of which %.150s says that they are in %.150s",
+                     done, resume->path, plan->job.output);
+}
+
+int resume_check_output(const struct resume *resume, const struct plan *plan, struct error *error)
+{
+    int found = resume->resumed ? results_look(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
+    if (found != RESULTS_ABSENT)
+        return found;
+    return check_absent(resume, plan, error) < 0 ? -1 : results_check_place(plan->job.output, &plan->loop, error);
+}
+
+int resume_take(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
+{
+    if (!job_resumes(&plan->job) || resume->path[0] == '\0')
+        return 0;
+    if (!resume->resumed) {
+        fprintf(stderr, "%s: there is no %s: the run begins at its first iteration\n", name, resume->path);
+        return 0;
+    }
+    size_t dropped = resume->earlier.size - resume->earlier.content.valid;
+    if (forget_missing(resume, plan, name, error) < 0)
+        return -1;
+    if (plan->job.earlier == JOB_EARLIER_RESUME_FAILED && forget_failed(resume, plan, error) < 0)
+        return -1;
+    if (dropped > 0)
+        fprintf(stderr, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n",
+                name, resume->path, dropped);
+    return 0;
+}
+
+static bool is_full(int reason)
+{
+    return reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+}
+
+int resume_begin(struct resume *resume, const struct plan *plan, struct error *error)
+{
+    char beside[JOB_JOURNAL_PATH_MAX];
+    const struct journal_content *content = &resume->earlier.content;
+    path_beside(&plan->job, beside);
+    if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
+        unlink(beside); /* the output that it tells about is made anew: it has been looked at */
+    if (resume->path[0] == '\0')
+        return 0;
+    errno = 0;
+    int result = journal_begin(&resume->journal, resume->path, &resume->head, &content->done, content->digest,
+                               plan->job.durability == JOB_DURABILITY_NODE, error);
+    return result == 0 ? 0 : is_full(errno) ? RESULTS_NO_ROOM : -1;
+}
+
+int resume_create_output(struct resume *resume, const struct plan *plan, struct error *error)
+{
+    int found = resume->resumed ? results_find(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
+    if (found != RESULTS_ABSENT)
+        return found;
+    return check_absent(resume, plan, error) < 0 ? -1 : results_create(plan->job.output, &plan->loop, error);
+}
+
+/* --- during the run and at its end --- */
+
+int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
+{
+    return journal_append(&resume->journal, ranges, count, digest, error);
+}
+
+static void end(struct resume *resume, bool remove)
+{
+    journal_close(&resume->journal, remove);
+    journal_file_fini(&resume->earlier);
+    free(resume->text);
+    resume->text = NULL;
+}
+
+void resume_end(struct resume *resume)
+{
+    end(resume, false);
+}
+
+void resume_give_up(struct resume *resume)
+{
+    end(resume, !resume->resumed);
+}

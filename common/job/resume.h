@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The journal of a run, as the program sees it that leads: what an earlier run has left, going on from it, and what is
+ * left at the end. */
+#pragma once
+
+#include "common/job/plan.h"
+#include "common/job/journal.h"
+
+struct resume {
+    char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal is kept */
+    char *text;                      /* names the job; owned */
+    struct journal_head head;
+    struct journal_file earlier; /* what it is resumed from; its content is empty where it is not */
+    bool resumed;
+    struct journal journal;
+    struct error failure; /* the first reason why something was not recorded; empty if there is none */
+};
+
+/* Before anything else: nothing is kept. */
+void resume_init(struct resume *resume);
+
+/* Looks at what is there, and changes nothing: reads the journal with --resume, and refuses to begin anew where that
+ * would destroy what could be resumed. `keeps`: this run keeps a journal. -1 with one line, for wrong use. To be ended
+ * by resume_end() or resume_give_up() in any case. */
+int resume_look(struct resume *resume, const struct plan *plan, bool keeps, struct error *error);
+
+/* Then, whether the output is there that is gone on with, or can be made. -1 with one line. */
+int resume_check_output(const struct resume *resume, const struct plan *plan, struct error *error);
+
+/* Takes of what was found what can be believed and is wanted. `name` stands before a line on standard error about what
+ * is dropped. -1 with one line, for wrong use. */
+int resume_take(struct resume *resume, const struct plan *plan, const char *name, struct error *error);
+
+/* Begins the journal of this run. 0, -1 with one line, or RESULTS_NO_ROOM. */
+int resume_begin(struct resume *resume, const struct plan *plan, struct error *error);
+
+/* Makes or, where the run is resumed, finds the output. 0, -1 with one line, or RESULTS_NO_ROOM. */
+int resume_create_output(struct resume *resume, const struct plan *plan, struct error *error);
+
+/* Records a group of ranges. -1 with one line. */
+int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
+                  struct error *error);
+
+/* Whether what is there can be resumed later; also where all is done, but the kernel calls some of it failed. */
+static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
+{
+    return resume->path[0] != '\0' && resume->journal.fd >= 0 &&
+           (some_failed || !journal_is_complete(&resume->journal));
+}
+
+/* Closes the journal. */
+void resume_end(struct resume *resume);
+
+/* The run does not begin: the journal as well, unless it is that of an earlier one. */
+void resume_give_up(struct resume *resume);

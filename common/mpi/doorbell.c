@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Doorbells: a flag per rank in memory that the node's ranks share says "I sleep"; whoever has sent a message to a rank
+ * that sleeps wakes it by one byte to its datagram socket.
+ *
+ * No wake-up is lost: the sleeper sets its flag, then looks for messages once more, then sleeps; the sender sends, then
+ * looks at the flag. Both steps are sequentially consistent, so one of the two sees the other. A flag is set only by a
+ * rank that has its socket, so nobody has to wait for the others' sockets. The sockets are in a folder of the node
+ * (folder.c) and carry no data: a forged byte makes a rank look for messages, nothing else. */
+#include "common/mpi/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Told by the first rank of the node to the others. */
+struct room {
+    char folder[FOLDER_MAX]; /* empty: there is none */
+    unsigned char memory_is_inside;
+};
+
+/* Which ranks are on this node, and where. Returns the first of them, -1 when memory is out. */
+static int map_node(struct doorbell *doorbell, const struct runtime *runtime)
+{
+    const uint32_t node = runtime->hellos[runtime->rank].node;
+    doorbell->node_index = malloc(runtime->ranks * sizeof *doorbell->node_index);
+    if (doorbell->node_index == NULL)
+        return -1;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        doorbell->node_index[i] = runtime->hellos[i].node == node ? doorbell->node_ranks++ : -1;
+    doorbell->own = doorbell->node_index[runtime->rank];
+    return (int)node;
+}
+
+static size_t bells_bytes(const struct doorbell *doorbell)
+{
+    return sizeof *doorbell->shared + (size_t)doorbell->node_ranks * sizeof *doorbell->bells;
+}
+
+static int map_bells(struct doorbell *doorbell, bool make, bool *inside, struct error *error)
+{
+    doorbell->shared = folder_map(doorbell->folder, bells_bytes(doorbell), make, inside, error);
+    if (doorbell->shared == NULL)
+        return -1;
+    doorbell->bells = doorbell->shared->bell;
+    if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
+        folder_unmap_name(doorbell->folder, *inside); /* so that nothing is left of who is killed */
+    return 0;
+}
+
+/* The first rank makes the folder and the memory, and tells the others. */
+static int open_room(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
+{
+    struct room room = {0};
+    bool inside;
+    doorbell->socket = folder_make(doorbell->folder, error);
+    int result = doorbell->socket < 0 ? -1 : map_bells(doorbell, true, &inside, error);
+    if (result == 0) {
+        memcpy(room.folder, doorbell->folder, sizeof room.folder);
+        room.memory_is_inside = inside;
+    }
+    if (tree_tell_node(runtime, &room, sizeof room) < 0)
+        return error_set(error, "out of memory for the ranks of this node");
+    return result;
+}
+
+static int enter_room(struct doorbell *doorbell, struct runtime *runtime, unsigned first, struct error *error)
+{
+    struct room room;
+    tree_hear_node(runtime, first, &room, sizeof room);
+    error->text[0] = '\0';
+    if (room.folder[0] == '\0')
+        return -1;
+    memcpy(doorbell->folder, room.folder, sizeof doorbell->folder);
+    bool inside = room.memory_is_inside;
+    doorbell->socket = folder_bind(doorbell->folder, (unsigned)doorbell->own, error);
+    return doorbell->socket < 0 ? -1 : map_bells(doorbell, false, &inside, error);
+}
+
+int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
+{
+    *doorbell = (struct doorbell){.socket = -1};
+    int first = map_node(doorbell, runtime);
+    if (first < 0)
+        return error_set(error, "out of memory for the ranks of this node");
+    return doorbell->own == 0 ? open_room(doorbell, runtime, error)
+                              : enter_room(doorbell, runtime, (unsigned)first, error);
+}
+
+static void close_socket(struct doorbell *doorbell)
+{
+    if (doorbell->socket < 0)
+        return;
+    close(doorbell->socket);
+    doorbell->socket = -1;
+    folder_leave(doorbell->folder, (unsigned)doorbell->own);
+}
+
+void doorbell_fini(struct doorbell *doorbell)
+{
+    close_socket(doorbell);
+    if (doorbell->shared != NULL)
+        munmap(doorbell->shared, bells_bytes(doorbell));
+    free(doorbell->node_index);
+}
+
+bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank)
+{
+    return doorbell->node_index[rank] >= 0;
+}
+
+void doorbell_ring(struct doorbell *doorbell, unsigned rank)
+{
+    int index = doorbell->node_index[rank];
+    if (index < 0)
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    struct bell *bell = &doorbell->bells[index];
+    if (atomic_load_explicit(&bell->sleeping, memory_order_relaxed) == 0 || atomic_exchange(&bell->sleeping, 0) == 0)
+        return;
+    folder_ring(doorbell->folder, doorbell->socket, (unsigned)index);
+}
+
+void doorbell_leave(struct doorbell *doorbell)
+{
+    atomic_store(&doorbell->bells[doorbell->own].left, 1);
+    doorbell_abandon(doorbell);
+}
+
+void doorbell_abandon(struct doorbell *doorbell)
+{
+    if (doorbell->socket < 0)
+        return;
+    close_socket(doorbell);
+    folder_clear(doorbell->folder);
+}
+
+bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank)
+{
+    return atomic_load(&doorbell->bells[doorbell->node_index[rank]].left) != 0;
+}
+
+void doorbell_cast_out(struct doorbell *doorbell, unsigned rank)
+{
+    atomic_store(&doorbell->bells[doorbell->node_index[rank]].outcast, 1);
+    doorbell_ring(doorbell, rank);
+}
+
+bool doorbell_mourn(struct doorbell *doorbell, unsigned rank)
+{
+    return atomic_exchange(&doorbell->bells[doorbell->node_index[rank]].mourned, 1) == 0;
+}
+
+void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping)
+{
+    atomic_store(&doorbell->bells[doorbell->own].sleeping, sleeping);
+    atomic_thread_fence(memory_order_seq_cst);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* The folder of the doorbells' sockets, and the memory beside it: one for the ranks of a node, that only their user can
+ * enter.
+ *
+ * It is made under XDG_RUNTIME_DIR where that is this user's, else under TMPDIR, else under /tmp: in the first of them
+ * in which a socket can be bound, as a file system need not have sockets and the name of one is short. Who leaves takes
+ * its socket along, and the last one the folder. Who is killed leaves both: they are cleared away by the last one that
+ * goes without waiting for the others, else by the next run of the same user there.
+ *
+ * A folder is cleared away when nobody is behind any of its sockets, which the kernel says of a datagram socket at
+ * connect(), whatever namespaces the processes are in. It says it of sockets of its own only, and such a folder may be
+ * on a file system that nodes share: its name has the number of the kernel's boot. One that is being made has no socket
+ * yet: an empty one is left alone until it is old. */
+#include "common/mpi/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* So many characters of the boot's number tell it from others. */
+#define BOOT_LENGTH 8
+/* An empty folder that is so old is nobody's. */
+#define EMPTY_MAX_S 600
+
+/* A name as of a socket, that no rank has: it is cleared away with the sockets. */
+#define MEMORY_NAME "4294967295"
+
+_Static_assert(FOLDER_MAX + sizeof "/4294967295" <= sizeof((struct sockaddr_un *)0)->sun_path, "the name of a socket");
+
+static void socket_address(const char *folder, unsigned index, struct sockaddr_un *address)
+{
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(address->sun_path, sizeof address->sun_path, "%s/%u", folder, index);
+}
+
+static int new_socket(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+int folder_bind(const char *folder, unsigned index, struct error *error)
+{
+    struct sockaddr_un address;
+    int bell = new_socket();
+    socket_address(folder, index, &address);
+    unlink(address.sun_path);
+    if (bell >= 0 && bind(bell, (struct sockaddr *)&address, sizeof address) == 0 && chmod(address.sun_path, 0600) == 0)
+        return bell;
+    error_set(error, "cannot make the socket %s: %s", address.sun_path, strerror(errno));
+    if (bell >= 0)
+        close(bell);
+    return -1;
+}
+
+void folder_ring(const char *folder, int bell, unsigned index)
+{
+    struct sockaddr_un address;
+    socket_address(folder, index, &address);
+    /* A full queue means that it has been rung; a socket that is not there or closed that it has left. */
+    (void)sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address);
+}
+
+/* --- memory --- */
+
+/* In /dev/shm under the folder's own name; a disk would be written to now and then. Where there is none the memory is
+ * a file of the folder. */
+static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
+{
+    if (inside)
+        snprintf(path, PATH_MAX, "%s/" MEMORY_NAME, folder);
+    else
+        snprintf(path, PATH_MAX, "/dev/shm%s", strrchr(folder, '/'));
+}
+
+static int open_memory(const char *folder, bool make, bool inside, size_t bytes, char path[PATH_MAX])
+{
+    struct stat status;
+    memory_path(folder, inside, path);
+    int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT | O_EXCL : 0), 0600);
+    if (file < 0)
+        return -1;
+    if (make ? posix_fallocate(file, 0, (off_t)bytes) == 0
+             : fstat(file, &status) == 0 && status.st_uid == geteuid() && (size_t)status.st_size >= bytes)
+        return file;
+    if (make)
+        unlink(path);
+    close(file);
+    errno = make ? ENOSPC : EPERM;
+    return -1;
+}
+
+void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error)
+{
+    char path[PATH_MAX];
+    if (make)
+        *inside = false;
+    int file = open_memory(folder, make, *inside, bytes, path);
+    if (file < 0 && make) {
+        *inside = true;
+        file = open_memory(folder, make, *inside, bytes, path);
+    }
+    void *memory = file >= 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (memory == MAP_FAILED)
+        error_set(error, "cannot share memory by %s: %s", path, strerror(errno));
+    if (file >= 0)
+        close(file);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+void folder_unmap_name(const char *folder, bool inside)
+{
+    char path[PATH_MAX];
+    memory_path(folder, inside, path);
+    unlink(path);
+}
+
+/* --- clearing away --- */
+
+static bool is_answered(int bell, const char *folder, const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int length = snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", folder, name);
+    bool fits = length > 0 && (size_t)length < sizeof address.sun_path;
+    return !fits || connect(bell, (struct sockaddr *)&address, sizeof address) == 0 ||
+           (errno != ECONNREFUSED && errno != ENOENT);
+}
+
+/* Nothing else is ever in such a folder: one that has it is not ours to remove. */
+static bool is_bell_name(const char *name)
+{
+    return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
+}
+
+static bool is_dot(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Whether nobody is behind any socket of the open folder, and how many there are. */
+static bool is_deserted(DIR *open, const char *folder, unsigned *sockets)
+{
+    const struct dirent *entry;
+    int bell = new_socket();
+    bool deserted = bell >= 0;
+    *sockets = 0;
+    while (deserted && (entry = readdir(open)) != NULL) {
+        if (is_dot(entry->d_name))
+            continue;
+        deserted = is_bell_name(entry->d_name) && !is_answered(bell, folder, entry->d_name);
+        ++*sockets;
+    }
+    if (bell >= 0)
+        close(bell);
+    return deserted;
+}
+
+static void remove_sockets(DIR *open)
+{
+    const struct dirent *entry;
+    rewinddir(open);
+    while ((entry = readdir(open)) != NULL)
+        if (is_bell_name(entry->d_name))
+            unlinkat(dirfd(open), entry->d_name, 0);
+}
+
+/* Of this user, with the mode that it was made with, and old if it is empty. */
+static bool is_ours(DIR *open, time_t *changed)
+{
+    struct stat status;
+    if (fstat(dirfd(open), &status) < 0)
+        return false;
+    *changed = status.st_mtime;
+    return status.st_uid == geteuid() && (status.st_mode & 07777) == 0700;
+}
+
+void folder_clear(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *open = fd >= 0 ? fdopendir(fd) : NULL;
+    time_t changed;
+    unsigned sockets;
+    if (open == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    if (is_ours(open, &changed) && is_deserted(open, folder, &sockets) &&
+        (sockets > 0 || time(NULL) - changed > EMPTY_MAX_S)) {
+        remove_sockets(open);
+        folder_unmap_name(folder, false);
+        rmdir(folder);
+    }
+    closedir(open);
+}
+
+static void clear_old(const char *base, const char *prefix)
+{
+    char path[PATH_MAX];
+    const struct dirent *entry;
+    DIR *open = opendir(base);
+    while (open != NULL && (entry = readdir(open)) != NULL)
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", base, entry->d_name) < sizeof path)
+            folder_clear(path);
+    if (open != NULL)
+        closedir(open);
+}
+
+/* --- making --- */
+
+/* "hdss-", the first characters of the number that the kernel drew when it booted, "-". */
+static void name_prefix(char *prefix, size_t size)
+{
+    char boot[BOOT_LENGTH + 1] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file == NULL || fgets(boot, sizeof boot, file) == NULL || strspn(boot, "0123456789abcdef") != BOOT_LENGTH)
+        strcpy(boot, "0");
+    if (file != NULL)
+        fclose(file);
+    snprintf(prefix, size, "hdss-%s-", boot);
+}
+
+static int make_under(const char *base, char folder[FOLDER_MAX], struct error *error)
+{
+    char prefix[BOOT_LENGTH + sizeof "hdss--"];
+    name_prefix(prefix, sizeof prefix);
+    if (snprintf(folder, FOLDER_MAX, "%s/%sXXXXXX", base, prefix) >= FOLDER_MAX)
+        return error_set(error, "%s is too long for the name of a socket, which has %zu bytes at most", base,
+                         sizeof((struct sockaddr_un *)0)->sun_path - 1);
+    clear_old(base, prefix);
+    if (mkdtemp(folder) == NULL)
+        return error_set(error, "cannot make a folder in %s: %s", base, strerror(errno));
+    int bell = folder_bind(folder, 0, error);
+    if (bell >= 0)
+        return bell;
+    folder_leave(folder, 0);
+    return -1;
+}
+
+/* It may be that of the user who has become this one. */
+static const char *own_runtime_folder(void)
+{
+    const char *base = getenv("XDG_RUNTIME_DIR");
+    struct stat status;
+    return base != NULL && stat(base, &status) == 0 && status.st_uid == geteuid() ? base : NULL;
+}
+
+int folder_make(char folder[FOLDER_MAX], struct error *error)
+{
+    const char *const bases[] = {own_runtime_folder(), getenv("TMPDIR"), "/tmp"};
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        int bell = bases[i] != NULL && bases[i][0] == '/' ? make_under(bases[i], folder, error) : -1;
+        if (bell >= 0)
+            return bell;
+    }
+    folder[0] = '\0';
+    return -1;
+}
+
+void folder_leave(const char *folder, unsigned index)
+{
+    struct sockaddr_un address;
+    socket_address(folder, index, &address);
+    unlink(address.sun_path);
+    rmdir(folder); /* fails while others are there */
+}

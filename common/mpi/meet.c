@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The ranks meet: each brings its hello and where it runs, the first rank finds out who shares a node with whom, and
+ * tells everybody. */
+#include "common/mpi/internal.h"
+
+#include "common/mpi/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Brought by each rank, as bytes in memory: all are of one build. */
+struct arrival {
+    unsigned char hello[HELLO_BYTES];
+    uint32_t rank;
+    uint32_t level; /* of threads, of its MPI */
+    struct place place;
+};
+
+/* Told to all ranks, of each. */
+struct seat {
+    unsigned char hello[HELLO_BYTES];
+    uint32_t cores;    /* of the rank's node: those that its ranks may run on */
+    uint32_t is_blind; /* a pid is not the same process to all ranks of the node */
+};
+
+struct seating {
+    uint32_t cores;    /* of all nodes */
+    uint32_t can_beat; /* every worker may use MPI from two threads, by turns */
+    struct seat seats[];
+};
+
+static size_t seating_bytes(const struct runtime *runtime)
+{
+    return sizeof(struct seating) + runtime->ranks * sizeof(struct seat);
+}
+
+static void describe(const struct runtime *runtime, const struct introduction *introduction, struct arrival *own)
+{
+    unsigned major = 0, minor = 0, patch = 0;
+    int level;
+    sscanf(introduction->version, "%u.%u.%u", &major, &minor, &patch);
+    const struct hello hello = {
+        .protocol = PROTOCOL_VERSION,
+        .major = (uint16_t)major,
+        .minor = (uint16_t)minor,
+        .patch = (uint16_t)patch,
+        .role = introduction->role,
+        .status = (uint8_t)introduction->status,
+        .dca = introduction->dca,
+        .node = runtime->rank, /* the first rank knows better */
+        .pid = (uint32_t)getpid(),
+    };
+    MPI_Query_thread(&level);
+    memset(own, 0, sizeof *own);
+    own->rank = runtime->rank;
+    own->level = (uint32_t)level;
+    place_look(&own->place);
+    hello_encode(&hello, own->hello);
+}
+
+static int by_host_and_rank(const void *a, const void *b)
+{
+    const struct arrival *x = a, *y = b;
+    if (x->place.host != y->place.host)
+        return x->place.host < y->place.host ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Seats the ranks of one node: `count` arrivals, the lowest rank first. A hello that cannot be read stays as it is, and
+ * everybody finds that out. */
+static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
+{
+    cpu_set_t cores = arrivals[0].place.cores;
+    bool blind = false;
+    for (unsigned i = 1; i < count; i++) {
+        CPU_OR(&cores, &cores, &arrivals[i].place.cores);
+        blind |= arrivals[i].place.space != arrivals[0].place.space;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        struct seat *seat = &seating->seats[arrivals[i].rank];
+        struct hello hello;
+        *seat = (struct seat){.cores = (uint32_t)CPU_COUNT(&cores), .is_blind = blind};
+        memcpy(seat->hello, arrivals[i].hello, HELLO_BYTES);
+        if (hello_decode(&hello, arrivals[i].hello, HELLO_BYTES) != DECODE_OK)
+            continue;
+        hello.node = arrivals[0].rank;
+        hello_encode(&hello, seat->hello);
+        seating->can_beat &= hello.role != ROLE_WORKER || arrivals[i].level >= MPI_THREAD_SERIALIZED;
+    }
+    seating->cores += (uint32_t)CPU_COUNT(&cores);
+}
+
+static void seat_all(struct arrival *arrivals, unsigned ranks, struct seating *seating)
+{
+    *seating = (struct seating){.can_beat = true};
+    qsort(arrivals, ranks, sizeof *arrivals, by_host_and_rank);
+    for (unsigned i = 0, count; i < ranks; i += count) {
+        for (count = 1; i + count < ranks && arrivals[i + count].place.host == arrivals[i].place.host; count++)
+            ;
+        seat_node(&arrivals[i], count, seating);
+    }
+}
+
+static int take_seats(struct runtime *runtime, const struct seating *seating)
+{
+    const struct seat *own = &seating->seats[runtime->rank];
+    int result = 0;
+    unsigned here = 0;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        if (hello_decode(&runtime->hellos[i], seating->seats[i].hello, HELLO_BYTES) != DECODE_OK ||
+            runtime->hellos[i].node >= runtime->ranks)
+            result = -1;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        here += runtime->hellos[i].node == runtime->hellos[runtime->rank].node;
+    runtime->cores = seating->cores;
+    runtime->cores_are_free = here <= own->cores;
+    runtime->node_cores = own->cores;
+    runtime->is_blind = own->is_blind;
+    runtime->can_beat = seating->can_beat;
+    return result;
+}
+
+int runtime_meet(struct runtime *runtime, const struct introduction *introduction)
+{
+    struct arrival own, *arrivals = runtime->rank == 0 ? calloc(runtime->ranks, sizeof *arrivals) : NULL;
+    struct seating *seating = malloc(seating_bytes(runtime));
+    runtime->hellos = calloc(runtime->ranks, sizeof *runtime->hellos);
+    int result = -1;
+    if (seating != NULL && runtime->hellos != NULL && (arrivals != NULL || runtime->rank > 0)) {
+        describe(runtime, introduction, &own);
+        result = tree_gather(runtime, &own, sizeof own, arrivals);
+    }
+    if (result == 0) {
+        if (runtime->rank == 0)
+            seat_all(arrivals, runtime->ranks, seating);
+        tree_share(runtime, 0, seating, seating_bytes(runtime));
+        result = take_seats(runtime, seating);
+    }
+    free(seating);
+    free(arrivals);
+    return result;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a process runs: what tells its node from others, told without any message. */
+#include "common/mpi/place.h"
+
+#include "common/util/digest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_MAX 256
+
+static uint64_t space_of_pids(void)
+{
+    struct stat space = {0};
+    stat("/proc/self/ns/pid", &space);
+    return (uint64_t)space.st_ino;
+}
+
+/* The kernel draws boot_id when it boots. Containers of one kernel have a host name or a /dev/shm of their own; where
+ * they have neither, they share memory. */
+static uint64_t key_of_host(void)
+{
+    struct {
+        char boot[TEXT_MAX], name[TEXT_MAX];
+        uint64_t memory;
+    } key = {0};
+    struct stat memory = {0};
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file != NULL) {
+        if (fgets(key.boot, sizeof key.boot, file) == NULL)
+            key.boot[0] = '\0';
+        fclose(file);
+    }
+    gethostname(key.name, sizeof key.name - 1);
+    if (stat("/dev/shm", &memory) == 0)
+        key.memory = (uint64_t)memory.st_dev;
+    return digest_record(0, &key, sizeof key);
+}
+
+void place_look(struct place *place)
+{
+    memset(place, 0, sizeof *place);
+    place->host = key_of_host();
+    place->space = space_of_pids();
+    sched_getaffinity(0, sizeof place->cores, &place->cores);
+}
+
+/* --- before the others are there --- */
+
+/* Launchers tell a rank how many ranks there are, and how many of them are on its node. */
+static const struct {
+    const char *all, *here;
+} sizes[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_SIZE", "MPI_LOCALNRANKS"},
+};
+
+static bool is_said_to_hold_all(void)
+{
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *all = getenv(sizes[i].all), *here = getenv(sizes[i].here);
+        if (all != NULL && here != NULL)
+            return strcmp(all, here) == 0;
+    }
+    return false;
+}
+
+/* Whether the variables of `process` are those of a rank. */
+static bool was_launched(const char *process)
+{
+    char path[64], *word = NULL;
+    size_t room = 0;
+    bool result = false;
+    snprintf(path, sizeof path, "/proc/%s/environ", process);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && !result && getdelim(&word, &room, '\0', file) > 0)
+        result = strncmp(word, "OMPI_COMM_WORLD_RANK=", 21) == 0 || strncmp(word, "PMI_RANK=", 9) == 0;
+    if (file != NULL)
+        fclose(file);
+    free(word);
+    return result;
+}
+
+/* A rank in a pid namespace of its own: the namespace's first process was launched as the rank, or /proc still is that
+ * of another namespace. */
+static bool is_in_own_space(void)
+{
+    char self[32] = "";
+    ssize_t length = readlink("/proc/self", self, sizeof self - 1);
+    return length <= 0 || atol(self) != (long)getpid() || was_launched("1");
+}
+
+bool place_holds_all(void)
+{
+    return is_said_to_hold_all() && !is_in_own_space();
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Who this rank is, and who serves whom. */
+#include "common/mpi/internal.h"
+
+unsigned runtime_rank(const struct runtime *runtime)
+{
+    return runtime->rank;
+}
+
+unsigned runtime_ranks(const struct runtime *runtime)
+{
+    return runtime->ranks;
+}
+
+unsigned runtime_cores(const struct runtime *runtime)
+{
+    return runtime->cores;
+}
+
+void runtime_note_sharing(const struct runtime *runtime, struct threads *threads)
+{
+    const struct topology *topology = &runtime->topology;
+    unsigned own = topology->worker_node[topology_worker(topology, runtime->rank)], workers = 0;
+    for (unsigned w = 0; w < topology->workers; w++)
+        workers += topology->worker_node[w] == own;
+    bool shared = (uint64_t)workers * threads->count > runtime->node_cores;
+    threads->cores = shared ? runtime->node_cores : 0;
+    threads->workers = shared ? workers : 0;
+}
+
+unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)
+{
+    const struct topology *topology = &runtime->topology;
+    unsigned w = topology_worker(topology, rank);
+    return topology->masters == 0 ? topology->supermaster : topology->master_rank[topology->master_of[w]];
+}
+
+unsigned runtime_supermaster(const struct runtime *runtime)
+{
+    return runtime->topology.supermaster;
+}

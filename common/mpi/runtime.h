@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* A machine over MPI and libevent: start-up, messages, waiting, signals. One of these drives any of the three daemons.
+ *
+ * MPI is polled; libevent brings signals, timers and the doorbell. A rank that has nothing to do first polls for a
+ * moment (yielding its core where ranks outnumber cores), then sleeps in epoll until a peer on its node rings. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "common/machine/topology.h"
+#include "common/os/load.h"
+#include "common/util/error.h"
+#include "proto/message.h"
+
+/* What the daemon's program does for its machine. Calls that a role never needs may be NULL. */
+struct effects {
+    void *context;
+    /* worker */
+    void (*probe)(void *context, struct speed *speed);
+    void (*run)(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful);
+    void (*mark)(void *context, uint64_t mark);
+    void (*forget)(void *context);
+    /* Computes for a turn of a few milliseconds at most (one iteration at least). The data of an event stay untouched
+     * until `sent` is called with them. Where it has just read the clock, event->now_ns says so: it need not be read
+     * again. NULL for daemons that never compute. */
+    enum turn (*advance)(void *context, struct event *event);
+    /* What is readable when an advance() that was blocked can go on, or -1; may be NULL. */
+    int (*descriptor)(void *context);
+    bool helpers_work; /* other threads of this rank do, and make it readable: messages are polled for before a sleep */
+    void (*sent)(void *context, const void *data);
+    /* a worker of a loop with dependencies, see ACTION_BOUNDARY, _INHERIT, _RELEASE, _HALT and _RESTART. NULL for
+     * others */
+    void (*boundary)(void *context, uint64_t first, uint64_t offset, const void *data, uint64_t bytes);
+    /* Where data that are on their way are to go, NULL when memory is out; boundary() is called with NULL for them when
+     * they have come, in the order in which they were awaited. */
+    void *(*await_boundary)(void *context, uint64_t first, uint64_t offset, uint64_t bytes);
+    void (*inherit)(void *context, uint64_t seam);
+    void (*release)(void *context, uint64_t seam); /* nothing of it is being sent any more */
+    /* Of what is given up some may still be sent, or come. */
+    void (*halt)(void *context, const uint64_t *seams, unsigned count);
+    void (*restart)(void *context, uint64_t seam);
+    struct load_meter *meter; /* of the load that the machine is told; NULL: it is told none */
+    /* whoever collects: writes to the output. -1 with one line. */
+    int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
+    /* whoever keeps a journal: records that the ranges are done. -1 with one line. */
+    int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
+    /* whoever stores for --durability node: brings what is stored to the disk. -1 with one line. */
+    int (*sync)(void *context, struct error *error);
+    /* all ranks are there, and from now on the loss of one is noticed; may be NULL */
+    void (*begun)(void *context);
+    /* A worker tells what its threads have done: completes the message. May be NULL. */
+    void (*tell)(void *context, struct threads *threads);
+    /* The others are about to be told that a rank was lost, or that they are to leave without waiting for one another:
+     * what there is to say is to be said now, as a launcher may end this rank with the first of them. May be NULL. */
+    void (*parting)(void *context);
+    /* about every tick_ns, for a progress line; NULL or 0: never */
+    void (*tick)(void *context, uint64_t now_ns);
+    uint64_t tick_ns;
+    /* --inject-delay: each chunk that the machine cuts, or assigns to a worker, takes so much longer */
+    uint64_t calculation_ns, assignment_ns;
+};
+
+/* What a rank brings to the start. */
+struct introduction {
+    enum role role;
+    const char *version; /* "major.minor.patch" */
+    int status;          /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP */
+    const char *text;    /* what to print on behalf of all if it is the lowest rank with that status; may be NULL */
+    bool dca;
+    bool has_threads; /* some of its own may compute; none of them uses MPI */
+};
+
+struct runtime;
+
+/* Whether this process was started by an MPI launcher (without touching MPI). */
+bool runtime_is_launched(void);
+
+/* Initialises MPI, exchanges hellos and checks the line-up. NULL where this rank must leave with `*status`: everything
+ * is said (once, by one rank) and MPI is finalised. */
+struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status);
+
+/* The job, from the supermaster to all. The supermaster gives its words, or a status other than 0 with which all are to
+ * leave: then this returns NULL on every rank, and `*status` is what to leave with. The others receive the words,
+ * `*count` of them, borrowed from the runtime for its life. */
+char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count);
+
+/* Groups the ranks, each for itself; valid until runtime_leave(). NULL when memory is out. */
+const struct topology *runtime_group(struct runtime *runtime, bool by_node);
+
+unsigned runtime_rank(const struct runtime *runtime);
+unsigned runtime_ranks(const struct runtime *runtime);
+
+/* Rank of the master (the supermaster in the central topology) that serves worker `rank`; after runtime_group(). */
+unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
+
+/* Rank of the supermaster, where there is one. */
+unsigned runtime_supermaster(const struct runtime *runtime);
+
+/* Cores that the ranks of all nodes may run on together; 0 before runtime_drive(). */
+unsigned runtime_cores(const struct runtime *runtime);
+
+/* Sets the cores and workers of this node where the workers have more threads than there are cores, all as many as
+ * `threads` counts; else 0 and 0. After runtime_prepare(), which runtime_drive() does. */
+void runtime_note_sharing(const struct runtime *runtime, struct threads *threads);
+
+/* Nanoseconds of the clock that events carry. */
+uint64_t runtime_now(void);
+
+/* Lets so much time pass, for --inject-delay: with the core kept busy where each rank has its own, else asleep but for
+ * the last moment, as on a machine with a core for each rank the others would not feel it. After runtime_prepare(). */
+void runtime_delay(struct runtime *runtime, uint64_t ns);
+
+/* Sleeps so long and some 15 us more, less than the timer's usual slack. */
+void runtime_nap(struct runtime *runtime, uint64_t ns);
+
+/* When this process was started, on that clock. */
+uint64_t runtime_process_start(void);
+
+/* Drives the machine (all ranks do, after runtime_group()) until it exits; returns its status. `failure` (NULL or a
+ * line) is delivered first, as EVENT_PROBLEM instead of EVENT_START. */
+int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
+                  const char *failure);
+
+/* Waits for all ranks to be through. Not where one of them was lost. */
+void runtime_wait(struct runtime *runtime);
+
+/* Whether a rank of the run was lost. */
+bool runtime_is_lossy(const struct runtime *runtime);
+
+/* The machine took a rank for lost whose process may still be there: nobody waits for all from now on. */
+void runtime_note_loss(struct runtime *runtime);
+
+/* Finalises MPI and frees everything, once all ranks are through. Where one was lost, that would not end: then MPI is
+ * left as it is, and this ends the process with `status`. */
+void runtime_leave(struct runtime *runtime, int status);

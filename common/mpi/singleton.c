@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Telling a rank that an MPI launcher of another library has started: see internal.h.
+ *
+ * Such a launcher sets variables that this library does not read, so that MPI_Init makes each rank a world of its own.
+ */
+#include "common/mpi/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#if defined(OMPI_MAJOR_VERSION)
+#define LIBRARY  "Open MPI"
+#define LAUNCHER "mpirun"
+#elif defined(MPICH_VERSION)
+#define LIBRARY  "MPICH"
+#define LAUNCHER "mpiexec"
+#else
+#define LIBRARY  "another MPI library"
+#define LAUNCHER "mpiexec"
+#endif
+
+/* How launchers number their ranks, and what they say of how many there are. */
+static const struct {
+    const char *ranks, *rank;
+} launches[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"PMI_SIZE", "PMI_RANK"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+};
+
+static long value_of(const char *name)
+{
+    const char *text = getenv(name);
+    return text != NULL ? strtol(text, NULL, 10) : 0;
+}
+
+bool singleton_refuse(const char *program)
+{
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+        long ranks = value_of(launches[i].ranks);
+        if (ranks <= 1)
+            continue;
+        if (value_of(launches[i].rank) == 0)
+            fprintf(stderr,
+                    "hdss: %s is built with " LIBRARY ", whose ranks this launcher cannot start (%s is %ld, yet each "
+                    "rank is alone): launch it by the " LAUNCHER " of " LIBRARY ", or by hdss run, which finds it\n",
+                    program, launches[i].ranks, ranks);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* Start and end of a run: MPI, the exchange of hellos, the check of the line-up, the job. Whatever is wrong is said by
+ * one rank, and all leave with the same status. */
+#include "common/mpi/internal.h"
+
+#include "common/os/clock.h"
+#include "common/mpi/place.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t runtime_now(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* A sleep ends so much too late or less, in nine of ten cases of a machine that is not overloaded, once the timer's
+ * slack is set: 14 to 17 us at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
+#define SLEEP_LATE_NS 20000u
+
+static void sleep_until(struct runtime *runtime, uint64_t until_ns)
+{
+    const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+    if (!runtime->sleeps_precisely)
+        prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    runtime->sleeps_precisely = true;
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+}
+
+void runtime_nap(struct runtime *runtime, uint64_t ns)
+{
+    sleep_until(runtime, runtime_now() + ns);
+}
+
+void runtime_delay(struct runtime *runtime, uint64_t ns)
+{
+    if (ns == 0)
+        return;
+    uint64_t until_ns = runtime_now() + ns;
+    if (!runtime->cores_are_free && ns > SLEEP_LATE_NS)
+        sleep_until(runtime, until_ns - SLEEP_LATE_NS);
+    while (runtime_now() < until_ns)
+        ;
+}
+
+uint64_t runtime_process_start(void)
+{
+    /* Field 22 of /proc/self/stat: ticks since boot at which the process began. */
+    char line[1024] = "";
+    FILE *file = fopen("/proc/self/stat", "r");
+    if (file != NULL) {
+        if (fgets(line, sizeof line, file) == NULL)
+            line[0] = '\0';
+        fclose(file);
+    }
+    const char *field = strrchr(line, ')');
+    unsigned long long ticks = 0;
+    if (field == NULL ||
+        sscanf(field + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &ticks) != 1)
+        return runtime_now();
+    struct timespec boot;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    uint64_t now = runtime_now(), since_boot = (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec;
+    uint64_t started = (uint64_t)ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+    return started < since_boot && since_boot - started < now ? now - (since_boot - started) : now;
+}
+
+bool runtime_is_launched(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) != NULL)
+            return true;
+    return false;
+}
+
+static void say(FILE *stream, const char *text)
+{
+    fputs(text, stream);
+    fflush(stream);
+}
+
+/* Says on behalf of all why they leave. */
+static void say_why(const struct runtime *runtime, const struct introduction *introduction, int status,
+                    const struct error *error)
+{
+    if (error->text[0] != '\0') {
+        if (runtime->rank == 0)
+            fprintf(stderr, "hdss: %s\n", error->text);
+        return;
+    }
+    for (unsigned i = 0; i < runtime->rank; i++)
+        if (runtime->hellos[i].status == status)
+            return; /* a lower rank says it */
+    if (introduction->status == status && introduction->text != NULL)
+        say(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
+}
+
+/* The least level of threads that suffices. pulse.c has a thread that uses MPI, in turn with the rank's own, where
+ * ranks are on several nodes, or out of one another's sight. Else only the rank's own thread uses MPI; but MPI wants to
+ * hear of others that compute (FUNNELED). Open MPI 4 locks a mutex at each message from FUNNELED on, Open MPI 5 and
+ * MPICH only with MULTIPLE. */
+static int least_level(const struct introduction *introduction)
+{
+    if (!place_holds_all())
+        return MPI_THREAD_SERIALIZED;
+    return introduction->has_threads ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+}
+
+struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status)
+{
+    struct runtime *runtime = calloc(1, sizeof *runtime);
+    struct error error;
+    int rank, ranks;
+    signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
+    signal(SIGXFSZ, SIG_IGN);
+    wait_catch_early();
+    int level; /* pulse.c looks what it is */
+    MPI_Init_thread(argc, argv, least_level(introduction), &level);
+    if (runtime == NULL)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    *runtime = (struct runtime){.rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
+    if (ranks == 1 && singleton_refuse(role_name(introduction->role))) {
+        *status = EXIT_STATUS_USAGE;
+        MPI_Finalize();
+        free(runtime);
+        return NULL;
+    }
+    runtime->world = MPI_COMM_WORLD; /* nobody else talks here: a duplicate would take rounds over all ranks */
+    runtime->node = MPI_COMM_NULL;
+    if (runtime_meet(runtime, introduction) < 0) {
+        fprintf(stderr, "hdss: rank %d: the ranks of this launch are not all of HDSS, or memory is out\n", rank);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
+    }
+    *status = topology_check(runtime->hellos, runtime->ranks, &error);
+    if (*status == EXIT_STATUS_DONE)
+        return runtime;
+    say_why(runtime, introduction, *status, &error);
+    if (*status == HELLO_STATUS_HELP)
+        *status = EXIT_STATUS_DONE;
+    runtime_leave(runtime, *status);
+    return NULL;
+}
+
+static int pack_words(struct runtime *runtime, int argc, char *const *argv, unsigned *bytes)
+{
+    size_t total = 0;
+    for (int i = 0; i < argc; i++)
+        total += strlen(argv[i]) + 1;
+    runtime->words = malloc(total + 1);
+    if (runtime->words == NULL)
+        return -1;
+    char *out = runtime->words;
+    for (int i = 0; i < argc; i++)
+        out = stpcpy(out, argv[i]) + 1;
+    *bytes = (unsigned)total;
+    return 0;
+}
+
+/* Makes the list of words; the last byte of the words is a NUL. */
+static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
+{
+    *count = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        *count += runtime->words[i] == '\0';
+    runtime->word = calloc(*count + 1, sizeof *runtime->word);
+    if (runtime->word == NULL)
+        return -1;
+    char *word = runtime->words;
+    for (unsigned i = 0; i < *count; i++, word += strlen(word) + 1)
+        runtime->word[i] = word;
+    return 0;
+}
+
+/* The words follow in a message of their own where they do not fit. */
+struct job_head {
+    uint32_t status, bytes;
+    char words[2040];
+};
+
+char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count)
+{
+    bool giver = runtime->role == ROLE_SUPERMASTER;
+    struct job_head head = {0};
+    unsigned supermaster = 0;
+    while (runtime->hellos[supermaster].role != ROLE_SUPERMASTER)
+        supermaster++;
+    if (giver) {
+        head.status = (uint32_t)*status;
+        if (pack_words(runtime, argc, argv, &head.bytes) < 0)
+            MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+        memcpy(head.words, runtime->words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
+    }
+    tree_share(runtime, supermaster, &head, sizeof head);
+    *status = (int)head.status;
+    if (*status != EXIT_STATUS_DONE)
+        return NULL;
+    if (!giver)
+        runtime->words = malloc((size_t)head.bytes + 1);
+    if (runtime->words == NULL)
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    if (!giver)
+        memcpy(runtime->words, head.words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
+    if (head.bytes > sizeof head.words)
+        tree_share(runtime, supermaster, runtime->words, head.bytes);
+    if (list_words(runtime, head.bytes, count) < 0)
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    return runtime->word;
+}
+
+const struct topology *runtime_group(struct runtime *runtime, bool by_node)
+{
+    if (topology_init(&runtime->topology, runtime->hellos, runtime->ranks, by_node) < 0)
+        return NULL;
+    runtime->grouped = true;
+    return &runtime->topology;
+}
+
+int runtime_prepare(struct runtime *runtime, struct error *error)
+{
+    runtime->prepared = true;
+    return doorbell_init(&runtime->doorbell, runtime, error);
+}
+
+MPI_Comm runtime_node(struct runtime *runtime)
+{
+    if (runtime->node == MPI_COMM_NULL)
+        MPI_Comm_split(runtime->world, (int)runtime->hellos[runtime->rank].node, (int)runtime->rank, &runtime->node);
+    return runtime->node;
+}
+
+bool runtime_has_left(const struct runtime *runtime, unsigned rank)
+{
+    if (doorbell_reaches(&runtime->doorbell, rank) && doorbell_has_left(&runtime->doorbell, rank))
+        return true;
+    return runtime->pulse.peers != NULL && runtime->pulse.peers[rank].has_left;
+}
+
+bool runtime_has_lost_peers(struct runtime *runtime)
+{
+    if (runtime->watch.peers == NULL)
+        return false;
+    watch_look(&runtime->watch);
+    watch_ask(&runtime->watch, runtime_now());
+    if (runtime->pulse.peers != NULL)
+        pulse_look(&runtime->pulse, runtime_now());
+    return runtime->watch.ended + runtime->pulse.ended > 0;
+}
+
+/* Waits for all ranks to be through, asleep: MPI's own barriers burn the core that others still compute on. Nobody ends
+ * before all are through, unless somebody was lost. */
+void runtime_wait_for_all(struct runtime *runtime)
+{
+    if (!tree_wait(runtime))
+        runtime->lossy = true;
+}
+
+void runtime_wait(struct runtime *runtime)
+{
+    pulse_retake(&runtime->pulse);
+    if (!runtime->over && !runtime->lossy)
+        runtime_wait_for_all(runtime);
+    runtime->over = true;
+    pulse_release(&runtime->pulse);
+}
+
+void runtime_note_loss(struct runtime *runtime)
+{
+    runtime->lossy = true;
+}
+
+bool runtime_is_lossy(const struct runtime *runtime)
+{
+    return runtime->lossy;
+}
+
+/* What goes to another node may still be in this process, though MPI has called it sent. */
+#define LAST_PROGRESS_NS 200000000u
+
+static void push_far_messages(struct runtime *runtime)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    unsigned near = 0;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        near += doorbell_reaches(&runtime->doorbell, i);
+    for (uint64_t began_ns = runtime_now(); near < runtime->ranks && runtime_now() < began_ns + LAST_PROGRESS_NS;) {
+        int any; /* from this rank to itself, which is never sent: a probe that finds a message does not send others on
+                  */
+        MPI_Iprobe((int)runtime->rank, TAG_CONTROL, runtime->world, &any, MPI_STATUS_IGNORE);
+        nanosleep(&nap, NULL);
+    }
+}
+
+static _Noreturn void leave_alone(struct runtime *runtime, int status)
+{
+    pulse_stop(&runtime->pulse);
+    pulse_leave(&runtime->pulse);
+    push_far_messages(runtime);
+    fflush(NULL);
+    doorbell_leave(&runtime->doorbell);
+    _exit(status);
+}
+
+/* Where hundreds of ranks share a few cores finalising MPI takes a minute; where one is killed in that moment, for
+ * ever.
+ */
+#define FINALIZE_MAX_S 120
+
+static int finalize_status;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    _exit(finalize_status);
+}
+
+static void finalize(int status)
+{
+    finalize_status = status;
+    fflush(NULL);
+    signal(SIGALRM, on_alarm);
+    alarm(FINALIZE_MAX_S);
+    MPI_Finalize();
+    alarm(0);
+}
+
+void runtime_leave(struct runtime *runtime, int status)
+{
+    runtime_wait(runtime);
+    pulse_retake(&runtime->pulse);
+    if (runtime->lossy)
+        leave_alone(runtime, status);
+    pulse_stop(&runtime->pulse);
+    pulse_fini(&runtime->pulse);
+    watch_fini(&runtime->watch);
+    if (runtime->prepared)
+        doorbell_fini(&runtime->doorbell);
+    if (runtime->grouped)
+        topology_fini(&runtime->topology);
+    if (runtime->node != MPI_COMM_NULL)
+        MPI_Comm_free(&runtime->node);
+    finalize(status);
+    free(runtime->hellos);
+    free(runtime->words);
+    free(runtime->word);
+    free(runtime);
+}

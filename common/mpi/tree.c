@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that all ranks exchange at the start and at the end, along a tree.
+ *
+ * The parent of a rank is the rank without its highest bit (counted from the tree's root), so the messages go over
+ * ranks - 1 pairs of ranks, always the same ones: between nodes MPI makes a connection for each pair that exchanges
+ * anything, and its collectives use about log2(ranks) pairs for each rank. Ranks dealt out round robin over a power
+ * of two of nodes have their parent on their own node. The subtree of v, whose highest bit is h, has the ranks v,
+ * v + 2h, v + 4h, ..: a rank knows how much its children bring.
+ *
+ * Who waits sleeps, an eighth of the time that it has waited so far: MPI's collectives poll, and hundreds of ranks
+ * that poll on a few cores take them from those that are still starting. */
+#include "common/mpi/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAP_MIN_NS 20000u
+#define NAP_MAX_NS 20000000u
+#define PATIENCE   8
+/* Children of a rank: one for each bit of its number at most. */
+#define CHILDREN_MAX 32
+
+struct tree {
+    struct runtime *runtime;
+    unsigned root, own; /* own: counted from the root */
+    unsigned span;      /* the ranks of the subtree are own, own + span, own + 2 span, .. */
+    bool may_lose;      /* waiting ends where a peer is found to have ended */
+};
+
+static struct tree tree_of(struct runtime *runtime, unsigned root)
+{
+    struct tree tree = {
+        .runtime = runtime, .root = root, .own = (runtime->rank + runtime->ranks - root) % runtime->ranks};
+    for (tree.span = 1; tree.span <= tree.own; tree.span *= 2)
+        ;
+    return tree;
+}
+
+static int rank_of(const struct tree *tree, unsigned place)
+{
+    return (int)((place + tree->root) % tree->runtime->ranks);
+}
+
+static unsigned parent_of(const struct tree *tree)
+{
+    return tree->own - tree->span / 2;
+}
+
+/* Ranks of the subtree of `place`, whose ranks are `span` apart. */
+static unsigned subtree(const struct tree *tree, unsigned place, unsigned span)
+{
+    return (tree->runtime->ranks - 1 - place) / span + 1;
+}
+
+/* Whether all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
+static bool wait_for(struct runtime *runtime, bool may_lose, int count, MPI_Request *requests)
+{
+    const uint64_t began_ns = runtime_now();
+    for (int next = 0; next < count;) {
+        int done;
+        if (MPI_Test(&requests[next], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return false;
+        if (done) {
+            next++;
+            continue;
+        }
+        if (may_lose && runtime_has_lost_peers(runtime))
+            return false;
+        uint64_t nap_ns = (runtime_now() - began_ns) / PATIENCE;
+        runtime_nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
+    }
+    return true;
+}
+
+/* Receives what each child's subtree has gathered, one behind the other. */
+static bool take_from_children(const struct tree *tree, unsigned char *room, size_t bytes)
+{
+    MPI_Request requests[CHILDREN_MAX];
+    int count = 0;
+    for (unsigned span = tree->span; span < tree->runtime->ranks && tree->own + span < tree->runtime->ranks;
+         span *= 2) {
+        unsigned child = tree->own + span;
+        size_t size = subtree(tree, child, 2 * span) * bytes;
+        MPI_Irecv(room, (int)size, MPI_BYTE, rank_of(tree, child), TAG_START, tree->runtime->world, &requests[count++]);
+        room += size;
+    }
+    return wait_for(tree->runtime, tree->may_lose, count, requests);
+}
+
+static bool give_to_children(const struct tree *tree, const void *data, size_t bytes)
+{
+    MPI_Request requests[CHILDREN_MAX];
+    int count = 0;
+    for (unsigned span = tree->span; span < tree->runtime->ranks && tree->own + span < tree->runtime->ranks; span *= 2)
+        MPI_Isend(data, (int)bytes, MPI_BYTE, rank_of(tree, tree->own + span), TAG_START, tree->runtime->world,
+                  &requests[count++]);
+    return wait_for(tree->runtime, tree->may_lose, count, requests);
+}
+
+static bool give_to_parent(const struct tree *tree, const void *data, size_t bytes)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (tree->own > 0)
+        MPI_Isend(data, (int)bytes, MPI_BYTE, rank_of(tree, parent_of(tree)), TAG_START, tree->runtime->world,
+                  &request);
+    return wait_for(tree->runtime, tree->may_lose, 1, &request);
+}
+
+static bool take_from_parent(const struct tree *tree, void *data, size_t room)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (tree->own > 0)
+        MPI_Irecv(data, (int)room, MPI_BYTE, rank_of(tree, parent_of(tree)), TAG_START, tree->runtime->world, &request);
+    return wait_for(tree->runtime, tree->may_lose, 1, &request);
+}
+
+int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all)
+{
+    const struct tree tree = tree_of(runtime, 0);
+    unsigned char *room = malloc(subtree(&tree, tree.own, tree.span) * bytes);
+    if (room == NULL)
+        return -1;
+    memcpy(room, own, bytes);
+    take_from_children(&tree, room + bytes, bytes);
+    if (tree.own > 0)
+        give_to_parent(&tree, room, subtree(&tree, tree.own, tree.span) * bytes);
+    else
+        memcpy(all, room, runtime->ranks * bytes);
+    free(room);
+    return 0;
+}
+
+void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes)
+{
+    const struct tree tree = tree_of(runtime, root);
+    take_from_parent(&tree, data, bytes);
+    give_to_children(&tree, data, bytes);
+}
+
+int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes)
+{
+    MPI_Request *requests = malloc(runtime->ranks * sizeof *requests);
+    int count = 0;
+    if (requests == NULL)
+        return -1;
+    for (unsigned i = runtime->rank + 1; i < runtime->ranks; i++)
+        if (runtime->hellos[i].node == runtime->rank)
+            MPI_Isend(data, (int)bytes, MPI_BYTE, (int)i, TAG_START, runtime->world, &requests[count++]);
+    wait_for(runtime, false, count, requests);
+    free(requests);
+    return 0;
+}
+
+void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes)
+{
+    MPI_Request request;
+    MPI_Irecv(data, (int)bytes, MPI_BYTE, (int)first, TAG_START, runtime->world, &request);
+    wait_for(runtime, false, 1, &request);
+}
+
+bool tree_wait(struct runtime *runtime)
+{
+    struct tree tree = tree_of(runtime, 0);
+    tree.may_lose = true;
+    return take_from_children(&tree, NULL, 0) && give_to_parent(&tree, NULL, 0) && take_from_parent(&tree, NULL, 0) &&
+           give_to_children(&tree, NULL, 0);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What an MPI library with ULFM (Open MPI 5, mpi-ext.h) tells of ranks that have failed; without it there is nothing
+ * here.
+ *
+ * It is asked once a second, and when an operation failed for that reason: what it names of the peers that this rank
+ * watches has ended, as if the kernel had told or its beats had been missed. All are acknowledged, else receives from
+ * any rank would fail for ever. Errors are returned then instead of ending the rank; net.c looks at them.
+ * The library does all this only under `mpirun --with-ft ulfm`, and else names nobody. */
+#include "common/mpi/internal.h"
+
+#ifdef HDSS_ULFM
+
+#include <mpi-ext.h>
+
+#define ASK_EVERY_NS 1000000000u
+
+void ulfm_begin(MPI_Comm comm)
+{
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+bool ulfm_is_loss(struct ulfm *ulfm, int result)
+{
+    int class = MPI_SUCCESS;
+    MPI_Error_class(result, &class);
+    ulfm->told = class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING;
+    return ulfm->told;
+}
+
+/* The failed ones keep their places in the group: who is new stands behind the others. */
+static void note(struct runtime *runtime, MPI_Group failed, int count)
+{
+    MPI_Group all;
+    MPI_Comm_group(runtime->world, &all);
+    for (int place = runtime->ulfm.known; place < count; place++) {
+        int rank;
+        MPI_Group_translate_ranks(failed, 1, &place, all, &rank);
+        watch_note(&runtime->watch, (unsigned)rank);
+        pulse_note(&runtime->pulse, (unsigned)rank);
+    }
+    MPI_Group_free(&all);
+}
+
+void ulfm_look(struct runtime *runtime, uint64_t now_ns)
+{
+    struct ulfm *ulfm = &runtime->ulfm;
+    MPI_Group failed;
+    int count, acknowledged;
+    if (!ulfm->told && now_ns < ulfm->due_ns)
+        return;
+    ulfm->told = false;
+    ulfm->due_ns = now_ns + ASK_EVERY_NS;
+    if (MPIX_Comm_get_failed(runtime->world, &failed) != MPI_SUCCESS)
+        return;
+    MPI_Group_size(failed, &count);
+    if (count > ulfm->known) {
+        note(runtime, failed, count);
+        MPIX_Comm_ack_failed(runtime->world, count, &acknowledged);
+        ulfm->known = count;
+    }
+    if (failed != MPI_GROUP_EMPTY)
+        MPI_Group_free(&failed);
+}
+
+#else
+
+void ulfm_begin(MPI_Comm comm)
+{
+    (void)comm;
+}
+
+bool ulfm_is_loss(struct ulfm *ulfm, int result)
+{
+    (void)ulfm, (void)result;
+    return false;
+}
+
+void ulfm_look(struct runtime *runtime, uint64_t now_ns)
+{
+    (void)runtime, (void)now_ns;
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting without burning the core of a busy rank.
+ *
+ * First a rank polls on for a moment: SPIN_NS where every rank of the node can have a core, less and with sched_yield()
+ * where they share, and not at all where a kernel waits for a process that wants the core. Then it sets its doorbell
+ * flag, looks once more and sleeps in epoll. Where something is pending (a send that needs this rank's progress) or
+ * peers are on other nodes, where no bell reaches, it naps in growing steps instead, up to NAP_MAX_NS; a worker longer
+ * the longer it has waited. */
+#include "common/mpi/internal.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#define SPIN_NS        200000u
+#define SHARED_SPIN_NS 20000u
+#define NAP_MIN_NS     50000u
+#define NAP_MAX_NS     1000000u
+/* Who may be patient naps for a sixteenth of the time that it has waited, where that is longer, up to SLEEP_MAX_NS. A
+ * look with TCP costs 20 us of a core and more: hundreds of ranks of one machine that each look once in a millisecond
+ * take its cores from those that have something to do. */
+#define PATIENCE 16
+/* A sleeper looks up now and then all the same, should a message have been held back in the sender's transport. */
+#define SLEEP_MAX_NS 20000000u
+#define LOOK_NS      1000000u
+/* Looks at the messages between two readings of the clock, which takes as long as half a look: a message is noticed the
+ * sooner, and its time known to some 300 ns. */
+#define SPIN_LOOKS 8
+/* Bytes of the bell that are taken in one turn: whoever rings without end does not keep the rank from its work. */
+#define RINGS_PER_TURN 16
+
+static const int drain_signals[] = {SIGINT, SIGTERM, SIGUSR1};
+
+static void on_signal(evutil_socket_t signal, short what, void *context)
+{
+    (void)signal, (void)what;
+    ((struct wait *)context)->drain = true;
+}
+
+/* A signal that came before there was a base to take it. */
+static volatile sig_atomic_t drain_early;
+
+static void on_early_signal(int signal)
+{
+    (void)signal;
+    drain_early = 1;
+}
+
+void wait_catch_early(void)
+{
+    const struct sigaction action = {.sa_handler = on_early_signal, .sa_flags = SA_RESTART};
+    for (int i = 0; i < 3; i++)
+        sigaction(drain_signals[i], &action, NULL);
+}
+
+static void on_bell(evutil_socket_t socket, short what, void *context)
+{
+    char byte;
+    (void)what, (void)context;
+    for (int i = 0; i < RINGS_PER_TURN && recv(socket, &byte, sizeof byte, MSG_DONTWAIT) > 0; i++)
+        ;
+}
+
+static void on_timer(evutil_socket_t unused, short what, void *context)
+{
+    (void)unused, (void)what, (void)context;
+}
+
+static struct event_base *new_base(void)
+{
+    struct event_config *config = event_config_new();
+    if (config == NULL)
+        return NULL;
+    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* else a timer of 1 ms takes 4 */
+    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+    struct event_base *base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base;
+}
+
+int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
+{
+    *wait = (struct wait){.cores_are_free = cores_are_free, .idle_since_ns = NEVER, .nap_ns = NAP_MIN_NS};
+    wait->base = new_base();
+    if (wait->base == NULL)
+        return -1;
+    wait->bell = event_new(wait->base, doorbell->socket, EV_READ | EV_PERSIST, on_bell, wait);
+    wait->timer = event_new(wait->base, -1, 0, on_timer, wait);
+    if (wait->bell == NULL || wait->timer == NULL || event_add(wait->bell, NULL) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        wait->signals[i] = evsignal_new(wait->base, drain_signals[i], on_signal, wait);
+        if (wait->signals[i] == NULL || event_add(wait->signals[i], NULL) < 0)
+            return -1;
+    }
+    wait->drain = drain_early;
+    return 0;
+}
+
+static void on_end(evutil_socket_t set, short what, void *context)
+{
+    (void)set, (void)what;
+    watch_look(context);
+}
+
+int wait_watch(struct wait *wait, struct watch *watch)
+{
+    wait->ends = event_new(wait->base, watch->set, EV_READ | EV_PERSIST, on_end, watch);
+    return wait->ends == NULL || event_add(wait->ends, NULL) < 0 ? -1 : 0;
+}
+
+static void on_work(evutil_socket_t descriptor, short what, void *context)
+{
+    (void)descriptor, (void)what;
+    ((struct wait *)context)->work_is_ready = true;
+}
+
+int wait_for_work(struct wait *wait, int descriptor)
+{
+    if (descriptor < 0)
+        return 0;
+    wait->work = event_new(wait->base, descriptor, EV_READ, on_work, wait);
+    return wait->work == NULL ? -1 : 0;
+}
+
+void wait_fini(struct wait *wait)
+{
+    for (int i = 0; i < 3; i++) {
+        if (wait->signals[i] != NULL)
+            event_free(wait->signals[i]);
+        signal(drain_signals[i], SIG_IGN); /* a second signal must not kill a rank that has left */
+    }
+    if (wait->bell != NULL)
+        event_free(wait->bell);
+    if (wait->timer != NULL)
+        event_free(wait->timer);
+    if (wait->ends != NULL)
+        event_free(wait->ends);
+    if (wait->work != NULL)
+        event_free(wait->work);
+    if (wait->base != NULL)
+        event_base_free(wait->base);
+}
+
+void wait_look(struct wait *wait, uint64_t now_ns)
+{
+    if (now_ns - wait->looked_at_ns < LOOK_NS)
+        return;
+    wait->looked_at_ns = now_ns;
+    event_base_loop(wait->base, EVLOOP_NONBLOCK);
+}
+
+static void sleep_until(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
+{
+    if (until_ns <= now_ns)
+        return;
+    uint64_t span_us = (until_ns - now_ns + 999) / 1000;
+    const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
+    event_add(wait->timer, &span);
+    if (wait->work != NULL) /* only here: it stays readable until the kernel has looked, a mere look would not end */
+        event_add(wait->work, NULL);
+    event_base_loop(wait->base, EVLOOP_ONCE);
+    if (wait->work != NULL)
+        event_del(wait->work);
+    event_del(wait->timer);
+}
+
+void wait_yield(void)
+{
+    sched_yield();
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t longest_nap(const struct wait *wait, uint64_t now_ns, bool pending)
+{
+    uint64_t patience_ns = wait->patient && !pending ? (now_ns - wait->idle_since_ns) / PATIENCE : 0;
+    return patience_ns < NAP_MAX_NS ? NAP_MAX_NS : earlier(patience_ns, SLEEP_MAX_NS);
+}
+
+/* Polls for a moment; with something pending only once, as that needs this rank. Returns whether it gave its core away.
+ */
+static bool spin(const struct wait *wait, bool pending, bool (*poll)(void *context), void *context)
+{
+    if (!wait->cores_are_free) {
+        sched_yield();
+        return true;
+    }
+    for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
+        ;
+    return false;
+}
+
+bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+               bool (*poll)(void *context), void *context)
+{
+    if (wait->idle_since_ns == NEVER) {
+        wait->idle_since_ns = now_ns;
+        wait->nap_ns = NAP_MIN_NS;
+    }
+    if ((wait->work == NULL || wait->work_is_own) &&
+        now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
+        return spin(wait, pending, poll, context);
+    uint64_t longest = SLEEP_MAX_NS;
+    if (pending || wait->far_peers) {
+        longest = wait->nap_ns;
+        wait->nap_ns = earlier(2 * wait->nap_ns, longest_nap(wait, now_ns, pending));
+    }
+    doorbell_set_sleeping(doorbell, true);
+    bool mail = poll(context);
+    if (!mail) {
+        sleep_until(wait, now_ns, earlier(until_ns, now_ns + longest));
+        wait->looked_at_ns = now_ns;
+    }
+    doorbell_set_sleeping(doorbell, false);
+    return !mail;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Watching the processes of peers on this node: the kernel says when one ends, nobody waits for what does not come.
+ *
+ * Each peer that this rank depends on has a pidfd in one epoll set, which is a single event of the rank's base: a
+ * sleeping rank wakes, a computing one sees it where it looks at its signals. Where there is no pidfd (an old kernel,
+ * too many open files) the process is asked for once a second. Who is watched: the supermaster by all, a master by its
+ * workers, a worker by whoever serves it, which is the supermaster once its master is lost, and by the other workers
+ * where they exchange boundary data: what they still send it would never be gone.
+ *
+ * A pid means the same process to all ranks of a node only where they share a pid namespace (containers need not):
+ * where they do not, nobody is watched, and pulse.c does what it does between nodes. Where they do, a peer that is not
+ * found has ended since it said hello. */
+#include "common/mpi/internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ASK_EVERY_NS 1000000000u
+/* Files that a process may have open are often limited to 1,024, and MPI has some, too. */
+#define PIDFDS_MAX 256
+/* Ends learnt from one look; there may be more looks. */
+#define ENDS_PER_LOOK 16
+
+static int open_process(int pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static void note_end(struct watch *watch, struct peer *peer)
+{
+    watch->ended += !peer->ended;
+    peer->ended = true;
+}
+
+void watch_begin(struct watch *watch, unsigned rank)
+{
+    for (unsigned i = 0; i < watch->count; i++) {
+        struct peer *peer = &watch->peers[i];
+        struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
+        if (peer->rank != rank || peer->watched)
+            continue;
+        peer->watched = true;
+        if (peer->is_gone)
+            note_end(watch, peer);
+        else if (peer->process < 0 || epoll_ctl(watch->set, EPOLL_CTL_ADD, peer->process, &event) < 0)
+            watch->unaided++;
+        else
+            peer->aided = true;
+    }
+}
+
+static void add(struct watch *watch, unsigned rank, uint32_t pid)
+{
+    struct peer *peer = &watch->peers[watch->count];
+    *peer = (struct peer){.rank = rank, .pid = (int)pid, .process = -1};
+    if (watch->count < PIDFDS_MAX)
+        peer->process = open_process(peer->pid);
+    peer->is_gone = peer->process < 0 && errno == ESRCH && watch->count < PIDFDS_MAX;
+    watch->count++;
+}
+
+/* The supermaster may have to serve any worker one day. */
+static bool concerns(const struct runtime *runtime, unsigned rank)
+{
+    const struct topology *topology = &runtime->topology;
+    if (rank == runtime->rank || !doorbell_reaches(&runtime->doorbell, rank))
+        return false;
+    if (rank == topology->supermaster || runtime->role == ROLE_SUPERMASTER)
+        return true;
+    if (runtime->role == ROLE_WORKER)
+        return rank == runtime_master_of(runtime, runtime->rank) ||
+               (runtime->exchanges && runtime->hellos[rank].role == ROLE_WORKER);
+    return runtime->hellos[rank].role == ROLE_WORKER && runtime_master_of(runtime, rank) == runtime->rank;
+}
+
+static bool serves_itself(const struct runtime *runtime, unsigned rank)
+{
+    return runtime->hellos[rank].role != ROLE_WORKER || runtime->role != ROLE_SUPERMASTER ||
+           runtime_master_of(runtime, rank) == runtime->rank;
+}
+
+int watch_peers(struct watch *watch, const struct runtime *runtime)
+{
+    *watch = (struct watch){.set = epoll_create1(EPOLL_CLOEXEC)};
+    watch->peers = calloc(runtime->ranks, sizeof *watch->peers);
+    if (watch->peers == NULL || watch->set < 0)
+        return -1;
+    for (unsigned i = 0; !runtime->is_blind && i < runtime->ranks; i++)
+        if (concerns(runtime, i))
+            add(watch, i, runtime->hellos[i].pid);
+    for (unsigned i = 0; i < watch->count; i++)
+        if (serves_itself(runtime, watch->peers[i].rank))
+            watch_begin(watch, watch->peers[i].rank);
+    return 0;
+}
+
+void watch_fini(struct watch *watch)
+{
+    if (watch->peers == NULL)
+        return;
+    for (unsigned i = 0; i < watch->count; i++)
+        if (watch->peers[i].process >= 0)
+            close(watch->peers[i].process);
+    close(watch->set);
+    free(watch->peers);
+    watch->peers = NULL;
+}
+
+void watch_look(struct watch *watch)
+{
+    struct epoll_event events[ENDS_PER_LOOK];
+    if (watch->count == 0)
+        return;
+    int count = epoll_wait(watch->set, events, ENDS_PER_LOOK, 0);
+    for (int i = 0; i < count; i++) {
+        struct peer *peer = &watch->peers[events[i].data.u32];
+        epoll_ctl(watch->set, EPOLL_CTL_DEL, peer->process, NULL);
+        note_end(watch, peer);
+    }
+}
+
+void watch_note(struct watch *watch, unsigned rank)
+{
+    for (unsigned i = 0; i < watch->count; i++)
+        if (watch->peers[i].rank == rank && watch->peers[i].watched)
+            note_end(watch, &watch->peers[i]);
+}
+
+void watch_ask(struct watch *watch, uint64_t now_ns)
+{
+    if (watch->unaided == 0 || now_ns < watch->ask_ns)
+        return;
+    watch->ask_ns = now_ns + ASK_EVERY_NS;
+    for (unsigned i = 0; i < watch->count; i++) {
+        struct peer *peer = &watch->peers[i];
+        if (peer->watched && !peer->aided && !peer->ended && kill(peer->pid, 0) < 0 && errno == ESRCH)
+            note_end(watch, peer);
+    }
+}
+
+bool watch_take(struct watch *watch, unsigned *rank)
+{
+    for (unsigned i = 0; watch->ended > 0 && i < watch->count; i++) {
+        struct peer *peer = &watch->peers[i];
+        if (!peer->ended || peer->taken)
+            continue;
+        peer->taken = true;
+        watch->ended--;
+        *rank = peer->rank;
+        return true;
+    }
+    return false;
+}

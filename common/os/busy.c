@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes that compute without end: see busy.h. */
+#include "common/os/busy.h"
+#include "common/util/number.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How many children the thread had before this process. -1 where this process is none of them. */
+static int older_children(const char *path)
+{
+    int child, older = 0;
+    bool found = false;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return -1;
+    while (!found && fscanf(file, "%d", &child) == 1)
+        if (!(found = child == (int)getpid()))
+            older++;
+    fclose(file);
+    return found ? older : -1;
+}
+
+/* The place among the children of the launcher, which starts the ranks of this node in their order; 0 where that is not
+ * seen. */
+static uint64_t place_among_children(void)
+{
+    char path[320];
+    int older = -1;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)getppid());
+    DIR *threads = opendir(path);
+    if (threads == NULL)
+        return 0;
+    for (struct dirent *entry; older < 0 && (entry = readdir(threads)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)getppid(), entry->d_name);
+        older = older_children(path);
+    }
+    closedir(threads);
+    return older > 0 ? (uint64_t)older : 0;
+}
+
+/* The how many-th of its node this rank is, as the launchers tell it; that of Open MPI 5 does not where it is kept from
+ * the component of PMIx that crashes it. */
+static uint64_t place_on_node(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
+    uint64_t place;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (text != NULL && number_parse_u64(text, &place) == 0)
+            return place;
+    }
+    return place_among_children();
+}
+
+static int bind_to_one(struct error *error)
+{
+    cpu_set_t cores, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof cores, &cores) < 0)
+        return error_set(error, "--load: the cores of this process are not told: %s", strerror(errno));
+    uint64_t place = place_on_node() % (unsigned)CPU_COUNT(&cores);
+    for (int core = 0; core < CPU_SETSIZE; core++)
+        if (CPU_ISSET(core, &cores) && place-- == 0) {
+            CPU_SET(core, &one);
+            break;
+        }
+    if (sched_setaffinity(0, sizeof one, &one) == 0)
+        return 0;
+    return error_set(error, "--load: this process cannot be bound to one core: %s", strerror(errno));
+}
+
+/* Nothing that the group is told ends it but what ends the group for good. */
+static _Noreturn void compute(pid_t parent)
+{
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP};
+    volatile uint64_t count = 0;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before we asked to be told */
+        _exit(EXIT_STATUS_DONE);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    for (long file = sysconf(_SC_OPEN_MAX) < 1024 ? sysconf(_SC_OPEN_MAX) : 1024; file >= 0; file--)
+        close((int)file); /* who reads what this process wrote sees its end */
+    for (;;)
+        count = count + 1;
+}
+
+static void end_all(const pid_t *started, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        kill(started[i], SIGKILL);
+        waitpid(started[i], NULL, 0);
+    }
+}
+
+int busy_start(unsigned count, struct error *error)
+{
+    pid_t parent = getpid(), *started = calloc(count + 1, sizeof *started);
+    int result = started == NULL ? error_set(error, "--load: out of memory") : bind_to_one(error);
+    for (unsigned i = 0; i < count && result == 0; i++) {
+        started[i] = fork();
+        if (started[i] == 0)
+            compute(parent);
+        if (started[i] > 0)
+            continue;
+        result = error_set(error, "--load: cannot start process %u of %u: %s", i + 1, count, strerror(errno));
+        end_all(started, i);
+    }
+    free(started);
+    return result;
+}

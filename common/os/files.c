@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Files: see files.h. */
+#include "common/os/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *read_stream(FILE *file, const char *path, struct error *error)
+{
+    size_t length = 0, capacity = 4096;
+    char *text = malloc(capacity + 1);
+    while (text != NULL) {
+        length += fread(text + length, 1, capacity - length, file);
+        if (length < capacity)
+            break;
+        if (capacity >= FILE_READ_MAX) {
+            free(text);
+            error_set(error, "%s: larger than %u bytes", path, FILE_READ_MAX);
+            return NULL;
+        }
+        char *grown = realloc(text, 2 * capacity + 1);
+        if (grown == NULL)
+            free(text);
+        text = grown;
+        capacity *= 2;
+    }
+    if (text == NULL || ferror(file)) {
+        error_set(error, "%s: %s", path, strerror(text == NULL ? ENOMEM : errno));
+        free(text);
+        return NULL;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+char *file_read(const char *path, struct error *error)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        error_set(error, "%s: not a regular file", path);
+        return NULL;
+    }
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        error_set(error, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = read_stream(file, path, error);
+    fclose(file);
+    return text;
+}
+
+/* A device, a pipe or what a link leads to is written as it is; another file by way of a temporary name. */
+static char *temporary_name(const char *path)
+{
+    struct stat status;
+    char *name = NULL;
+    bool in_place = lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    return asprintf(&name, in_place ? "%s" : "%s.tmp", path) < 0 ? NULL : name;
+}
+
+/* The temporary file is a new one: what somebody else has put there under its name, a link above all, is not written.
+ * `mode` is for a file that is written in place. */
+static FILE *open_named(const char *name, const char *path, const char *mode)
+{
+    if (strcmp(name, path) == 0)
+        return fopen(path, mode);
+    unlink(name);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd >= 0 && file == NULL)
+        close(fd);
+    return file;
+}
+
+int file_write(const char *path, const char *text, size_t length, struct error *error)
+{
+    char *name = temporary_name(path);
+    FILE *file = name == NULL ? NULL : open_named(name, path, "we");
+    int reason = 0;
+    if (file == NULL) {
+        reason = name == NULL ? ENOMEM : errno;
+    } else {
+        bool written = fwrite(text, 1, length, file) == length && fflush(file) == 0;
+        reason = written ? 0 : errno;
+        if (fclose(file) != 0 && reason == 0)
+            reason = errno;
+        if (reason == 0 && strcmp(name, path) != 0 && rename(name, path) != 0)
+            reason = errno;
+        if (reason != 0 && strcmp(name, path) != 0)
+            unlink(name);
+    }
+    free(name);
+    return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
+}
+
+/* What is in front of the last slash, with it where it is all there is; "." without one. */
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    int length = slash == NULL ? 0 : slash == path ? 1 : (int)(slash - path);
+    snprintf(folder, PATH_MAX, "%.*s", length > 0 ? length : 1, length > 0 ? path : ".");
+}
+
+int file_check_folder(const char *path, struct error *error)
+{
+    char folder[PATH_MAX];
+    struct stat status;
+    folder_of(path, folder);
+    if (stat(folder, &status) < 0 && errno == ENOENT)
+        return error_set(error, "%.130s: there is no folder %.130s; `mkdir -p %.130s` makes it", path, folder, folder);
+    if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+        return error_set(error, "%.180s: %.180s is not a folder", path, folder);
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
+        return 0;
+    return error_set(error, "%.150s: cannot be made in the folder %.150s: %s", path, folder, strerror(errno));
+}
+
+int file_refuse_folder(const char *path, const char *name, struct error *error)
+{
+    struct stat status;
+    size_t length = strlen(path);
+    if (stat(path, &status) < 0 || !S_ISDIR(status.st_mode))
+        return 0;
+    return error_set(error, "%.180s: it is a folder; accepted: the name of a file, such as %.180s%s%s", path, path,
+                     length > 0 && path[length - 1] == '/' ? "" : "/", name);
+}
+
+int file_check_writable(const char *path, struct error *error)
+{
+    struct stat status;
+    if (file_refuse_folder(path, "NAME", error) < 0)
+        return -1;
+    char *name = temporary_name(path);
+    if (name == NULL)
+        return error_set(error, "%.200s: out of memory", path);
+    bool in_place = strcmp(name, path) == 0;
+    bool is_there = lstat(name, &status) == 0;
+    int reason = is_there || errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+    free(name);
+    if (reason != 0)
+        return error_set(error, "%.200s: %s", path, strerror(reason));
+    if (!in_place)
+        return file_check_folder(path, error);
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT) /* a link that leads to nothing yet */
+        return 0;
+    return error_set(error, "%.200s: %s", path, strerror(errno));
+}
+
+int file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    char *to = bytes;
+    while (size > 0) {
+        ssize_t got = pread(fd, to, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0 ? FILE_ENDS : -1;
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+    const char *from = bytes;
+    while (size > 0) {
+        ssize_t done = pwrite(fd, from, size, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return -1;
+        from += done;
+        offset += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return 0;
+}
+
+int file_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), result = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+int file_sync_name(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    snprintf(slash != NULL ? slash + 1 : folder, 2, ".");
+    return file_sync(folder);
+}
+
+bool file_is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}

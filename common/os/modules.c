@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding modules: see modules.h. */
+#include "common/os/modules.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLACES_MAX = 3 };
+
+struct places {
+    char folder[PLACES_MAX][PATH_MAX];
+    unsigned count;
+};
+
+int program_folder(char folder[PATH_MAX], struct error *error)
+{
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return error_set(error, "/proc/self/exe: %s", strerror(errno));
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    strcpy(folder, program);
+    return 0;
+}
+
+/* Adds a folder, unless there is none, its name is too long, or it is among the others. */
+static void add(struct places *places, const char *folder)
+{
+    if (folder[0] == '\0' || strlen(folder) >= PATH_MAX)
+        return;
+    for (unsigned i = 0; i < places->count; i++)
+        if (strcmp(places->folder[i], folder) == 0)
+            return;
+    strcpy(places->folder[places->count++], folder);
+}
+
+/* The length of the prefix whose programs are in the folder `own`; 0 where the folder is not one of an installation.
+ * The folders of programs that are configured with absolute names are in no prefix. */
+static size_t prefix_length(const char *own)
+{
+    static const char *const homes[] = {"/" HDSS_BINDIR, "/" HDSS_LIBEXECDIR "/hdss"};
+    size_t length = strlen(own);
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
+        size_t tail = strlen(homes[i]);
+        if (length > tail && strcmp(own + length - tail, homes[i]) == 0)
+            return length - tail;
+    }
+    return 0;
+}
+
+static void add_places(struct places *places, const char *own)
+{
+    char in_prefix[2 * PATH_MAX];
+    size_t prefix = prefix_length(own);
+    add(places, own);
+    if (prefix > 0 && HDSS_LIBDIR[0] != '/') {
+        snprintf(in_prefix, sizeof in_prefix, "%.*s/" HDSS_LIBDIR "/hdss", (int)prefix, own);
+        add(places, in_prefix);
+    }
+    add(places, HDSS_MODULE_DIR);
+}
+
+static bool has_file(const char *folder, const char *name)
+{
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* "there is no NAME in A, B or C" */
+static int say_missing(const struct places *places, const char *name, struct error *error)
+{
+    char list[ERROR_TEXT_MAX] = "";
+    size_t length = 0;
+    for (unsigned i = 0; i < places->count && length < sizeof list; i++) {
+        const char *separator = i == 0 ? "" : i + 1 < places->count ? ", " : " or ";
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.90s", separator, places->folder[i]);
+    }
+    return error_set(error, "there is no %.60s in %s", name, list);
+}
+
+int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], struct error *error)
+{
+    struct places places = {.count = 0};
+    const char *given = getenv("HDSS_MODULES");
+    if (given != NULL && given[0] != '\0')
+        add(&places, given);
+    else
+        add_places(&places, own);
+    for (unsigned i = 0; i < places.count; i++)
+        if (has_file(places.folder[i], name)) {
+            strcpy(folder, places.folder[i]);
+            return 0;
+        }
+    return say_missing(&places, name, error);
+}
+
+int modules_find(const char *name, char folder[PATH_MAX], struct error *error)
+{
+    char own[PATH_MAX];
+    return modules_find_from(program_folder(own, NULL) == 0 ? own : "", name, folder, error);
+}

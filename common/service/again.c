@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT */
+/* Work that is handed out again: that of lost workers, and a second copy of what is overdue. None of it costs anything
+ * as long as nothing goes wrong: memory is allocated at the first loss, and overdue chunks are looked for when workers
+ * wait and nothing else is left. */
+#include "common/service/serving.h"
+
+#include "common/util/grow.h"
+
+#include <string.h>
+
+static void check_memory(struct service *service, int result)
+{
+    service->news |= result < 0;
+    service->out_of_memory |= result < 0;
+}
+
+/* Room for one more of `size` bytes; false when memory is out. */
+static bool make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
+{
+    void *grown = grow(*items, count, capacity, size);
+    check_memory(service, grown == NULL ? -1 : 0);
+    *items = grown != NULL ? grown : *items;
+    return grown != NULL;
+}
+
+static void give_up(struct service *service, const struct range *range)
+{
+    void *records = service->failed;
+    service->news = true;
+    if (!make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
+        return;
+    service->failed = records;
+    assign_record_put(service->failed, service->failed_count++, range->first, range->count);
+}
+
+void service_suspect(struct service *service, const struct suspect *more)
+{
+    check_memory(service, suspects_add(&service->suspects, more));
+}
+
+void service_warn(struct service *service, const struct suspect *known)
+{
+    check_memory(service, suspects_raise(&service->suspects, known));
+}
+
+void service_clear(struct service *service, uint64_t first, uint64_t count)
+{
+    check_memory(service, suspects_forget(&service->suspects, first, count));
+}
+
+static bool is_hopeless(const struct service *service, const struct suspect *suspect)
+{
+    return suspect->deaths >= DEATHS_MAX || suspect->failures > service->retries;
+}
+
+/* Parts of one chunk come back one after the other. */
+static bool merge_returned(struct service *service, const struct range *range)
+{
+    struct returned *last = service->returned_count > 0 ? &service->returned[service->returned_count - 1] : NULL;
+    if (last == NULL || last->range.first + last->range.count != range->first)
+        return false;
+    last->range.count += range->count;
+    return true;
+}
+
+void service_put_returned(struct service *service, const struct range *range, uint64_t now_ns)
+{
+    void *items = service->returned;
+    if (merge_returned(service, range))
+        return;
+    if (!make_room(service, &items, service->returned_count, &service->returned_capacity, sizeof *service->returned))
+        return;
+    service->returned = items;
+    service->returned[service->returned_count++] = (struct returned){*range, now_ns};
+}
+
+bool service_return(struct service *service, const struct range *range, uint64_t now_ns)
+{
+    struct range rest = *range, piece;
+    struct suspect suspect;
+    bool any = false;
+    service->news |= service->is_halted;
+    if (service->ending || service->dependent)
+        return false; /* nobody would compute it, or it has its own way: see halt.c */
+    for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
+        piece = (struct range){rest.first, suspects_look(&service->suspects, &rest, &suspect)};
+        if (is_hopeless(service, &suspect)) {
+            give_up(service, &piece);
+            service_clear(service, piece.first, piece.count);
+            continue;
+        }
+        service_put_returned(service, &piece, now_ns);
+        any = true;
+    }
+    service->news = service->returned_anew = true;
+    service->reissued += any;
+    return any;
+}
+
+static bool has_others(const struct service *service, unsigned w)
+{
+    for (unsigned v = 0; v < service->worker_count; v++)
+        if (v != w && service->workers[v].present && !service->workers[v].gone)
+            return true;
+    return false;
+}
+
+/* How much of the beginning of what was returned worker `w` may get now; 0: it is for another, or `w` has something to
+ * finish first: should it die, too, it is to be known of what. */
+static uint64_t may_take(struct service *service, unsigned w, const struct returned *returned, uint64_t now_ns,
+                         bool *careful)
+{
+    struct suspect suspect;
+    uint64_t count = suspects_look(&service->suspects, &returned->range, &suspect);
+    uint64_t due_ns = returned->since_ns + ELSEWHERE_NS;
+    *careful = suspect.deaths >= CAREFUL_DEATHS;
+    count = *careful && service->childless ? 1 : count;
+    if (suspect.deaths > 0 && service->workers[w].holds > 0)
+        return 0;
+    if (suspect.failures == 0 || suspect.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))
+        return count;
+    service->elsewhere_due_ns = due_ns < service->elsewhere_due_ns ? due_ns : service->elsewhere_due_ns;
+    return 0;
+}
+
+/* The oldest, and of that no more than the latest chunk that was cut for the worker: it may be the slowest of all. */
+bool service_take_returned(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful)
+{
+    uint64_t most = service->pool.own[w].latest_count, count = 0;
+    unsigned i = 0;
+    while (i < service->returned_count && (count = may_take(service, w, &service->returned[i], now_ns, careful)) == 0)
+        i++;
+    if (count == 0)
+        return false;
+    struct returned *from = &service->returned[i];
+    count = most > 0 && count > most ? most : count;
+    *range = (struct range){from->range.first, count};
+    from->range.first += count;
+    from->range.count -= count;
+    if (from->range.count == 0)
+        memmove(from, from + 1, (--service->returned_count - i) * sizeof *from);
+    return true;
+}
+
+bool service_wants_care(const struct service *service, const struct range *range)
+{
+    struct range rest = *range;
+    struct suspect suspect;
+    for (uint64_t count; service->suspects.count > 0 && rest.count > 0; rest.first += count, rest.count -= count) {
+        count = suspects_look(&service->suspects, &rest, &suspect);
+        if (suspect.deaths >= CAREFUL_DEATHS)
+            return true;
+    }
+    return false;
+}
+
+static struct grant *twin_of(struct service *service, const struct grant *grant)
+{
+    return grant_slot(&service->workers[grant->twin_worker], grant->twin_chunk);
+}
+
+bool service_take_away(struct service *service, struct range *range)
+{
+    if (service->returned_count == 0)
+        return false;
+    *range = service->returned[--service->returned_count].range;
+    return true;
+}
+
+static struct range rest_of(const struct grant *grant)
+{
+    return (struct range){grant->first + grant->received, grant->count - grant->received};
+}
+
+/* Takes back what is not received of a grant; what is on its way to the disk comes by itself. Returns whether there was
+ * something to be handed out again. */
+static bool take_back(struct service *service, struct grant *grant, uint64_t now_ns)
+{
+    const struct range rest = rest_of(grant);
+    if (grant->claim == CLAIM_SHARED)
+        twin_of(service, grant)->claim = CLAIM_SOLE;
+    grant->chunk = 0;
+    return rest.count > 0 && grant->claim == CLAIM_SOLE && service_return(service, &rest, now_ns);
+}
+
+/* The one that the worker computed when it died: the oldest that it has not finished. */
+static struct grant *running_grant(struct served *worker)
+{
+    struct grant *oldest = NULL;
+    for (unsigned i = 0; i < worker->slots; i++) {
+        struct grant *grant = &worker->grants[i];
+        if (grant->chunk == 0 || grant->computed)
+            continue;
+        if (oldest == NULL || worker->chunks_assigned - grant->chunk > worker->chunks_assigned - oldest->chunk)
+            oldest = grant;
+    }
+    return oldest;
+}
+
+static void leave_queue(struct service *service, unsigned w)
+{
+    unsigned kept = 0, first = service->waiting_first, capacity = service->worker_count;
+    for (unsigned i = 0; i < service->waiting_count; i++) {
+        unsigned other = service->waiting[(first + i) % capacity];
+        if (other != w)
+            service->waiting[(first + kept++) % capacity] = other;
+    }
+    service->waiting_count = kept;
+    if (!service->ending)
+        service->asks_waiting -= service->workers[w].asks;
+    service->workers[w].asks = 0;
+}
+
+static void note_loss(struct service *service, unsigned w, uint64_t chunks, const struct range *running)
+{
+    void *items = service->losses;
+    service->news = true;
+    if (!make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
+        return;
+    service->losses = items;
+    service->losses[service->loss_count++] = (struct loss){w, chunks, *running};
+}
+
+/* Holds what is left of the chunk against its iterations, unless others' results of them count, or they depend on one
+ * another: one by one, in a child process, they could not be run. */
+static struct range blame(struct service *service, const struct grant *grant)
+{
+    if (grant->claim == CLAIM_VOID || grant->received == grant->count || service->ending || service->dependent)
+        return (struct range){0};
+    const struct range rest = rest_of(grant);
+    service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
+    return rest;
+}
+
+/* What the worker computed when it died is held against those iterations: with threads that may be any chunk that it
+ * held. The oldest comes first; returns how many. */
+static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
+{
+    const struct grant *oldest = running_grant(worker);
+    unsigned count = 1;
+    running[0] = oldest != NULL ? blame(service, oldest) : (struct range){0};
+    for (unsigned i = 0; service->threads && i < worker->slots; i++) {
+        const struct grant *grant = &worker->grants[i];
+        if (grant == oldest || grant->chunk == 0 || grant->computed)
+            continue;
+        running[count] = blame(service, grant);
+        count += running[count].count > 0;
+    }
+    return count;
+}
+
+void service_lost(struct service *service, unsigned w, uint64_t now_ns)
+{
+    struct served *worker = &service->workers[w];
+    uint64_t chunks = 0;
+    if (worker->gone || !worker->present)
+        return;
+    struct range running[GRANTS_MAX];
+    unsigned blamed = blame_running(service, worker, running);
+    for (unsigned i = 0; i < worker->slots; i++)
+        if (worker->grants[i].chunk != 0)
+            chunks += take_back(service, &worker->grants[i], now_ns);
+    service->busy -= worker->holds > 0;
+    worker->holds = 0;
+    leave_queue(service, w);
+    worker->gone = true;
+    service->gone++;
+    service->returned_anew |= service->returned_count > 0; /* it may have been kept for this one */
+    for (unsigned i = 0; i < blamed; i++)
+        note_loss(service, w, i == 0 ? chunks : 0, &running[i]);
+}
+
+void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns)
+{
+    struct served *worker = &service->workers[w];
+    service_begin_to_serve(service, w);
+    service->lossy = true;
+    service->present++;
+    if (running->count == 0)
+        return;
+    worker->chunks_assigned = 1;
+    worker->holds = 1;
+    service->busy++;
+    *grant_slot(worker, 1) = (struct grant){
+        .first = running->first,
+        .count = running->count,
+        .since_ns = now_ns,
+        .chunk = 1,
+        .claim = counts ? CLAIM_SOLE : CLAIM_VOID,
+    };
+}
+
+static void take_for_lost(struct service *service, uint64_t now_ns)
+{
+    service->leave_due_ns = NEVER;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        service_lost(service, w, now_ns);
+}
+
+void service_expire(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    if (service_deadline(service) > now_ns)
+        return;
+    service->elsewhere_due_ns = NEVER;
+    service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
+    if (service->ending)
+        take_for_lost(service, now_ns);
+    else
+        service_serve(service, now_ns, actions);
+}
+
+/* --- second copies --- */
+
+/* Time of an iteration, over all workers; 0: not known. */
+static double mean_iteration_ns(const struct service *service)
+{
+    double compute = 0, iterations = 0;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        compute += (double)service->workers[w].compute_ns;
+        iterations += (double)service->workers[w].iterations;
+    }
+    return iterations > 0 ? compute / iterations : 0;
+}
+
+/* How long the grant takes as far as the earlier chunks of its worker, or of all, let expect; 0: not known. */
+static double expected_ns(const struct served *worker, const struct grant *grant, double mean_ns)
+{
+    bool has_own = worker->chunks > 0 && worker->iterations > 0;
+    double iteration_ns = has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
+    return iteration_ns * (double)grant->count;
+}
+
+/* So long after `since_ns`, `least_ns` at least. */
+static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
+{
+    return span_ns < (double)least_ns ? since_ns + least_ns : span_ns < 1e18 ? since_ns + (uint64_t)span_ns : NEVER;
+}
+
+/* When the grant is overdue. Those behind the running one begin when that is finished. */
+static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
+{
+    uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
+    double expected = expected_ns(worker, grant, mean_ns);
+    return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
+}
+
+/* Who computes gives up at once, or after the time that a drain leaves him, but not before his executor looks at the
+ * messages: in the middle of an iteration, which is not longer than all of his chunk should take. A drain has not the
+ * time to wait for that. Where no chunk was assigned a worker that has not asked may still probe. */
+uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
+{
+    if (end->drain)
+        return now_ns + service->drain_ns + LEAVE_NS;
+    uint64_t due = now_ns + (service->assigned > 0 ? LEAVE_NS : LEASE_UNKNOWN_NS);
+    double mean_ns = mean_iteration_ns(service);
+    for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
+        struct served *worker = &service->workers[w];
+        const struct grant *running = worker->holds > 0 ? running_grant(worker) : NULL;
+        uint64_t end_ns = running != NULL ? after_ns(now_ns, expected_ns(worker, running, mean_ns), LEAVE_NS) : 0;
+        due = end_ns > due ? end_ns : due;
+    }
+    return due;
+}
+
+void service_lose_overdue(struct service *service, uint64_t now_ns)
+{
+    double mean_ns = mean_iteration_ns(service);
+    if (service->once)
+        return;
+    for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
+        struct served *worker = &service->workers[w];
+        const struct grant *running = worker->holds > 0 ? running_grant(worker) : NULL;
+        if (running != NULL && lease_end_ns(worker, running, mean_ns) <= now_ns)
+            service_lost(service, w, now_ns);
+    }
+}
+
+struct overdue {
+    struct grant *grant;
+    unsigned worker;
+    uint64_t end_ns;
+};
+
+/* What two have is overdue when it is with both. */
+static uint64_t end_of_both_ns(const struct service *service, const struct served *worker, struct grant *grant,
+                               double mean_ns)
+{
+    uint64_t end = lease_end_ns(worker, grant, mean_ns);
+    if (grant->claim != CLAIM_SHARED)
+        return end;
+    struct served *other = &service->workers[grant->twin_worker];
+    uint64_t other_end = lease_end_ns(other, grant_slot(other, grant->twin_chunk), mean_ns);
+    return other_end > end ? other_end : end;
+}
+
+/* Looks through the grants of worker `v` for what worker `w` could have, too. */
+static void look_at_worker(const struct service *service, unsigned v, unsigned w, double mean_ns, struct overdue *least)
+{
+    struct served *worker = &service->workers[v];
+    for (unsigned i = 0; i < worker->slots; i++) {
+        struct grant *grant = &worker->grants[i];
+        if (grant->chunk == 0 || grant->claim == CLAIM_VOID || grant->received == grant->count ||
+            (grant->claim == CLAIM_SHARED && grant->twin_worker == w))
+            continue;
+        uint64_t end = end_of_both_ns(service, worker, grant, mean_ns);
+        if (end < least->end_ns)
+            *least = (struct overdue){grant, v, end};
+    }
+}
+
+struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other)
+{
+    struct overdue least = {.end_ns = NEVER};
+    if (service->once)
+        service->lease_due_ns = NEVER;
+    if (service->lease_due_ns > now_ns)
+        return NULL;
+    double mean_ns = mean_iteration_ns(service);
+    for (unsigned v = 0; v < service->worker_count; v++)
+        if (v != w && service->workers[v].holds > 0)
+            look_at_worker(service, v, w, mean_ns, &least);
+    service->lease_due_ns = least.end_ns;
+    *other = least.worker;
+    return least.end_ns <= now_ns ? least.grant : NULL;
+}
+
+void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
+                   unsigned copy_worker)
+{
+    if (old->claim == CLAIM_SHARED) /* both who had it are overdue: one of them is passed over */
+        twin_of(service, old)->claim = CLAIM_VOID;
+    old->claim = copy->claim = CLAIM_SHARED;
+    old->twin_worker = copy_worker;
+    old->twin_chunk = copy->chunk;
+    copy->twin_worker = old_worker;
+    copy->twin_chunk = old->chunk;
+    service->reissued++;
+    service->news = true;
+}
+
+static bool wins(struct service *service, struct grant *grant)
+{
+    if (grant->claim == CLAIM_VOID)
+        return false;
+    grant->claim = CLAIM_SOLE;
+    twin_of(service, grant)->claim = CLAIM_VOID;
+    return true;
+}
+
+static void drop_part(struct service *service, unsigned w, struct grant *grant, uint64_t count,
+                      const struct message *message, struct actions *actions)
+{
+    const struct part part = {w, 0, grant->first + grant->received, count, 0};
+    service->duplicates++;
+    service->news = true;
+    grant->received += count;
+    grant->stored += count;
+    if (grant->computed && grant->stored == grant->count)
+        grant->chunk = 0;
+    if (message->payload != PAYLOAD_DATA)
+        return;
+    actions_add(actions, &(struct action){
+                             .type = ACTION_COLLECT,
+                             .store = {.part = part, .from = service->ranks[w], .bytes = message->payload_bytes},
+                         });
+}
+
+bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count,
+                   const struct message *message, struct actions *actions)
+{
+    if (wins(service, grant))
+        return false;
+    drop_part(service, w, grant, count, message, actions);
+    return true;
+}
+
+/* --- what did not work --- */
+
+/* The beginning of what failed, against all of which the same is held. */
+static struct failure first_piece(const struct service *service, const struct failure *failure, uint64_t first)
+{
+    const struct range rest = {first, failure->first + failure->count - first};
+    struct failure piece = *failure;
+    struct suspect suspect;
+    piece.first = first;
+    piece.count = suspects_look(&service->suspects, &rest, &suspect);
+    piece.final |= is_hopeless(service, &suspect);
+    return piece;
+}
+
+static void fail_piece(struct service *service, const struct failure *piece, uint64_t now_ns)
+{
+    service->ops->failed(service->owner, piece);
+    if (piece->final)
+        service_clear(service, piece->first, piece->count);
+    else
+        service_return(service, &(struct range){piece->first, piece->count}, now_ns);
+}
+
+/* Where another worker has the chunk, too, that one tries, as long as there is hope. */
+static bool leave_to_twin(struct service *service, struct grant *grant, const struct failure *piece)
+{
+    if (grant->claim != CLAIM_SHARED || (piece->final && wins(service, grant)))
+        return false;
+    twin_of(service, grant)->claim = CLAIM_SOLE;
+    grant->claim = CLAIM_VOID;
+    service->ops->failed(service->owner, piece);
+    return true;
+}
+
+void service_failure(struct service *service, unsigned w, struct grant *grant, const struct failure *failure,
+                     uint64_t now_ns)
+{
+    struct failure told = *failure, piece;
+    uint64_t end = failure->first + failure->count;
+    if (grant->claim == CLAIM_VOID)
+        return;
+    told.id = service->ranks[w];
+    service_suspect(service,
+                    &(struct suspect){.first = told.first, .count = told.count, .failures = 1, .failed_by = told.id});
+    piece = first_piece(service, &told, told.first);
+    if (leave_to_twin(service, grant, &piece))
+        return;
+    for (; piece.first < end; piece = first_piece(service, &told, piece.first + piece.count))
+        fail_piece(service, &piece, now_ns);
+}

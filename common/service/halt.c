@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops with dependencies: standing still when a worker is lost, and going on. Why that, and from where, is in
+ * supermaster/rounds.c.
+ *
+ * Between HALT and RESTART nobody is served and nothing is told of neighbours. What a worker had finished arrives ahead
+ * of its HALTED; what it had not is nobody's any more. */
+#include "common/service/serving.h"
+
+static void empty_pool(struct pool *pool)
+{
+    struct range range;
+    while (pool_take(pool, pool->nobody, &range))
+        ;
+}
+
+static bool is_there(const struct served *worker)
+{
+    return worker->present && !worker->gone;
+}
+
+void service_halt(struct service *service, const struct halt *halt, struct actions *actions)
+{
+    service->round = halt->round;
+    service->is_halted = service->closed = service->news = true;
+    service->waiting_first = service->waiting_count = service->asks_waiting = 0;
+    service->ends.count = service->beginnings.count = 0;
+    empty_pool(&service->pool);
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        struct served *worker = &service->workers[w];
+        worker->asks = 0;
+        worker->halted = false;
+        if (is_there(worker))
+            actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_HALT, .halt = *halt});
+    }
+}
+
+bool service_take_halted(struct service *service, unsigned w, const struct halted *halted)
+{
+    struct served *worker = &service->workers[w];
+    if (!service->is_halted || halted->round != service->round || worker->halted || !is_there(worker))
+        return false;
+    service_drop_unfinished(service, w);
+    worker->halted = service->news = true;
+    return true;
+}
+
+bool service_stands_still(const struct service *service)
+{
+    for (unsigned w = 0; w < service->worker_count; w++)
+        if (is_there(&service->workers[w]) && !service->workers[w].halted)
+            return false;
+    return service->is_halted && service->parts_on_way == 0;
+}
+
+void service_restart(struct service *service, const struct restart *restart, struct actions *actions)
+{
+    unsigned keeper = service_find(service, restart->rank);
+    service->is_halted = false;
+    service->closed = service->ending;
+    if (restart->first > 0 && keeper < service->worker_count && seams_add(&service->ends, restart->first, keeper) < 0)
+        service->out_of_memory = service->news = true;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        if (is_there(&service->workers[w]))
+            actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RESTART, .restart = *restart});
+}

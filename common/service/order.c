@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops with dependencies: who is told what of the workers whose chunks meet, by whoever assigns them.
+ *
+ * Why a run with dependencies always ends, whatever the order of the requests: a chunk needs boundary data of the one
+ * before it, and nothing else. Chunks are cut in ascending order (the ledger grants the lowest free iterations, and
+ * nothing comes back to it), a master's pool is filled in that order (refills do not overtake one another) and gives
+ * the oldest away first, whoever asks (pool_put_in_order()), and a worker runs its chunks as they come. So each pool
+ * and each worker's queue ascends, and what a master's workers have been given is lower than what its pool holds. Take
+ * the lowest chunk that is not finished. All before it are finished, so that their boundary data are sent, or kept
+ * where the successor is not known yet. If it runs, it has or gets all that it needs: its worker is told to the one
+ * before it as soon as it is assigned. If it waits with a worker, the chunks before it there are lower, hence finished:
+ * it is the next to run. If it is in a pool, that master's workers hold only lower ones, hence nothing, and have asked:
+ * it is assigned. If it is not cut, all that are cut are finished, somebody has asked, and it is cut. In each case the
+ * run goes on, and there are only so many chunks. tests/seeds runs it with random delays. */
+#include "common/service/serving.h"
+
+static void note(struct service *service, struct seams *seams, uint64_t first, unsigned who)
+{
+    if (seams_add(seams, first, who) == 0)
+        return;
+    service->out_of_memory = service->news = true;
+}
+
+static void tell(const struct service *service, unsigned w, const struct neighbour *neighbour, struct actions *actions)
+{
+    if (!service->workers[w].gone)
+        actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
+}
+
+/* The chunk of worker `w` that ends at `end` is assigned: who is behind it may be known. */
+static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
+{
+    struct neighbour neighbour = {.first = end};
+    if (seams_take(&service->beginnings, end, &neighbour.rank))
+        tell(service, w, &neighbour, actions);
+    else
+        note(service, &service->ends, end, w);
+}
+
+/* The chunk of worker `w` that begins at `first` is assigned: who is before it must be told. */
+static void look_before(struct service *service, unsigned w, uint64_t first, struct actions *actions)
+{
+    const struct neighbour neighbour = {first, service->ranks[w]};
+    unsigned before;
+    if (first == service->first)
+        return;
+    if (!seams_take(&service->ends, first, &before)) {
+        if (service->ops->neighbour != NULL && !service->out_of_memory) /* else it may not have been noted */
+            service->ops->neighbour(service->owner, &neighbour);
+    } else if (before != w) /* else it sees so itself */
+        tell(service, before, &neighbour, actions);
+}
+
+static struct range answered_chunk(const struct service *service, unsigned w, unsigned i)
+{
+    const struct assign *answer = &service->workers[w].answer;
+    struct range range = {answer->first, answer->count};
+    if (i > 0)
+        assign_record_get(service->more + (size_t)w * SERVICE_MORE, i - 1, &range.first, &range.count);
+    return range;
+}
+
+/* All ends are noted before any beginning is looked for: the chunks of a step are in no order here. */
+void service_tell_neighbours(struct service *service, struct actions *actions)
+{
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < service->answered_count; i++) {
+            unsigned w = service->answered[i];
+            for (unsigned k = 0; k < service->workers[w].answers; k++) {
+                const struct range chunk = answered_chunk(service, w, k);
+                if (pass == 0)
+                    look_behind(service, w, chunk.first + chunk.count, actions);
+                else
+                    look_before(service, w, chunk.first, actions);
+            }
+        }
+}
+
+bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions)
+{
+    unsigned w;
+    if (!service->dependent || seams_have(&service->beginnings, neighbour->first))
+        return false;
+    if (seams_take(&service->ends, neighbour->first, &w))
+        tell(service, w, neighbour, actions);
+    else
+        note(service, &service->beginnings, neighbour->first, neighbour->rank);
+    return true;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The task pool: see pool.h. Two doubly linked lists through one array of slots: all chunks by age, and each owner's by
+ * age. What goes in order is in the list of an owner who never asks. */
+#include "common/service/pool.h"
+
+#include <stdlib.h>
+
+#define NO_SLOT UINT32_MAX
+
+int pool_init(struct pool *pool, unsigned workers, unsigned capacity)
+{
+    *pool = (struct pool){.all = {NO_SLOT, NO_SLOT}, .unused = NO_SLOT, .capacity = capacity};
+    pool->slots = calloc(capacity > 0 ? capacity : 1, sizeof *pool->slots);
+    pool->own = calloc((size_t)workers + 1, sizeof *pool->own);
+    if (pool->slots == NULL || pool->own == NULL) {
+        pool_fini(pool);
+        return -1;
+    }
+    pool->nobody = workers;
+    for (unsigned i = 0; i <= workers; i++)
+        pool->own[i].chunks = (struct pool_list){NO_SLOT, NO_SLOT};
+    return 0;
+}
+
+void pool_fini(struct pool *pool)
+{
+    free(pool->slots);
+    free(pool->own);
+    *pool = (struct pool){0};
+}
+
+bool pool_put(struct pool *pool, unsigned owner, struct range range)
+{
+    unsigned index = pool->unused;
+    if (index == NO_SLOT && pool->used == pool->capacity)
+        return false;
+    if (index == NO_SLOT)
+        index = pool->used++;
+    else
+        pool->unused = pool->slots[index].owner_newer;
+    struct pool_slot *slot = &pool->slots[index];
+    struct pool_list *own = &pool->own[owner].chunks;
+    pool->own[owner].latest_count = range.count;
+    *slot = (struct pool_slot){range, owner, pool->all.newest, NO_SLOT, own->newest, NO_SLOT};
+    *(slot->older == NO_SLOT ? &pool->all.oldest : &pool->slots[slot->older].newer) = index;
+    *(slot->owner_older == NO_SLOT ? &own->oldest : &pool->slots[slot->owner_older].owner_newer) = index;
+    pool->all.newest = index;
+    own->newest = index;
+    pool->count++;
+    return true;
+}
+
+bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least)
+{
+    if (range.count >= least)
+        pool->own[owner].latest_count = range.count;
+    return pool_put(pool, pool->nobody, range);
+}
+
+static void unlink_slot(struct pool *pool, unsigned index)
+{
+    struct pool_slot *slot = &pool->slots[index];
+    struct pool_list *own = &pool->own[slot->owner].chunks;
+    *(slot->older == NO_SLOT ? &pool->all.oldest : &pool->slots[slot->older].newer) = slot->newer;
+    *(slot->newer == NO_SLOT ? &pool->all.newest : &pool->slots[slot->newer].older) = slot->older;
+    *(slot->owner_older == NO_SLOT ? &own->oldest : &pool->slots[slot->owner_older].owner_newer) = slot->owner_newer;
+    *(slot->owner_newer == NO_SLOT ? &own->newest : &pool->slots[slot->owner_newer].owner_older) = slot->owner_older;
+    slot->owner_newer = pool->unused;
+    pool->unused = index;
+    pool->count--;
+}
+
+bool pool_take(struct pool *pool, unsigned worker, struct range *range)
+{
+    const struct pool_owner *own = &pool->own[worker];
+    bool has_own = own->chunks.oldest != NO_SLOT;
+    unsigned index = has_own ? own->chunks.oldest : pool->all.oldest;
+    if (index == NO_SLOT)
+        return false;
+    struct range *chunk = &pool->slots[index].range;
+    *range = *chunk;
+    if (!has_own && own->latest_count > 0 && chunk->count / 2 >= own->latest_count) {
+        range->count = own->latest_count;
+        chunk->first += range->count;
+        chunk->count -= range->count;
+        return true;
+    }
+    unlink_slot(pool, index);
+    return true;
+}

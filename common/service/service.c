@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: MIT */
+/* Serving workers: see service.h. */
+#include "common/service/serving.h"
+
+#include <stdlib.h>
+
+int service_init(struct service *service, const struct service_config *config)
+{
+    *service = (struct service){
+        .ops = config->ops,
+        .owner = config->owner,
+        .ranks = config->ranks,
+        .worker_count = config->workers,
+        .record_bytes = config->record_bytes,
+        .drain_ns = config->drain_ns,
+        .retries = config->retries,
+        .elsewhere_due_ns = NEVER,
+        .once = config->once,
+        .threads = config->threads,
+        .childless = config->childless,
+        .dependent = config->dependent,
+        .first = config->first,
+        .present = config->absent ? 0 : config->workers,
+        .leave_due_ns = NEVER,
+        .first_assign_ns = NEVER,
+    };
+    service->workers = calloc(config->workers + 1, sizeof *service->workers);
+    service->waiting = calloc(config->workers + 1, sizeof *service->waiting);
+    service->answered = calloc(config->workers + 1, sizeof *service->answered);
+    service->grants = calloc((size_t)config->workers * GRANTS_LEAST + 1, sizeof *service->grants);
+    service->more = calloc(config->workers + 1, SERVICE_MORE);
+    bool complete = service->workers && service->waiting && service->answered && service->grants && service->more;
+    if (!complete || pool_init(&service->pool, config->workers, config->pool_capacity) < 0) {
+        service_fini(service);
+        return -1;
+    }
+    for (unsigned w = 0; w < service->present; w++)
+        service_begin_to_serve(service, w);
+    return 0;
+}
+
+void service_begin_to_serve(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    worker->present = true;
+    worker->slots = GRANTS_LEAST;
+    worker->grants = service->grants + (size_t)w * GRANTS_LEAST;
+}
+
+void service_fini(struct service *service)
+{
+    for (unsigned w = 0; service->workers != NULL && w < service->worker_count; w++)
+        if (service->workers[w].slots > GRANTS_LEAST)
+            free(service->workers[w].grants);
+    free(service->workers);
+    free(service->grants);
+    free(service->more);
+    free(service->waiting);
+    free(service->answered);
+    free(service->returned);
+    free(service->losses);
+    free(service->failed);
+    suspects_fini(&service->suspects);
+    seams_fini(&service->ends);
+    seams_fini(&service->beginnings);
+    pool_fini(&service->pool);
+    *service = (struct service){0};
+}
+
+unsigned service_find(const struct service *service, unsigned rank)
+{
+    return rank_index(service->ranks, service->worker_count, rank);
+}
+
+/* The chunk's usual way is not to be burdened with what hardly ever happens. */
+#define RARELY __attribute__((noinline, cold))
+
+static struct grant *find_grant(struct served *worker, uint32_t chunk)
+{
+    struct grant *grant = grant_slot(worker, chunk);
+    return chunk != 0 && grant->chunk == chunk && !grant->computed ? grant : NULL;
+}
+
+static void release_chunk(struct service *service, struct served *worker)
+{
+    worker->holds--;
+    service->busy -= worker->holds == 0;
+}
+
+/* In a loop with dependencies a chunk is committed when all of it is stored. Where its worker was lost, or gave it up,
+ * it is computed again. */
+RARELY static void commit_whole(struct service *service, const struct part *part)
+{
+    struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
+    service->news |= service->is_halted;
+    if (grant->chunk != part->chunk)
+        return;
+    grant->digest = grant->stored > 0 ? grant->digest + part->digest : part->digest;
+    grant->stored += part->count;
+    service->workers[part->worker].iterations += part->count;
+    if (!grant->computed || grant->stored < grant->count)
+        return;
+    const struct part whole = {part->worker, part->chunk, grant->first, grant->count, grant->digest};
+    grant->chunk = 0;
+    service->ops->committed(service->owner, &whole);
+}
+
+static void commit(struct service *service, const struct part *part)
+{
+    struct served *worker = &service->workers[part->worker];
+    struct grant *grant = grant_slot(worker, part->chunk);
+    if (service->dependent) {
+        commit_whole(service, part);
+        return;
+    }
+    grant->stored += part->count;
+    if (grant->computed && grant->stored == grant->count)
+        grant->chunk = 0;
+    worker->iterations += part->count;
+    if (service->suspects.count > 0)
+        service_clear(service, part->first, part->count);
+    service->ops->committed(service->owner, part);
+}
+
+/* Checks that the message carries exactly the results it must. */
+static int check_payload(const struct service *service, const struct message *message, uint64_t count,
+                         struct error *error)
+{
+    if (service->record_bytes == 0)
+        return message->payload == PAYLOAD_NONE ? 0 : error_set(error, "sent results that the job does not collect");
+    if (count == 0)
+        return message->payload == PAYLOAD_NONE ? 0 : error_set(error, "sent results of a chunk that had none left");
+    if (message->payload == PAYLOAD_NONE)
+        return error_set(error, "sent a completion without its results");
+    uint64_t expected = message->payload_bytes;
+    if (service->record_bytes != RECORD_VARIABLE && __builtin_mul_overflow(count, service->record_bytes, &expected))
+        expected = UINT64_MAX;
+    if (message->payload_bytes != expected)
+        return error_set(error, "sent %llu bytes of results instead of %llu",
+                         (unsigned long long)message->payload_bytes, (unsigned long long)expected);
+    if (count > 1 && expected > SLICE_MAX)
+        return error_set(error, "sent %llu bytes of results at once, more than %u", (unsigned long long)expected,
+                         SLICE_MAX);
+    return 0;
+}
+
+/* Takes the next `count` results of a grant: to the disk, or straight to the owner where there are none to store. */
+static int take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
+                     const struct message *message, struct actions *actions, struct error *error)
+{
+    if (check_payload(service, message, count, error) < 0)
+        return -1;
+    if (count == 0) { /* its last iterations did not work */
+        if (grant->stored == grant->count)
+            grant->chunk = 0;
+        return 0;
+    }
+    if (grant->claim != CLAIM_SOLE && service_drops(service, w, grant, count, message, actions))
+        return 0;
+    struct part part = {w, grant->chunk, grant->first + grant->received, count, digest};
+    grant->received += count;
+    if (message->payload == PAYLOAD_NONE) {
+        commit(service, &part);
+        return 0;
+    }
+    service->parts_on_way++;
+    actions_add(actions, &(struct action){
+                             .type = message->payload == PAYLOAD_INLINE ? ACTION_STORE : ACTION_COLLECT,
+                             .store = {.part = part,
+                                       .from = service->ranks[w],
+                                       .data = message->payload_data,
+                                       .bytes = message->payload_bytes},
+                         });
+    return 0;
+}
+
+static void tell_finished(struct service *service, unsigned w, const struct grant *grant, const struct request *request)
+{
+    const struct served *worker = &service->workers[w];
+    const struct feedback_record feedback = {
+        .worker = service->ranks[w],
+        .chunks = 1,
+        .iterations = grant->count,
+        .compute_ns = request->compute_ns,
+        .wait_ns = worker->chunks == 1 ? 0 : request->wait_ns,
+        .deviation_ns = request->deviation_ns,
+        .samples = request->samples,
+    };
+    service->ops->finished(service->owner, w, &feedback);
+}
+
+/* Notes that a chunk is computed; NULL where it was never assigned. What others have done, too, or did not all work is
+ * not learned from. */
+static struct grant *complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request)
+{
+    struct served *worker = &service->workers[w];
+    struct grant *grant = find_grant(worker, request->chunk);
+    if (grant == NULL)
+        return NULL;
+    worker->chunks++;
+    worker->compute_ns += request->compute_ns;
+    worker->wait_ns += request->wait_ns;
+    worker->last_done_ns = now_ns;
+    grant->computed = true;
+    release_chunk(service, worker);
+    if (service->ops->finished != NULL && !grant->flawed && grant->claim != CLAIM_VOID)
+        tell_finished(service, w, grant, request);
+    return grant;
+}
+
+static void enqueue(struct service *service, unsigned w)
+{
+    unsigned last = service->waiting_first + service->waiting_count++;
+    service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
+}
+
+static int note_asks(struct service *service, unsigned w, unsigned asks, struct error *error)
+{
+    struct served *worker = &service->workers[w];
+    if (worker->asks + asks > ASKS_MAX)
+        return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
+    if (worker->asks == 0 && asks > 0)
+        enqueue(service, w);
+    worker->asks += asks;
+    service->asks_waiting += asks;
+    return 0;
+}
+
+/* The load of its core, where it tells one. */
+static void note_load(struct service *service, unsigned w, uint16_t load)
+{
+    struct served *worker = &service->workers[w];
+    if (load == 0 || load == worker->load)
+        return;
+    worker->load = load;
+    service->load_news = true;
+}
+
+static int complete_or_refuse(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
+                              struct error *error)
+{
+    if (complete_chunk(service, w, now_ns, request) != NULL)
+        return 0;
+    if (service->workers[w].gone)
+        return 1; /* it was taken for lost, and was not */
+    return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
+}
+
+/* The completions that came with a request, the oldest first. */
+struct completions {
+    struct request of[ASKS_MAX];
+    unsigned count;
+};
+
+static void list_completions(const struct message *message, struct completions *completions)
+{
+    uint32_t chunk = message->request.chunk;
+    completions->count = message->request.done ? message->record_count + 1 : 0;
+    for (unsigned i = completions->count; i-- > 0; chunk = chunk_number_before(chunk)) {
+        if (i < message->record_count)
+            completion_get(message->records, i, &completions->of[i]);
+        else
+            completions->of[i] = message->request;
+        completions->of[i].chunk = chunk;
+    }
+}
+
+/* The completions are noted first, so that a technique that learns knows them; the answer goes out before the results
+ * are stored, since the worker may be waiting for it. */
+static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                           struct actions *actions, struct error *error)
+{
+    struct completions done;
+    int refused;
+    list_completions(message, &done);
+    for (unsigned i = 0; i < done.count; i++)
+        if ((refused = complete_or_refuse(service, w, now_ns, &done.of[i], error)) != 0)
+            return refused;
+    note_load(service, w, message->request.load);
+    if (!service->closed && note_asks(service, w, message->request.asks, error) < 0)
+        return -1;
+    service_serve(service, now_ns, actions);
+    for (unsigned i = 0; i < done.count; i++) {
+        struct grant *grant = grant_slot(&service->workers[w], done.of[i].chunk);
+        uint64_t rest = grant->count - grant->received;
+        if (take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int receive_result(struct service *service, unsigned w, const struct message *message, struct actions *actions,
+                          struct error *error)
+{
+    const struct result *result = &message->result;
+    struct grant *grant = find_grant(&service->workers[w], result->chunk);
+    if (grant == NULL && service->workers[w].gone)
+        return 1;
+    if (grant == NULL || result->count >= grant->count - grant->received)
+        return error_set(error, "sent %llu results of chunk %u, which it was not assigned or which is shorter",
+                         (unsigned long long)result->count, result->chunk);
+    return take_part(service, w, grant, result->count, result->digest, message, actions, error);
+}
+
+/* The next iterations of a chunk are over, without a result. The owner serves afterwards. */
+static int receive_failure(struct service *service, unsigned w, uint64_t now_ns, const struct failure *failure,
+                           struct error *error)
+{
+    struct grant *grant = find_grant(&service->workers[w], failure->id);
+    if (grant == NULL && service->workers[w].gone)
+        return 1;
+    if (grant == NULL || failure->first != grant->first + grant->received ||
+        failure->count > grant->count - grant->received)
+        return error_set(error, "says that iterations of chunk %u failed, which were not assigned to it or are over",
+                         failure->id);
+    grant->received += failure->count;
+    grant->stored += failure->count;
+    grant->flawed = true;
+    service_failure(service, w, grant, failure, now_ns);
+    return 0;
+}
+
+void service_drop_unfinished(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    for (unsigned i = 0; i < worker->slots; i++)
+        if (worker->grants[i].chunk != 0 && !worker->grants[i].computed) {
+            worker->grants[i].chunk = 0;
+            release_chunk(service, worker);
+        }
+}
+
+static void receive_goodbye(struct service *service, unsigned w, const struct message *message)
+{
+    struct served *worker = &service->workers[w];
+    if (worker->gone)
+        return;
+    service_drop_unfinished(service, w); /* by a drain, before it began them */
+    service->news |= service->is_halted;
+    worker->gone = true;
+    worker->wait_ns += message->goodbye.wait_ns;
+    worker->messages = message->goodbye.messages;
+    worker->bytes = message->goodbye.bytes;
+    service->messages += worker->messages;
+    service->bytes += worker->bytes;
+    service->gone++;
+}
+
+int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                    struct actions *actions, struct error *error)
+{
+    switch (message->type) {
+    case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
+    case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
+    case MESSAGE_FAILURE: return receive_failure(service, w, now_ns, &message->failure, error);
+    case MESSAGE_GOODBYE: receive_goodbye(service, w, message); return 0;
+    case MESSAGE_ECHO: actions_send(actions, service->ranks[w], message); return 0;
+    default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));
+    }
+}
+
+/* Adds a chunk to the worker's ASSIGN of this step. */
+static void answer(struct service *service, unsigned w, uint32_t chunk, const struct range *range)
+{
+    struct served *worker = &service->workers[w];
+    if (worker->answers++ > 0) {
+        assign_record_put(service->more + (size_t)w * SERVICE_MORE, worker->answers - 2, range->first, range->count);
+        return;
+    }
+    worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
+    service->answered[service->answered_count++] = w;
+}
+
+static inline struct grant *assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
+                                   struct actions *actions)
+{
+    struct served *worker = &service->workers[w];
+    uint32_t chunk = worker->chunks_assigned = chunk_number_after(worker->chunks_assigned);
+    struct grant *grant = grant_slot(worker, chunk);
+    grant->first = range->first;
+    grant->count = range->count;
+    grant->received = grant->stored = 0;
+    grant->since_ns = now_ns;
+    grant->chunk = chunk;
+    grant->computed = grant->flawed = false;
+    grant->claim = CLAIM_SOLE;
+    service->busy += worker->holds++ == 0;
+    service->assigned++;
+    actions->assignments++;
+    if (service->first_assign_ns == NEVER)
+        service->first_assign_ns = now_ns;
+    worker->asks--;
+    service->asks_waiting--;
+    answer(service, w, chunk, range);
+    return grant;
+}
+
+static inline void send_answer(const struct service *service, unsigned w, struct actions *actions)
+{
+    const struct served *worker = &service->workers[w];
+    actions_send(actions, service->ranks[w],
+                 &(struct message){
+                     .type = MESSAGE_ASSIGN,
+                     .assign = worker->answer,
+                     .records = service->more + (size_t)w * SERVICE_MORE,
+                     .record_count = worker->answers - 1,
+                 });
+}
+
+/* Those who are told of a neighbour have their chunks by then. */
+RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
+{
+    for (unsigned i = 0; i < service->answered_count; i++)
+        send_answer(service, service->answered[i], actions);
+    service_tell_neighbours(service, actions);
+    for (unsigned i = 0; i < service->answered_count; i++)
+        service->workers[service->answered[i]].answers = 0;
+    service->answered_count = 0;
+}
+
+static void send_answers(struct service *service, struct actions *actions)
+{
+    if (service->dependent) {
+        send_dependent_answers(service, actions);
+        return;
+    }
+    for (unsigned i = 0; i < service->answered_count; i++) {
+        send_answer(service, service->answered[i], actions);
+        service->workers[service->answered[i]].answers = 0;
+    }
+    service->answered_count = 0;
+}
+
+/* Twice the slots for a worker; false where it has all, or memory is out: it must do without. */
+RARELY static bool widen(struct served *worker)
+{
+    uint32_t slots = 2 * worker->slots;
+    struct grant *wider = slots <= GRANTS_MAX ? calloc(slots, sizeof *wider) : NULL;
+    if (wider == NULL)
+        return false;
+    for (uint32_t i = 0; i < worker->slots; i++)
+        if (worker->grants[i].chunk != 0)
+            wider[worker->grants[i].chunk & (slots - 1)] = worker->grants[i];
+    if (worker->slots > GRANTS_LEAST)
+        free(worker->grants);
+    worker->grants = wider;
+    worker->slots = slots;
+    return true;
+}
+
+/* Whether the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. Nor is
+ * there room behind a chunk that goes alone. */
+static bool has_slot(struct service *service, unsigned w)
+{
+    struct served *worker = &service->workers[w];
+    bool is_closed = worker->answers > 0 && worker->answer.careful;
+    if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
+        return false;
+    return !is_closed;
+}
+
+RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    struct range range;
+    bool careful;
+    service->returned_anew = false;
+    if (!service_take_returned(service, w, now_ns, &range, &careful))
+        return false;
+    assign(service, w, &range, now_ns, actions);
+    service->workers[w].answer.careful = careful; /* then it is the only one in there */
+    return true;
+}
+
+/* Something of what is in the pool may have a history: that goes the way of what was returned. */
+RARELY static bool assign_suspect(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
+                                  struct actions *actions)
+{
+    struct suspect suspect;
+    if (suspects_look(&service->suspects, range, &suspect) == range->count && suspect.deaths + suspect.failures == 0)
+        return assign(service, w, range, now_ns, actions) != NULL;
+    service_put_returned(service, range, now_ns);
+    return assign_returned(service, w, now_ns, actions);
+}
+
+/* Gives the rest of an overdue chunk a second time. */
+RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    unsigned other;
+    struct grant *overdue = service_find_overdue(service, w, now_ns, &other);
+    if (overdue == NULL)
+        return;
+    const struct range rest = {overdue->first + overdue->received, overdue->count - overdue->received};
+    struct grant *copy = assign(service, w, &rest, now_ns, actions);
+    service->workers[w].answer.careful = service_wants_care(service, &rest);
+    service_share(service, overdue, other, copy, w);
+    service->lease_due_ns = 0;
+}
+
+static bool next_chunk(struct service *service, unsigned w, struct range *range)
+{
+    if (service->pool.count == 0 && service->ops->dry != NULL)
+        service->ops->dry(service->owner, w);
+    return pool_take(&service->pool, w, range);
+}
+
+/* Chunks of the pool that may turn out to be for other workers before this one has to wait. */
+#define TRIES_MAX 16
+
+/* Assigns a chunk to the worker: what was returned first, then of the pool. */
+static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+{
+    struct range range;
+    if (service->returned_count > 0 && assign_returned(service, w, now_ns, actions))
+        return true;
+    for (unsigned tries = 0; tries < TRIES_MAX && next_chunk(service, w, &range); tries++)
+        if (service->suspects.count == 0)
+            return assign(service, w, &range, now_ns, actions) != NULL;
+        else if (assign_suspect(service, w, &range, now_ns, actions))
+            return true;
+    return false;
+}
+
+static unsigned dequeue(struct service *service)
+{
+    unsigned w = service->waiting[service->waiting_first];
+    service->waiting_count--;
+    if (++service->waiting_first == service->worker_count)
+        service->waiting_first = 0;
+    return w;
+}
+
+/* Nothing is left: those who have nothing to do get what is overdue with others. One who hangs holds a chunk, though he
+ * may be the first in the queue. */
+RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    if (service->assigned != service->assigned_at_look)
+        service->lease_due_ns = 0; /* of chunks that were assigned meanwhile it is not known */
+    service->assigned_at_look = service->assigned;
+    for (unsigned left = service->waiting_count; left > 0 && service->lease_due_ns <= now_ns; left--) {
+        unsigned w = dequeue(service);
+        if (service->workers[w].holds == 0 && has_slot(service, w))
+            assign_copy(service, w, now_ns, actions); /* and looks for another one then */
+        if (service->workers[w].asks > 0)
+            enqueue(service, w);
+    }
+    if (service->lease_due_ns <= now_ns)
+        service->lease_due_ns = now_ns + LEASE_LOOK_NS;
+}
+
+void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
+{
+    unsigned lagging = 0; /* in a row: those whose turn comes when their results are stored */
+    while (service->waiting_count > lagging && !service->ending) {
+        unsigned w = service->waiting[service->waiting_first];
+        bool has_room = has_slot(service, w);
+        if (has_room && !assign_next(service, w, now_ns, actions)) {
+            if (service->ending)
+                break; /* the owner could not cut, and nobody waits any more */
+            if (service->returned_count == 0) {
+                if (service->exhausted)
+                    serve_copies(service, now_ns, actions);
+                break;
+            }
+            has_room = false; /* what is there is for another, or for later */
+        }
+        lagging = has_room ? 0 : lagging + 1;
+        dequeue(service);
+        if (service->workers[w].asks > 0)
+            enqueue(service, w);
+    }
+    send_answers(service, actions);
+}
+
+void service_stored(struct service *service, const struct event *event, struct actions *actions)
+{
+    const struct part *part = &event->part;
+    if (part_is_unwanted(part))
+        return; /* nobody wanted it, and nobody waits for it */
+    service->parts_on_way--;
+    if (event->lost)
+        service_return(service, &(struct range){part->first, part->count}, event->now_ns);
+    else if (event->text == NULL)
+        commit(service, part);
+    if (!event->lost)
+        service_serve(service, event->now_ns, actions);
+}
+
+void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
+{
+    if (service->ending)
+        return;
+    send_answers(service, actions); /* of this step: they were assigned before the end */
+    service->ending = service->closed = true;
+    service->lossy |= end->lossy || end->late;
+    service->waiting_count = service->asks_waiting = 0;
+    service->leave_due_ns = service_leave_due_ns(service, end, now_ns);
+    for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)
+        if (service->workers[w].present && !service->workers[w].gone)
+            actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_END, .end = *end});
+}
+
+bool service_is_quiet(const struct service *service)
+{
+    return service->busy == 0 && service->parts_on_way == 0;
+}
+
+bool service_is_over(const struct service *service)
+{
+    return service->ending && service->gone == service->present && service->parts_on_way == 0;
+}
+
+void service_stats(const struct service *service, unsigned w, struct stats_record *record)
+{
+    const struct served *worker = &service->workers[w];
+    bool worked = worker->chunks > 0;
+    *record = (struct stats_record){
+        .worker = service->ranks[w],
+        .iterations = worker->iterations,
+        .chunks = worker->chunks,
+        .compute_ns = worker->compute_ns,
+        .wait_ns = worker->wait_ns,
+        .finish_ns = worked ? worker->last_done_ns - service->first_assign_ns : 0,
+        .bytes = worker->bytes,
+    };
+}

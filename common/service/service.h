@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Serving workers: the request queue, the task pool, who computes what, and the collection of results. A master serves
+ * its own workers with it, and the supermaster serves all of them in the central topology: one code for both.
+ *
+ * The owner fills the pool and is told what has been stored. A chunk's way: pool, ASSIGN (a grant), REQUEST with DONE,
+ * STORE or COLLECT of its results where the job has an output, committed. Nothing is allocated per chunk.
+ *
+ * What a lost worker had is returned, and so is what did not work: it is handed out again before anything else, the
+ * latter to another worker where there is one. What is held against it is kept in `suspects`: iterations that took
+ * workers down go out to be run with care, or one by one where the kernel cannot be, so that the guilty one is found
+ * and no other goes with it; where nothing helps they are given up. What a worker has had for far too long is handed
+ * out a second time once nothing else is left; the first part of results that comes of either copy decides whose
+ * results count, and those of the other are dropped. Every iteration is at any time in the pool, with one worker whose
+ * results count (or two that have sent none of it yet), on its way to the disk, returned, or committed. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "common/service/neighbours.h"
+#include "common/service/pool.h"
+#include "common/service/suspects.h"
+#include "proto/record.h"
+
+/* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */
+#define GRANTS_MAX (2 * ASKS_MAX)
+/* Most have few: there is room for so many of each at first, and it doubles where they do not fit. */
+#define GRANTS_LEAST 4
+
+/* What has taken so many workers down is run in a child process of the next one, */
+#define CAREFUL_DEATHS 2
+/* and given up when it takes so many down. */
+#define DEATHS_MAX 3
+/* What did not work with one worker waits so long for another. */
+#define ELSEWHERE_NS 1000000000u
+/* A chunk is overdue when it takes so many times as long as the earlier ones of its worker let expect, */
+#define LEASE_FACTOR 10
+/* and never sooner than this: a core that was busy with something else for a moment is no reason. */
+#define LEASE_MIN_NS 10000000000u
+/* The lease where no chunk was finished yet, so that nothing is known of how long they take. */
+#define LEASE_UNKNOWN_NS 60000000000u
+/* While nobody is idle who could be given one, it is looked for again after this. */
+#define LEASE_LOOK_NS 100000000u
+/* Who has not left so long after he could is taken for lost: see service_leave_due_ns(). */
+#define LEAVE_NS 5000000000u
+
+/* For record_bytes: each iteration yields what it likes. */
+#define RECORD_VARIABLE UINT64_MAX
+
+/* Whose results count. */
+enum claim {
+    CLAIM_SOLE,   /* this worker's */
+    CLAIM_SHARED, /* of two workers that have the rest, those of the first to send some */
+    CLAIM_VOID,   /* another's: these are dropped */
+};
+
+struct grant {
+    uint64_t first, count;
+    uint64_t received; /* results announced so far, in iterations */
+    uint64_t stored;   /* results stored so far, or dropped */
+    uint64_t since_ns; /* when it was assigned */
+    uint32_t chunk;    /* number; 0: the slot is unused */
+    bool computed;     /* DONE has come */
+    bool flawed;       /* some of it did not work */
+    uint8_t claim;     /* enum claim */
+    union {
+        struct {
+            uint32_t twin_worker, twin_chunk; /* SHARED: the other one */
+        };
+        uint64_t digest; /* of what is stored, in a loop with dependencies, where nothing is SHARED */
+    };
+};
+
+struct served {
+    unsigned holds; /* chunks it has not finished */
+    unsigned asks;  /* chunks it asked for and has not got */
+    uint32_t chunks_assigned;
+    bool present;       /* served here */
+    bool gone;          /* said goodbye, or is lost */
+    bool halted;        /* stands still, as it was told to last */
+    uint16_t load;      /* of its core, as in a REQUEST; 0: it has told none */
+    uint16_t load_told; /* kept by the owner */
+    uint64_t iterations, chunks, compute_ns, wait_ns;
+    uint64_t last_done_ns; /* when its last completion came */
+    uint64_t messages, bytes;
+    struct grant *grants; /* [slots] by chunk number modulo `slots`; owned, unless there are GRANTS_LEAST */
+    uint32_t slots;       /* a power of two, at most GRANTS_MAX */
+    unsigned answers;     /* chunks in the ASSIGN of this step; those behind the first are in service->more */
+    struct assign answer;
+};
+
+struct service_ops {
+    /* A request of `worker` waits and the pool is empty: the owner may put chunks into it. May be NULL. */
+    void (*dry)(void *owner, unsigned worker);
+    /* A chunk of `worker` is finished, and this was measured of it; called before its next request is served. The wait
+     * before a worker's first chunk is left out: it lasts until all workers are probed. NULL: nobody learns. */
+    void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
+    /* The results of the part are stored (or there are none to store). In a loop with dependencies that is a whole
+     * chunk: what of it others may have to compute again cannot be told apart by its digest. */
+    void (*committed)(void *owner, const struct part *part);
+    /* Iterations did not work with the worker of rank `failure->id`; final: they are given up. */
+    void (*failed)(void *owner, const struct failure *failure);
+    /* In a loop with dependencies: the chunk before `neighbour->first` was assigned elsewhere, where that is to be
+     * told. May be NULL where all workers are served here. */
+    void (*neighbour)(void *owner, const struct neighbour *neighbour);
+};
+
+/* Work that is to be handed out again. */
+struct returned {
+    struct range range;
+    uint64_t since_ns;
+};
+
+/* A worker that was lost, for the owner to tell. */
+struct loss {
+    unsigned worker;
+    uint64_t chunks;      /* of it, that are handed out again */
+    struct range running; /* what it computed, as far as is known */
+};
+
+#define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
+
+struct service_config {
+    const unsigned *ranks; /* of the workers, sorted; borrowed for the service's life */
+    unsigned workers;
+    unsigned pool_capacity;
+    bool absent;           /* nobody is served at first: see service_adopt() */
+    uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE; 0 where results are only digested */
+    uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
+    unsigned retries;      /* of what did not work */
+    bool once;             /* nobody is given what another still computes, however long that takes */
+    bool threads;          /* a worker may compute all chunks that it holds at the same time */
+    bool childless;        /* nothing is run in a child process: what took workers down goes out one by one */
+    bool dependent;        /* iterations need those before them: nothing is handed out again, neighbours are told */
+    uint64_t first;        /* of the loop, where it is so */
+    const struct service_ops *ops;
+    void *owner;
+};
+
+struct service {
+    const struct service_ops *ops;
+    void *owner;
+    const unsigned *ranks;  /* [worker_count] */
+    struct served *workers; /* owned */
+    struct grant *grants;   /* [worker_count * GRANTS_LEAST] where they are first; owned */
+    unsigned char *more;    /* [worker_count * SERVICE_MORE] records of the ASSIGNs of this step; owned */
+    unsigned worker_count;
+    struct pool pool;
+    unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */
+    unsigned waiting_first, waiting_count;
+    unsigned asks_waiting; /* chunks that these asked for */
+    unsigned *answered;    /* those that get an ASSIGN in this step; owned */
+    unsigned answered_count;
+    uint64_t record_bytes, drain_ns;
+    bool once, childless, threads, dependent;
+    unsigned busy;         /* workers that hold a chunk */
+    unsigned parts_on_way; /* STORE and COLLECT not yet answered */
+    unsigned present;      /* workers that are served here, or were */
+    unsigned gone;         /* of them, that said goodbye or are lost */
+    bool ending;           /* nobody is served any more */
+    bool closed;           /* nor are requests for chunks listened to, be it only for now */
+    bool exhausted;        /* kept by the owner: when the pool is empty there is nothing elsewhere, too */
+    bool lossy;            /* a rank of the run was lost or may hang, as far as is known here */
+    bool news;             /* of what stands below; the owner clears it */
+    bool load_news;        /* a worker has told another load; the owner clears it */
+    bool out_of_memory;
+    struct returned *returned; /* owned; allocated at the first loss, as all that follows */
+    unsigned returned_count;
+    size_t returned_capacity;
+    bool returned_anew;       /* something was, of which nobody was given any yet */
+    struct suspects suspects; /* what is held against iterations that are neither done nor given up */
+    unsigned retries;
+    uint64_t elsewhere_due_ns; /* when not to wait for another worker any longer; NEVER where nothing does */
+    struct loss *losses;       /* owned */
+    unsigned loss_count, losses_told;
+    size_t loss_capacity;
+    unsigned char *failed; /* ranges that were given up, as records of a FAILED; owned */
+    unsigned failed_count, failed_told;
+    size_t failed_capacity;
+    uint64_t reissued;         /* chunks handed out again, or a second time */
+    uint64_t duplicates;       /* results that were dropped */
+    uint64_t lease_due_ns;     /* when to look for overdue chunks again; 0: at once */
+    uint64_t assigned_at_look; /* chunks, when it was looked for last */
+    uint64_t leave_due_ns;     /* ENDING: when those who have not left are taken for lost */
+    uint64_t first_assign_ns;  /* NEVER before */
+    uint64_t assigned;         /* chunks */
+    uint64_t messages, bytes;  /* that the workers sent, from their goodbyes */
+    uint64_t first;            /* of a loop with dependencies, as what follows: see order.c */
+    struct seams ends;         /* assigned, with none behind them so far; by worker */
+    struct seams beginnings;   /* with others, of chunks behind some that are not assigned yet; by rank */
+    bool is_halted;            /* all are to stand still: see halt.c */
+    uint16_t round;            /* that began with it */
+};
+
+/* -1 when memory is out. */
+int service_init(struct service *service, const struct service_config *config);
+void service_fini(struct service *service);
+
+/* Index of a worker by its rank; worker_count where it is not one of ours. */
+unsigned service_find(const struct service *service, unsigned rank);
+
+/* Takes a REQUEST, RESULT, FAILURE, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what cannot be; 1
+ * where the worker was taken for lost, and nobody listens to it. After a FAILURE the
+ * owner serves. */
+int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
+                    struct actions *actions, struct error *error);
+
+/* The runtime is through with a part, by EVENT_STORED: it is stored, or its sender was lost before all of it was here
+ * and it is returned (the owner serves afterwards), or the disk failed and it is never committed. */
+void service_stored(struct service *service, const struct event *event, struct actions *actions);
+
+/* Worker `w` is dead. The owner serves afterwards. Nothing happens where it has left already. */
+void service_lost(struct service *service, unsigned w, uint64_t now_ns);
+
+/* Worker `w`, which was absent, is served from now on. The chunk that it computes, of which `count` may be 0, becomes
+ * its first; `counts`: its results do, else they are dropped. */
+void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns);
+
+/* What others know of iterations: adds to what is known here, says how much it is at least, or that nothing is held
+ * against them any more. */
+void service_suspect(struct service *service, const struct suspect *more);
+void service_warn(struct service *service, const struct suspect *known);
+void service_clear(struct service *service, uint64_t first, uint64_t count);
+
+/* Takes what was returned away, for the owner to give to others; false when there is nothing. */
+bool service_take_away(struct service *service, struct range *range);
+
+/* At EVENT_TIMER: looks for overdue chunks, and takes for lost who should have left long ago. */
+void service_expire(struct service *service, uint64_t now_ns, struct actions *actions);
+
+/* Takes those for lost whose chunk is overdue: to be called where only others than the workers here are idle. */
+void service_lose_overdue(struct service *service, uint64_t now_ns);
+
+/* When something is to be looked at: NEVER for nearly always. */
+static inline uint64_t service_deadline(const struct service *service)
+{
+    if (service->ending)
+        return service->gone < service->present ? service->leave_due_ns : NEVER;
+    if (service->waiting_count == 0)
+        return NEVER;
+    uint64_t lease_ns = service->exhausted && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
+    return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
+}
+
+/* Hands chunks to those who wait, as long as there are any; at most once in a step. */
+void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
+
+/* Sends END to every worker; from now on nobody is served. */
+void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
+
+/* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that
+ * cannot be. */
+bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
+
+/* In a loop with dependencies: tells all workers to stand still; notes that one does, false where that is not what it
+ * was told last; whether all do, and all that they have finished is stored; and has them go on. */
+void service_halt(struct service *service, const struct halt *halt, struct actions *actions);
+bool service_take_halted(struct service *service, unsigned w, const struct halted *halted);
+bool service_stands_still(const struct service *service);
+void service_restart(struct service *service, const struct restart *restart, struct actions *actions);
+
+/* All workers have left and all their results are stored. */
+bool service_is_over(const struct service *service);
+
+/* No worker computes and no result is on its way. */
+bool service_is_quiet(const struct service *service);
+
+/* The figures of worker `w` as they go into a STATS message. */
+void service_stats(const struct service *service, unsigned w, struct stats_record *record);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the service, for its own files only. */
+#pragma once
+
+#include "common/service/service.h"
+
+static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
+{
+    return &worker->grants[chunk & (worker->slots - 1)];
+}
+
+/* service.c: makes room for a worker, which is served from now on. */
+void service_begin_to_serve(struct service *service, unsigned w);
+
+/* service.c: what the worker was assigned and has not finished is no longer with it. */
+void service_drop_unfinished(struct service *service, unsigned w);
+
+/* order.c: loops with dependencies */
+/* Tells whose chunks meet in what is assigned in this step, which has been sent. */
+void service_tell_neighbours(struct service *service, struct actions *actions);
+
+/* again.c: what is handed out again */
+/* Has the range handed out again, or given up where nothing helped; whether any of it is handed out. */
+bool service_return(struct service *service, const struct range *range, uint64_t now_ns);
+/* Puts it to what was returned, as it is. */
+void service_put_returned(struct service *service, const struct range *range, uint64_t now_ns);
+/* Takes what worker `w` is to get of what was returned; false when nothing of it is for `w` now. */
+bool service_take_returned(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful);
+/* Whether it is to be run with care. */
+bool service_wants_care(const struct service *service, const struct range *range);
+/* The next iterations of a grant, which are counted as over, did not work. */
+void service_failure(struct service *service, unsigned w, struct grant *grant, const struct failure *failure,
+                     uint64_t now_ns);
+/* The chunk that is overdue for longest, of another worker than `w`, and whose it is; NULL: none at present. */
+struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
+/* After an END: when those who have not left are taken for lost. */
+uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
+/* Two workers have the rest of a chunk from now on. */
+void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
+                   unsigned copy_worker);
+/* Results come of a chunk that another worker has, too: whether they are dropped, and then lets the next `count` go. */
+bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count,
+                   const struct message *message, struct actions *actions);

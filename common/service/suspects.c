@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* What is held against iterations: see suspects.h. Neighbours of which the same is known are one item. */
+#include "common/service/suspects.h"
+
+#include "common/util/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void suspects_fini(struct suspects *set)
+{
+    free(set->items);
+    *set = (struct suspects){0};
+}
+
+static uint64_t end_of(const struct suspect *item)
+{
+    return item->first + item->count;
+}
+
+/* The first item that ends behind the iteration. */
+static size_t find(const struct suspects *set, uint64_t iteration)
+{
+    size_t low = 0, high = set->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (end_of(&set->items[middle]) <= iteration)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int insert(struct suspects *set, size_t at, const struct suspect *item)
+{
+    const struct suspect copy = *item; /* which may be in the set */
+    struct suspect *items = grow(set->items, set->count, &set->capacity, sizeof *items);
+    if (items == NULL)
+        return -1;
+    set->items = items;
+    memmove(&set->items[at + 1], &set->items[at], (set->count - at) * sizeof *set->items);
+    set->items[at] = copy;
+    set->count++;
+    return 0;
+}
+
+static void erase(struct suspects *set, size_t from, size_t to)
+{
+    if (from == to)
+        return; /* there may be no memory at all */
+    memmove(&set->items[from], &set->items[to], (set->count - to) * sizeof *set->items);
+    set->count -= to - from;
+}
+
+/* No item goes across `place` from now on. */
+static int split(struct suspects *set, uint64_t place)
+{
+    size_t i = find(set, place);
+    if (i == set->count || set->items[i].first >= place)
+        return 0;
+    if (insert(set, i, &set->items[i]) < 0)
+        return -1;
+    set->items[i].count = place - set->items[i].first;
+    set->items[i + 1].count -= set->items[i].count;
+    set->items[i + 1].first = place;
+    return 0;
+}
+
+static bool are_one(const struct suspect *a, const struct suspect *b)
+{
+    return end_of(a) == b->first && a->deaths == b->deaths && a->failures == b->failures &&
+           a->failed_by == b->failed_by;
+}
+
+static void merge(struct suspects *set, size_t from, size_t to)
+{
+    for (size_t i = to < set->count ? to : set->count - 1; i > 0 && i + 1 > from; i--)
+        if (are_one(&set->items[i - 1], &set->items[i])) {
+            set->items[i - 1].count += set->items[i].count;
+            erase(set, i, i + 1);
+        }
+}
+
+static void add(struct suspect *item, const struct suspect *more)
+{
+    item->deaths += more->deaths;
+    item->failures += more->failures;
+    item->failed_by = more->failures > 0 ? more->failed_by : item->failed_by;
+}
+
+static void raise_to(struct suspect *item, const struct suspect *known)
+{
+    item->deaths = known->deaths > item->deaths ? known->deaths : item->deaths;
+    if (known->failures < item->failures || known->failures == 0)
+        return;
+    item->failures = known->failures;
+    item->failed_by = known->failed_by;
+}
+
+/* Has `change` made to what is known of each iteration of `by`. */
+static int change_all(struct suspects *set, const struct suspect *by,
+                      void (*change)(struct suspect *, const struct suspect *))
+{
+    uint64_t end = end_of(by);
+    if (by->count == 0)
+        return 0;
+    if (split(set, by->first) < 0 || split(set, end) < 0)
+        return -1;
+    size_t from = find(set, by->first), i = from;
+    for (uint64_t place = by->first; place < end; place = end_of(&set->items[i++])) {
+        uint64_t next = i < set->count && set->items[i].first < end ? set->items[i].first : end;
+        const struct suspect blank = {.first = place, .count = next - place};
+        if (next > place && insert(set, i, &blank) < 0)
+            return -1;
+        change(&set->items[i], by);
+    }
+    merge(set, from, i);
+    return 0;
+}
+
+int suspects_add(struct suspects *set, const struct suspect *more)
+{
+    return change_all(set, more, add);
+}
+
+int suspects_raise(struct suspects *set, const struct suspect *known)
+{
+    return change_all(set, known, raise_to);
+}
+
+int suspects_forget(struct suspects *set, uint64_t first, uint64_t count)
+{
+    if (split(set, first) < 0 || split(set, first + count) < 0)
+        return -1;
+    erase(set, find(set, first), find(set, first + count));
+    return 0;
+}
+
+uint64_t suspects_look(const struct suspects *set, const struct range *range, struct suspect *found)
+{
+    size_t i = find(set, range->first);
+    bool is_known = i < set->count && set->items[i].first <= range->first;
+    *found = is_known ? set->items[i] : (struct suspect){0};
+    uint64_t left = is_known         ? end_of(&set->items[i]) - range->first
+                    : i < set->count ? set->items[i].first - range->first
+                                     : range->count;
+    return left < range->count ? left : range->count;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops that a program draws from in turn. A rank that waits in one of them would not answer for the other: two ranks
+ * could wait for each other so. The program says which loops belong together, and no list of all loops is needed. */
+#include "deploy/library/loop.h"
+
+#include <stdlib.h>
+
+/* Whether there was something to do. A loop that another thread is in answers for itself. */
+static bool serve(struct hdss_shared_loop *loop)
+{
+    if (pthread_mutex_trylock(&loop->mutex) != 0)
+        return false;
+    bool any = loop->open && !loop->finished && loop->serves && !loop->helped && loop->mode->serve(loop);
+    pthread_mutex_unlock(&loop->mutex);
+    return any;
+}
+
+void linked_wait(struct hdss_shared_loop *loop)
+{
+    bool any = false;
+    for (unsigned i = 0; i < loop->linked_count; i++)
+        any = serve(loop->linked[i]) || any;
+    if (any)
+        patience_reset(&loop->patience);
+    else
+        patience_wait(&loop->patience);
+}
+
+static bool knows(const struct hdss_shared_loop *loop, const struct hdss_shared_loop *other)
+{
+    for (unsigned i = 0; i < loop->linked_count; i++)
+        if (loop->linked[i] == other)
+            return true;
+    return false;
+}
+
+static int add(struct hdss_shared_loop *loop, struct hdss_shared_loop *other)
+{
+    pthread_mutex_lock(&loop->mutex);
+    struct hdss_shared_loop **linked = loop->linked;
+    bool known = knows(loop, other);
+    if (!known)
+        linked = realloc(loop->linked, (loop->linked_count + 1) * sizeof *linked);
+    if (linked != NULL)
+        loop->linked = linked;
+    if (!known && linked != NULL)
+        linked[loop->linked_count++] = other;
+    pthread_mutex_unlock(&loop->mutex);
+    return known || linked != NULL ? 0 : error_set(&loop->error, "out of memory for a linked loop");
+}
+
+static void forget(struct hdss_shared_loop *loop, const struct hdss_shared_loop *other)
+{
+    pthread_mutex_lock(&loop->mutex);
+    for (unsigned i = 0; i < loop->linked_count; i++)
+        if (loop->linked[i] == other)
+            loop->linked[i--] = loop->linked[--loop->linked_count];
+    pthread_mutex_unlock(&loop->mutex);
+}
+
+void linked_fini(struct hdss_shared_loop *loop)
+{
+    for (unsigned i = 0; i < loop->linked_count; i++)
+        forget(loop->linked[i], loop);
+    free(loop->linked);
+    loop->linked = NULL;
+    loop->linked_count = 0;
+}
+
+int hdss_loop_link(struct hdss_shared_loop *loop, struct hdss_shared_loop *other)
+{
+    if (!loop_is_valid(loop) || !loop_is_valid(other) || loop == other)
+        return HDSS_ERROR_USE;
+    if (add(loop, other) == 0 && add(other, loop) == 0)
+        return HDSS_OK;
+    forget(loop, other);
+    return HDSS_ERROR_MEMORY;
+}

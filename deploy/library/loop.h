@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a shared loop, for the library's own files: the team, the mode, and what is handed out. */
+#pragma once
+
+#include "deploy/library/options.h"
+#include "deploy/library/patience.h"
+#include "deploy/library/team.h"
+#include "common/metrics/report.h"
+#include "common/util/ranges.h"
+
+#include <pthread.h>
+
+struct hdss_shared_loop;
+
+bool loop_is_valid(const struct hdss_shared_loop *loop);
+
+/* What a rank has measured of chunks that it has finished. */
+struct measured {
+    uint32_t worker; /* rank */
+    uint32_t chunks;
+    uint64_t iterations;
+    double compute_s, wait_s;
+};
+
+/* One way of sharing the loop. What all ranks call together: open, close. */
+struct mode {
+    size_t own_bytes; /* of what it keeps at loop->own, zero at first */
+    /* Each rank for itself, for a loop or the next time step: looks whether the technique goes with the mode, and
+     * allocates. An enum hdss_status, with a line. */
+    int (*prepare)(struct hdss_shared_loop *loop);
+    /* -1 with one line; close() comes all the same. */
+    int (*open)(struct hdss_shared_loop *loop);
+    /* The next chunk, from the loop's beginning. False: there is none any more, or loop->state says why. */
+    bool (*draw)(struct hdss_shared_loop *loop, struct range *chunk);
+    /* Asks for the next chunk ahead; NULL: not to be had. */
+    void (*ask)(struct hdss_shared_loop *loop);
+    /* Answers others; whether there was something to do. */
+    bool (*serve)(struct hdss_shared_loop *loop);
+    /* This rank draws no more, at the end or before: returns when nobody needs it. */
+    void (*finish)(struct hdss_shared_loop *loop);
+    void (*close)(struct hdss_shared_loop *loop);
+    /* Releases what prepare() has left. */
+    void (*fini)(struct hdss_shared_loop *loop);
+};
+
+extern const struct mode mode_served, mode_flat;
+
+enum loop_state {
+    LOOP_RUNS,
+    LOOP_ENDED,  /* hdss_loop_next() has returned 0 */
+    LOOP_BROKEN, /* the next time step could not begin, or a draw has failed */
+};
+
+/* Times since the common start. */
+struct figures {
+    uint64_t iterations, chunks, pieces, refills, messages, bytes;
+    uint64_t compute_ns, wait_ns;
+    uint64_t first_ns, finish_ns; /* UINT64_MAX without a chunk */
+    uint64_t least_wait_ns;       /* for a chunk; UINT64_MAX without one */
+};
+
+struct hdss_shared_loop {
+    void *unused[2]; /* what memory that was released is often overwritten with */
+    uint64_t magic;
+    pthread_mutex_t mutex; /* held during each call */
+    struct error error;
+    struct api_settings settings;
+    struct team team;
+    double *speeds; /* [ranks], owned; NULL: all the same */
+    double *powers; /* [ranks] for the technique, owned; NULL where it takes none */
+    uint64_t iterations;
+    uint32_t epoch; /* time steps begun */
+    enum loop_state state;
+    const struct mode *mode;
+    void *own;           /* the mode's, owned */
+    bool open, finished; /* what the mode was told in this time step */
+    bool serves;         /* others ask this rank */
+    struct patience patience;
+    struct hdss_shared_loop **linked; /* [linked_count], owned */
+    unsigned linked_count;
+    struct figures figures;
+    uint64_t start_ns;
+    int64_t started_at; /* seconds since 1970 */
+
+    /* what is being handed out */
+    struct range rest;   /* of the chunk, not handed out yet */
+    uint64_t piece;      /* iterations of the latest piece */
+    uint64_t piece_ns;   /* when it was handed out; 0: the rank has none */
+    uint64_t rest_least; /* the next chunk is asked for when so much is left; 0: it is not asked for ahead */
+    bool asked;
+    double iteration_ns;      /* of the latest piece; 0: not known */
+    struct measured measured; /* of the chunks that are finished and not told yet, and of the one that is not */
+    bool has_chunk;
+
+    /* auto.c */
+    struct candidates *candidates; /* rank 0, owned; NULL: nothing was chosen */
+    double seen_iterations, seen_compute_s;
+    struct {
+        double weight, mean_s, squares; /* time of an iteration, each piece weighted by its length */
+        uint64_t pieces;
+    } spread;
+    bool speeds_measured, technique_changed;
+
+    /* helper.c */
+    bool helped;
+    pthread_t helper;
+    pthread_mutex_t serving;
+    _Atomic bool stop_helping;
+};
+
+/* The program has computed its latest piece, and what it does until the next call is none of the loop's. */
+void loop_pause(struct hdss_shared_loop *loop);
+
+/* This rank draws no more; returns when nobody needs it. */
+void loop_finish(struct hdss_shared_loop *loop);
+
+/* Makes loop->powers for the technique, of the ranks or of the groups. -1 when memory is out. */
+int loop_make_powers(struct hdss_shared_loop *loop, bool by_group);
+
+/* --- linked.c: loops that are answered for while this one waits --- */
+
+/* To be called after each look for a message that found none. */
+void linked_wait(struct hdss_shared_loop *loop);
+
+/* Of a loop that ends: the others forget it. */
+void linked_fini(struct hdss_shared_loop *loop);
+
+/* --- auto.c: choosing the technique --- */
+
+/* Collective, between two time steps, once loop->iterations is that of the next. An enum hdss_status. */
+int auto_choose(struct hdss_shared_loop *loop);
+/* On rank 0, for the report; NULL: nothing was chosen. */
+const struct choice *auto_choice(const struct hdss_shared_loop *loop);
+void auto_fini(struct hdss_shared_loop *loop);
+
+/* --- helper.c: a thread that answers others --- */
+
+/* -1 when there is no thread to be had. */
+int helper_start(struct hdss_shared_loop *loop);
+void helper_stop(struct hdss_shared_loop *loop);
+/* Around whatever the thread might do as well. */
+void helper_lock(struct hdss_shared_loop *loop);
+void helper_unlock(struct hdss_shared_loop *loop);
+
+/* --- totals.c: figures of all ranks --- */
+
+/* Collective, after the end: fills in the report on rank 0, whose rows are to be freed. -1 when memory is out. */
+int totals_gather(struct hdss_shared_loop *loop, struct report *report, struct report_worker **rows);
+
+/* Rank 0's file. An enum hdss_status. */
+int totals_write(struct hdss_shared_loop *loop, const struct report *report);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The modes without a coordinator (DCA): two-sided, rma and node, by the transports of the flat topologies. Nothing is
+ * kept over time steps, as nobody collects it. */
+#include "deploy/library/loop.h"
+
+#include "common/dca/core_queue.h"
+#include "common/dca/share.h"
+
+#include <stdlib.h>
+
+struct flat_own {
+    struct share share;
+    bool core_ready;
+};
+
+/* --- what the transports need --- */
+
+static void idle(struct share *share, bool (*poll)(void *context), void *context)
+{
+    (void)poll, (void)context;
+    linked_wait(share->context);
+}
+
+static void happened(struct share *share)
+{
+    patience_reset(&((struct hdss_shared_loop *)share->context)->patience);
+}
+
+static void nothing(struct share *share)
+{
+    (void)share;
+}
+
+static void nobody_sleeps_for_long(struct share *share, unsigned rank)
+{
+    (void)share, (void)rank;
+}
+
+static const struct share_host host = {
+    .idle = idle, .happened = happened, .pause = nothing, .sent = nobody_sleeps_for_long, .yield = patience_yield};
+
+/* --- the mode --- */
+
+static const struct transport *transport_of(enum api_mode mode)
+{
+    switch (mode) {
+    case API_TWO_SIDED: return &transport_two_sided;
+    case API_NODE: return &transport_node;
+    default: return &transport_rma;
+    }
+}
+
+/* Within a node only closed forms can be drawn, and what is measured of single ranks says little of big chunks. */
+static int check_node(struct hdss_shared_loop *loop, const struct flat_core *core)
+{
+    struct flat_view view;
+    if (flat_learns(core))
+        return error_set(&loop->error, "technique %s cannot run in mode node: it learns from single ranks",
+                         loop->settings.technique.technique->name);
+    if (flat_view_init(&view, &loop->settings.node_technique, 1, &loop->error) < 0)
+        return -1;
+    flat_view_fini(&view);
+    return 0;
+}
+
+static int init_core(struct hdss_shared_loop *loop, struct flat_own *own)
+{
+    const struct team *team = &loop->team;
+    bool by_node = loop->settings.mode == API_NODE;
+    const struct flat_config config = {
+        .technique = &loop->settings.technique,
+        .sched = {.iterations = loop->iterations,
+                  .workers = by_node ? team->groups : (unsigned)team->ranks,
+                  .powers = loop->powers,
+                  .min_chunk = loop->settings.min_chunk,
+                  .weighting = loop->settings.weighting},
+        .worker = by_node ? team->group : (unsigned)team->rank,
+    };
+    if (flat_init(&own->share.core, &config, &loop->error) < 0)
+        return -1;
+    own->core_ready = true;
+    return by_node ? check_node(loop, &own->share.core) : 0;
+}
+
+static void describe_team(struct hdss_shared_loop *loop, struct share *share)
+{
+    const struct team *team = &loop->team;
+    *share = (struct share){
+        .transport = transport_of(loop->settings.mode),
+        .host = &host,
+        .context = loop,
+        .world = team->world,
+        .node = team->node,
+        .rank = (unsigned)team->rank,
+        .ranks = (unsigned)team->ranks,
+        .nodes = team->groups,
+        .cores_are_free = team->cores_are_free,
+        .node_technique = &loop->settings.node_technique,
+        .error = &loop->error,
+    };
+}
+
+static int flat_mode_prepare(struct hdss_shared_loop *loop)
+{
+    struct flat_own *own = loop->own;
+    describe_team(loop, &own->share);
+    if (loop->settings.technique_auto)
+        return error_set(&loop->error, "technique auto is for the modes central and hierarchical"),
+               HDSS_ERROR_TECHNIQUE;
+    if (loop_make_powers(loop, loop->settings.mode == API_NODE) < 0)
+        return HDSS_ERROR_MEMORY;
+    if (init_core(loop, own) < 0)
+        return HDSS_ERROR_TECHNIQUE;
+    return share_prepare(&own->share) < 0 ? HDSS_ERROR_MEMORY : HDSS_OK;
+}
+
+static int flat_mode_open(struct hdss_shared_loop *loop)
+{
+    struct flat_own *own = loop->own;
+    bool asked = loop->settings.mode == API_TWO_SIDED || loop->team.is_far;
+    loop->serves = loop->team.rank == 0 && loop->team.ranks > 1 && asked;
+    return share_open(&own->share);
+}
+
+static void measure(struct hdss_shared_loop *loop, struct flat_own *own)
+{
+    if (loop->measured.chunks > 0)
+        flat_measure(&own->share.core, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9), 0, 0);
+    loop->measured = (struct measured){0};
+}
+
+static bool flat_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
+{
+    struct flat_own *own = loop->own;
+    measure(loop, own);
+    if (loop->serves && !loop->helped) /* short chunks have no pieces between which others are answered */
+        own->share.transport->serve(&own->share);
+    helper_lock(loop);
+    bool drawn = own->share.transport->draw(&own->share, chunk);
+    helper_unlock(loop);
+    if (own->share.failed)
+        loop->state = LOOP_BROKEN;
+    return drawn;
+}
+
+static bool flat_mode_serve(struct hdss_shared_loop *loop)
+{
+    struct flat_own *own = loop->own;
+    return own->share.transport->serve(&own->share);
+}
+
+static void flat_mode_finish(struct hdss_shared_loop *loop)
+{
+    struct flat_own *own = loop->own;
+    helper_stop(loop);
+    if (own->share.transport->finish != NULL)
+        own->share.transport->finish(&own->share);
+    loop->figures.refills = own->share.refills;
+    loop->figures.messages = own->share.messages;
+    loop->figures.bytes = own->share.bytes;
+}
+
+static void flat_mode_close(struct hdss_shared_loop *loop)
+{
+    struct flat_own *own = loop->own;
+    share_close(&own->share);
+    if (own->core_ready)
+        flat_fini(&own->share.core);
+    own->core_ready = false;
+}
+
+const struct mode mode_flat = {
+    .own_bytes = sizeof(struct flat_own),
+    .prepare = flat_mode_prepare,
+    .open = flat_mode_open,
+    .draw = flat_mode_draw,
+    .serve = flat_mode_serve,
+    .finish = flat_mode_finish,
+    .close = flat_mode_close,
+    .fini = flat_mode_close,
+};

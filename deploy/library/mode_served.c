@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT */
+/* The modes with a coordinator: central, where rank 0 cuts a chunk for whoever asks, and hierarchical, where the first
+ * rank of each group keeps a pool for it and draws refills from rank 0, one chunk for each of its ranks at a time.
+ *
+ * A coordinator computes as well. It answers whenever it is inside the library; nothing here waits for a rank that
+ * computes but the end: a coordinator is through when each of its ranks has been told the end, or has left, and rank 0
+ * when each coordinator is through. So no message is under way when a time step is over, and each step has tags of its
+ * own all the same. Messages between ranks are of one MPI library on one kind of machine: plain structures. */
+#include "deploy/library/loop.h"
+
+#include "common/service/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Requests that can be on their way to a coordinator before MPI keeps them itself. */
+#define RECEIVES 8
+/* Steps until a tag comes back. */
+#define TAG_STEPS 4096u
+
+enum tag { TAG_ASK, TAG_ANSWER, TAG_REFILL, TAGS };
+
+enum kind {
+    KIND_WORK,   /* of a rank to its coordinator: a chunk is wanted */
+    KIND_LEAVE,  /* none is wanted any more */
+    KIND_REFILL, /* of a coordinator to rank 0: chunks are wanted */
+    KIND_GONE,   /* the group is through */
+};
+
+/* What is asked, and what has been measured since; as many of the records go over as there are. */
+struct ask {
+    uint32_t kind, records;
+    struct measured measured[];
+};
+
+/* A chunk; none when its count is 0. In a refill it is for the rank `owner` of the group. */
+struct grant {
+    uint64_t first, count;
+    uint64_t owner;
+};
+
+/* A coordinator's. */
+struct desk {
+    MPI_Request receives[RECEIVES];
+    unsigned char *asks; /* [RECEIVES] of ask_bytes, owned */
+    unsigned head;
+    unsigned left;     /* ranks that need nothing any more */
+    unsigned *waiting; /* [members] that wait for a refill, owned */
+    unsigned waiting_count;
+    struct pool pool; /* hierarchical */
+    bool pool_ready;
+    bool dry;                  /* there are no more refills */
+    bool refilling;            /* one is asked for */
+    struct ask *refill_ask;    /* owned */
+    struct measured *measured; /* [members] since the last refill, owned */
+    struct grant *refill;      /* [members + 1] owned */
+    MPI_Request refill_sent, refill_received;
+};
+
+/* Rank 0's. */
+struct cutter {
+    struct sched sched;
+    bool ready;
+    uint64_t next;        /* first iteration that is not cut yet */
+    unsigned groups_left; /* that are through */
+};
+
+struct served {
+    bool central, learns, coordinates;
+    unsigned idle;        /* ranks before the first that computes: 1 where rank 0 only coordinates */
+    unsigned members;     /* ranks of the group; in the central mode all */
+    unsigned *member;     /* [ranks] group by group, in rank order; owned */
+    unsigned *first;      /* [groups + 1] where the members of a group begin; owned */
+    unsigned *index;      /* [ranks] a rank's place in its group; owned */
+    int coordinator;      /* this rank's */
+    size_t ask_bytes;     /* the longest */
+    struct cutter cutter; /* rank 0 */
+    struct desk desk;     /* coordinators */
+    bool open;
+    /* the others */
+    MPI_Request answer;
+    struct grant answered;
+    bool asked, told_end;
+};
+
+static int tag_of(const struct hdss_shared_loop *loop, enum tag tag)
+{
+    return (int)(loop->epoch % TAG_STEPS * TAGS + tag);
+}
+
+static size_t ask_size(size_t records)
+{
+    return sizeof(struct ask) + records * sizeof(struct measured);
+}
+
+static void count_message(struct hdss_shared_loop *loop, size_t bytes)
+{
+    loop->figures.messages++;
+    loop->figures.bytes += bytes;
+}
+
+/* --- rank 0 cuts --- */
+
+static void learn(struct served *served, const struct measured *measured)
+{
+    sched_feedback(&served->cutter.sched, &(struct sched_feedback){.worker = measured->worker - served->idle,
+                                                                   .chunks = measured->chunks,
+                                                                   .iterations = measured->iterations,
+                                                                   .compute_s = measured->compute_s,
+                                                                   .wait_s = measured->wait_s});
+}
+
+static bool cut(struct served *served, unsigned rank, struct range *chunk)
+{
+    struct cutter *cutter = &served->cutter;
+    chunk->first = cutter->next;
+    chunk->count = sched_next(&cutter->sched, rank - served->idle);
+    cutter->next += chunk->count;
+    return chunk->count > 0;
+}
+
+/* One chunk for each rank of the group. Returns how many there are. */
+static unsigned cut_refill(struct served *served, unsigned group, struct grant *grants)
+{
+    unsigned count = 0;
+    struct range chunk;
+    for (unsigned i = served->first[group]; i < served->first[group + 1]; i++)
+        if (cut(served, served->member[i], &chunk))
+            grants[count++] =
+                (struct grant){.first = chunk.first, .count = chunk.count, .owner = i - served->first[group]};
+    return count;
+}
+
+/* --- a coordinator's pool --- */
+
+static void put(struct desk *desk, const struct grant *grants, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        pool_put(&desk->pool, (unsigned)grants[i].owner, (struct range){grants[i].first, grants[i].count});
+    desk->dry = count == 0;
+}
+
+/* What the ranks of the group have measured goes along. Returns the ask's size. */
+static size_t gather_measured(struct served *served, enum kind kind)
+{
+    struct desk *desk = &served->desk;
+    struct ask *ask = desk->refill_ask;
+    ask->kind = kind;
+    ask->records = 0;
+    for (unsigned i = 0; served->learns && i < served->members; i++)
+        if (desk->measured[i].chunks > 0)
+            ask->measured[ask->records++] = desk->measured[i];
+    if (served->learns)
+        memset(desk->measured, 0, served->members * sizeof *desk->measured);
+    return ask_size(ask->records);
+}
+
+static void send_to_rank_0(struct hdss_shared_loop *loop, struct served *served, enum kind kind)
+{
+    struct desk *desk = &served->desk;
+    MPI_Wait(&desk->refill_sent, MPI_STATUS_IGNORE);
+    size_t bytes = gather_measured(served, kind);
+    MPI_Isend(desk->refill_ask, (int)bytes, MPI_BYTE, 0, tag_of(loop, TAG_ASK), loop->team.world, &desk->refill_sent);
+    count_message(loop, bytes);
+}
+
+static void ask_for_refill(struct hdss_shared_loop *loop, struct served *served)
+{
+    struct desk *desk = &served->desk;
+    if (desk->refilling || desk->dry)
+        return;
+    desk->refilling = true;
+    MPI_Irecv(desk->refill, (int)((served->members + 1) * sizeof *desk->refill), MPI_BYTE, 0, tag_of(loop, TAG_REFILL),
+              loop->team.world, &desk->refill_received);
+    send_to_rank_0(loop, served, KIND_REFILL);
+}
+
+/* A refill that has come, if one has. */
+static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
+{
+    struct desk *desk = &served->desk;
+    MPI_Status status;
+    int arrived = 0, bytes;
+    if (!desk->refilling)
+        return false;
+    MPI_Test(&desk->refill_received, &arrived, &status);
+    if (!arrived)
+        return false;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    desk->refilling = false;
+    loop->figures.refills++;
+    put(desk, desk->refill, (unsigned)((size_t)bytes / sizeof *desk->refill));
+    return true;
+}
+
+/* Rank 0 fills its own pool when it is empty, the others ask before it is. */
+static void refill(struct hdss_shared_loop *loop, struct served *served)
+{
+    struct desk *desk = &served->desk;
+    if (loop->team.rank != 0) {
+        if (desk->pool.count <= served->members / 2)
+            ask_for_refill(loop, served);
+        return;
+    }
+    if (desk->pool.count > 0 || desk->dry)
+        return;
+    loop->figures.refills++;
+    put(desk, desk->refill, cut_refill(served, loop->team.group, desk->refill));
+}
+
+enum taken { TAKEN, TAKE_LATER, TAKE_NEVER };
+
+/* A chunk for rank `member` of the group. */
+static enum taken take(struct hdss_shared_loop *loop, struct served *served, unsigned member, struct range *chunk)
+{
+    struct desk *desk = &served->desk;
+    if (served->central)
+        return cut(served, member, chunk) ? TAKEN : TAKE_NEVER;
+    refill(loop, served);
+    if (pool_take(&desk->pool, member, chunk))
+        return TAKEN;
+    return desk->dry ? TAKE_NEVER : TAKE_LATER;
+}
+
+/* --- a coordinator answers --- */
+
+static void answer(struct hdss_shared_loop *loop, struct served *served, unsigned member)
+{
+    struct desk *desk = &served->desk;
+    struct grant grant = {0};
+    struct range chunk = {0};
+    switch (take(loop, served, member, &chunk)) {
+    case TAKE_LATER: desk->waiting[desk->waiting_count++] = member; return;
+    case TAKE_NEVER: desk->left++; break;
+    case TAKEN: grant = (struct grant){.first = chunk.first, .count = chunk.count, .owner = member};
+    }
+    int rank = (int)served->member[served->first[served->central ? 0 : loop->team.group] + member];
+    MPI_Send(&grant, sizeof grant, MPI_BYTE, rank, tag_of(loop, TAG_ANSWER), loop->team.world);
+    count_message(loop, sizeof grant);
+}
+
+/* Those that waited, in the order of their requests; some may have to wait again. */
+static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
+{
+    struct desk *desk = &served->desk;
+    unsigned count = desk->waiting_count;
+    desk->waiting_count = 0;
+    for (unsigned i = 0; i < count; i++)
+        answer(loop, served, desk->waiting[i]); /* what waits again comes to a place that was read */
+}
+
+static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator)
+{
+    struct desk *desk = &served->desk;
+    size_t bytes = cut_refill(served, loop->team.group_of[coordinator], desk->refill) * sizeof *desk->refill;
+    MPI_Send(desk->refill, (int)bytes, MPI_BYTE, coordinator, tag_of(loop, TAG_REFILL), loop->team.world);
+    count_message(loop, bytes);
+}
+
+/* Rank 0 learns, the others keep it for rank 0. */
+static void note_measured(struct hdss_shared_loop *loop, struct served *served, const struct measured *measured)
+{
+    if (loop->team.rank == 0) {
+        learn(served, measured);
+        return;
+    }
+    struct measured *sum = &served->desk.measured[served->index[measured->worker]];
+    sum->worker = measured->worker;
+    sum->chunks += measured->chunks;
+    sum->iterations += measured->iterations;
+    sum->compute_s += measured->compute_s;
+    sum->wait_s += measured->wait_s;
+}
+
+static void handle(struct hdss_shared_loop *loop, struct served *served, const struct ask *ask, int from)
+{
+    for (unsigned i = 0; i < ask->records; i++)
+        note_measured(loop, served, &ask->measured[i]);
+    switch ((enum kind)ask->kind) {
+    case KIND_WORK: answer(loop, served, served->index[from]); break;
+    case KIND_LEAVE: served->desk.left++; break;
+    case KIND_REFILL: send_refill(loop, served, from); break;
+    case KIND_GONE: served->cutter.groups_left++; break;
+    }
+}
+
+static bool serve_one(struct hdss_shared_loop *loop, struct served *served)
+{
+    struct desk *desk = &served->desk;
+    MPI_Status status;
+    int arrived;
+    MPI_Test(&desk->receives[desk->head], &arrived, &status);
+    if (!arrived)
+        return false;
+    handle(loop, served, (const struct ask *)(desk->asks + desk->head * served->ask_bytes), status.MPI_SOURCE);
+    MPI_Start(&desk->receives[desk->head]);
+    desk->head = (desk->head + 1) % RECEIVES;
+    return true;
+}
+
+static bool served_serve(struct hdss_shared_loop *loop)
+{
+    struct served *served = loop->own;
+    bool any = take_refill(loop, served);
+    if (any)
+        answer_waiting(loop, served);
+    for (int i = 0; i < 2 * loop->team.ranks && serve_one(loop, served); i++)
+        any = true;
+    return any;
+}
+
+/* --- a rank asks --- */
+
+static void send_ask(struct hdss_shared_loop *loop, struct served *served, enum kind kind)
+{
+    _Alignas(struct ask) unsigned char bytes[sizeof(struct ask) + sizeof(struct measured)];
+    struct ask *ask = (struct ask *)bytes;
+    *ask = (struct ask){.kind = kind};
+    if (served->learns && loop->measured.chunks > 0) {
+        loop->measured.worker = (uint32_t)loop->team.rank;
+        ask->measured[ask->records++] = loop->measured;
+        loop->measured = (struct measured){0};
+    }
+    size_t size = ask_size(ask->records);
+    MPI_Send(ask, (int)size, MPI_BYTE, served->coordinator, tag_of(loop, TAG_ASK), loop->team.world);
+    count_message(loop, size);
+}
+
+static void served_ask(struct hdss_shared_loop *loop)
+{
+    struct served *served = loop->own;
+    if (served->coordinates || served->asked || served->told_end)
+        return;
+    served->asked = true;
+    MPI_Irecv(&served->answered, sizeof served->answered, MPI_BYTE, served->coordinator, tag_of(loop, TAG_ANSWER),
+              loop->team.world, &served->answer);
+    send_ask(loop, served, KIND_WORK);
+}
+
+static void wait_for_answer(struct hdss_shared_loop *loop, struct served *served)
+{
+    int arrived = 0;
+    patience_reset(&loop->patience);
+    for (;;) {
+        MPI_Test(&served->answer, &arrived, MPI_STATUS_IGNORE);
+        if (arrived)
+            break;
+        linked_wait(loop);
+    }
+    served->asked = false;
+    served->told_end = served->answered.count == 0;
+}
+
+static bool draw_there(struct hdss_shared_loop *loop, struct served *served, struct range *chunk)
+{
+    served_ask(loop);
+    if (served->asked)
+        wait_for_answer(loop, served);
+    *chunk = (struct range){.first = served->answered.first, .count = served->answered.count};
+    return !served->told_end;
+}
+
+/* --- a coordinator draws for itself --- */
+
+static void note_own(struct hdss_shared_loop *loop, struct served *served)
+{
+    if (!served->learns || loop->measured.chunks == 0)
+        return;
+    loop->measured.worker = (uint32_t)loop->team.rank;
+    note_measured(loop, served, &loop->measured);
+    loop->measured = (struct measured){0};
+}
+
+static bool draw_here(struct hdss_shared_loop *loop, struct served *served, struct range *chunk)
+{
+    if (served->idle > 0)
+        return false;
+    helper_lock(loop);
+    note_own(loop, served);
+    helper_unlock(loop);
+    patience_reset(&loop->patience);
+    for (;;) {
+        helper_lock(loop);
+        served_serve(loop);
+        enum taken taken = take(loop, served, served->index[loop->team.rank], chunk);
+        helper_unlock(loop);
+        if (taken != TAKE_LATER)
+            return taken == TAKEN;
+        linked_wait(loop);
+    }
+}
+
+static bool served_draw(struct hdss_shared_loop *loop, struct range *chunk)
+{
+    struct served *served = loop->own;
+    return served->coordinates ? draw_here(loop, served, chunk) : draw_there(loop, served, chunk);
+}
+
+/* --- the end --- */
+
+static bool is_needed(const struct hdss_shared_loop *loop, const struct served *served)
+{
+    if (served->desk.left < served->members - 1 || served->desk.refilling)
+        return true;
+    return loop->team.rank == 0 && !served->central && served->cutter.groups_left < loop->team.groups - 1;
+}
+
+static void finish_here(struct hdss_shared_loop *loop, struct served *served)
+{
+    helper_stop(loop);
+    patience_reset(&loop->patience);
+    note_own(loop, served);
+    while (is_needed(loop, served))
+        if (served_serve(loop))
+            patience_reset(&loop->patience);
+        else
+            linked_wait(loop);
+    if (loop->team.rank != 0)
+        send_to_rank_0(loop, served, KIND_GONE);
+}
+
+static void finish_there(struct hdss_shared_loop *loop, struct served *served)
+{
+    if (served->asked)
+        wait_for_answer(loop, served);
+    if (!served->told_end)
+        send_ask(loop, served, KIND_LEAVE);
+}
+
+static void served_finish(struct hdss_shared_loop *loop)
+{
+    struct served *served = loop->own;
+    if (served->coordinates)
+        finish_here(loop, served);
+    else
+        finish_there(loop, served);
+}
+
+/* --- beginning and ending a time step --- */
+
+/* The ranks group by group; one group in the central mode. */
+static int list_members(struct hdss_shared_loop *loop, struct served *served)
+{
+    const struct team *team = &loop->team;
+    unsigned groups = served->central ? 1 : team->groups;
+    served->member = calloc((size_t)team->ranks, sizeof *served->member);
+    served->index = calloc((size_t)team->ranks, sizeof *served->index);
+    served->first = calloc(groups + 2, sizeof *served->first);
+    if (served->member == NULL || served->index == NULL || served->first == NULL)
+        return -1;
+    for (int i = 0; i < team->ranks; i++)
+        served->index[i] = served->first[(served->central ? 0 : team->group_of[i]) + 2]++;
+    for (unsigned g = 2; g < groups + 2; g++)
+        served->first[g] += served->first[g - 1];
+    for (int i = 0; i < team->ranks; i++)
+        served->member[served->first[(served->central ? 0 : team->group_of[i]) + 1]++] = (unsigned)i;
+    return 0;
+}
+
+static int prepare_desk(struct hdss_shared_loop *loop, struct served *served)
+{
+    struct desk *desk = &served->desk;
+    unsigned most = loop->team.rank == 0 ? (unsigned)loop->team.ranks : served->members;
+    served->ask_bytes = ask_size(most);
+    desk->asks = calloc(RECEIVES, served->ask_bytes);
+    desk->waiting = calloc(served->members, sizeof *desk->waiting);
+    desk->measured = calloc(served->members, sizeof *desk->measured);
+    desk->refill_ask = calloc(1, served->ask_bytes);
+    desk->refill = calloc(most + 1, sizeof *desk->refill);
+    desk->pool_ready = pool_init(&desk->pool, served->members, 2 * served->members) == 0;
+    return desk->asks != NULL && desk->waiting != NULL && desk->measured != NULL && desk->refill_ask != NULL &&
+                   desk->refill != NULL && desk->pool_ready
+               ? 0
+               : -1;
+}
+
+/* The first time: everything but the cutter. */
+static int prepare_once(struct hdss_shared_loop *loop, struct served *served)
+{
+    const struct team *team = &loop->team;
+    served->central = loop->settings.mode == API_CENTRAL;
+    served->idle = loop->settings.leader_idles;
+    served->members = (unsigned)(served->central ? team->ranks : team->group_ranks);
+    served->coordinator = served->central ? 0 : team->leaders[team->group];
+    served->coordinates = served->coordinator == team->rank;
+    if (list_members(loop, served) < 0 || (served->coordinates && prepare_desk(loop, served) < 0))
+        return error_set(&loop->error, "out of memory for %d ranks", team->ranks);
+    return 0;
+}
+
+static int prepare_cutter(struct hdss_shared_loop *loop, struct served *served)
+{
+    const struct sched_config config = {.iterations = loop->iterations,
+                                        .workers = (unsigned)loop->team.ranks - served->idle,
+                                        .powers = loop->powers,
+                                        .min_chunk = loop->settings.min_chunk,
+                                        .weighting = loop->settings.weighting};
+    struct cutter *cutter = &served->cutter;
+    cutter->next = 0;
+    cutter->groups_left = 0;
+    if (cutter->ready && loop->technique_changed) {
+        sched_fini(&cutter->sched);
+        cutter->ready = false;
+    }
+    if (cutter->ready)
+        return sched_again(&cutter->sched, loop->iterations, &loop->error);
+    if (sched_init(&cutter->sched, &loop->settings.technique, &config, &loop->error) < 0)
+        return -1;
+    cutter->ready = true;
+    return 0;
+}
+
+static int served_prepare(struct hdss_shared_loop *loop)
+{
+    struct served *served = loop->own;
+    if (served->member == NULL && prepare_once(loop, served) < 0)
+        return HDSS_ERROR_MEMORY;
+    served->learns = sched_spec_learns(&loop->settings.technique);
+    served->asked = served->told_end = false;
+    if (loop->team.rank != 0)
+        return HDSS_OK;
+    if ((!served->cutter.ready || loop->technique_changed) && loop_make_powers(loop, false) < 0)
+        return HDSS_ERROR_MEMORY;
+    return prepare_cutter(loop, served) < 0 ? HDSS_ERROR_TECHNIQUE : HDSS_OK;
+}
+
+static int served_open(struct hdss_shared_loop *loop)
+{
+    struct served *served = loop->own;
+    struct desk *desk = &served->desk;
+    served->open = true;
+    served->answer = MPI_REQUEST_NULL;
+    desk->refill_sent = desk->refill_received = MPI_REQUEST_NULL;
+    loop->serves = served->coordinates && loop->team.ranks > 1;
+    if (!served->coordinates)
+        return 0;
+    desk->head = desk->left = desk->waiting_count = 0;
+    desk->dry = desk->refilling = false;
+    for (unsigned i = 0; i < RECEIVES; i++) {
+        MPI_Recv_init(desk->asks + i * served->ask_bytes, (int)served->ask_bytes, MPI_BYTE, MPI_ANY_SOURCE,
+                      tag_of(loop, TAG_ASK), loop->team.world, &desk->receives[i]);
+        MPI_Start(&desk->receives[i]);
+    }
+    return 0;
+}
+
+static void served_close(struct hdss_shared_loop *loop)
+{
+    struct served *served = loop->own;
+    struct desk *desk = &served->desk;
+    if (!served->open)
+        return;
+    served->open = false;
+    if (!served->coordinates)
+        return;
+    MPI_Wait(&desk->refill_sent, MPI_STATUS_IGNORE);
+    for (unsigned i = 0; i < RECEIVES; i++) {
+        MPI_Cancel(&desk->receives[i]);
+        MPI_Wait(&desk->receives[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&desk->receives[i]);
+    }
+    struct range left; /* by ranks that went before the end */
+    while (pool_take(&desk->pool, 0, &left))
+        ;
+}
+
+static void served_fini(struct hdss_shared_loop *loop)
+{
+    struct served *served = loop->own;
+    struct desk *desk = &served->desk;
+    if (served->cutter.ready)
+        sched_fini(&served->cutter.sched);
+    if (desk->pool_ready)
+        pool_fini(&desk->pool);
+    free(desk->asks);
+    free(desk->waiting);
+    free(desk->measured);
+    free(desk->refill_ask);
+    free(desk->refill);
+    free(served->member);
+    free(served->index);
+    free(served->first);
+}
+
+const struct mode mode_served = {
+    .own_bytes = sizeof(struct served),
+    .prepare = served_prepare,
+    .open = served_open,
+    .draw = served_draw,
+    .ask = served_ask,
+    .serve = served_serve,
+    .finish = served_finish,
+    .close = served_close,
+    .fini = served_fini,
+};

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* See backend.h. */
+#include "deploy/simulate/backend.h"
+
+#include "deploy/simulate/say.h"
+#include "supermaster/figures.h"
+
+#include <stdlib.h>
+
+/* What is told of a dead rank, as common/mpi notices it: ten heartbeats of a second. */
+#define DETECT_NS UINT64_C(10000000000)
+#define LIMIT_NS  (UINT64_MAX / 4)
+
+/* --- what happens to the nodes, rank by rank --- */
+
+static unsigned ranks_on(const struct placement *placement, unsigned node)
+{
+    unsigned count = 0;
+    for (unsigned rank = 0; rank < placement->ranks; rank++)
+        count += placement->node_of[rank] == node;
+    return count;
+}
+
+static void add_faults(struct simulation_run *run, const struct placement *placement,
+                       const struct simulation_event *event)
+{
+    for (unsigned rank = 0; rank < placement->ranks; rank++) {
+        if (placement->node_of[rank] != event->node)
+            continue;
+        struct virtual_fault fault = {.type = event->factor > 0 ? VIRTUAL_SLOW : VIRTUAL_KILL,
+                                      .rank = rank,
+                                      .at_ns = event->at_ns,
+                                      .factor = event->factor};
+        run->faults[run->config.fault_count++] = fault;
+        fault.at_ns = event->until_ns;
+        fault.factor = 1 / event->factor;
+        if (event->factor > 0 && event->until_ns < UINT64_MAX)
+            run->faults[run->config.fault_count++] = fault;
+    }
+}
+
+static int list_faults(struct simulation_run *run, const struct simulation *simulation)
+{
+    size_t most = 0;
+    for (unsigned i = 0; i < simulation->event_count; i++)
+        most += 2 * ranks_on(&simulation->placement, simulation->events[i].node);
+    run->faults = calloc(most + 1, sizeof *run->faults);
+    for (unsigned i = 0; run->faults != NULL && i < simulation->event_count; i++)
+        add_faults(run, &simulation->placement, &simulation->events[i]);
+    run->config.faults = run->faults;
+    return run->faults != NULL ? 0 : -1;
+}
+
+/* --- who else computes there, from the start to the end --- */
+
+static int list_loads(struct simulation_run *run, const struct simulation *simulation)
+{
+    run->loads = calloc(simulation->workers, sizeof *run->loads);
+    for (unsigned w = 0; run->loads != NULL && w < simulation->workers; w++)
+        if (simulation->worker_loads[w] > 1)
+            run->loads[run->config.load_count++] =
+                (struct virtual_load){.worker = w, .load = simulation->worker_loads[w]};
+    run->config.loads = run->loads;
+    return run->loads != NULL ? 0 : -1;
+}
+
+/* --- the run --- */
+
+static struct virtual_config configure(const struct simulation *simulation, const double *powers)
+{
+    const struct plan *plan = &simulation->plan;
+    const struct job *job = &plan->job;
+    const struct platform_service *service = &simulation->platform.service;
+    return (struct virtual_config){
+        .masters = simulation->masters,
+        .workers = simulation->workers,
+        .group_even = job->group_by == JOB_GROUP_BY_EVEN,
+        .rank_node = simulation->placement.node_of,
+        .job = job,
+        .weighting = job->weighting,
+        .min_chunk = job->min_chunk,
+        .first = plan->first,
+        .count = plan->count,
+        .each = plan->each,
+        .chained = plan_is_chained(plan),
+        .columns = plan->loop.sync,
+        .sync_points = job->sync_points,
+        .distance = plan->loop.distance,
+        .reach = plan->loop.reach,
+        .once = plan->loop.has_effects,
+        .childless = plan->kernel->descriptor != NULL,
+        .are_tasks = plan->loop.are_tasks,
+        .measure_power = powers == NULL,
+        .powers = powers,
+        .undigested = true,
+        .imagined_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
+        .ask_ahead = plan_ask_ahead(job),
+        .ask_ahead_chunks = job->ask_ahead_chunks,
+        .service_ns = (uint64_t)service->event_ns,
+        .message_ns = service->message_ns,
+        .byte_ns = service->byte_ns,
+        .calculation_ns = job->calculation_ns + (uint64_t)service->calculation_ns,
+        .assignment_ns = job->assignment_ns,
+        .in_order = true,
+        .speeds = simulation->worker_speeds,
+        .rank_speeds = simulation->rank_speeds,
+        .retries = job->retries,
+        .detect_ns = DETECT_NS,
+        .last_ns = 1,
+        .limit_ns = LIMIT_NS,
+    };
+}
+
+int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error)
+{
+    *run = (struct simulation_run){.powers = NULL};
+    if (simulation_read_powers(simulation, &run->powers, error) < 0)
+        return -1;
+    run->config = configure(simulation, run->powers);
+    if (list_faults(run, simulation) < 0 || list_loads(run, simulation) < 0)
+        return error_set(error, "out of memory for %u workers", simulation->workers);
+    return 0;
+}
+
+void simulation_run_fini(struct simulation_run *run)
+{
+    free(run->powers);
+    free(run->faults);
+    free(run->loads);
+}
+
+int simulation_say_result(const struct simulation *simulation, const struct virtual_result *result, const char *version,
+                          struct error *error)
+{
+    struct report report = {.version = version};
+    struct report_worker *rows = calloc(simulation->workers, sizeof *rows);
+    if (rows == NULL)
+        return error_set(error, "out of memory for the report");
+    if (result->status == -1) {
+        free(rows);
+        return error_set(error, "the simulated run hung: rank %u had not left", result->hung_rank);
+    }
+    supermaster_fill_report(result->supermaster, &report, rows);
+    if (result->status == -2) {
+        report.outcome = REPORT_FAILED;
+        report.failure = "the node of the supermaster failed";
+    }
+    uint64_t first_ns = result->supermaster->first_assign_ns;
+    report.startup_s = first_ns != NEVER ? (double)first_ns / 1e9 : 0;
+    int status = simulation_say(simulation, &report, result->status == -2 ? EXIT_STATUS_FAILED : result->status);
+    free(rows);
+    return status;
+}

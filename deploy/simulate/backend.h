@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the backends of `hdss simulate` have in common: what they are given, and what they say of the outcome. */
+#pragma once
+
+#include "deploy/simulate/simulation.h"
+#include "deploy/simulate/virtual/cluster.h"
+
+struct simulation_run {
+    struct virtual_config config;
+    double *powers;               /* [workers] NULL: they are measured; owned */
+    struct virtual_fault *faults; /* what happens to the nodes, rank by rank; owned */
+    struct virtual_load *loads;   /* owned */
+};
+
+/* Sets the line-up, the job, the service times and what happens to the nodes; the network and the costs of the
+ * iterations are not in it. The simulation is borrowed. -1 with one line; to be released all the same, and not moved.
+ */
+int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error);
+void simulation_run_fini(struct simulation_run *run);
+
+/* The summary and the report. Returns the exit status; -1 with one line where there is none, as the run hung. */
+int simulation_say_result(const struct simulation *simulation, const struct virtual_result *result, const char *version,
+                          struct error *error);

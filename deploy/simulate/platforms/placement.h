@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the ranks of a simulated run are: each on a core of its own.
+ *
+ * Rank 0 is the supermaster, then come the masters, then the workers. The cores are taken node by node: the
+ * supermaster, then each master and, behind it, its share of the workers, so that a master is beside its first ones. Of
+ * a platform that has more nodes than are needed those are taken that are spread evenly over it: fast and slow nodes,
+ * and sites, have their share in every run. */
+#pragma once
+
+#include "deploy/simulate/platforms/platform.h"
+
+struct placement {
+    unsigned ranks, masters, workers;
+    unsigned nodes;          /* that are used */
+    unsigned *node_of;       /* [ranks] from 0 among those that are used; owned */
+    unsigned *platform_node; /* [nodes] which of the platform it is; owned */
+    double *speed;           /* [nodes] of its cores; owned */
+};
+
+/* -1 with one line where the platform has fewer cores than there are ranks, or memory is out. */
+int placement_init(struct placement *placement, const struct platform *platform, unsigned masters, unsigned workers,
+                   struct error *error);
+void placement_fini(struct placement *placement);

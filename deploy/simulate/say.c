@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The summary and the report of a simulated run: see say.h. */
+#include "deploy/simulate/say.h"
+
+#include "common/os/files.h"
+#include "common/metrics/summary.h"
+#include "common/job/terminal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int write_report(const struct simulation *simulation, const struct report *report)
+{
+    const char *path = simulation->plan.job.report;
+    struct error error;
+    if (path[0] == '\0')
+        return 0;
+    char *text = report_json(report);
+    int result =
+        text == NULL ? error_set(&error, "%s: out of memory", path) : file_write(path, text, strlen(text), &error);
+    free(text);
+    if (result < 0)
+        fprintf(stderr, "hdss simulate: %s\n", error.text);
+    return result;
+}
+
+/* In parts of the loop time; below 0 where it is not known. */
+static double share(const struct report *report, double busy_s)
+{
+    return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;
+}
+
+int simulation_say(const struct simulation *simulation, struct report *report, int status)
+{
+    const struct report_simulation simulated = {
+        .backend = simulation->backend == SIMULATION_VIRTUAL ? "virtual" : "simgrid",
+        .platform = simulation->platform.name,
+        .nodes = simulation->platform.nodes,
+        .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
+        .supermaster_busy = share(report, simulation->supermaster_busy_s),
+        .master_busy = simulation->masters > 0 ? share(report, simulation->master_busy_s) : -1,
+    };
+    struct terminal terminal;
+    terminal_init(&terminal, JOB_PROGRESS_NEVER);
+    report->kernel = simulation->plan.kernel;
+    report->values = simulation->plan.values;
+    report->are_tasks = simulation->plan.loop.are_tasks;
+    report->simulated = &simulated;
+    report_compute(report);
+    char *text = summary_text(report, terminal.width, terminal.utf8);
+    if (text != NULL)
+        fputs(text, stdout);
+    fflush(stdout);
+    free(text);
+    return write_report(simulation, report) < 0 ? EXIT_STATUS_FAILED : status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the ranks of a simulated run are given. */
+#pragma once
+
+#include "deploy/simulate/simgrid/run.h"
+#include "deploy/simulate/simgrid/simgrid.h"
+
+struct lineup {
+    struct simulated_run run;
+    struct topology topology;
+    struct supermaster supermaster;
+    struct perturbations perturbations;
+    unsigned char *results;  /* see struct simulated_run; owned */
+    unsigned char *boundary; /* likewise */
+    double *speeds;          /* [workers] as if they were measured; NULL: they are measured; owned */
+};
+
+/* -1 with one line where this backend has not what is asked for, or memory is out; to be released all the same. */
+int lineup_init(struct lineup *lineup, const struct simgrid_config *config, struct error *error);
+void lineup_fini(struct lineup *lineup);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks that fail, and those who learn of it.
+ *
+ * Nobody is killed: SMPI ends the run where a message goes to an actor that is not there. A rank that fails stops to
+ * compute, to send and to receive at that moment, in the middle of whatever it does, and waits for the end of the run.
+ * What would arrive after it, it does not send. Those who watch it learn of it as in virtual time, where ranks are told
+ * of what their heartbeats would tell them. */
+#include "deploy/simulate/simgrid/rank.h"
+
+#include <simgrid/host.h>
+
+void simulated_come(struct simulated_rank *self)
+{
+    struct simulated_run *run = self->run;
+    self->ends_ns = simulated_may_fail(run) ? run->perturbations->ends_ns[self->rank] : NEVER;
+    run->standings[self->rank].host = sg_host_self();
+}
+
+bool simulated_reaches(const struct simulated_rank *self, unsigned to)
+{
+    const struct standing *standings = self->run->standings;
+    if (self->is_gone || self->ends_ns == NEVER)
+        return !self->is_gone;
+    double latency_s = sg_host_get_route_latency(standings[self->rank].host, standings[to].host);
+    return (double)runtime_now() + latency_s * 1e9 <= (double)(self->ends_ns + self->run->config->last_ns);
+}
+
+void simulated_note_end(struct simulated_rank *self)
+{
+    const struct simulated_run *run = self->run;
+    if (self->is_gone || !simulated_may_fail(run))
+        return;
+    self->has_failed = self->ends_ns <= runtime_now();
+    self->is_gone = self->has_failed || run->standings[run->topology->supermaster].has_left;
+}
+
+/* The next that the rank learns of; NULL where there is none. */
+static const struct notice *next_notice(const struct simulated_rank *self)
+{
+    const struct perturbations *perturbations = self->run->perturbations;
+    if (!simulated_may_fail(self->run))
+        return NULL;
+    unsigned next = perturbations->first_notice[self->rank] + self->notices;
+    return next < perturbations->first_notice[self->rank + 1] ? &perturbations->notices[next] : NULL;
+}
+
+uint64_t simulated_next_look(const struct simulated_rank *self)
+{
+    const struct notice *notice = next_notice(self);
+    uint64_t next_ns = self->look_ns < self->ends_ns ? self->look_ns : self->ends_ns;
+    return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
+}
+
+/* As common/mpi/watch.c tells of processes that have ended. There is nothing to decide for who has lost the
+ * supermaster. */
+bool watch_take(struct watch *watch, unsigned *rank)
+{
+    struct simulated_rank *self = simulated_self();
+    const struct notice *notice;
+    (void)watch;
+    while (!self->is_gone && (notice = next_notice(self)) != NULL && notice->at_ns <= runtime_now()) {
+        self->notices++;
+        if (self->run->standings[notice->lost].has_left)
+            continue; /* before it could fail */
+        *rank = notice->lost;
+        if (notice->lost != self->run->topology->supermaster)
+            return true;
+        self->is_gone = true;
+    }
+    return false;
+}
+
+/* Who still waits for the supermaster does so in vain. */
+static void wake_others(const struct simulated_run *run)
+{
+    for (unsigned rank = 0; rank < run->topology->ranks; rank++)
+        if (!run->standings[rank].has_left)
+            mail_wake(rank);
+}
+
+void simulated_leave(struct simulated_rank *self)
+{
+    struct simulated_run *run = self->run;
+    run->end_ns = runtime_now(); /* each rank says it, the last one last */
+    run->standings[self->rank].has_left = !self->is_gone;
+    if (!simulated_may_fail(run))
+        return;
+    if (self->rank == run->topology->supermaster && !self->has_failed)
+        wake_others(run);
+    MPI_Barrier(MPI_COMM_WORLD);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* How a simulated rank waits for messages, and in what order it takes them.
+ *
+ * It waits in MPI_Waitany, for a message or an alarm: polling would cost simulated time that no real rank spends, or
+ * the simulation real time. SMPI matches a receive with a message when that is sent, and messages take ways of
+ * different lengths: taken in the order of the receives, as by a real rank, one that is here would wait for one that
+ * comes from another site. So they are taken as they arrive, but those of one sender in their order, which a short
+ * message behind a long one might else overtake: the n-th receive that is started takes the n-th message that was sent
+ * to this rank, and its inbox says who has sent it. */
+#include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/simgrid/rank.h"
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <smpi/smpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG_ALARM 4
+
+enum receive_state { RECEIVE_WAITS, RECEIVE_HAS, RECEIVE_TAKEN };
+
+struct receive {
+    enum receive_state state;
+    uint64_t number;  /* of the message that it takes */
+    uint64_t arrival; /* in the order of arriving */
+    MPI_Status status;
+};
+
+struct mail {
+    struct simulated_run *run;
+    unsigned rank;
+    struct receive receives[RECEIVES_MAX];
+    unsigned receive_count;
+    unsigned waiting[RECEIVES_MAX]; /* [waiting_count] those that wait, in the order of their messages */
+    unsigned waiting_count;
+    uint64_t started, arrived; /* counts */
+    uint64_t alarm_ns;         /* NEVER: none is set */
+    sg_actor_t alarm;          /* who gives it */
+    bool rings;                /* it is about to */
+    MPI_Request alarm_request;
+};
+
+struct mail *mail_new(struct simulated_run *run, unsigned rank)
+{
+    struct mail *mail = calloc(1, sizeof *mail);
+    if (mail == NULL)
+        return NULL;
+    *mail = (struct mail){.run = run, .rank = rank, .alarm_ns = NEVER, .alarm_request = MPI_REQUEST_NULL};
+    return mail;
+}
+
+static void dismiss_alarm(struct mail *mail)
+{
+    if (mail->alarm == NULL)
+        return;
+    if (!mail->rings) /* else it may hold what others wait for, and ends at once */
+        sg_actor_kill(mail->alarm);
+    sg_actor_unref(mail->alarm);
+    mail->alarm = NULL;
+}
+
+void mail_free(struct mail *mail)
+{
+    dismiss_alarm(mail);
+    if (mail->alarm_request != MPI_REQUEST_NULL && !simulated_may_fail(mail->run)) {
+        MPI_Cancel(&mail->alarm_request);
+        MPI_Wait(&mail->alarm_request, MPI_STATUS_IGNORE);
+    }
+    free(mail);
+}
+
+/* --- the order of messages --- */
+
+/* Twice the room; all that is not taken stays at its place in the order. */
+static int grow_inbox(struct inbox *inbox)
+{
+    size_t capacity = inbox->capacity > 0 ? 2 * inbox->capacity : 8;
+    uint32_t *from = malloc(capacity * sizeof *from);
+    if (from == NULL)
+        return -1;
+    for (uint64_t n = inbox->taken; n < inbox->sent; n++)
+        from[n % capacity] = inbox->from[n % inbox->capacity];
+    free(inbox->from);
+    inbox->from = from;
+    inbox->capacity = capacity;
+    return 0;
+}
+
+bool net_announce(struct net *net, unsigned to, size_t bytes)
+{
+    struct mail *mail = net->mail;
+    double ns = mail->run->config->message_ns + mail->run->config->byte_ns * (double)bytes;
+    simulated_note_busy(simulated_self(), ns);
+    simulated_work(simulated_self(), ns);
+    if (!simulated_reaches(simulated_self(), to))
+        return false;
+    struct inbox *inbox = &mail->run->inboxes[to];
+    if (inbox->sent - inbox->taken == inbox->capacity && grow_inbox(inbox) < 0)
+        simulated_give_up(mail->run, mail->rank, "out of memory for a message");
+    inbox->from[inbox->sent++ % inbox->capacity] = mail->rank;
+    return true;
+}
+
+static unsigned sender_of(const struct mail *mail, uint64_t number)
+{
+    const struct inbox *inbox = &mail->run->inboxes[mail->rank];
+    return inbox->from[number % inbox->capacity];
+}
+
+/* Forgets who has sent what is taken. */
+static void shorten_inbox(struct mail *mail)
+{
+    uint64_t oldest = mail->started;
+    for (unsigned i = 0; i < mail->receive_count; i++)
+        if (mail->receives[i].state != RECEIVE_TAKEN && mail->receives[i].number < oldest)
+            oldest = mail->receives[i].number;
+    mail->run->inboxes[mail->rank].taken = oldest;
+}
+
+void net_start(struct net *net, unsigned receive)
+{
+    if (net->mail == NULL)
+        net->mail = simulated_self()->mail;
+    struct mail *mail = net->mail;
+    if (mail->receive_count < net->receive_count)
+        mail->receive_count++;
+    mail->receives[receive] = (struct receive){.state = RECEIVE_WAITS, .number = mail->started++};
+    mail->waiting[mail->waiting_count++] = receive;
+    shorten_inbox(mail);
+    MPI_Start(&net->receives[receive]);
+}
+
+/* The message of the n-th of those that wait is here. */
+static void note_arrival(struct mail *mail, unsigned n, const MPI_Status *status)
+{
+    struct receive *receive = &mail->receives[mail->waiting[n]];
+    receive->state = RECEIVE_HAS;
+    receive->arrival = mail->arrived++;
+    receive->status = *status;
+    mail->waiting_count--;
+    memmove(&mail->waiting[n], &mail->waiting[n + 1], (mail->waiting_count - n) * sizeof mail->waiting[n]);
+    if (sender_of(mail, receive->number) != (unsigned)status->MPI_SOURCE)
+        simulated_give_up(mail->run, mail->rank, "SimGrid has matched messages in another order than they were sent");
+}
+
+/* No message of the same sender is on its way before it. */
+static bool may_be_taken(const struct mail *mail, const struct receive *receive)
+{
+    unsigned from = (unsigned)receive->status.MPI_SOURCE;
+    for (unsigned i = 0; i < mail->receive_count; i++) {
+        const struct receive *other = &mail->receives[i];
+        if (other->state != RECEIVE_TAKEN && other->number < receive->number && sender_of(mail, other->number) == from)
+            return false;
+    }
+    return true;
+}
+
+/* The receive that has the next message to be taken; the count of them where none has. */
+static unsigned next_arrived(const struct mail *mail)
+{
+    unsigned next = mail->receive_count;
+    for (unsigned i = 0; i < mail->receive_count; i++) {
+        const struct receive *receive = &mail->receives[i];
+        bool is_sooner = next == mail->receive_count || receive->arrival < mail->receives[next].arrival;
+        if (receive->state == RECEIVE_HAS && is_sooner && may_be_taken(mail, receive))
+            next = i;
+    }
+    return next;
+}
+
+/* --- looking --- */
+
+/* The requests of the receives that wait: of several whose messages are here MPI tells the first. */
+static int list_receives(const struct net *net, MPI_Request *requests)
+{
+    const struct mail *mail = net->mail;
+    for (unsigned n = 0; n < mail->waiting_count; n++)
+        requests[n] = net->receives[mail->waiting[n]];
+    return (int)mail->waiting_count;
+}
+
+/* Notes what has come while this rank computed. Else it takes the next message when it waits. */
+static void look(struct net *net)
+{
+    MPI_Request requests[RECEIVES_MAX];
+    int index, any = 1;
+    MPI_Status status;
+    simulated_self()->computed = false;
+    while (any) {
+        MPI_Testany(list_receives(net, requests), requests, &index, &any, &status);
+        any = any && index != MPI_UNDEFINED;
+        if (any)
+            note_arrival(net->mail, (unsigned)index, &status);
+    }
+}
+
+bool net_has_mail(struct net *net, MPI_Status *status)
+{
+    struct mail *mail = net->mail;
+    if (simulated_self()->is_gone)
+        return false;
+    if (simulated_self()->computed)
+        look(net);
+    unsigned next = next_arrived(mail);
+    if (next == mail->receive_count)
+        return false;
+    *status = mail->receives[next].status;
+    mail->receives[next].state = RECEIVE_TAKEN;
+    net->receive_head = next;
+    return true;
+}
+
+/* --- alarms --- */
+
+/* Another actor of the same rank, which sleeps for it. */
+static void give_alarm(int argc, char **argv)
+{
+    struct mail *mail = NULL;
+    SMPI_thread_create();
+    sg_actor_sleep_until(strtod(argv[1], NULL));
+    if (argc != 3 || sscanf(argv[2], "%p", (void **)&mail) != 1)
+        return;
+    mail->rings = true;
+    MPI_Send(NULL, 0, MPI_BYTE, (int)mail->rank, TAG_ALARM, MPI_COMM_WORLD);
+}
+
+static void await_alarm(struct mail *mail)
+{
+    if (mail->alarm_request == MPI_REQUEST_NULL)
+        MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_ALARM, MPI_COMM_WORLD, &mail->alarm_request);
+}
+
+/* One that comes earlier does no harm. */
+static void set_alarm(struct mail *mail, uint64_t at_ns)
+{
+    char name[] = "alarm", at[40], whose[32];
+    char *const words[] = {name, at, whose};
+    if (mail->alarm_ns <= at_ns)
+        return;
+    dismiss_alarm(mail);
+    await_alarm(mail);
+    snprintf(at, sizeof at, "%a", (double)at_ns * 1e-9);
+    snprintf(whose, sizeof whose, "%p", (void *)mail);
+    mail->alarm_ns = at_ns;
+    mail->rings = false;
+    mail->alarm = sg_actor_init(name, sg_host_self());
+    sg_actor_ref(mail->alarm);
+    sg_actor_start(mail->alarm, give_alarm, 3, words);
+}
+
+/* Of another rank, which wakes this one, where its own does not ring. */
+static void hear_alarm(struct mail *mail)
+{
+    mail->alarm_request = MPI_REQUEST_NULL;
+    if (mail->alarm == NULL || !mail->rings)
+        return;
+    mail->alarm_ns = NEVER;
+    sg_actor_unref(mail->alarm);
+    mail->alarm = NULL;
+}
+
+void mail_wake(unsigned rank)
+{
+    MPI_Request request;
+    MPI_Isend(NULL, 0, MPI_BYTE, (int)rank, TAG_ALARM, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request); /* it may be computing, and never ask for it */
+}
+
+/* --- waiting --- */
+
+int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
+{
+    (void)doorbell;
+    *wait = (struct wait){.cores_are_free = cores_are_free, .idle_since_ns = NEVER};
+    return 0;
+}
+
+void wait_fini(struct wait *wait)
+{
+    (void)wait;
+}
+
+int wait_watch(struct wait *wait, struct watch *watch)
+{
+    (void)wait, (void)watch;
+    return 0;
+}
+
+int wait_for_work(struct wait *wait, int descriptor)
+{
+    (void)wait, (void)descriptor;
+    return 0;
+}
+
+void wait_look(struct wait *wait, uint64_t now_ns)
+{
+    (void)wait, (void)now_ns;
+}
+
+/* Behind the receives come the data messages, the oldest of the boundary data, and the alarm. What is sent is not
+ * waited for: it has left. */
+#define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
+
+static int add_request(MPI_Request **owners, int count, MPI_Request *request)
+{
+    owners[count] = request;
+    return *request != MPI_REQUEST_NULL ? count + 1 : count;
+}
+
+/* All but the receives. */
+static int list_others(struct net *net, MPI_Request **owners, int count)
+{
+    for (unsigned i = 0; i < COLLECTS_MAX; i++)
+        if (net->collects[i].active)
+            count = add_request(owners, count, &net->collects[i].request);
+    if (net->inbound_count > 0)
+        count = add_request(owners, count, &net->inbound[net->inbound_first].request);
+    return add_request(owners, count, &net->mail->alarm_request);
+}
+
+/* Of what is through net.c finds that there is no request any more. */
+static void wait_for_any(struct net *net)
+{
+    struct mail *mail = net->mail;
+    MPI_Request requests[REQUESTS_MAX], *owners[REQUESTS_MAX];
+    int receives = list_receives(net, requests), count = list_others(net, owners, receives), index;
+    MPI_Status status;
+    for (int i = receives; i < count; i++)
+        requests[i] = *owners[i];
+    MPI_Waitany(count, requests, &index, &status);
+    if (index < receives)
+        note_arrival(mail, (unsigned)index, &status);
+    else if (owners[index] == &mail->alarm_request)
+        hear_alarm(mail);
+    else
+        *owners[index] = MPI_REQUEST_NULL;
+}
+
+bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+               bool (*poll)(void *context), void *context)
+{
+    struct mail *mail = wait->net->mail;
+    struct simulated_rank *self = simulated_self();
+    uint64_t look_ns = simulated_next_look(self);
+    (void)doorbell, (void)pending, (void)poll, (void)context;
+    until_ns = look_ns < until_ns ? look_ns : until_ns;
+    if (self->is_gone || until_ns <= now_ns || next_arrived(mail) < mail->receive_count)
+        return true;
+    if (until_ns != NEVER)
+        set_alarm(mail, until_ns);
+    if (simulated_may_fail(mail->run))
+        await_alarm(mail);
+    wait_for_any(wait->net);
+    simulated_note_end(self);
+    return true;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss-simgrid: what `hdss simulate --backend simgrid` starts, with its own command line. SimGrid is linked with this
+ * program only, so that hdss needs none. */
+#include "common/os/modules.h"
+#include "deploy/simulate/simgrid/backend.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LAUNCHER "hdss-simulated-rank.so"
+
+static int read_platform(void *context, const char *path, struct platform *platform, struct error *error)
+{
+    return simgrid_read_file(context, path, platform, error);
+}
+
+static int run(struct simulation *simulation, struct simgrid_file *file, struct error *error)
+{
+    char folder[PATH_MAX];
+    struct error missing;
+    if (modules_find(LAUNCHER, folder, &missing) < 0)
+        return error_set(error, "--backend simgrid: the modules of simulated ranks are missing: %.400s", missing.text);
+    if (simulation_prepare(simulation, read_platform, file, error) < 0)
+        return -1;
+    return simulation_run_simgrid(simulation, file, folder, HDSS_VERSION, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct simulation simulation;
+    struct simgrid_file file = {.count = 0};
+    struct error error;
+    int asked = simulation_read(&simulation, argc, argv, &error);
+    int status = asked == 0 ? run(&simulation, &file, &error) : asked;
+    if (asked > 0)
+        error_set(&error, "accepted: the arguments of hdss simulate");
+    if (status < 0 || asked > 0) {
+        fprintf(stderr, "hdss simulate: %s\n", error.text);
+        status = EXIT_STATUS_USAGE;
+    }
+    simgrid_file_fini(&file);
+    simulation_fini(&simulation);
+    return status;
+}

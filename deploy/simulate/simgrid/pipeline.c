@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* See pipeline.h. Nothing is computed: boundary data have the right lengths, and all ranks send and receive the same
+ * bytes, that nobody looks at. */
+#include "deploy/simulate/simgrid/pipeline.h"
+
+#include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/virtual/columns.h"
+
+/* More than an alarm takes to be heard. */
+#define LAST_MOMENT_NS 3000
+
+void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct simulated_run *run, unsigned w)
+{
+    *pipeline = (struct simulated_pipeline){.seam_count = 0};
+    simulated_work_init(&pipeline->work, run, w);
+}
+
+static const struct virtual_config *config_of(const struct simulated_pipeline *pipeline)
+{
+    return pipeline->work.run->config;
+}
+
+/* --- boundary data --- */
+
+static struct simulated_seam *find_seam(struct simulated_pipeline *pipeline, uint64_t at)
+{
+    for (unsigned i = 0; i < pipeline->seam_count; i++)
+        if (pipeline->seams[i].at == at)
+            return &pipeline->seams[i];
+    return NULL;
+}
+
+/* New if there is none. */
+static struct simulated_seam *take_seam(struct simulated_pipeline *pipeline, uint64_t at)
+{
+    struct simulated_seam *seam = find_seam(pipeline, at);
+    if (seam != NULL)
+        return seam;
+    if (pipeline->seam_count == SIMULATED_SEAMS_MAX)
+        simulated_give_up(pipeline->work.run, pipeline->work.rank, "boundary data of more chunks than it can hold");
+    seam = &pipeline->seams[pipeline->seam_count++];
+    *seam = (struct simulated_seam){.at = at};
+    return seam;
+}
+
+static void drop_seam(struct simulated_pipeline *pipeline, uint64_t at)
+{
+    struct simulated_seam *seam = find_seam(pipeline, at);
+    if (seam != NULL)
+        *seam = pipeline->seams[--pipeline->seam_count];
+}
+
+/* Those within a message may be here before those announced earlier: these are in their place all the same. */
+static void take_boundary(void *context, uint64_t first, uint64_t offset, const void *data, uint64_t bytes)
+{
+    struct simulated_seam *seam = take_seam(context, first);
+    if (data != NULL)
+        seam->announced = offset + bytes;
+    else
+        seam->awaited--;
+    if (seam->awaited == 0)
+        seam->bytes = seam->announced;
+    else if (data == NULL)
+        seam->bytes = offset + bytes;
+}
+
+static void *await_boundary(void *context, uint64_t first, uint64_t offset, uint64_t bytes)
+{
+    struct simulated_pipeline *pipeline = context;
+    struct simulated_seam *seam = take_seam(pipeline, first);
+    seam->announced = offset + bytes;
+    seam->awaited++;
+    return pipeline->work.run->boundary + offset;
+}
+
+static void inherit(void *context, uint64_t at)
+{
+    struct simulated_pipeline *pipeline = context;
+    take_seam(pipeline, at)->bytes = machines_boundary_bytes(config_of(pipeline));
+}
+
+static void release(void *context, uint64_t at)
+{
+    (void)context, (void)at; /* what is sent is all ranks' */
+}
+
+/* What others have kept is as good as what was on its way. */
+static void halt(void *context, const uint64_t *seams, unsigned count)
+{
+    struct simulated_pipeline *pipeline = context;
+    (void)seams, (void)count;
+    pipeline->seam_count = 0;
+    pipeline->work.running = pipeline->in_step = false;
+    simulated_self()->look_ns = NEVER;
+}
+
+static void restart(void *context, uint64_t at)
+{
+    (void)context, (void)at; /* INHERIT follows, or they are sent */
+}
+
+/* --- the chunk --- */
+
+static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    struct simulated_pipeline *pipeline = context;
+    simulated_work_effects.run(&pipeline->work, first, count, mark, careful);
+    pipeline->work.started_ns = runtime_now();
+    pipeline->at_ns = (double)pipeline->work.started_ns;
+    pipeline->compute_ns = 0;
+    pipeline->step = 0;
+    pipeline->steps = columns_steps(config_of(pipeline));
+    pipeline->in_step = pipeline->has_waited = pipeline->edge_due = false;
+}
+
+/* Whether the boundary data are there that the next step needs. */
+static bool may_begin(struct simulated_pipeline *pipeline)
+{
+    const struct virtual_config *config = config_of(pipeline);
+    const struct simulated_work *work = &pipeline->work;
+    if (work->first == config->first)
+        return true;
+    const struct simulated_seam *seam = find_seam(pipeline, work->first);
+    return seam != NULL && seam->bytes >= columns_needed(config, pipeline->step, work->count);
+}
+
+static bool is_last_chunk(const struct simulated_pipeline *pipeline)
+{
+    const struct virtual_config *config = config_of(pipeline);
+    return pipeline->work.first + pipeline->work.count == config->first + config->count;
+}
+
+/* All rows take part in each step. One that had not to be waited for begins where the step before it has ended,
+ * whatever the worker has done since then. */
+static void begin_step(struct simulated_pipeline *pipeline)
+{
+    const struct simulated_work *work = &pipeline->work;
+    if (pipeline->has_waited)
+        pipeline->at_ns = (double)runtime_now();
+    pipeline->has_waited = false;
+    pipeline->step_ns = simulated_part_ns(work, pipeline->at_ns, work->count, pipeline->steps);
+    pipeline->in_step = true;
+}
+
+static void end_step(struct simulated_pipeline *pipeline)
+{
+    pipeline->at_ns += pipeline->step_ns;
+    pipeline->compute_ns += pipeline->step_ns;
+    pipeline->step++;
+    pipeline->in_step = false;
+    pipeline->edge_due = !is_last_chunk(pipeline);
+}
+
+/* The step goes on while messages are handled: who computes the next chunk is often told in the middle of one, and
+ * waits for what is complete. Whether it is over: an alarm takes its time to be heard, so the last moment is waited for
+ * without. */
+static bool go_on(struct simulated_pipeline *pipeline)
+{
+    struct simulated_rank *self = simulated_self();
+    double end_ns = pipeline->at_ns + pipeline->step_ns;
+    self->look_ns = end_ns > LAST_MOMENT_NS ? (uint64_t)(end_ns - LAST_MOMENT_NS) : 0;
+    if (self->look_ns > runtime_now())
+        return false;
+    self->look_ns = NEVER;
+    simulated_compute_until(end_ns);
+    end_step(pipeline);
+    return true;
+}
+
+/* --- events --- */
+
+static void tell_edge(struct simulated_pipeline *pipeline, struct event *event)
+{
+    const struct virtual_config *config = config_of(pipeline);
+    const struct simulated_work *work = &pipeline->work;
+    uint64_t bytes = columns_bytes(config, columns_behind(config, pipeline->step));
+    pipeline->edge_due = false;
+    event->type = EVENT_EDGE;
+    event->edge = (struct edge_event){work->first + work->count, work->run->boundary, bytes};
+}
+
+static bool mark_is_due(struct simulated_pipeline *pipeline, struct event *event)
+{
+    struct simulated_work *work = &pipeline->work;
+    uint64_t done = work->count * pipeline->step / pipeline->steps;
+    if (work->mark == 0 || done < work->mark || pipeline->step == pipeline->steps)
+        return false;
+    work->mark = 0;
+    event->type = EVENT_MARK;
+    event->chunk.done = done;
+    return true;
+}
+
+/* The results of the chunk, whose steps are done. */
+static void tell_results(struct simulated_pipeline *pipeline, struct event *event)
+{
+    struct simulated_work *work = &pipeline->work;
+    work->done = simulated_next_slice(work);
+    event->type = work->done < work->count ? EVENT_SLICE : EVENT_FINISHED;
+    event->chunk.done = work->done;
+    simulated_hand_over(work, &event->chunk);
+    if (event->type == EVENT_SLICE)
+        return;
+    drop_seam(pipeline, work->first);
+    simulated_finish(work, &event->chunk);
+}
+
+/* Boundary data go first: somebody may be waiting for them. */
+static bool event_is_due(struct simulated_pipeline *pipeline, struct event *event)
+{
+    event->now_ns = runtime_now();
+    event->chunk.compute_ns = (uint64_t)pipeline->compute_ns;
+    if (pipeline->edge_due)
+        tell_edge(pipeline, event);
+    else if (mark_is_due(pipeline, event))
+        return true;
+    else if (pipeline->step == pipeline->steps)
+        tell_results(pipeline, event);
+    else
+        return false;
+    return true;
+}
+
+static enum turn advance(void *context, struct event *event)
+{
+    struct simulated_pipeline *pipeline = context;
+    if (!pipeline->work.running || simulated_self()->is_gone)
+        return TURN_BLOCKED;
+    if (!pipeline->in_step && event_is_due(pipeline, event))
+        return TURN_EVENT;
+    if (!pipeline->in_step && !may_begin(pipeline)) {
+        pipeline->has_waited = true;
+        return TURN_BLOCKED;
+    }
+    if (!pipeline->in_step)
+        begin_step(pipeline);
+    if (!go_on(pipeline) || simulated_self()->is_gone)
+        return TURN_BLOCKED;
+    return event_is_due(pipeline, event) ? TURN_EVENT : TURN_WORKED;
+}
+
+static void probe(void *context, struct speed *speed)
+{
+    simulated_work_effects.probe(&((struct simulated_pipeline *)context)->work, speed);
+}
+
+static void set_mark(void *context, uint64_t mark)
+{
+    ((struct simulated_pipeline *)context)->work.mark = mark;
+}
+
+static void sent(void *context, const void *data)
+{
+    (void)context, (void)data;
+}
+
+const struct effects simulated_pipeline_effects = {
+    .probe = probe,
+    .run = run,
+    .mark = set_mark,
+    .advance = advance,
+    .sent = sent,
+    .boundary = take_boundary,
+    .await_boundary = await_boundary,
+    .inherit = inherit,
+    .release = release,
+    .halt = halt,
+    .restart = restart,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* A rank of a simulated run: the runtime of real ranks (common/mpi: loop.c and net.c) drives its machine over
+ * simulated MPI. What differs is here: the clock is SimGrid's, a rank that has nothing to do waits in MPI, and what the
+ * daemons do beside computing takes the time that the platform says. */
+#pragma once
+
+#include "common/mpi/internal.h"
+#include "deploy/simulate/simgrid/run.h"
+
+struct simulated_rank {
+    struct simulated_run *run;
+    unsigned rank;
+    struct machine machine; /* that is driven */
+    struct mail *mail;
+    double owed_ns;      /* that what it has done takes, and has not taken yet: on a core of speed 1 */
+    uint64_t owed_at_ns; /* since when */
+    bool computed;       /* and has not looked at its messages since */
+    uint64_t ends_ns;    /* when it fails; NEVER */
+    uint64_t look_ns;    /* when it has to look up from waiting, as a step is about to end; NEVER */
+    bool has_failed;     /* which it did */
+    bool is_gone;        /* it does nothing any more: it has failed, or the supermaster is not there */
+    unsigned notices;    /* of others that it has learned of, in the order of their times */
+};
+
+/* The status of a rank that has failed, as in struct virtual_result. */
+#define SIMULATED_FAILED (-2)
+
+/* Drives the machine to its end; returns its status. The rank has called MPI_Init. */
+int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
+                    const struct effects *effects);
+
+/* The rank that this is. */
+struct simulated_rank *simulated_self(void);
+
+/* Of the core of this rank, in flops a nanosecond. */
+double simulated_speed(void);
+
+/* How long the core of this rank takes from now on for what takes so long on one of speed 1. */
+double simulated_core_ns(const struct simulated_rank *self, double ns);
+
+/* Lets the core of this rank be busy for so long, or until the rank fails. */
+void simulated_execute(struct simulated_rank *self, double core_ns);
+/* Lets it be busy for what takes so long on a core of speed 1, behind what is owed. */
+void simulated_work(struct simulated_rank *self, double ns);
+/* The effect of storing imagined results: it takes its time. */
+int simulated_store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
+
+/* Notes that handling messages takes so long on a core of speed 1. */
+void simulated_note_busy(struct simulated_rank *self, double ns);
+/* What is owed is done: it was taken together with something else. */
+void simulated_clear(struct simulated_rank *self);
+
+/* --- loss.c --- */
+
+/* Whether somebody fails in this run. */
+static inline bool simulated_may_fail(const struct simulated_run *run)
+{
+    return run->perturbations->ends_ns != NULL;
+}
+
+/* The rank begins. */
+void simulated_come(struct simulated_rank *self);
+/* Whether a message that it sends now arrives: it does not once the rank has failed. */
+bool simulated_reaches(const struct simulated_rank *self, unsigned to);
+/* Notes that the rank has failed, or that the supermaster has left without it, when that is so. */
+void simulated_note_end(struct simulated_rank *self);
+/* When the rank has to look up next, as it fails, or another has failed, or what it computes is over; NEVER. */
+uint64_t simulated_next_look(const struct simulated_rank *self);
+/* The rank has nothing more to do. Where somebody fails it stays until all others have nothing, either: messages may
+ * still be sent to it. */
+void simulated_leave(struct simulated_rank *self);
+
+/* --- mail.c --- */
+
+/* NULL when memory is out. */
+struct mail *mail_new(struct simulated_run *run, unsigned rank);
+void mail_free(struct mail *mail);
+/* Has a rank that waits stop to do so. */
+void mail_wake(unsigned rank);

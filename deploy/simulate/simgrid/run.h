@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* One run on SimGrid's simulated MPI (SMPI): what its ranks are given, and what comes of it.
+ *
+ * All ranks are in one process, with no globals of their own: this is shared, and not written to by any of them but
+ * where it says so. */
+#pragma once
+
+#include "deploy/simulate/simgrid/perturb.h"
+#include "deploy/simulate/virtual/machines.h"
+#include "worker/kernels/costs/costs.h"
+
+/* Who has sent the control messages to a rank that it has not taken, in the order of sending: the n-th of all is at
+ * from[n % capacity]. Senders write to it. */
+struct inbox {
+    uint32_t *from; /* [capacity] owned */
+    size_t capacity;
+    uint64_t sent;
+    uint64_t taken; /* all up to this one are, and maybe some behind */
+};
+
+/* What a rank says of itself. */
+struct standing {
+    const void *host; /* where it is: of SimGrid */
+    bool has_left;    /* in order */
+};
+
+struct simulated_run {
+    /* what the ranks are given; borrowed */
+    const struct virtual_config *config; /* see struct simgrid_config */
+    const struct topology *topology;
+    struct hello *hellos; /* [ranks] */
+    const double *speeds; /* [workers] as if they were measured; NULL: they are measured */
+    const struct costs *costs;
+    const struct perturbations *perturbations;
+    const unsigned char *results; /* imagined: as many as go in one part, which nobody writes to; NULL: none */
+    unsigned char *boundary;      /* data of one seam, which all send and receive, and nobody looks at */
+    double flops_per_ns;          /* of a core of speed 1 */
+    const char *folder;           /* of the modules */
+    void (*begun)(void *context); /* called by the first rank: SimGrid has read its files */
+    void *context;
+    /* of the ranks among themselves */
+    struct inbox *inboxes;      /* [ranks] */
+    struct standing *standings; /* [ranks] */
+    /* what comes of it: by the supermaster */
+    struct supermaster *supermaster; /* its machine, to be there behind the run */
+    bool supermaster_is_there;       /* and to be released */
+    bool is_over;                    /* it has left in order */
+    int status;
+    /* by whoever does it */
+    uint64_t events;
+    double *busy_ns; /* [1 + masters] of the supermaster and the masters, since the first chunk was assigned */
+    uint64_t end_ns; /* when the last rank has left */
+    bool is_broken;  /* a line was said */
+};
+
+/* The entry of a module: runs the rank, and returns when it has left. */
+typedef void simulated_rank_function(struct simulated_run *run, unsigned rank);
+#define SIMULATED_RANK_NAME "simulated_rank"

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The module of the supermaster. */
+#include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/simgrid/rank.h"
+
+void simulated_rank(struct simulated_run *run, unsigned rank)
+{
+    const struct virtual_config *config = run->config;
+    const struct effects effects = {
+        .store = simulated_store,
+        .calculation_ns = config->calculation_ns,
+        .assignment_ns = config->assignment_ns,
+    };
+    const struct supermaster_config own = machines_supermaster(config, config->job, run->topology, run->speeds);
+    struct error error;
+    if (supermaster_init(run->supermaster, &own, &error) < 0) {
+        simulated_give_up(run, rank, error.text);
+        return;
+    }
+    run->supermaster_is_there = true;
+    const struct machine machine = supermaster_machine(run->supermaster);
+    run->status = simulated_drive(run, rank, &machine, &effects);
+    run->is_over = true;
+}

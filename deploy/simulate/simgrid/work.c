@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* See work.h. A chunk goes on from the moment at which it was begun: what the worker does beside it in that time, it
+ * does while it computes, as in deploy/simulate/virtual. */
+#include "deploy/simulate/simgrid/work.h"
+
+#include "common/machine/spread.h"
+
+#include <smpi/smpi.h>
+
+/* Who computes a long chunk looks at the messages now and then: at the end of the run it must not go on with what
+ * others have done, as nobody waits for it so long. */
+#define LOOK_NS 1e9
+
+void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
+{
+    const struct virtual_config *config = run->config;
+    *work = (struct simulated_work){
+        .run = run,
+        .rank = run->topology->worker_rank[w],
+        .flops_per_ns = simulated_speed(),
+        .speed = config->speeds != NULL ? config->speeds[w] : 1,
+        .load = machines_load(config, w),
+    };
+}
+
+/* How long the worker takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
+static double slowed_ns(const struct simulated_work *work, double from_ns, double ns)
+{
+    return perturbed_ns(work->run->perturbations, work->rank, from_ns, ns);
+}
+
+double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts)
+{
+    double core_ns = costs_ns(work->run->costs, work->first, count) / work->speed;
+    return slowed_ns(work, from_ns, core_ns * work->load / (double)parts);
+}
+
+/* Of the first iterations of the running chunk, from its beginning. */
+static double time_ns(const struct simulated_work *work, uint64_t count)
+{
+    return simulated_part_ns(work, (double)work->started_ns, count, 1);
+}
+
+void simulated_compute_until(double at_ns)
+{
+    struct simulated_rank *self = simulated_self();
+    simulated_clear(self);
+    self->computed = true;
+    simulated_execute(self, at_ns - (double)runtime_now());
+}
+
+static void probe(void *context, struct speed *speed)
+{
+    const struct simulated_work *work = context;
+    const struct virtual_config *config = work->run->config;
+    struct probe probe;
+    double began_ns = (double)runtime_now(), all_ns = 0;
+    machines_begin_probe(config, config->job, &probe);
+    for (uint64_t count; (count = probe_next(&probe)) > 0;) {
+        double sum_ns = 0;
+        for (uint64_t k = probe.done; k < probe.done + count; k++) {
+            double cost_ns = costs_ns(work->run->costs, probe_iteration(&probe, k), 1) / work->speed;
+            double iteration_ns = slowed_ns(work, began_ns + all_ns, cost_ns);
+            probe_add_single(&probe, k, iteration_ns);
+            sum_ns += iteration_ns;
+            all_ns += iteration_ns;
+        }
+        probe_add(&probe, count, (uint64_t)sum_ns);
+    }
+    simulated_compute_until(began_ns + (double)probe.elapsed_ns);
+    probe_finish(&probe, speed);
+}
+
+static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+{
+    struct simulated_work *work = context;
+    (void)careful; /* nothing goes wrong */
+    work->running = true;
+    work->first = first;
+    work->count = count;
+    work->done = work->sliced = 0;
+    work->mark = mark;
+    work->started_ns = runtime_now() + (uint64_t)simulated_core_ns(simulated_self(), simulated_self()->owed_ns);
+}
+
+static void set_mark(void *context, uint64_t mark)
+{
+    ((struct simulated_work *)context)->mark = mark;
+}
+
+/* What timing the chunk in pieces shows. */
+static void time_pieces(const struct simulated_work *work, struct chunk_event *chunk)
+{
+    struct spread spread = {0};
+    double iteration_ns = (double)chunk->compute_ns / (double)work->count, before_ns = 0;
+    for (uint64_t done = 0, piece; done < work->count; done += piece) {
+        piece = spread_piece(work->count, work->count - done, iteration_ns);
+        double now_ns = time_ns(work, done + piece);
+        spread_add(&spread, piece, now_ns - before_ns);
+        before_ns = now_ns;
+    }
+    chunk->deviation_ns = spread_deviation_ns(&spread);
+    chunk->samples = (uint32_t)spread.pieces;
+}
+
+uint64_t simulated_next_slice(const struct simulated_work *work)
+{
+    uint64_t record_bytes = work->run->config->imagined_bytes;
+    uint64_t slice = record_bytes == 0 ? UINT64_MAX : record_bytes < SLICE_MAX ? SLICE_MAX / record_bytes : 1;
+    return work->count - work->sliced > slice ? work->sliced + slice : work->count;
+}
+
+void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
+{
+    chunk->count = work->done - work->sliced;
+    chunk->bytes = chunk->count * work->run->config->imagined_bytes;
+    if (chunk->bytes > 0)
+        chunk->data = chunk->bytes <= INLINE_MAX ? work->small + SIMULATED_HEADROOM : work->run->results;
+    work->sliced = work->done;
+}
+
+void simulated_finish(struct simulated_work *work, struct chunk_event *chunk)
+{
+    chunk->began_ns = work->started_ns;
+    work->running = false;
+    if (job_learns(work->run->config->job))
+        time_pieces(work, chunk);
+}
+
+/* Up to the mark, to where results are sent, or to the end. */
+static enum turn advance(void *context, struct event *event)
+{
+    struct simulated_work *work = context;
+    if (!work->running || simulated_self()->is_gone)
+        return TURN_BLOCKED;
+    uint64_t slice = simulated_next_slice(work);
+    bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
+    uint64_t next = marked ? work->mark : slice;
+    double end_ns = (double)work->started_ns + time_ns(work, next), now_ns = (double)runtime_now();
+    if (end_ns - now_ns > LOOK_NS) {
+        simulated_compute_until(now_ns + LOOK_NS);
+        return TURN_WORKED;
+    }
+    work->done = next;
+    simulated_compute_until(end_ns);
+    if (simulated_self()->is_gone)
+        return TURN_BLOCKED;
+    event->now_ns = runtime_now();
+    event->type = marked ? EVENT_MARK : work->done < work->count ? EVENT_SLICE : EVENT_FINISHED;
+    event->chunk.done = work->done;
+    event->chunk.compute_ns = event->now_ns - work->started_ns;
+    if (marked)
+        work->mark = 0;
+    else
+        simulated_hand_over(work, &event->chunk);
+    if (event->type == EVENT_FINISHED)
+        simulated_finish(work, &event->chunk);
+    return TURN_EVENT;
+}
+
+static void sent(void *context, const void *data)
+{
+    (void)context, (void)data; /* SMPI has copied them */
+}
+
+const struct effects simulated_work_effects = {
+    .probe = probe,
+    .run = run,
+    .mark = set_mark,
+    .advance = advance,
+    .sent = sent,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The computing of a simulated worker: chunks, marks and the probe take the time that the costs of their iterations
+ * say, on the simulated core. */
+#pragma once
+
+#include "deploy/simulate/simgrid/rank.h"
+
+/* Room for what a message has before its results. */
+#define SIMULATED_HEADROOM 64
+
+struct simulated_work {
+    struct simulated_run *run;
+    unsigned rank;
+    double flops_per_ns; /* of the core */
+    double speed;        /* of the worker on it: it may be slower */
+    double load;         /* runnable processes on it, the worker being one */
+    bool running;
+    uint64_t first, count, done;
+    uint64_t mark; /* 0: none */
+    uint64_t started_ns;
+    uint64_t sliced;                                      /* iterations whose results have left */
+    unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results that go within a message, behind its own bytes */
+};
+
+/* Of the w-th worker. */
+void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
+/* How long it takes, from `from_ns` on, for one of so many equal parts of the first iterations of the running chunk. */
+double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);
+/* Computes until then, if that is to come, or until the rank fails. */
+void simulated_compute_until(double at_ns);
+/* Where what has gathered is sent, though the chunk goes on. */
+uint64_t simulated_next_slice(const struct simulated_work *work);
+/* What is not sent yet of the chunk is in the event. */
+void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);
+/* The chunk is over. */
+void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
+
+/* Effects whose context is `work`. */
+extern const struct effects simulated_work_effects;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The module of the workers. */
+#include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/simgrid/pipeline.h"
+
+#include <stdlib.h>
+
+static void drive(struct simulated_run *run, unsigned rank, struct boundaries *boundaries,
+                  const struct effects *effects, void *context)
+{
+    struct worker worker;
+    struct effects own = *effects;
+    const struct worker_config config =
+        machines_worker(run->config, run->config->job, run->topology, topology_worker(run->topology, rank), boundaries);
+    worker_init(&worker, &config);
+    const struct machine machine = worker_machine(&worker);
+    own.context = context;
+    simulated_drive(run, rank, &machine, &own);
+}
+
+static void compute_independent(struct simulated_run *run, unsigned rank, unsigned w)
+{
+    struct simulated_work work;
+    simulated_work_init(&work, run, w);
+    drive(run, rank, NULL, &simulated_work_effects, &work);
+}
+
+static void compute_dependent(struct simulated_run *run, unsigned rank, unsigned w)
+{
+    struct simulated_pipeline *pipeline = malloc(sizeof *pipeline);
+    if (pipeline == NULL) {
+        simulated_give_up(run, rank, "out of memory");
+        return;
+    }
+    simulated_pipeline_init(pipeline, run, w);
+    drive(run, rank, &pipeline->boundaries, &simulated_pipeline_effects, pipeline);
+    free(pipeline);
+}
+
+void simulated_rank(struct simulated_run *run, unsigned rank)
+{
+    const unsigned w = topology_worker(run->topology, rank);
+    if (run->config->columns > 0)
+        compute_dependent(run, rank, w);
+    else
+        compute_independent(run, rank, w);
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of a simulated run, and what it asks for: see simulation.h. */
+#include "deploy/simulate/simulation.h"
+
+#include "common/os/files.h"
+#include "common/util/list.h"
+#include "common/util/number.h"
+#include "worker/kernels/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS_MAX (1u << 24)
+
+/* --- the options --- */
+
+static int take_ranks(const char *value, unsigned least, unsigned *number)
+{
+    uint64_t parsed;
+    if (number_parse_u64(value, &parsed) < 0 || parsed < least || parsed > RANKS_MAX)
+        return -1;
+    *number = (unsigned)parsed;
+    return 0;
+}
+
+static int take_masters(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    return take_ranks(value, 0, &((struct simulation *)target)->masters);
+}
+
+static int take_workers(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    return take_ranks(value, 1, &((struct simulation *)target)->workers);
+}
+
+static int take_platform(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->platform_name = value;
+    return *value != '\0' ? 0 : -1;
+}
+
+static int take_costs(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->costs_name = value;
+    return *value != '\0' ? 0 : -1;
+}
+
+#define BACKENDS "virtual|simgrid"
+
+static int take_backend(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    int index = option_choice(BACKENDS, value);
+    ((struct simulation *)target)->backend = (enum simulation_backend)index;
+    return index < 0 ? -1 : 0;
+}
+
+static int take_slowdown(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->slowdown_text = value;
+    return 0;
+}
+
+static int take_load(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->load_text = value;
+    return 0;
+}
+
+static int take_slow_nodes(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->slow_text = value;
+    return 0;
+}
+
+static int take_fail_nodes(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct simulation *)target)->fail_text = value;
+    return 0;
+}
+
+/* As a worker takes it. */
+static int take_drawing(void *target, const char *name, const char *value, struct error *error)
+{
+    return options_find(worker_options(), name)->apply(&((struct simulation *)target)->drawing, value, error);
+}
+
+static int take_dca(void *target, const char *value, struct error *error)
+{
+    ((struct simulation *)target)->flat = true;
+    return take_drawing(target, "dca", value, error);
+}
+
+static int take_node_technique(void *target, const char *value, struct error *error)
+{
+    return take_drawing(target, "node-technique", value, error);
+}
+
+static int take_break_after(void *target, const char *value, struct error *error)
+{
+    return take_drawing(target, "break-after", value, error);
+}
+
+#define SLOW_ACCEPTED "NODE:FACTOR@SECONDS or NODE:FACTOR@SECONDS-SECONDS, with commas between them"
+#define FAIL_ACCEPTED "NODE@SECONDS, with commas between them"
+
+static const struct option_row simulation_rows[] = {
+    {"workers", 0, "W", "an integer from 1 to 2^24", "workers in all (default 16)", take_workers},
+    {"masters", 0, "M", "an integer from 0 to the number of workers",
+     "masters; with 0 the supermaster serves the workers itself (default 0)", take_masters},
+    {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
+     "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
+     "the machine: a described one, also NAME:nodes=N,cores=C, or a file, for "
+     "simgrid also one of its own, FILE.xml (default cluster)",
+     take_platform},
+    {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
+     "workers alone, which draw their chunks themselves: see worker(1)", take_dca},
+    {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
+     "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
+     take_node_technique},
+    {"break-after", 0, "N", "an integer from 1 to 2^63",
+     "with --dca two-sided: rank 0 looks after the others every N iterations (default: as many as take about 50 us)",
+     take_break_after},
+    {"backend", 0, BACKENDS, "virtual, simgrid",
+     "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)", take_backend},
+    {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
+     "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
+     "bimodal, "
+     "increasing, decreasing, like exponential:mean=100 (default: the kernel's own model)",
+     take_costs},
+    {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
+     "make the workers that many times slower: one number for all, or one for each worker", take_slowdown},
+    {"load", 0, "N1,N2,...", "integers from 0 to 64",
+     "so many busy processes share the core of a worker: one number for all, or one for each worker", take_load},
+    {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
+     "node N becomes X times slower S seconds after the start, or from S to E with N:X@S-E", take_slow_nodes},
+    {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start", take_fail_nodes},
+    {NULL},
+};
+
+const struct options simulation_own_options = {
+    .usage = "hdss simulate [OPTION]... KERNEL [KEY=VALUE]...",
+    .about =
+        "Runs KERNEL on a simulated machine: the same supermaster, masters and workers exchange the same messages, in "
+        "virtual time and in one process, and the iterations take the time that they are said to cost.",
+    .sections = {{"Simulation", simulation_rows}, {"Help", options_common}},
+    .notes = "All options of the job are accepted as well: `supermaster --help` shows them. Nothing is computed or "
+             "written but the report; with --output the results' way to the masters takes its time.\n"
+             "Example:\n"
+             "    hdss simulate --platform ranger --masters 16 --workers 8192 adjoint n=800\n"
+             "Exit status: 0 done, 1 failed, 2 wrong use, 3 finished with failed tasks, 4 stopped by a drain.",
+};
+
+struct options simulation_options(void)
+{
+    struct options all = simulation_own_options;
+    const struct option_section *section = job_options()->sections;
+    for (unsigned i = 2; i + 1 < OPTIONS_SECTIONS_MAX && section->title != NULL; section++)
+        if (section->rows != options_common)
+            all.sections[i++] = *section;
+    return all;
+}
+
+/* Our options are taken, the others are the job's. */
+static int read_words(struct simulation *simulation, int argc, char **argv, struct error *error)
+{
+    const struct options all = simulation_options();
+    struct options_reader reader;
+    struct options_word word;
+    int more, first;
+    simulation->words = calloc((size_t)argc + 1, sizeof *simulation->words);
+    if (simulation->words == NULL)
+        return error_set(error, "out of memory");
+    static char name[] = "supermaster";
+    simulation->words[simulation->word_count++] = name;
+    options_reader_init(&reader, &all, argc, argv);
+    while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
+        if (word.row != NULL && options_find(&simulation_own_options, word.row->name) != NULL) {
+            int result = option_apply(&word, simulation, error);
+            if (result != 0)
+                return result;
+            continue;
+        }
+        for (int i = first; i < reader.at; i++)
+            simulation->words[simulation->word_count++] = argv[i];
+    }
+    return more;
+}
+
+/* --- the machine --- */
+
+static bool is_path(const char *name)
+{
+    return strchr(name, '/') != NULL || strchr(name, '.') != NULL;
+}
+
+static int read_platform_file(struct platform *platform, const char *path, struct error *error)
+{
+    struct error inner;
+    char *text = file_read(path, &inner);
+    if (text == NULL)
+        return error_set(error, "--platform '%s': accepted: the name of a described platform or a readable file (%s)",
+                         path, inner.text);
+    int result = platform_parse(platform, text, &inner);
+    free(text);
+    const char *base = strrchr(path, '/');
+    snprintf(platform->name, sizeof platform->name, "%s", base != NULL ? base + 1 : path);
+    return result < 0 ? error_set(error, "--platform %s: %s", path, inner.text) : 0;
+}
+
+static bool is_of_simgrid(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".xml") == 0;
+}
+
+static int make_platform(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
+{
+    struct error inner;
+    const char *name = simulation->platform_name != NULL ? simulation->platform_name : "cluster";
+    if (is_of_simgrid(name)) {
+        if (reader == NULL)
+            return error_set(error, "--platform %s: SimGrid's files are accepted with --backend simgrid only", name);
+        if (reader(context, name, &simulation->platform, error) < 0)
+            return -1;
+    } else if (is_path(name)) {
+        if (read_platform_file(&simulation->platform, name, error) < 0)
+            return -1;
+    } else if (platform_find(&simulation->platform, name, &inner) < 0) {
+        return error_set(error, "--platform: %s", inner.text);
+    }
+    unsigned with_leader = simulation->workers - simulation->flat; /* rank 0 leads, or is a worker */
+    if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader, &inner) < 0)
+        return error_set(error, "--platform %s: %s", name, inner.text);
+    return 0;
+}
+
+static int take_factor(const char *word, double *value, struct error *error)
+{
+    if (slowdown_parse(word, value) == 0)
+        return 0;
+    return error_set(error, "--slowdown '%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
+}
+
+static int take_count(const char *word, double *value, struct error *error)
+{
+    unsigned count = 0;
+    int result = load_parse_count(word, &count);
+    *value = 1 + count;
+    return result == 0 ? 0 : error_set(error, "--load '%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
+}
+
+/* One for all workers, or one for each; `values` has a place for each. */
+static int read_list(const char *text, unsigned workers, const char *option,
+                     int (*take)(const char *word, double *value, struct error *error), double *values,
+                     struct error *error)
+{
+    unsigned count = 0;
+    char word[32];
+    while (list_next(&text, word, sizeof word)) {
+        double value;
+        if (take(word, &value, error) < 0)
+            return -1;
+        if (count < workers)
+            values[count] = value;
+        count++;
+    }
+    if (count > 1 && count != workers)
+        return error_set(error, "--%s has %u numbers for %u workers: accepted: one for all, or one for each", option,
+                         count, workers);
+    for (unsigned w = 1; count == 1 && w < workers; w++)
+        values[w] = values[0];
+    return 0;
+}
+
+static int make_speeds(struct simulation *simulation, struct error *error)
+{
+    const struct placement *placement = &simulation->placement;
+    simulation->worker_speeds = calloc(simulation->workers, sizeof *simulation->worker_speeds);
+    simulation->worker_loads = calloc(simulation->workers, sizeof *simulation->worker_loads);
+    simulation->rank_speeds = calloc(placement->ranks, sizeof *simulation->rank_speeds);
+    if (simulation->worker_speeds == NULL || simulation->worker_loads == NULL || simulation->rank_speeds == NULL)
+        return error_set(error, "out of memory for %u ranks", placement->ranks);
+    for (unsigned i = 0; i < placement->ranks; i++)
+        simulation->rank_speeds[i] = placement->speed[placement->node_of[i]];
+    for (unsigned w = 0; w < simulation->workers; w++)
+        simulation->worker_speeds[w] = simulation->worker_loads[w] = 1;
+    if (read_list(simulation->slowdown_text, simulation->workers, "slowdown", take_factor, simulation->worker_speeds,
+                  error) < 0 ||
+        read_list(simulation->load_text, simulation->workers, "load", take_count, simulation->worker_loads, error) < 0)
+        return -1;
+    for (unsigned w = 0; w < simulation->workers; w++)
+        simulation->worker_speeds[w] =
+            simulation->rank_speeds[simulation_worker_rank(simulation, w)] / simulation->worker_speeds[w];
+    return 0;
+}
+
+/* --- what happens to the nodes --- */
+
+/* "12.5" as nanoseconds. */
+static int parse_seconds(const char *text, uint64_t *ns)
+{
+    double seconds;
+    if (number_parse_real(text, &seconds) < 0 || seconds < 0 || seconds > 1e9)
+        return -1;
+    *ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
+/* "N:X@S", "N:X@S-E" or, where nodes fail, "N@S". */
+static int parse_event(char *word, bool fails, struct simulation_event *event)
+{
+    uint64_t node;
+    char *at = strchr(word, '@'), *colon = strchr(word, ':'), *dash;
+    *event = (struct simulation_event){.until_ns = UINT64_MAX};
+    if (at == NULL || (colon == NULL) != fails)
+        return -1;
+    *at++ = '\0';
+    if (colon != NULL) {
+        *colon++ = '\0';
+        if (number_parse_real(colon, &event->factor) < 0 || event->factor < 1 || event->factor > 1e6)
+            return -1;
+    }
+    dash = fails ? NULL : strchr(at, '-');
+    if (dash != NULL)
+        *dash++ = '\0';
+    if (number_parse_u64(word, &node) < 0 || node > UINT32_MAX || parse_seconds(at, &event->at_ns) < 0)
+        return -1;
+    if (dash != NULL && (parse_seconds(dash, &event->until_ns) < 0 || event->until_ns <= event->at_ns))
+        return -1;
+    event->node = (unsigned)node;
+    return 0;
+}
+
+static int take_events(struct simulation *simulation, const char *text, bool fails, struct error *error)
+{
+    const char *option = fails ? "--fail-nodes" : "--slow-nodes";
+    char word[64], parsed[64];
+    while (list_next(&text, word, sizeof word)) {
+        memcpy(parsed, word, sizeof word);
+        struct simulation_event *event = &simulation->events[simulation->event_count];
+        if (simulation->event_count == SIMULATION_NODES_MAX)
+            return error_set(error, "%s: accepted: up to %d nodes", option, SIMULATION_NODES_MAX);
+        if (parse_event(parsed, fails, event) < 0)
+            return error_set(error, "%s '%s': accepted: %s", option, word, fails ? FAIL_ACCEPTED : SLOW_ACCEPTED);
+        if (event->node >= simulation->placement.nodes)
+            return error_set(error, "%s '%s': accepted: the nodes that the run uses, from 0 to %u", option, word,
+                             simulation->placement.nodes - 1);
+        simulation->event_count++;
+    }
+    return 0;
+}
+
+static int make_events(struct simulation *simulation, struct error *error)
+{
+    simulation->events = calloc(SIMULATION_NODES_MAX, sizeof *simulation->events);
+    if (simulation->events == NULL)
+        return error_set(error, "out of memory");
+    return take_events(simulation, simulation->slow_text, false, error) < 0
+               ? -1
+               : take_events(simulation, simulation->fail_text, true, error);
+}
+
+/* --- the costs --- */
+
+static int read_costs_file(struct simulation *simulation, struct error *error)
+{
+    const struct plan *plan = &simulation->plan;
+    const char *path = simulation->costs_name;
+    struct error inner;
+    char *text = file_read(path, &inner);
+    if (text == NULL)
+        return error_set(error,
+                         "--costs '%s': accepted: a distribution (" COSTS_DISTRIBUTIONS ") or a readable file (%s)",
+                         path, inner.text);
+    simulation->costs = costs_parse(text, plan->first, plan->count, &inner);
+    free(text);
+    return simulation->costs == NULL ? error_set(error, "--costs %s: %s", path, inner.text) : 0;
+}
+
+static int make_costs(struct simulation *simulation, struct error *error)
+{
+    const struct plan *plan = &simulation->plan;
+    const char *name = simulation->costs_name;
+    struct error inner;
+    if (name == NULL) {
+        simulation->costs =
+            kernel_model_costs(plan->kernel, plan->values, &plan->loop, plan->first, plan->count, error);
+        return simulation->costs == NULL ? -1 : 0;
+    }
+    if (!costs_is_distribution(name))
+        return read_costs_file(simulation, error);
+    simulation->costs = costs_distributed(name, plan->first, plan->count, &inner);
+    return simulation->costs == NULL ? error_set(error, "--costs: %s", inner.text) : 0;
+}
+
+/* --- the whole --- */
+
+/* What only runs with a supermaster have. */
+static int check_flat(const struct simulation *simulation, struct error *error)
+{
+    if (!simulation->flat)
+        return 0;
+    if (plan_is_dependent(&simulation->plan))
+        return error_set(error, "%s: its iterations depend on one another, which is not simulated with --dca",
+                         simulation->plan.kernel->name);
+    if (simulation->load_text != NULL)
+        return error_set(error, "--load: not simulated with --dca");
+    if (simulation->plan.job.weighting == SCHED_WEIGHTING_ACP)
+        return error_set(error, "--weighting acp: not simulated with --dca; accepted: none, power");
+    return 0;
+}
+
+/* What a simulated run has nothing for. */
+static int check_job(const struct simulation *simulation, struct error *error)
+{
+    const struct job *job = &simulation->plan.job;
+    if (job->threads != 1)
+        return error_set(error, "--threads: a simulated worker has one; accepted: 1");
+    if (job_resumes(job))
+        return error_set(error, "--resume: a simulated run has nothing to go on from");
+    if (worker_options_check(&simulation->drawing, error) < 0)
+        return -1;
+    if (simulation->flat && simulation->masters > 0)
+        return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
+    if (check_flat(simulation, error) < 0)
+        return -1;
+    if (simulation->masters > simulation->workers)
+        return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
+                         simulation->workers);
+    return 0;
+}
+
+int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error)
+{
+    *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
+    worker_options_init(&simulation->drawing);
+    int result = read_words(simulation, argc, argv, error);
+    if (result == 0 && simulation->flat && simulation->backend != SIMULATION_VIRTUAL)
+        return error_set(error, "--dca: simulated by the backend virtual only");
+    return result;
+}
+
+int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
+{
+    int result = plan_make(&simulation->plan, simulation->word_count, simulation->words, error);
+    if (result != 0)
+        return result;
+    if (check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
+        make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0)
+        return -1;
+    return make_costs(simulation, error);
+}
+
+int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error)
+{
+    unsigned *ranks = calloc(simulation->workers, sizeof *ranks);
+    if (ranks == NULL)
+        return error_set(error, "out of memory for %u workers", simulation->workers);
+    for (unsigned w = 0; w < simulation->workers; w++)
+        ranks[w] = simulation_worker_rank(simulation, w);
+    int result = plan_read_speeds(&simulation->plan, ranks, simulation->workers, powers, error);
+    free(ranks);
+    return result;
+}
+
+void simulation_fini(struct simulation *simulation)
+{
+    placement_fini(&simulation->placement);
+    costs_free(simulation->costs);
+    free(simulation->worker_speeds);
+    free(simulation->worker_loads);
+    free(simulation->rank_speeds);
+    free(simulation->events);
+    free(simulation->words);
+    *simulation = (struct simulation){.workers = 0};
+}

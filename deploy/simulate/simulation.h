@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* What `hdss simulate` is asked for, read and made ready, for either backend: a job, a line-up, a platform with the
+ * ranks on it, the costs of the iterations, and what happens to the nodes. */
+#pragma once
+
+#include "common/config/options.h"
+#include "common/config/rank_options.h"
+#include "common/job/plan.h"
+#include "worker/kernels/costs/costs.h"
+#include "deploy/simulate/platforms/placement.h"
+#include "deploy/simulate/platforms/platform.h"
+
+#define SIMULATION_NODES_MAX 1024 /* that are slowed down or fail */
+
+enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
+
+/* What happens to a node. */
+struct simulation_event {
+    unsigned node; /* among those that the run uses, from 0 */
+    double factor; /* it becomes that many times slower; 0: it fails */
+    uint64_t at_ns;
+    uint64_t until_ns; /* when it has its speed again; UINT64_MAX: never */
+};
+
+struct simulation {
+    /* the options */
+    unsigned masters, workers;
+    enum simulation_backend backend;
+    bool flat;                     /* --dca: workers alone, which draw their chunks themselves, */
+    struct worker_options drawing; /* in this way; of the others it has no value */
+    const char *platform_name;     /* as on the command line: a described one, with changes, or a file */
+    const char *costs_name;        /* likewise: a file or a distribution; NULL: the kernel's model */
+    const char *slowdown_text;     /* of the workers; NULL: none */
+    const char *load_text;         /* busy processes beside the workers; NULL: none */
+    const char *slow_text, *fail_text;
+    char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
+    int word_count;
+    /* made of them */
+    struct plan plan;
+    struct platform platform;
+    struct placement placement;
+    struct costs *costs;             /* owned */
+    double *worker_speeds;           /* [workers] computing, of the node and its slowdown; owned */
+    double *worker_loads;            /* [workers] runnable processes on the core of each, itself being one; owned */
+    double *rank_speeds;             /* [ranks] of what else it does; owned */
+    struct simulation_event *events; /* [event_count] owned */
+    unsigned event_count;
+    /* Noted by the run: how long the supermaster and the busiest master were busy with events; below 0: not known. */
+    double supermaster_busy_s, master_busy_s;
+};
+
+/* The options of `hdss simulate`; and with those of a job, in one table. */
+extern const struct options simulation_own_options;
+struct options simulation_options(void);
+
+/* Reads the command line; argv[0] is not looked at. 0; OPTIONS_HELP or OPTIONS_VERSION; -1 with one line.
+ * simulation_fini() is due in any case. It borrows from argv. */
+int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error);
+
+/* Reads a SimGrid platform file. -1 with one line. */
+typedef int simulation_reader(void *context, const char *path, struct platform *platform, struct error *error);
+
+/* Makes all ready that was read; `reader` (NULL: there is none) with `context` is for SimGrid's files. The same is
+ * returned. */
+int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error);
+void simulation_fini(struct simulation *simulation);
+
+/* The rank of the w-th worker. */
+static inline unsigned simulation_worker_rank(const struct simulation *simulation, unsigned w)
+{
+    return !simulation->flat + simulation->masters + w;
+}
+
+/* The powers that the job gives its workers, [workers], to be freed; NULL where they are measured. -1 with one line. */
+int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
+
+/* Nanoseconds of the iterations [first, first + count) on a core of speed 1. */
+static inline double simulation_cost_ns(const struct simulation *simulation, uint64_t first, uint64_t count)
+{
+    return costs_ns(simulation->costs, first, count);
+}
+
+/* Runs it in virtual time, workers alone or with a supermaster; prints the summary, writes the report. Returns an enum
+ * exit_status; -1 with one line where it cannot run. */
+int simulation_run_flat(struct simulation *simulation, const char *version, struct error *error);
+int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/* The virtual cluster: see cluster.h. Here events go into the machines and their actions are applied. */
+#include "deploy/simulate/virtual/inside.h"
+#include "deploy/simulate/virtual/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_HOUR 3600000000000u
+
+/* --- the trace --- */
+
+void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text)
+{
+    const struct topology *topology = &cluster->topology;
+    char line[400], who[32];
+    if (rank == topology->supermaster)
+        snprintf(who, sizeof who, "supermaster");
+    else if (topology_master(topology, rank) < topology->masters)
+        snprintf(who, sizeof who, "master %u", rank);
+    else
+        snprintf(who, sizeof who, "worker %u", rank);
+    snprintf(line, sizeof line, "%12.3f %-12s %s %s", (double)cluster->now_ns / 1000, who, sign, text);
+    cluster->config.trace(cluster->config.trace_context, line);
+}
+
+static void print_event(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
+{
+    char text[300];
+    if (cluster->config.trace == NULL)
+        return;
+    trace_event(event, text, sizeof text);
+    cluster_print(cluster, rank, "<", text);
+}
+
+static void print_step(struct virtual_cluster *cluster, unsigned rank, const char *before)
+{
+    const struct node *node = &cluster->nodes[rank];
+    char text[300];
+    if (cluster->config.trace == NULL)
+        return;
+    const char *after = node->machine.state(node->machine.self);
+    if (before != after) {
+        snprintf(text, sizeof text, "%s -> %s", before, after);
+        cluster_print(cluster, rank, "=", text);
+    }
+    for (size_t i = 0; i < cluster->actions.length; i++) {
+        trace_action(&cluster->actions.items[i], text, sizeof text);
+        cluster_print(cluster, rank, ">", text);
+    }
+}
+
+/* --- effects --- */
+
+void cluster_schedule(struct virtual_cluster *cluster, const struct future *future)
+{
+    struct future *copy = heap_new(&cluster->heap);
+    if (copy != NULL)
+        *copy = *future;
+    if (copy == NULL || heap_push(&cluster->heap, copy) < 0)
+        cluster->out_of_memory = true;
+}
+
+void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t size)
+{
+    void *copy = malloc(size > 0 ? size : 1);
+    if (copy == NULL)
+        cluster->out_of_memory = true;
+    else
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+static uint64_t transfer_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t bytes)
+{
+    const struct virtual_config *config = &cluster->config;
+    unsigned from_node = cluster->nodes[from].node, to_node = cluster->nodes[to].node;
+    if (config->transfer_ns != NULL)
+        return config->transfer_ns(config->context, from_node, to_node, bytes);
+    bool near = from_node == to_node;
+    uint64_t latency = near || config->remote_latency_ns == 0 ? config->latency_ns : config->remote_latency_ns;
+    return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
+}
+
+uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct virtual_config *config = &cluster->config;
+    if (config->message_ns <= 0)
+        return 0;
+    return (uint64_t)(((double)config->service_ns + cluster->cutting_ns + cluster->sending_ns) *
+                      cluster->nodes[rank].service_factor);
+}
+
+/* What cutting and assigning so many chunks takes. */
+static double cutting_ns(const struct virtual_config *config, unsigned calculations, unsigned assignments)
+{
+    return (double)(calculations * config->calculation_ns + assignments * config->assignment_ns);
+}
+
+static void send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
+{
+    const unsigned to = action->send.to;
+    const struct message *message = &action->send.message;
+    const struct virtual_config *config = &cluster->config;
+    struct node *node = &cluster->nodes[from];
+    if (node->sync_failed) {
+        node->sync_failed = false;
+        return;
+    }
+    if (++cluster->sends == config->fail_send_plus_1) {
+        cluster->result.failed_sends++;
+        faults_kill_all(cluster);
+        return;
+    }
+    if (faults_has_dropped(cluster, from, to))
+        return;
+    unsigned char bytes[MESSAGE_MAX];
+    size_t size = message_encode(message, bytes);
+    bool babbles = node->babbles;
+    if (babbles)
+        size = faults_babble(cluster, from, to, bytes, size);
+    cluster->cutting_ns = cutting_ns(config, action->send.calculations, action->send.assignments);
+    cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
+    uint64_t way_ns = cluster_so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
+    struct future future = {
+        .at_ns = faults_arrival(cluster, from, to, way_ns),
+        .rank = to,
+        .type = EVENT_MESSAGE,
+        .from = from,
+        .size = size,
+    };
+    if (message->type == MESSAGE_BOUNDARY)
+        cluster->result.handed_over += message->payload_bytes;
+    if (size <= FUTURE_SMALL)
+        memcpy(future.small, bytes, size);
+    else
+        future.bytes = cluster_copy(cluster, bytes, size);
+    bool is_there = config->imagined_bytes == 0 || message->type == MESSAGE_BOUNDARY;
+    if (message->payload == PAYLOAD_DATA && !babbles && is_there)
+        future.data = cluster_copy(cluster, message->payload_data, message->payload_bytes);
+    cluster_schedule(cluster, &future);
+}
+
+void cluster_in_machine(const struct virtual_cluster *cluster, bool inside)
+{
+    if (cluster->config.in_machine != NULL)
+        cluster->config.in_machine(inside);
+}
+
+void cluster_wake(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    node->wakes++;
+    cluster_schedule(cluster, &(struct future){.at_ns = node->busy_until_ns > cluster->now_ns ? node->busy_until_ns
+                                                                                              : cluster->now_ns,
+                                               .rank = rank,
+                                               .wake = true});
+}
+
+static void apply(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
+{
+    struct node *node = &cluster->nodes[rank];
+    store_check_synced(cluster, node, action);
+    node->synced = false;
+    switch (action->type) {
+    case ACTION_SEND: send_message(cluster, rank, action); break;
+    case ACTION_PROBE: work_probe(cluster, rank); break;
+    case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
+    case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
+    case ACTION_FORGET: break; /* of workers with threads */
+    case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
+    case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
+    case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
+    case ACTION_SYNC: store_sync(cluster, rank); break;
+    case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
+    case ACTION_INHERIT: dependent_inherit(cluster, rank, action->seam); break;
+    case ACTION_RELEASE: dependent_release(cluster, rank, action->seam); break;
+    case ACTION_HALT: dependent_halt(cluster, rank, action); break;
+    case ACTION_RESTART: dependent_restart(cluster, rank, action->seam); break;
+    case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
+    case ACTION_EXIT:
+        cluster->nodes[rank].gone = true;
+        if (rank == 0)
+            cluster->result.status = action->exit.status;
+        if (faults_any(cluster))
+            faults_tell_of_end(cluster, rank, NEVER);
+        break;
+    }
+}
+
+static void schedule_timer(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    uint64_t deadline = node->machine.deadline(node->machine.self);
+    if (deadline == node->deadline_ns)
+        return;
+    node->deadline_ns = deadline;
+    node->timer_generation++;
+    if (deadline != NEVER)
+        cluster_schedule(cluster, &(struct future){
+                                      .at_ns = deadline > cluster->now_ns ? deadline : cluster->now_ns,
+                                      .rank = rank,
+                                      .type = EVENT_TIMER,
+                                      .generation = node->timer_generation,
+                                  });
+}
+
+static uint64_t service_ns(const struct virtual_cluster *cluster, const struct node *node)
+{
+    const struct virtual_config *config = &cluster->config;
+    double all_ns = cutting_ns(config, cluster->actions.calculations, cluster->actions.assignments);
+    return (uint64_t)(((double)config->service_ns + all_ns + cluster->sending_ns) * node->service_factor);
+}
+
+static void lose_dropped(struct virtual_cluster *cluster, unsigned rank);
+
+void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data)
+{
+    struct node *node = &cluster->nodes[rank];
+    const char *before = cluster->config.trace != NULL ? node->machine.state(node->machine.self) : NULL;
+    struct actions *actions = &cluster->actions;
+    print_event(cluster, rank, event);
+    actions_clear(actions);
+    cluster->cutting_ns = cluster->sending_ns = 0;
+    actions->messages = node->messages;
+    actions->bytes = node->bytes;
+    cluster_in_machine(cluster, true);
+    node->machine.step(node->machine.self, event, actions);
+    cluster_in_machine(cluster, false);
+    node->messages = actions->messages;
+    node->bytes = actions->bytes;
+    print_step(cluster, rank, before);
+    node->handled++;
+    for (size_t i = 0, most = faults_limit(cluster, rank, actions->length); i < most && !node->killed; i++)
+        apply(cluster, rank, &actions->items[i], data);
+    faults_after_event(cluster, rank);
+    schedule_timer(cluster, rank);
+    uint64_t busy_ns = service_ns(cluster, node);
+    node->busy_until_ns = cluster->now_ns + busy_ns;
+    if (cluster->supermaster.first_assign_ns != NEVER && cluster->now_ns >= cluster->supermaster.first_assign_ns)
+        node->busy_ns += busy_ns;
+    cluster->out_of_memory |= actions->out_of_memory;
+    cluster->result.events++;
+    lose_dropped(cluster, rank);
+}
+
+/* Whom it has dropped in this step is lost to it. */
+static void lose_dropped(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct event event = {.type = EVENT_LOST, .now_ns = cluster->now_ns, .from = node->dropped_plus_1 - 1};
+    if (node->dropped_plus_1 == 0 || node->gone)
+        return;
+    node->dropped_plus_1 = 0;
+    cluster_step(cluster, rank, &event, NULL);
+}
+
+/* --- events --- */
+
+static void deliver_message(struct virtual_cluster *cluster, const struct future *future, struct event *event)
+{
+    struct message message;
+    if (faults_has_dropped(cluster, future->rank, future->from))
+        return;
+    if (message_decode(&message, future_bytes(future), future->size) != DECODE_OK) {
+        if (cluster->result.babbled == 0)
+            abort(); /* the machines sent what the protocol does not allow */
+        faults_drop(cluster, future->rank, future->from, "sent a message that is not of the protocol");
+        lose_dropped(cluster, future->rank);
+        return;
+    }
+    event->message = &message;
+    cluster_step(cluster, future->rank, event, future->data);
+}
+
+const unsigned char cluster_imagined[INLINE_MAX];
+
+/* Results of the running chunk from `sliced` up to `done`. */
+static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
+                            struct event *event)
+{
+    struct running *running = &cluster->nodes[future->rank].running;
+    uint64_t first = running->first + running->sliced, count = done - running->sliced;
+    uint64_t bytes;
+    unsigned char *results = NULL;
+    if (count == 0 && event->type == EVENT_SLICE)
+        return;
+    if (cluster->config.collect && (results = store_make(cluster, first, count, &bytes)) == NULL) {
+        cluster->out_of_memory = true;
+        return;
+    }
+    event->chunk.count = count;
+    for (uint64_t i = 0; i < count && !cluster->config.undigested; i++)
+        event->chunk.digest += store_digest(first + i);
+    if (results != NULL && count > 0) {
+        event->chunk.data = results;
+        event->chunk.bytes = bytes;
+    }
+    if (cluster->config.imagined_bytes > 0 && count > 0) {
+        event->chunk.data = cluster_imagined;
+        event->chunk.bytes = count * cluster->config.imagined_bytes;
+    }
+    if (future->type == EVENT_FINISHED && job_learns(&cluster->job))
+        work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);
+    cluster->result.executed += count;
+    running->sliced = done;
+    cluster_step(cluster, future->rank, event, NULL);
+    free(results);
+}
+
+/* The iteration before future->done did not work; the results before it go first. */
+static void deliver_failure(struct virtual_cluster *cluster, const struct future *future, struct event *event)
+{
+    struct node *node = &cluster->nodes[future->rank];
+    struct event slice = *event;
+    if (future->lost && !node->running.careful) {
+        faults_kill(cluster, future->rank);
+        return;
+    }
+    slice.type = EVENT_SLICE;
+    slice.text = NULL;
+    deliver_results(cluster, future, future->done - 1, &slice);
+    if (node->gone)
+        return;
+    event->chunk.count = 1;
+    event->chunk.final = future->lost;
+    node->running.sliced = future->done;
+    cluster_step(cluster, future->rank, event, NULL);
+}
+
+static void deliver_chunk_event(struct virtual_cluster *cluster, const struct future *future, struct event *event)
+{
+    struct node *node = &cluster->nodes[future->rank];
+    if (future->generation != node->running.generation)
+        return;
+    event->chunk.done = future->done;
+    event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
+    switch (future->type) {
+    case EVENT_MARK: cluster_step(cluster, future->rank, event, NULL); break;
+    case EVENT_FAILURE: deliver_failure(cluster, future, event); break;
+    default: deliver_results(cluster, future, future->done, event);
+    }
+}
+
+static void deliver(struct virtual_cluster *cluster, const struct future *future)
+{
+    struct node *node = &cluster->nodes[future->rank];
+    struct event event = {.type = future->type, .now_ns = cluster->now_ns, .from = future->from, .text = future->text};
+    if (future->outcast) {
+        faults_kill(cluster, future->rank);
+        return;
+    }
+    switch (future->type) {
+    case EVENT_MESSAGE: deliver_message(cluster, future, &event); return;
+    case EVENT_EDGE:
+        if (future->generation == node->running.generation)
+            dependent_end_step(cluster, future->rank, &event);
+        return;
+    case EVENT_MARK:
+    case EVENT_SLICE:
+    case EVENT_FAILURE:
+    case EVENT_FINISHED: deliver_chunk_event(cluster, future, &event); return;
+    case EVENT_TIMER:
+        if (future->generation != node->timer_generation)
+            return;
+        node->deadline_ns = NEVER;
+        break;
+    case EVENT_STORED:
+        event.part = future->part;
+        event.lost = future->lost;
+        if (future->data != NULL && !future->lost)
+            event.text = store_write(cluster, &future->part, future->data, future->size);
+        break;
+    case EVENT_LOST:
+        if (faults_has_dropped(cluster, future->rank, future->from))
+            return; /* it knows */
+        if (future->from != cluster->topology.supermaster)
+            break;
+        node->gone = true; /* nothing to decide */
+        return;
+    case EVENT_LOAD: event.load = (uint16_t)future->done; break;
+    case EVENT_PROBED: event.speed = future->data; break;
+    default: break;
+    }
+    cluster_step(cluster, future->rank, &event, NULL);
+}
+
+static bool is_over(struct virtual_cluster *cluster)
+{
+    for (unsigned i = 0; i < cluster_ranks(&cluster->config); i++)
+        if (!cluster->nodes[i].gone && !cluster->nodes[i].stopped) {
+            cluster->result.hung_rank = i;
+            return false;
+        }
+    return true;
+}
+
+static void handle(struct virtual_cluster *cluster, struct future *future)
+{
+    if (!cluster->nodes[future->rank].gone && !future->dropped) {
+        deliver(cluster, future);
+        cluster->result.end_ns = cluster->now_ns;
+    }
+    heap_return(&cluster->heap, future);
+}
+
+/* A rank takes its events one at a time, in the order in which they arrive. */
+static void enqueue(struct virtual_cluster *cluster, struct future *future)
+{
+    struct node *node = &cluster->nodes[future->rank];
+    if (node->queue_first == NULL && !node->stopped && node->wakes == 0)
+        cluster_wake(cluster, future->rank);
+    future->next = NULL;
+    *node->queue_last = future;
+    node->queue_last = &future->next;
+}
+
+static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct future *first = node->queue_first;
+    node->wakes--;
+    if (node->stopped || first == NULL)
+        return;
+    node->queue_first = first->next;
+    if (node->queue_first == NULL)
+        node->queue_last = &node->queue_first;
+    handle(cluster, first);
+    if (node->queue_first != NULL)
+        cluster_wake(cluster, rank);
+}
+
+/* --- the run --- */
+
+static void schedule_beginning(struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    for (unsigned i = 0; i < cluster_ranks(config); i++)
+        cluster_schedule(cluster, &(struct future){.rank = i, .type = EVENT_START});
+    if (config->drain_at_ns != 0 && config->drain_at_ns != NEVER)
+        cluster_schedule(
+            cluster, &(struct future){.at_ns = config->drain_at_ns, .rank = config->drain_rank, .type = EVENT_DRAIN});
+    work_schedule_loads(cluster);
+    for (unsigned i = 0; i < config->fault_count; i++)
+        if (config->faults[i].at_event == 0)
+            cluster_schedule(cluster, &(struct future){.at_ns = config->faults[i].at_ns, .fault_plus_1 = i + 1});
+}
+
+uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank)
+{
+    return cluster->nodes[rank].busy_ns;
+}
+
+const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster)
+{
+    return &cluster->supermaster;
+}
+
+static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct node *node = &cluster->nodes[rank];
+    return node->busy_until_ns > cluster->now_ns || node->queue_first != NULL || node->stopped;
+}
+
+/* What is due: takes over `future`. */
+static void happen(struct virtual_cluster *cluster, struct future *future)
+{
+    if (future->fault_plus_1 == 0 && !future->wake) {
+        if (is_busy(cluster, future->rank))
+            enqueue(cluster, future);
+        else
+            handle(cluster, future);
+        return;
+    }
+    const unsigned rank = future->rank, fault_plus_1 = future->fault_plus_1;
+    const bool over = future->over;
+    heap_return(&cluster->heap, future);
+    if (fault_plus_1 == 0)
+        take_from_queue(cluster, rank);
+    else if (over)
+        faults_end(cluster, &cluster->config.faults[fault_plus_1 - 1]);
+    else
+        faults_apply(cluster, &cluster->config.faults[fault_plus_1 - 1]);
+}
+
+/* Of many ranks the next one is in no cache: it comes while this one is busy. */
+static void prefetch_next(const struct virtual_cluster *cluster)
+{
+    const struct heap *heap = &cluster->heap;
+    if (heap->length == 0)
+        return;
+    const struct node *node = &cluster->nodes[heap->items[0].future->rank];
+    __builtin_prefetch(node);
+    __builtin_prefetch((const char *)node + 64);
+    for (size_t i = 1; i <= 4 && i < heap->length; i++)
+        __builtin_prefetch(heap->items[i].future);
+}
+
+struct virtual_result virtual_run(struct virtual_cluster *cluster)
+{
+    uint64_t limit = cluster->config.limit_ns > 0 ? cluster->config.limit_ns : NS_PER_HOUR;
+    struct future *future;
+    cluster->result.status = -1;
+    cluster->result.supermaster = &cluster->supermaster;
+    cluster->result.journalled = &cluster->journalled;
+    schedule_beginning(cluster);
+    while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit) {
+        cluster->now_ns = future->at_ns;
+        prefetch_next(cluster);
+        happen(cluster, future);
+    }
+    if ((!is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
+        cluster->result.status = -1;
+    store_check(cluster);
+    return cluster->result;
+}

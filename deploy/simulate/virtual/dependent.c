@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/* Chunks of a loop with dependencies: their values, their steps, and the boundary data that they wait for.
+ *
+ * A column is one place of the synchronization dimension. Its values go down from row to row; over a seam go the latest
+ * `distance` of each column. A row's record is made of its values in the order of the columns, so that a chunk that has
+ * computed some of its steps has records that are made in part. */
+#include "deploy/simulate/virtual/columns.h"
+#include "deploy/simulate/virtual/inside.h"
+#include "common/util/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- values --- */
+
+static uint64_t end_of(const struct virtual_config *config)
+{
+    return config->first + config->count;
+}
+
+/* What there is above the loop's first row. */
+static void begin_column(const struct virtual_config *config, uint64_t column, uint64_t *window)
+{
+    for (uint64_t i = 0; i < columns_distance(config); i++)
+        window[i] = random_at(column, i);
+}
+
+/* The values of a column in the rows [first, first + count), into whose records they go. */
+static void go_down(const struct virtual_config *config, uint64_t column, uint64_t first, uint64_t count,
+                    uint64_t *window, uint64_t *records)
+{
+    uint64_t last = columns_distance(config) - 1;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t value = random_at(window[last] + 3 * window[0], (first + i) * config->columns + column);
+        memmove(window, window + 1, last * sizeof *window);
+        window[last] = value;
+        records[i] = random_at(records[i], value);
+    }
+}
+
+/* All records, as one worker computes them; NULL when memory is out. */
+static uint64_t *compute_serially(const struct virtual_config *config)
+{
+    uint64_t *records = calloc(config->count + 1, sizeof *records);
+    uint64_t *window = calloc(columns_distance(config), sizeof *window);
+    for (uint64_t column = 0; records != NULL && window != NULL && column < config->columns; column++) {
+        begin_column(config, column, window);
+        go_down(config, column, config->first, config->count, window, records);
+    }
+    if (window == NULL) {
+        free(records);
+        return NULL;
+    }
+    free(window);
+    return records;
+}
+
+uint64_t virtual_serial_checksum(const struct virtual_config *config)
+{
+    uint64_t *records = compute_serially(config), sum = 0;
+    for (uint64_t i = 0; records != NULL && i < config->count; i++)
+        sum += store_digest_of(config->first + i, records[i]);
+    free(records);
+    return sum;
+}
+
+int dependent_init(struct virtual_cluster *cluster)
+{
+    if (!is_dependent(cluster))
+        return 0;
+    cluster->pipelines = calloc(cluster_ranks(&cluster->config), sizeof *cluster->pipelines);
+    for (unsigned rank = 0; cluster->pipelines != NULL && rank < cluster_ranks(&cluster->config); rank++) {
+        struct pipeline *pipeline = cluster->nodes[rank].pipeline = &cluster->pipelines[rank];
+        pipeline->window = calloc(columns_distance(&cluster->config), sizeof *pipeline->window);
+        if (pipeline->window == NULL)
+            return -1;
+    }
+    cluster->expected = compute_serially(&cluster->config);
+    return cluster->pipelines != NULL && cluster->expected != NULL ? 0 : -1;
+}
+
+/* --- strips --- */
+
+static struct strip **find_strip(struct strip **list, uint64_t seam)
+{
+    while (*list != NULL && (*list)->seam != seam)
+        list = &(*list)->next;
+    return list;
+}
+
+static struct strip *add_strip(struct virtual_cluster *cluster, struct strip **list, uint64_t seam)
+{
+    struct strip *strip = calloc(1, sizeof *strip + machines_boundary_bytes(&cluster->config));
+    if (strip == NULL) {
+        cluster->out_of_memory = true;
+        return NULL;
+    }
+    strip->seam = seam;
+    strip->next = *list;
+    *list = strip;
+    return strip;
+}
+
+static struct strip *take_strip(struct strip **list, uint64_t seam)
+{
+    struct strip **place = find_strip(list, seam), *strip = *place;
+    if (strip != NULL)
+        *place = strip->next;
+    return strip;
+}
+
+static void free_strips(struct strip *list)
+{
+    for (struct strip *next; list != NULL; list = next) {
+        next = list->next;
+        free(list);
+    }
+}
+
+void dependent_fini(struct virtual_cluster *cluster)
+{
+    free(cluster->expected);
+    for (unsigned rank = 0; cluster->pipelines != NULL && rank < cluster_ranks(&cluster->config); rank++) {
+        struct pipeline *pipeline = &cluster->pipelines[rank];
+        free_strips(pipeline->coming);
+        free_strips(pipeline->kept);
+        free_strips(pipeline->aside);
+        free(pipeline->records);
+        free(pipeline->window);
+    }
+    free(cluster->pipelines);
+}
+
+/* --- steps --- */
+
+/* Whether what the next step needs is there. */
+static bool may_begin(const struct virtual_cluster *cluster, const struct node *node)
+{
+    const struct pipeline *pipeline = node->pipeline;
+    return pipeline->before == NULL ||
+           pipeline->before->filled >= columns_needed(&cluster->config, pipeline->step, node->running.count);
+}
+
+static void begin_step(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    const struct running *running = &node->running;
+    pipeline->waits = !may_begin(cluster, node);
+    if (pipeline->waits)
+        return;
+    pipeline->step_ns = work_ns(cluster, node, cluster->now_ns, running->first, running->count) / pipeline->steps;
+    pipeline->step_ends_ns = cluster->now_ns + pipeline->step_ns;
+    cluster_schedule(cluster, &(struct future){
+                                  .at_ns = pipeline->step_ends_ns,
+                                  .rank = rank,
+                                  .type = EVENT_EDGE,
+                                  .generation = running->generation,
+                              });
+}
+
+void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double factor)
+{
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    if (pipeline->step_ends_ns <= cluster->now_ns)
+        return;
+    uint64_t left_ns = pipeline->step_ends_ns - cluster->now_ns, later_ns = (uint64_t)((double)left_ns * factor);
+    pipeline->step_ns += later_ns - left_ns;
+    pipeline->step_ends_ns = cluster->now_ns + later_ns;
+}
+
+/* What the running chunk needs, and where it leaves what the next one does. */
+static void find_edges(struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct virtual_config *config = &cluster->config;
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    const struct running *running = &cluster->nodes[rank].running;
+    uint64_t end = running->first + running->count;
+    pipeline->before = *find_strip(&pipeline->coming, running->first);
+    if (pipeline->before == NULL && running->first > config->first)
+        pipeline->before = add_strip(cluster, &pipeline->coming, running->first);
+    pipeline->after = end < end_of(config) ? add_strip(cluster, &pipeline->kept, end) : NULL;
+    cluster->result.misled += pipeline->after != NULL && running->count < columns_distance(config);
+}
+
+void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    cluster->result.misled += pipeline->runs;
+    node->running = (struct running){
+        .first = action->run.first,
+        .count = action->run.count,
+        .started_ns = cluster->now_ns,
+        .ends_ns = cluster->now_ns,
+        .generation = node->running.generation + 1,
+    };
+    free(pipeline->records);
+    pipeline->records = calloc(action->run.count + 1, sizeof *pipeline->records);
+    cluster->out_of_memory |= pipeline->records == NULL;
+    pipeline->step = pipeline->compute_ns = 0;
+    pipeline->steps = columns_steps(&cluster->config);
+    pipeline->mark = action->run.mark;
+    pipeline->runs = true;
+    find_edges(cluster, rank);
+    if (!cluster->out_of_memory)
+        begin_step(cluster, rank);
+}
+
+/* The values of the step. */
+static void compute_step(struct virtual_cluster *cluster, struct node *node)
+{
+    const struct virtual_config *config = &cluster->config;
+    struct pipeline *pipeline = node->pipeline;
+    uint64_t distance = columns_distance(config);
+    for (uint64_t column = columns_behind(config, pipeline->step); column < columns_behind(config, pipeline->step + 1);
+         column++) {
+        if (pipeline->before != NULL)
+            memcpy(pipeline->window, &pipeline->before->values[column * distance], distance * sizeof(uint64_t));
+        else
+            begin_column(config, column, pipeline->window);
+        go_down(config, column, node->running.first, node->running.count, pipeline->window, pipeline->records);
+        if (pipeline->after != NULL)
+            memcpy(&pipeline->after->values[column * distance], pipeline->window, distance * sizeof(uint64_t));
+    }
+}
+
+static void tell_mark(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    struct event mark = *event;
+    uint64_t done = node->running.count * pipeline->step / pipeline->steps;
+    if (pipeline->mark == 0 || done < pipeline->mark || pipeline->step == pipeline->steps)
+        return;
+    mark.type = EVENT_MARK;
+    mark.chunk = (struct chunk_event){.done = done, .compute_ns = pipeline->compute_ns};
+    pipeline->mark = 0;
+    cluster_step(cluster, rank, &mark, NULL);
+}
+
+static void tell_edge(struct virtual_cluster *cluster, unsigned rank, struct event *event)
+{
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    struct strip *after = pipeline->after;
+    if (after == NULL)
+        return;
+    after->filled = columns_bytes(&cluster->config, columns_behind(&cluster->config, pipeline->step));
+    event->edge = (struct edge_event){after->seam, after->values, after->filled};
+    cluster_step(cluster, rank, event, NULL);
+}
+
+/* The next `count` results leave. */
+static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum event_type type, uint64_t count,
+                         const uint64_t *records, struct event *event)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct pipeline *pipeline = node->pipeline;
+    uint64_t sliced = node->running.sliced;
+    event->type = type;
+    event->chunk = (struct chunk_event){.done = sliced + count,
+                                        .compute_ns = pipeline->compute_ns,
+                                        .count = count,
+                                        .began_ns = node->running.started_ns};
+    for (uint64_t i = sliced; i < sliced + count; i++)
+        event->chunk.digest += store_digest_of(node->running.first + i, records[i]);
+    if (cluster->config.collect) {
+        event->chunk.data = records + sliced;
+        event->chunk.bytes = count * RECORD_BYTES;
+    } else if (cluster->config.imagined_bytes > 0) {
+        event->chunk.data = cluster_imagined;
+        event->chunk.bytes = count * cluster->config.imagined_bytes;
+    }
+    if (type == EVENT_FINISHED && job_learns(&cluster->job))
+        work_time_pieces(cluster, node, &event->chunk);
+    cluster->result.executed += count;
+    node->running.sliced += count;
+    cluster_step(cluster, rank, event, NULL);
+}
+
+static void finish(struct virtual_cluster *cluster, unsigned rank, struct event *event)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    uint64_t slice = work_slice(cluster), *records = pipeline->records;
+    while (slice > 0 && node->running.count - node->running.sliced > slice && !node->gone)
+        tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
+    free(take_strip(&pipeline->coming, node->running.first));
+    pipeline->before = NULL;
+    pipeline->records = NULL; /* the step may begin the next chunk */
+    pipeline->runs = false;
+    if (!node->gone)
+        tell_results(cluster, rank, EVENT_FINISHED, node->running.count - node->running.sliced, records, event);
+    free(records);
+}
+
+void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    compute_step(cluster, node);
+    pipeline->compute_ns += pipeline->step_ns;
+    pipeline->step++;
+    tell_edge(cluster, rank, event);
+    if (!node->gone)
+        tell_mark(cluster, rank, event);
+    if (node->gone)
+        return;
+    if (pipeline->step < pipeline->steps)
+        begin_step(cluster, rank);
+    else
+        finish(cluster, rank, event);
+}
+
+/* --- what the machine does with boundary data --- */
+
+void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    if (action->boundary.is_late)
+        return;
+    uint64_t first = action->boundary.first, offset = action->boundary.offset, bytes = action->boundary.bytes;
+    struct strip *strip = *find_strip(&pipeline->coming, first);
+    if (strip == NULL)
+        strip = add_strip(cluster, &pipeline->coming, first);
+    const void *from = action->boundary.data != NULL ? action->boundary.data : data;
+    if (strip == NULL || from == NULL || offset != strip->filled ||
+        bytes > machines_boundary_bytes(&cluster->config) - offset) {
+        cluster->result.misled++;
+        return;
+    }
+    memcpy((unsigned char *)strip->values + offset, from, bytes);
+    strip->filled += bytes;
+    if (pipeline->runs && pipeline->waits && node->running.first == first)
+        begin_step(cluster, rank);
+}
+
+void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
+{
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    struct strip *strip = take_strip(&pipeline->kept, seam);
+    if (strip == NULL || strip->filled < machines_boundary_bytes(&cluster->config) || pipeline->runs) {
+        cluster->result.misled++;
+        free(strip);
+        return;
+    }
+    cluster->result.inherited++;
+    strip->next = pipeline->coming;
+    pipeline->coming = strip;
+}
+
+void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
+{
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    struct strip *strip = take_strip(&pipeline->kept, seam);
+    cluster->result.misled += strip == NULL || strip->filled < machines_boundary_bytes(&cluster->config) ||
+                              (strip == pipeline->after && pipeline->runs);
+    free(strip);
+}
+
+static void move_strip(struct strip **from, struct strip **to, uint64_t seam)
+{
+    struct strip *strip = take_strip(from, seam);
+    if (strip == NULL)
+        return;
+    strip->next = *to;
+    *to = strip;
+}
+
+static void drop_strips(struct strip **list)
+{
+    free_strips(*list);
+    *list = NULL;
+}
+
+/* A seam that is set aside is that of a finished chunk, inherited by the running one, or aside already. */
+void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct pipeline *pipeline = node->pipeline;
+    struct strip *aside = NULL;
+    for (unsigned i = 0; i < action->halt.count; i++) {
+        move_strip(&pipeline->aside, &aside, action->halt.seams[i]);
+        move_strip(&pipeline->kept, &aside, action->halt.seams[i]);
+        if (pipeline->runs && node->running.first == action->halt.seams[i])
+            move_strip(&pipeline->coming, &aside, action->halt.seams[i]);
+        bool is_whole = aside != NULL && aside->seam == action->halt.seams[i] &&
+                        aside->filled == machines_boundary_bytes(&cluster->config);
+        cluster->result.misled += !is_whole;
+    }
+    drop_strips(&pipeline->aside);
+    drop_strips(&pipeline->kept);
+    drop_strips(&pipeline->coming);
+    pipeline->aside = aside;
+    pipeline->before = pipeline->after = NULL;
+    pipeline->runs = pipeline->waits = false;
+    node->running.generation++;
+}
+
+void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
+{
+    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
+    cluster->result.misled += seam > 0 && *find_strip(&pipeline->aside, seam) == NULL;
+    move_strip(&pipeline->aside, &pipeline->kept, seam);
+    drop_strips(&pipeline->aside);
+}

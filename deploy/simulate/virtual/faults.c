@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Lost, stopped, slow and stalled ranks: who is told what when, and which of the last messages arrive.
+ *
+ * MPI loses nothing between two that live, doubles nothing, and keeps the order within a pair of ranks. What a loss
+ * makes look otherwise, and the seed of the faults chooses from:
+ * - dropped: of the messages from a dead rank to another those up to some moment arrive and none after it, another
+ *   moment for each receiver, also in the middle of a step; what was sent to it nobody reads;
+ * - reordered: between different pairs all orders are possible. The loss is told behind the rank's last messages to the
+ *   one that is told, but before or after what others say of it, and after or before what they sent when they knew;
+ * - delayed: by jitter and stalls, up to what looks like a loss;
+ * - doubled: a rank that was only stopped or stalled wakes after it was taken for lost, and its results come beside
+ * those of who took its place; who adopts the workers of a dead master hears of what that had reported. */
+#include "deploy/simulate/virtual/inside.h"
+#include "common/util/random.h"
+
+#include <stdlib.h>
+
+bool faults_any(const struct virtual_cluster *cluster)
+{
+    return cluster->config.fault_count > 0 || cluster->config.outcome != NULL;
+}
+
+/* A number from 0 to most, by the seed of the faults. */
+static uint64_t chance(const struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t most)
+{
+    return random_at(cluster->config.fault_seed, (uint64_t)rank << 32 | other) % (most + 1);
+}
+
+/* When the latest message from one to the other arrived, or will. */
+static uint64_t *lane(const struct virtual_cluster *cluster, unsigned from, unsigned to)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned above = topology->supermaster, below = from;
+    if (from == above)
+        below = to;
+    else if (to != above) { /* a master and a worker of it; masters come first */
+        above = from < to ? from : to;
+        below = from < to ? to : from;
+    }
+    return &cluster->arrivals[(size_t)below * LANES + 2 * (above == topology->supermaster) + (from == below)];
+}
+
+static uint64_t latest_arrival(const struct virtual_cluster *cluster, unsigned from, unsigned to)
+{
+    uint64_t last = *lane(cluster, from, to);
+    return last > cluster->now_ns ? last : cluster->now_ns;
+}
+
+/* When the last message of `rank` arrives that is on its way to `other`; those after `cut_ns` do not. */
+static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t cut_ns)
+{
+    uint64_t last = cluster->now_ns;
+    for (size_t i = 0; i < cluster->heap.length; i++) {
+        struct future *future = cluster->heap.items[i].future;
+        if (future->rank != other || future->from != rank || future->type != EVENT_MESSAGE || future->wake ||
+            future->fault_plus_1 > 0)
+            continue;
+        future->dropped |= future->at_ns > cut_ns;
+        if (!future->dropped && future->at_ns > last)
+            last = future->at_ns;
+    }
+    return last;
+}
+
+static bool watches(const struct virtual_cluster *cluster, unsigned watcher, unsigned rank)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned w = topology_worker(topology, rank);
+    bool masterless = cluster->config.watch_all;
+    if (w < topology->workers && topology->masters > 0)
+        masterless |= cluster->nodes[topology->master_rank[topology->master_of[w]]].gone;
+    return machines_watches(topology, watcher, rank, masterless);
+}
+
+static void tell(struct virtual_cluster *cluster, unsigned watcher, unsigned rank, uint64_t after_ns)
+{
+    cluster_schedule(cluster, &(struct future){
+                                  .at_ns = after_ns + machines_notice_ns(&cluster->config, watcher, rank),
+                                  .rank = watcher,
+                                  .type = EVENT_LOST,
+                                  .from = rank,
+                              });
+}
+
+/* The supermaster begins to watch the workers of a master whose end it learns of: those that are dead it learns of now.
+ */
+static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned master, uint64_t after_ns)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned m = topology_master(topology, master);
+    for (unsigned w = 0; m < topology->masters && w < topology->workers; w++)
+        if (topology->master_of[w] == m && cluster->nodes[topology->worker_rank[w]].gone)
+            tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
+}
+
+/* What is on its way from `rank` to another arrives, or is cut off; and where that one watches, it is told. */
+static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned rank, uint64_t cut_ns)
+{
+    const struct virtual_config *config = &cluster->config;
+    uint64_t most = config->last_ns > 0 ? config->last_ns : 2 * config->latency_ns, last;
+    if (cut_ns == NEVER && config->in_order)
+        last = latest_arrival(cluster, rank, peer);
+    else
+        last = last_arrival(cluster, rank, peer, cut_ns == NEVER ? NEVER : cut_ns + chance(cluster, rank, peer, most));
+    if (!watches(cluster, peer, rank))
+        return;
+    tell(cluster, peer, rank, last);
+    if (peer == cluster->topology.supermaster)
+        tell_of_dead_workers(cluster, rank, last);
+}
+
+/* Of a worker only its master and the supermaster hear anything, unless workers exchange boundary data. */
+void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned w = topology_worker(topology, rank);
+    if (w == topology->workers || is_dependent(cluster)) {
+        for (unsigned peer = 0; peer < cluster_ranks(&cluster->config); peer++)
+            tell_peer(cluster, peer, rank, cut_ns);
+        return;
+    }
+    tell_peer(cluster, topology->supermaster, rank, cut_ns);
+    if (topology->masters > 0)
+        tell_peer(cluster, topology->master_rank[topology->master_of[w]], rank, cut_ns);
+}
+
+bool faults_spare(const struct virtual_cluster *cluster, const struct part *part, unsigned rank)
+{
+    return random_at(cluster->config.fault_seed + 1, part->first + rank) % 2 == 0;
+}
+
+/* Data messages of a rank that are being received: half of them make it. */
+static void lose_data(struct virtual_cluster *cluster, unsigned rank)
+{
+    for (size_t i = 0; i < cluster->heap.length; i++) {
+        struct future *future = cluster->heap.items[i].future;
+        if (future->type == EVENT_STORED && !future->wake && future->data != NULL && future->from == rank)
+            future->lost = !faults_spare(cluster, &future->part, rank);
+    }
+}
+
+void faults_kill(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    if (node->gone)
+        return;
+    if (cluster->config.trace != NULL)
+        cluster_print(cluster, rank, "!", "killed");
+    node->gone = node->killed = true;
+    cluster->result.killed++;
+    if (rank == cluster->topology.supermaster)
+        cluster->result.status = -2;
+    lose_data(cluster, rank);
+    faults_tell_of_end(cluster, rank, cluster->now_ns);
+}
+
+void faults_kill_all(struct virtual_cluster *cluster)
+{
+    for (unsigned rank = 0; rank < cluster_ranks(&cluster->config); rank++)
+        faults_kill(cluster, rank);
+}
+
+static void go_on(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    node->stopped = false;
+    if (node->queue_first != NULL && node->wakes == 0)
+        cluster_wake(cluster, rank);
+}
+
+static void slow_down(struct virtual_cluster *cluster, unsigned rank, double factor)
+{
+    struct node *node = &cluster->nodes[rank];
+    uint64_t now = cluster->now_ns;
+    if (node->slow_at_ns <= now)
+        node->speed /= node->slow_factor;
+    node->slow_at_ns = now;
+    node->slow_factor = factor;
+    node->service_factor *= factor;
+    if (node->running.ends_ns > now)
+        node->running.ends_ns = now + (uint64_t)((double)(node->running.ends_ns - now) * factor);
+    if (is_dependent(cluster))
+        dependent_slow(cluster, rank, factor);
+    heap_slow(&cluster->heap, rank, now, factor);
+}
+
+static void schedule_end(struct virtual_cluster *cluster, const struct virtual_fault *fault)
+{
+    unsigned number = (unsigned)(fault - cluster->config.faults);
+    if (fault->for_ns > 0)
+        cluster_schedule(
+            cluster,
+            &(struct future){.at_ns = cluster->now_ns + fault->for_ns, .fault_plus_1 = number + 1, .over = true});
+}
+
+void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *fault)
+{
+    static const char *const names[] = {"killed",      "stopped", "continued", "all killed",
+                                        "slowed down", "stalled", "babbles"};
+    struct node *node = &cluster->nodes[fault->rank];
+    cluster->result.hits++;
+    if (cluster->config.trace != NULL && fault->type != VIRTUAL_KILL)
+        cluster_print(cluster, fault->rank, "!", names[fault->type]);
+    switch (fault->type) {
+    case VIRTUAL_KILL: faults_kill(cluster, fault->rank); break;
+    case VIRTUAL_STOP:
+        node->stopped = true;
+        schedule_end(cluster, fault);
+        break;
+    case VIRTUAL_CONTINUE: go_on(cluster, fault->rank); break;
+    case VIRTUAL_KILL_ALL: faults_kill_all(cluster); break;
+    case VIRTUAL_SLOW: slow_down(cluster, fault->rank, fault->factor); break;
+    case VIRTUAL_BABBLE: node->babbles = true; break;
+    case VIRTUAL_STALL: node->stalled_until_ns = cluster->now_ns + fault->for_ns; break;
+    }
+}
+
+void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fault)
+{
+    if (cluster->config.trace != NULL)
+        cluster_print(cluster, fault->rank, "!", "continued");
+    go_on(cluster, fault->rank);
+}
+
+/* --- nonsense --- */
+
+/* Changes bits until it does not decode. */
+static size_t garble(struct random *random, unsigned char *bytes, size_t size)
+{
+    struct message message;
+    for (unsigned i = 0; i < 100 && message_decode(&message, bytes, size) == DECODE_OK; i++)
+        bytes[random_between(random, 0, size - 1)] ^= (unsigned char)(1u << random_between(random, 0, 7));
+    if (message_decode(&message, bytes, size) == DECODE_OK)
+        bytes[0] = 0xff;
+    return size;
+}
+
+/* Which decodes, and is not for the sender to send to this one. */
+static size_t misplace(const struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes)
+{
+    const struct topology *topology = &cluster->topology;
+    bool up = to == topology->supermaster || topology_worker(topology, from) < topology->workers;
+    return message_encode(&(struct message){.type = up ? MESSAGE_END : MESSAGE_REPORT}, bytes);
+}
+
+size_t faults_babble(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes, size_t size)
+{
+    struct random random;
+    random_init(&random, random_at(cluster->config.fault_seed + 3, cluster->sends));
+    cluster->nodes[from].babbles = false;
+    cluster->result.babbled++;
+    switch (random_between(&random, 0, 2)) {
+    case 0: return misplace(cluster, from, to, bytes);
+    case 1: return random_between(&random, 0, HEADER_BYTES - 1);
+    default: return garble(&random, bytes, size);
+    }
+}
+
+bool faults_has_dropped(const struct virtual_cluster *cluster, unsigned rank, unsigned other)
+{
+    return cluster->dropped != NULL && cluster->dropped[(size_t)rank * cluster_ranks(&cluster->config) + other];
+}
+
+static void cancel(struct future *future, unsigned rank, unsigned from)
+{
+    future->lost |= future->type == EVENT_STORED && !future->wake && future->rank == rank && future->from == from;
+}
+
+/* Data messages that the rank waits for will not come. */
+static void cancel_collects(struct virtual_cluster *cluster, unsigned rank, unsigned from)
+{
+    for (size_t i = 0; i < cluster->heap.length; i++)
+        cancel(cluster->heap.items[i].future, rank, from);
+    for (struct future *queued = cluster->nodes[rank].queue_first; queued != NULL; queued = queued->next)
+        cancel(queued, rank, from);
+}
+
+void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other, const char *text)
+{
+    size_t ranks = cluster_ranks(&cluster->config);
+    if (faults_has_dropped(cluster, rank, other))
+        return;
+    if (cluster->config.trace != NULL)
+        cluster_print(cluster, other, "!", text);
+    cluster->result.drops++;
+    if (other == cluster->topology.supermaster) { /* nothing to decide */
+        faults_kill(cluster, rank);
+        return;
+    }
+    if (cluster->dropped == NULL)
+        cluster->dropped = calloc(ranks * ranks, sizeof *cluster->dropped);
+    if (cluster->dropped == NULL) {
+        cluster->out_of_memory = true;
+        return;
+    }
+    cluster->dropped[rank * ranks + other] = true;
+    cluster->nodes[rank].dropped_plus_1 = other + 1;
+    cancel_collects(cluster, rank, other);
+    cluster_schedule(cluster, &(struct future){
+                                  .at_ns = cluster->now_ns + chance(cluster, rank, other, cluster->config.detect_ns),
+                                  .rank = other,
+                                  .outcast = true,
+                              });
+}
+
+/* --- at an event --- */
+
+static bool is_due(const struct virtual_cluster *cluster, const struct virtual_fault *fault, unsigned rank)
+{
+    return fault->rank == rank && fault->at_event > 0 && fault->at_event == cluster->nodes[rank].handled;
+}
+
+size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t count)
+{
+    for (unsigned i = 0; cluster->event_faults && i < cluster->config.fault_count; i++) {
+        const struct virtual_fault *fault = &cluster->config.faults[i];
+        bool kills = fault->type == VIRTUAL_KILL || fault->type == VIRTUAL_KILL_ALL;
+        if (kills && is_due(cluster, fault, rank) && fault->after_actions < count)
+            count = fault->after_actions;
+    }
+    return count;
+}
+
+void faults_after_event(struct virtual_cluster *cluster, unsigned rank)
+{
+    for (unsigned i = 0; cluster->event_faults && i < cluster->config.fault_count; i++)
+        if (is_due(cluster, &cluster->config.faults[i], rank))
+            faults_apply(cluster, &cluster->config.faults[i]);
+}
+
+/* --- messages --- */
+
+uint64_t faults_arrival(struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t transfer_ns)
+{
+    const struct virtual_config *config = &cluster->config;
+    if (cluster->arrivals == NULL)
+        return cluster->now_ns + transfer_ns;
+    uint64_t *latest = lane(cluster, from, to);
+    uint64_t later =
+        config->jitter_ns == 0 ? 0 : random_at(config->fault_seed + 2, cluster->sends) % (config->jitter_ns + 1);
+    const uint64_t not_before[] = {cluster->nodes[from].stalled_until_ns, cluster->nodes[to].stalled_until_ns, *latest};
+    uint64_t at = cluster->now_ns + transfer_ns + later;
+    for (unsigned i = 0; i < sizeof not_before / sizeof *not_before; i++)
+        at = at > not_before[i] ? at : not_before[i];
+    return *latest = at;
+}

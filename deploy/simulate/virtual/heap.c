@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* A heap in which each has four below it: see heap.h. It is no deeper than half a binary one, and the four lie beside
+ * one another. */
+#include "deploy/simulate/virtual/heap.h"
+
+#include <stdlib.h>
+
+#define BELOW 4
+
+static bool is_message(const struct future *future)
+{
+    return future->type == EVENT_MESSAGE && !future->wake && !future->outcast && future->fault_plus_1 == 0;
+}
+
+static void release(struct future *future)
+{
+    if (is_message(future) && future->size > FUTURE_SMALL)
+        free(future->bytes);
+    free(future->data);
+}
+
+/* --- those that are not used --- */
+
+static int add_block(struct heap *heap)
+{
+    struct future **blocks = realloc(heap->blocks, (heap->block_count + 1) * sizeof *blocks);
+    if (blocks == NULL)
+        return -1;
+    heap->blocks = blocks;
+    struct future *block = calloc(HEAP_BLOCK, sizeof *block);
+    if (block == NULL)
+        return -1;
+    blocks[heap->block_count++] = block;
+    for (unsigned i = HEAP_BLOCK; i-- > 0;) {
+        block[i].next = heap->unused;
+        heap->unused = &block[i];
+    }
+    return 0;
+}
+
+struct future *heap_new(struct heap *heap)
+{
+    if (heap->unused == NULL && add_block(heap) < 0)
+        return NULL;
+    struct future *future = heap->unused;
+    heap->unused = future->next;
+    *future = (struct future){.next = NULL};
+    return future;
+}
+
+void heap_return(struct heap *heap, struct future *future)
+{
+    release(future);
+    *future = (struct future){.next = heap->unused};
+    heap->unused = future;
+}
+
+/* --- the heap --- */
+
+static bool before(const struct due *a, const struct due *b)
+{
+    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->sequence < b->sequence;
+}
+
+static void sift_up(struct heap *heap, size_t i)
+{
+    const struct due due = heap->items[i];
+    while (i > 0 && before(&due, &heap->items[(i - 1) / BELOW])) {
+        heap->items[i] = heap->items[(i - 1) / BELOW];
+        i = (i - 1) / BELOW;
+    }
+    heap->items[i] = due;
+}
+
+int heap_push(struct heap *heap, struct future *future)
+{
+    if (heap->length == heap->capacity) {
+        size_t capacity = heap->capacity == 0 ? 256 : 2 * heap->capacity;
+        struct due *items = realloc(heap->items, capacity * sizeof *items);
+        if (items == NULL) {
+            heap_return(heap, future);
+            return -1;
+        }
+        heap->items = items;
+        heap->capacity = capacity;
+    }
+    heap->items[heap->length] = (struct due){future->at_ns, heap->sequence++, future};
+    sift_up(heap, heap->length++);
+    return 0;
+}
+
+/* The earliest of those below `i`; `length` where there are none. */
+static size_t earliest_below(const struct heap *heap, size_t i)
+{
+    size_t first = BELOW * i + 1, end = first + BELOW < heap->length ? first + BELOW : heap->length, least = first;
+    for (size_t child = first + 1; child < end; child++)
+        if (before(&heap->items[child], &heap->items[least]))
+            least = child;
+    return first < end ? least : heap->length;
+}
+
+struct future *heap_pop(struct heap *heap)
+{
+    if (heap->length == 0)
+        return NULL;
+    struct future *future = heap->items[0].future;
+    const struct due last = heap->items[--heap->length];
+    size_t i = 0, child;
+    while ((child = earliest_below(heap, i)) < heap->length && before(&heap->items[child], &last)) {
+        heap->items[i] = heap->items[child];
+        i = child;
+    }
+    if (heap->length > 0)
+        heap->items[i] = last;
+    return future;
+}
+
+static bool is_of_computing(const struct future *future)
+{
+    return !future->wake && future->fault_plus_1 == 0 &&
+           (future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_FAILURE ||
+            future->type == EVENT_FINISHED || future->type == EVENT_PROBED || future->type == EVENT_EDGE);
+}
+
+void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor)
+{
+    for (size_t i = 0; i < heap->length; i++) {
+        struct due *due = &heap->items[i];
+        if (due->future->rank == rank && is_of_computing(due->future))
+            due->at_ns = due->future->at_ns = now_ns + (uint64_t)((double)(due->at_ns - now_ns) * factor);
+        sift_up(heap, i); /* those before it are a heap */
+    }
+}
+
+void heap_fini(struct heap *heap)
+{
+    for (size_t i = 0; i < heap->block_count; i++) {
+        for (unsigned k = 0; k < HEAP_BLOCK; k++)
+            release(&heap->blocks[i][k]); /* of an unused one there is nothing */
+        free(heap->blocks[i]);
+    }
+    free(heap->blocks);
+    free(heap->items);
+    *heap = (struct heap){0};
+}

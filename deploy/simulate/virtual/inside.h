@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the virtual cluster: what its parts share. cluster.c feeds events and applies actions, lineup.c sets it all
+ * up, work.c models how long computing takes, store.c is the disk, and faults.c says who is lost and what of it
+ * arrives. */
+#pragma once
+
+#include "deploy/simulate/virtual/cluster.h"
+#include "deploy/simulate/virtual/heap.h"
+#include "deploy/simulate/virtual/machines.h"
+
+/* A worker's running chunk. */
+struct running {
+    uint64_t first, count;
+    uint64_t started_ns;
+    uint64_t sliced;     /* iterations whose results have left, or that failed */
+    bool careful;        /* in a child process */
+    uint64_t generation; /* of the events that belong to it */
+    uint64_t ends_ns;
+};
+
+/* Boundary data of one seam. */
+struct strip {
+    struct strip *next;
+    uint64_t seam;
+    uint64_t filled;   /* bytes */
+    uint64_t values[]; /* [columns * distance] */
+};
+
+/* A worker's running chunk in a loop with dependencies. */
+struct pipeline {
+    struct boundaries boundaries; /* of the worker */
+    struct strip *coming;         /* for chunks that have not begun, and the running one; owned */
+    struct strip *kept;           /* of the running chunk and of finished ones, until they are released; owned */
+    struct strip *aside;          /* of finished chunks, while the loop is halted; owned */
+    struct strip *before;         /* of the running chunk; NULL where it is the loop's first */
+    struct strip *after;          /* likewise; NULL where it is the last */
+    uint64_t *records;            /* [count] of it; owned */
+    uint64_t *window;             /* [distance] the latest values of a column; owned */
+    uint64_t step, steps;         /* of the chunk */
+    uint64_t step_ns, mark;
+    uint64_t step_ends_ns;
+    uint64_t compute_ns;
+    bool runs, waits; /* waits: for boundary data */
+};
+
+struct node {
+    struct machine machine;
+    unsigned node;
+    uint64_t busy_until_ns;
+    uint64_t deadline_ns; /* for which a TIMER is scheduled; NEVER if none */
+    uint64_t timer_generation;
+    uint64_t messages, bytes; /* sent so far */
+    bool synced;              /* by the action before */
+    double speed;
+    uint64_t slow_at_ns; /* NEVER for most */
+    double slow_factor;
+    unsigned worker; /* which it is, where it is one */
+    struct running running;
+    struct pipeline *pipeline;                /* of cluster->pipelines; NULL where iterations are independent */
+    struct future *queue_first, **queue_last; /* what arrived while it was busy */
+    unsigned wakes;                           /* scheduled */
+    uint64_t handled;                         /* events */
+    uint64_t busy_ns;                         /* with them, since the first chunk was assigned */
+    double service_factor;                    /* 1 until it is slowed down */
+    uint64_t stalled_until_ns;
+    bool sync_failed; /* what it would say next is not so */
+    bool gone;
+    bool killed, stopped;
+    bool babbles;            /* what it sends next is nonsense */
+    unsigned dropped_plus_1; /* this rank - 1 was dropped in this step; 0: none */
+};
+
+struct virtual_cluster {
+    struct virtual_config config;
+    struct job job; /* the part of it that says what is measured */
+    struct topology topology;
+    struct supermaster supermaster;
+    struct master *masters;
+    struct worker *workers;
+    unsigned **master_ranks; /* [masters] ranks of its workers */
+    struct node *nodes;      /* [ranks] */
+    struct actions actions;  /* of the step that is running */
+    double sending_ns;       /* what its messages have taken so far */
+    double cutting_ns;       /* and what cutting and assigning the chunks before the latest of them has */
+    bool event_faults;       /* some of the configuration come at an event */
+    struct heap heap;
+    uint64_t now_ns;
+    uint64_t *output;           /* [count] collected records */
+    unsigned char *written;     /* [count] times written */
+    struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
+    uint64_t *expected;         /* [count] records of a loop with dependencies; NULL where it has none */
+    uint64_t *arrivals;         /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
+    bool *dropped;              /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
+    uint64_t stores, records, syncs, sends;
+    struct ranges journalled;
+    struct virtual_result result;
+    bool out_of_memory;
+};
+
+/* Messages go to and from a master and the supermaster only: each pair of ranks is a lower rank of the tree, one of
+ * these two above it, and a direction. */
+#define LANES 4
+
+/* --- cluster.c --- */
+
+/* Schedules a copy of it, which takes over what it owns. */
+void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
+/* So long after the step that is running began its next action happens. */
+uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
+/* One event into one machine, its actions applied in order. `data` is the data payload that came with a message. */
+void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data);
+/* When the rank is no longer busy it takes the next event of its queue. */
+void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
+/* Around each call of a machine. */
+void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
+/* A copy on the heap, or NULL and the run is out of memory. */
+void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t size);
+/* In the place of results that there are none of: messages of few take them along. */
+extern const unsigned char cluster_imagined[];
+/* A line of the trace about `rank`. */
+void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text);
+
+/* --- work.c --- */
+
+/* The chunk begins so long after the step. */
+void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns);
+/* Time that the worker needs from `started_ns` on for `count` iterations. */
+uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
+                 uint64_t count);
+/* Iterations after which results leave; 0: all at the end. */
+uint64_t work_slice(const struct virtual_cluster *cluster);
+void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
+void work_schedule_loads(struct virtual_cluster *cluster);
+void work_probe(struct virtual_cluster *cluster, unsigned rank);
+/* What timing the chunk in pieces shows. */
+void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);
+
+/* --- dependent.c --- */
+
+static inline bool is_dependent(const struct virtual_cluster *cluster)
+{
+    return cluster->config.columns > 0;
+}
+
+int dependent_init(struct virtual_cluster *cluster); /* -1 when memory is out */
+void dependent_fini(struct virtual_cluster *cluster);
+void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+/* The step that was computed is over. */
+void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event);
+/* From now on the rank takes `factor` times as long. */
+void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
+/* BOUNDARY; `data` came with the message where it is a data message. */
+void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
+void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+
+/* --- store.c --- */
+
+/* Of the iteration's record, and of any. */
+uint64_t store_digest(uint64_t iteration);
+uint64_t store_digest_of(uint64_t iteration, uint64_t record);
+/* Writes the results of the part; NULL, or why that failed. */
+const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
+/* What iterations yield: records, or a block; `*bytes` of it. NULL when memory is out; the caller frees it. */
+unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
+void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
+void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+void store_sync(struct virtual_cluster *cluster, unsigned rank);
+/* With `sync`, what a master reports done is on the disk. */
+void store_check_synced(struct virtual_cluster *cluster, const struct node *node, const struct action *action);
+/* Counts what is wrong in the output at the end. */
+void store_check(struct virtual_cluster *cluster);
+
+/* --- faults.c --- */
+
+bool faults_any(const struct virtual_cluster *cluster);
+void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *fault);
+/* One that lasts for some time is over. */
+void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fault);
+/* How many of the `count` actions of the event that it handles the rank lives to apply. */
+size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t count);
+/* What is to happen to the rank behind the event that it has handled. */
+void faults_after_event(struct virtual_cluster *cluster, unsigned rank);
+/* The time when a message that is sent now arrives, which takes `transfer_ns` when nothing disturbs it. */
+uint64_t faults_arrival(struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t transfer_ns);
+/* What is sent instead of the message, where the sender babbles; its size. */
+size_t faults_babble(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes, size_t size);
+/* `rank` takes `other` for lost because of what it sent, and tells it to leave. */
+void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other, const char *text);
+bool faults_has_dropped(const struct virtual_cluster *cluster, unsigned rank, unsigned other);
+void faults_kill(struct virtual_cluster *cluster, unsigned rank);
+void faults_kill_all(struct virtual_cluster *cluster);
+/* Those who watch `rank` learn that it is gone; what is on its way and arrives after `cut_ns` does not. */
+void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns);
+/* Whether a data message that is on its way when its sender dies makes it. */
+bool faults_spare(const struct virtual_cluster *cluster, const struct part *part, unsigned rank);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The line-up of a virtual cluster: the ranks, their machines and what each is told at its start. */
+#include "deploy/simulate/virtual/inside.h"
+
+#include <stdlib.h>
+
+/* Of one step: those of ordinary steps need no more room while a machine runs, whose allocations may be counted. */
+#define ACTIONS 128
+
+static int build_topology(struct virtual_cluster *cluster)
+{
+    unsigned ranks = cluster_ranks(&cluster->config);
+    struct hello *hellos = calloc(ranks, sizeof *hellos);
+    if (hellos == NULL)
+        return -1;
+    int result = machines_group(&cluster->config, hellos, &cluster->topology);
+    for (unsigned i = 0; i < ranks; i++)
+        cluster->nodes[i].node = hellos[i].node;
+    free(hellos);
+    return result;
+}
+
+/* What the ranks read from the job's command line. */
+static int init_job(struct virtual_cluster *cluster, struct error *error)
+{
+    struct job *job = &cluster->job;
+    if (cluster->config.job != NULL) {
+        *job = *cluster->config.job;
+        return 0;
+    }
+    job_init(job);
+    job->power = cluster->config.measure_power ? JOB_POWER_MEASURE : JOB_POWER_EQUAL;
+    return job_set_technique(job, cluster->config.technique, error);
+}
+
+static int init_supermaster(struct virtual_cluster *cluster, struct error *error)
+{
+    double *speeds;
+    if (machines_speeds(&cluster->config, &speeds, error) < 0)
+        return -1;
+    const struct supermaster_config config =
+        machines_supermaster(&cluster->config, &cluster->job, &cluster->topology, speeds);
+    cluster_in_machine(cluster, true);
+    int result = supermaster_init(&cluster->supermaster, &config, error);
+    cluster_in_machine(cluster, false);
+    free(speeds);
+    cluster->nodes[0].machine = supermaster_machine(&cluster->supermaster);
+    return result;
+}
+
+static int init_masters(struct virtual_cluster *cluster)
+{
+    const struct topology *topology = &cluster->topology;
+    for (unsigned m = 0; m < topology->masters; m++) {
+        unsigned *ranks = cluster->master_ranks[m] = calloc(topology_count(topology, m) + 1, sizeof *ranks);
+        if (ranks == NULL)
+            return -1;
+        const struct master_config config = machines_master(&cluster->config, &cluster->job, topology, m, ranks);
+        cluster_in_machine(cluster, true);
+        int result = master_init(&cluster->masters[m], &config);
+        cluster_in_machine(cluster, false);
+        if (result < 0)
+            return -1;
+        cluster->nodes[config.rank].machine = master_machine(&cluster->masters[m]);
+    }
+    return 0;
+}
+
+static void init_speed(struct virtual_cluster *cluster, unsigned w)
+{
+    const struct virtual_config *config = &cluster->config;
+    struct node *node = &cluster->nodes[cluster->topology.worker_rank[w]];
+    bool slows = config->slow_worker_plus_1 == w + 1;
+    node->speed = config->speeds != NULL ? config->speeds[w] : 1;
+    node->slow_at_ns = slows ? config->slow_at_ns : NEVER;
+    node->slow_factor = slows ? config->slow_factor : 1;
+    node->worker = w;
+}
+
+static void init_workers(struct virtual_cluster *cluster)
+{
+    const struct topology *topology = &cluster->topology;
+    for (unsigned w = 0; w < topology->workers; w++) {
+        struct pipeline *pipeline = cluster->nodes[topology->worker_rank[w]].pipeline;
+        const struct worker_config config = machines_worker(&cluster->config, &cluster->job, topology, w,
+                                                            pipeline != NULL ? &pipeline->boundaries : NULL);
+        worker_init(&cluster->workers[w], &config);
+        cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
+        init_speed(cluster, w);
+    }
+}
+
+static int allocate(struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    unsigned ranks = cluster_ranks(config);
+    cluster->nodes = calloc(ranks, sizeof *cluster->nodes);
+    cluster->masters = calloc(config->masters + 1, sizeof *cluster->masters);
+    cluster->master_ranks = calloc(config->masters + 1, sizeof *cluster->master_ranks);
+    cluster->workers = calloc(config->workers + 1, sizeof *cluster->workers);
+    if (!cluster->nodes || !cluster->masters || !cluster->master_ranks || !cluster->workers)
+        return -1;
+    if (config->jitter_ns > 0 || config->fault_count > 0 || config->in_order) {
+        cluster->arrivals = calloc((size_t)ranks * LANES, sizeof *cluster->arrivals);
+        if (cluster->arrivals == NULL)
+            return -1;
+    }
+    if (config->collect) {
+        cluster->output = calloc(config->count + 1, sizeof *cluster->output);
+        cluster->written = calloc(config->count + 1, 1);
+        if (!cluster->output || !cluster->written)
+            return -1;
+    }
+    for (unsigned i = 0; i < ranks; i++) {
+        cluster->nodes[i].deadline_ns = NEVER;
+        cluster->nodes[i].slow_at_ns = NEVER;
+        cluster->nodes[i].service_factor = config->rank_speeds != NULL ? 1 / config->rank_speeds[i] : 1;
+        cluster->nodes[i].slow_factor = cluster->nodes[i].speed = 1;
+        cluster->nodes[i].queue_last = &cluster->nodes[i].queue_first;
+    }
+    return actions_init(&cluster->actions, ACTIONS);
+}
+
+struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error)
+{
+    struct virtual_cluster *cluster = calloc(1, sizeof *cluster);
+    if (cluster == NULL) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    cluster->config = *config;
+    for (unsigned i = 0; i < config->fault_count; i++)
+        cluster->event_faults |= config->faults[i].at_event > 0;
+    if (allocate(cluster) < 0 || build_topology(cluster) < 0 || dependent_init(cluster) < 0) {
+        error_set(error, "out of memory");
+    } else if (init_job(cluster, error) == 0 && init_supermaster(cluster, error) == 0) {
+        if (init_masters(cluster) == 0) {
+            init_workers(cluster);
+            return cluster;
+        }
+        error_set(error, "out of memory");
+    }
+    virtual_free(cluster);
+    return NULL;
+}
+
+void virtual_free(struct virtual_cluster *cluster)
+{
+    if (cluster == NULL)
+        return;
+    heap_fini(&cluster->heap);
+    ranges_fini(&cluster->journalled);
+    if (cluster->supermaster.config.topology != NULL)
+        supermaster_fini(&cluster->supermaster);
+    for (unsigned m = 0; cluster->masters != NULL && m < cluster->config.masters; m++) {
+        master_fini(&cluster->masters[m]);
+        free(cluster->master_ranks[m]);
+    }
+    actions_fini(&cluster->actions);
+    dependent_fini(cluster);
+    topology_fini(&cluster->topology);
+    free(cluster->nodes);
+    free(cluster->arrivals);
+    free(cluster->dropped);
+    free(cluster->masters);
+    free(cluster->master_ranks);
+    free(cluster->workers);
+    free(cluster->output);
+    free(cluster->written);
+    free(cluster);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* See machines.h. */
+#include "deploy/simulate/virtual/machines.h"
+
+#include "deploy/simulate/virtual/columns.h"
+#include "common/util/random.h"
+
+#include <stdlib.h>
+
+static bool is_dependent(const struct virtual_config *config)
+{
+    return config->columns > 0;
+}
+
+/* How far back an iteration needs others; 0: they are independent. */
+static uint64_t distance_of(const struct virtual_config *config)
+{
+    return is_dependent(config) ? columns_distance(config) : 0;
+}
+
+uint64_t machines_record_bytes(const struct virtual_config *config)
+{
+    if (config->imagined_bytes > 0)
+        return config->imagined_bytes;
+    return !config->collect ? 0 : config->variable ? RECORD_VARIABLE : RECORD_BYTES;
+}
+
+uint64_t machines_boundary_bytes(const struct virtual_config *config)
+{
+    return columns_bytes(config, config->columns);
+}
+
+/* --- the line-up --- */
+
+static unsigned spread(unsigned index, unsigned count, unsigned nodes)
+{
+    return (unsigned)((uint64_t)index * nodes / count);
+}
+
+static struct hello hello_of(const struct virtual_config *config, unsigned rank)
+{
+    const unsigned nodes = config->nodes > 0 ? config->nodes : 1;
+    struct hello hello = {.protocol = PROTOCOL_VERSION, .role = ROLE_WORKER};
+    if (rank == 0) {
+        hello.role = ROLE_SUPERMASTER;
+    } else if (rank <= config->masters) {
+        hello.role = ROLE_MASTER;
+        hello.node = spread(rank - 1, config->masters, nodes);
+    } else {
+        hello.node = spread(rank - 1 - config->masters, config->workers, nodes);
+    }
+    if (config->rank_node != NULL)
+        hello.node = config->rank_node[rank];
+    return hello;
+}
+
+int machines_group(const struct virtual_config *config, struct hello *hellos, struct topology *topology)
+{
+    for (unsigned rank = 0; rank < cluster_ranks(config); rank++)
+        hellos[rank] = hello_of(config, rank);
+    return topology_init(topology, hellos, cluster_ranks(config), !config->group_even);
+}
+
+/* --- the supermaster --- */
+
+int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error)
+{
+    *speeds = NULL;
+    if (config->measure_power)
+        return 0;
+    *speeds = calloc(config->workers, sizeof **speeds);
+    if (*speeds == NULL)
+        return error_set(error, "out of memory for %u workers", config->workers);
+    for (unsigned w = 0; w < config->workers; w++)
+        (*speeds)[w] = config->powers != NULL ? config->powers[w] : 1;
+    return 0;
+}
+
+static unsigned refill_chunks_of(const struct virtual_config *config, const struct job *job)
+{
+    return config->refill_chunks > 0 ? config->refill_chunks : job->refill_chunks;
+}
+
+struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct job *job,
+                                               const struct topology *topology, const double *speeds)
+{
+    return (struct supermaster_config){
+        .topology = topology,
+        .technique = job->technique,
+        .technique_auto = job->technique_auto,
+        .ask_ahead = config->ask_ahead != ASK_AHEAD_OFF,
+        .probe = job_probes(job),
+        .weighting = config->weighting,
+        .min_chunk = config->min_chunk,
+        .refill_chunks = refill_chunks_of(config, job),
+        .first = config->first,
+        .count = config->count,
+        .each = config->each,
+        .chained = config->chained,
+        .distance = distance_of(config),
+        .record_bytes = machines_record_bytes(config),
+        .drain_ns = job->drain_ns,
+        .once = config->once || is_dependent(config),
+        .childless = config->childless || is_dependent(config),
+        .are_tasks = config->are_tasks,
+        .retries = config->retries,
+        .journal = config->journal,
+        .done = config->done,
+        .done_digest = config->done_digest,
+        .speeds = speeds,
+    };
+}
+
+/* --- masters and workers --- */
+
+struct master_config machines_master(const struct virtual_config *config, const struct job *job,
+                                     const struct topology *topology, unsigned m, unsigned *ranks)
+{
+    topology_served_ranks(topology, m, ranks);
+    return (struct master_config){
+        .rank = topology->master_rank[m],
+        .supermaster = topology->supermaster,
+        .ranks = ranks,
+        .workers = topology_count(topology, m),
+        .record_bytes = machines_record_bytes(config),
+        .drain_ns = job->drain_ns,
+        .once = config->once || is_dependent(config),
+        .childless = config->childless || is_dependent(config),
+        .feedback = job_learns(job),
+        .retries = config->retries,
+        .distance = distance_of(config),
+        .refill_chunks = refill_chunks_of(config, job),
+        .first = config->first,
+        .sync = config->sync,
+    };
+}
+
+double machines_load(const struct virtual_config *config, unsigned w)
+{
+    double load = 1;
+    for (unsigned i = 0; i < config->load_count; i++)
+        if (config->loads[i].worker == w && config->loads[i].at_ns == 0)
+            load = config->loads[i].load;
+    return load;
+}
+
+/* What a worker tells of its core first, as in a REQUEST; 0: it tells none. */
+static uint16_t first_load(const struct virtual_config *config, unsigned w)
+{
+    return config->weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;
+}
+
+struct worker_config machines_worker(const struct virtual_config *config, const struct job *job,
+                                     const struct topology *topology, unsigned w, struct boundaries *boundaries)
+{
+    return (struct worker_config){
+        .rank = topology->worker_rank[w],
+        .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
+        .supermaster = topology->supermaster,
+        .probe = job_probes(job) && config->count > 0,
+        .drain_ns = job->drain_ns,
+        .ask_ahead = config->ask_ahead,
+        .in_steps = config->each > 0 && config->each < config->count,
+        .ask_ahead_chunks = config->ask_ahead_chunks,
+        .load = first_load(config, w),
+        .boundaries = boundaries,
+        .boundary_bytes = machines_boundary_bytes(config),
+        .end = config->first + config->count,
+        .topology = topology,
+    };
+}
+
+void machines_begin_probe(const struct virtual_config *config, const struct job *job, struct probe *probe)
+{
+    bool in_steps = config->each > 0 && config->each < config->count;
+    probe_init(probe, config->first, in_steps ? config->each : config->count, job_wants_swr(job) ? PROBE_SWR : 1);
+}
+
+/* --- losses --- */
+
+bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless)
+{
+    unsigned w = topology_worker(topology, rank), v = topology_worker(topology, watcher);
+    if (watcher == rank)
+        return false;
+    if (rank == topology->supermaster)
+        return true;
+    if (v < topology->workers)
+        return topology->masters > 0 && topology->master_rank[topology->master_of[v]] == rank;
+    if (w == topology->workers)
+        return watcher == topology->supermaster;
+    unsigned master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster;
+    return watcher == master || (watcher == topology->supermaster && masterless);
+}
+
+uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank)
+{
+    return 1 + random_at(config->fault_seed, (uint64_t)watcher << 32 | rank) % (config->detect_ns + 1);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the machines of a simulated line-up are told at their start. Every way to simulate them tells them the same:
+ * virtual time (lineup.c), and SimGrid's MPI (deploy/simulate/simgrid). */
+#pragma once
+
+#include "common/config/job.h"
+#include "common/machine/probe.h"
+#include "deploy/simulate/virtual/cluster.h"
+#include "master/master.h"
+
+static inline unsigned cluster_ranks(const struct virtual_config *config)
+{
+    return 1 + config->masters + config->workers;
+}
+
+/* Of the record of a virtual run, see virtual_record(). */
+#define RECORD_BYTES 8
+
+/* Bytes of an iteration's results, as the daemons are told; and of the boundary data that a chunk hands to the next. */
+uint64_t machines_record_bytes(const struct virtual_config *config);
+uint64_t machines_boundary_bytes(const struct virtual_config *config);
+
+/* Sets the hellos of the ranks, [cluster_ranks()], and groups them. -1 when memory is out; the topology is to be
+ * released all the same. */
+int machines_group(const struct virtual_config *config, struct hello *hellos, struct topology *topology);
+
+/* Sets `*speeds`, [workers], to be freed, to those that are given; to NULL where they are measured. -1 with one line.
+ */
+int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error);
+
+/* The configurations borrow from what they are made of. `job` is that of the configuration, or stands for it. */
+struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct job *job,
+                                               const struct topology *topology, const double *speeds);
+
+/* Of the m-th master. `ranks` has room for those of its workers, and they are set. */
+struct master_config machines_master(const struct virtual_config *config, const struct job *job,
+                                     const struct topology *topology, unsigned m, unsigned *ranks);
+
+/* Of the w-th worker. `boundaries` is its own where iterations depend on those before them, else NULL. */
+/* Runnable processes on the core of the w-th worker at the start, itself being one. */
+double machines_load(const struct virtual_config *config, unsigned w);
+
+struct worker_config machines_worker(const struct virtual_config *config, const struct job *job,
+                                     const struct topology *topology, unsigned w, struct boundaries *boundaries);
+
+/* Whether `watcher` learns of the end of `rank`. `masterless`: where that is a worker, the supermaster looks after it.
+ */
+bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
+
+/* So long after the end of `rank` it learns of it. */
+uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);
+
+/* Before the first iteration is timed. */
+void machines_begin_probe(const struct virtual_config *config, const struct job *job, struct probe *probe);

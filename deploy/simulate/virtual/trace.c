@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Trace text: see trace.h. */
+#include "deploy/simulate/virtual/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *payload_text(enum payload payload)
+{
+    static const char *const names[] = {"", " +inline", " +data"};
+    return names[payload];
+}
+
+static const char *more_text(const struct message *message, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (message->record_count > 0)
+        snprintf(text, size, " +%u", message->record_count);
+    return text;
+}
+
+static void trace_request(const struct message *message, char *text, size_t size)
+{
+    const struct request *request = &message->request;
+    char spread[60] = "", more[30];
+    if (request->samples > 0)
+        snprintf(spread, sizeof spread, " deviation=%.0f/%u", (double)request->deviation_ns, request->samples);
+    if (request->done)
+        snprintf(text, size, "REQUEST asks=%u done=#%" PRIu32 " compute=%" PRIu64 "%s%s%s", request->asks,
+                 request->chunk, request->compute_ns, spread, payload_text(message->payload),
+                 more_text(message, more, sizeof more));
+    else
+        snprintf(text, size, "REQUEST asks=%u", request->asks);
+}
+
+static void trace_message(const struct message *message, char *text, size_t size)
+{
+    char more[30];
+    switch (message->type) {
+    case MESSAGE_REQUEST: trace_request(message, text, size); break;
+    case MESSAGE_RESULT:
+        snprintf(text, size, "RESULT #%" PRIu32 " count=%" PRIu64 "%s", message->result.chunk, message->result.count,
+                 payload_text(message->payload));
+        break;
+    case MESSAGE_ASSIGN:
+        snprintf(text, size, "ASSIGN #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s%s", message->assign.chunk,
+                 message->assign.first, message->assign.first + message->assign.count,
+                 more_text(message, more, sizeof more), message->assign.careful ? " careful" : "");
+        break;
+    case MESSAGE_END:
+        snprintf(text, size, "END%s%s%s", message->end.drain ? " drain" : "", message->end.lossy ? " lossy" : "",
+                 message->end.late ? " late" : "");
+        break;
+    case MESSAGE_REPORT:
+        snprintf(text, size, "REPORT ranges=%u busy=%" PRIu32 "%s", message->record_count, message->report.busy,
+                 message->report.refill ? " refill" : "");
+        break;
+    case MESSAGE_REFILL:
+        snprintf(text, size, "REFILL chunks=%u%s%s", message->record_count, message->refill.more ? " more" : "",
+                 message->refill.empty ? " empty" : "");
+        break;
+    case MESSAGE_SPEED: snprintf(text, size, "SPEED levels=%u", message->speed.levels); break;
+    case MESSAGE_ECHO: snprintf(text, size, "ECHO %" PRIu32, message->echo.id); break;
+    case MESSAGE_FEEDBACK: snprintf(text, size, "FEEDBACK workers=%u", message->record_count); break;
+    case MESSAGE_LOADS: snprintf(text, size, "LOADS workers=%u", message->record_count); break;
+    case MESSAGE_STATS: snprintf(text, size, "STATS workers=%u", message->record_count); break;
+    case MESSAGE_PROBLEM:
+        snprintf(text, size, "PROBLEM rank=%" PRIu32 " \"%.*s\"", message->problem.rank, (int)message->problem.length,
+                 message->problem.text);
+        break;
+    case MESSAGE_ADOPT:
+        snprintf(text, size, "ADOPT [%" PRIu64 ", %" PRIu64 ")", message->adopt.first,
+                 message->adopt.first + message->adopt.count);
+        break;
+    case MESSAGE_LOST:
+        snprintf(text, size, "LOST rank=%" PRIu32 " chunks=%" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", message->lost.rank,
+                 message->lost.chunks, message->lost.first, message->lost.first + message->lost.count);
+        break;
+    case MESSAGE_FAILURE:
+        snprintf(text, size, "FAILURE %" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s \"%.*s\"", message->failure.id,
+                 message->failure.first, message->failure.first + message->failure.count,
+                 message->failure.final ? " final" : "", (int)message->failure.length, message->failure.text);
+        break;
+    case MESSAGE_SUSPECT:
+        snprintf(text, size, "SUSPECT [%" PRIu64 ", %" PRIu64 ") deaths=%" PRIu32 " failures=%" PRIu32 " by %" PRIu32,
+                 message->suspect.first, message->suspect.first + message->suspect.count, message->suspect.deaths,
+                 message->suspect.failures, message->suspect.failed_by);
+        break;
+    case MESSAGE_NEIGHBOUR:
+        snprintf(text, size, "NEIGHBOUR %" PRIu64 " rank=%" PRIu32, message->neighbour.first, message->neighbour.rank);
+        break;
+    case MESSAGE_BOUNDARY:
+        snprintf(text, size, "BOUNDARY %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")%s", message->boundary.first,
+                 message->boundary.offset, message->boundary.offset + message->payload_bytes,
+                 payload_text(message->payload));
+        break;
+    case MESSAGE_HALT: snprintf(text, size, "HALT %u lost=%" PRIu32, message->halt.round, message->halt.rank); break;
+    case MESSAGE_HALTED:
+        snprintf(text, size, "HALTED %u rank=%" PRIu32 " seams=%u", message->halted.round, message->halted.rank,
+                 message->record_count);
+        break;
+    case MESSAGE_RESTART:
+        snprintf(text, size, "RESTART %u %" PRIu64 " rank=%" PRIu32, message->restart.round, message->restart.first,
+                 message->restart.rank);
+        break;
+    default: snprintf(text, size, "%s", message_name(message->type));
+    }
+}
+
+void trace_event(const struct event *event, char *text, size_t size)
+{
+    char inner[200];
+    switch (event->type) {
+    case EVENT_START: snprintf(text, size, "start"); break;
+    case EVENT_MESSAGE:
+        trace_message(event->message, inner, sizeof inner);
+        snprintf(text, size, "from %u: %s", event->from, inner);
+        break;
+    case EVENT_STORED:
+        snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")",
+                 event->lost           ? "not stored"
+                 : event->text == NULL ? "stored"
+                                       : "store failed",
+                 event->part.first, event->part.first + event->part.count);
+        break;
+    case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
+    case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
+    case EVENT_DRY: snprintf(text, size, "dry"); break;
+    case EVENT_EDGE:
+        snprintf(text, size, "edge %" PRIu64 " bytes=%" PRIu64, event->edge.seam, event->edge.bytes);
+        break;
+    case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
+    case EVENT_FAILURE:
+        snprintf(text, size, "%" PRIu64 " failed%s", event->chunk.count, event->chunk.final ? " for good" : "");
+        break;
+    case EVENT_FINISHED: snprintf(text, size, "finished"); break;
+    case EVENT_TIMER: snprintf(text, size, "timer"); break;
+    case EVENT_DRAIN: snprintf(text, size, "drain"); break;
+    case EVENT_PROBLEM: snprintf(text, size, "problem"); break;
+    case EVENT_LOAD: snprintf(text, size, "load %.2f", (double)event->load / LOAD_ONE); break;
+    case EVENT_LOST: snprintf(text, size, "lost %u", event->from); break;
+    }
+}
+
+void trace_action(const struct action *action, char *text, size_t size)
+{
+    char inner[200];
+    switch (action->type) {
+    case ACTION_SEND:
+        trace_message(&action->send.message, inner, sizeof inner);
+        snprintf(text, size, "to %u: %s", action->send.to, inner);
+        break;
+    case ACTION_PROBE: snprintf(text, size, "probe"); break;
+    case ACTION_RUN:
+        snprintf(text, size, "run #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ") mark=%" PRIu64 "%s", action->run.chunk,
+                 action->run.first, action->run.first + action->run.count, action->run.mark,
+                 action->run.careful ? " careful" : "");
+        break;
+    case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
+    case ACTION_FORGET: snprintf(text, size, "forget"); break;
+    case ACTION_STORE:
+    case ACTION_COLLECT:
+        snprintf(text, size, "%s [%" PRIu64 ", %" PRIu64 ")", action->type == ACTION_STORE ? "store" : "collect",
+                 action->store.part.first, action->store.part.first + action->store.part.count);
+        break;
+    case ACTION_JOURNAL:
+        snprintf(text, size, "journal %zu ranges digest=%016" PRIx64, action->journal.count, action->journal.digest);
+        break;
+    case ACTION_SYNC: snprintf(text, size, "sync"); break;
+    case ACTION_BOUNDARY:
+        snprintf(text, size, "boundary %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", action->boundary.first,
+                 action->boundary.offset, action->boundary.offset + action->boundary.bytes);
+        break;
+    case ACTION_INHERIT: snprintf(text, size, "inherit %" PRIu64, action->seam); break;
+    case ACTION_RELEASE: snprintf(text, size, "release %" PRIu64, action->seam); break;
+    case ACTION_HALT: snprintf(text, size, "halt seams=%u lost=%u", action->halt.count, action->halt.lost); break;
+    case ACTION_RESTART: snprintf(text, size, "restart %" PRIu64, action->seam); break;
+    case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
+    case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
+    }
+}

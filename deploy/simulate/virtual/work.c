@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Modelled work: iteration i takes cost(i) / speed of its worker, and what is left of it when the worker becomes slower
+ * takes `slow_factor` times as long. Of a core for which others compete it gets its share. */
+#include "deploy/simulate/virtual/inside.h"
+#include "common/machine/probe.h"
+#include "common/machine/spread.h"
+
+static double iteration_cost(const struct virtual_cluster *cluster, uint64_t iteration)
+{
+    const struct virtual_config *config = &cluster->config;
+    if (config->costs_ns != NULL)
+        return config->costs_ns(config->context, iteration, 1);
+    return config->cost_ns != NULL ? config->cost_ns(config->context, iteration) : 1000;
+}
+
+static double range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
+{
+    if (cluster->config.costs_ns != NULL)
+        return cluster->config.costs_ns(cluster->config.context, first, count);
+    double sum = 0;
+    for (uint64_t i = first; i < first + count; i++)
+        sum += iteration_cost(cluster, i);
+    return sum;
+}
+
+/* Time of its core that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
+static double core_time_of(const struct node *node, uint64_t started_ns, double cost)
+{
+    double time = cost / node->speed;
+    double before = node->slow_at_ns <= started_ns ? 0 : (double)(node->slow_at_ns - started_ns);
+    return time <= before ? time : before + (time - before) * node->slow_factor;
+}
+
+/* The time in which a worker whose core has these loads gets so much time of it. */
+static double share_of_core(const struct virtual_cluster *cluster, unsigned w, uint64_t started_ns, double time)
+{
+    const struct virtual_load *loads = cluster->config.loads;
+    double load = 1, passed = 0;
+    for (unsigned i = 0; i < cluster->config.load_count; i++) {
+        if (loads[i].worker != w)
+            continue;
+        double until = loads[i].at_ns > started_ns ? (double)(loads[i].at_ns - started_ns) : 0;
+        if (passed + time * load <= until)
+            break;
+        time -= (until - passed) / load;
+        passed = until;
+        load = loads[i].load;
+    }
+    return passed + time * load;
+}
+
+/* Time that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
+static double time_of(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double cost)
+{
+    double time = core_time_of(node, started_ns, cost);
+    return cluster->config.load_count > 0 ? share_of_core(cluster, node->worker, started_ns, time) : time;
+}
+
+uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
+                 uint64_t count)
+{
+    return (uint64_t)time_of(cluster, node, started_ns, range_cost(cluster, first, count));
+}
+
+static uint16_t to_wire(double load)
+{
+    return (uint16_t)(load * LOAD_ONE);
+}
+
+void work_schedule_loads(struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    bool are_told = config->weighting == SCHED_WEIGHTING_ACP;
+    for (unsigned i = 0; i < config->load_count && are_told; i++)
+        if (config->loads[i].at_ns > 0)
+            cluster_schedule(cluster, &(struct future){.at_ns = config->loads[i].at_ns,
+                                                       .rank = cluster->topology.worker_rank[config->loads[i].worker],
+                                                       .type = EVENT_LOAD,
+                                                       .done = to_wire(config->loads[i].load)});
+}
+
+void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct running *running = &node->running;
+    if (is_dependent(cluster))
+        node->pipeline->mark = mark;
+    if (mark == 0 || is_dependent(cluster))
+        return;
+    uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, mark);
+    cluster_schedule(cluster, &(struct future){
+                                  .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
+                                  .rank = rank,
+                                  .type = EVENT_MARK,
+                                  .generation = running->generation,
+                                  .done = mark,
+                              });
+}
+
+static enum virtual_outcome outcome_of(const struct virtual_cluster *cluster, unsigned rank, uint64_t iteration)
+{
+    const struct virtual_config *config = &cluster->config;
+    return config->outcome != NULL ? config->outcome(config->context, rank, iteration) : VIRTUAL_WORKS;
+}
+
+/* Iterations of the running chunk that do not work, up to the first that kills the worker. */
+static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct running *running = &node->running;
+    enum virtual_outcome outcome = VIRTUAL_WORKS;
+    for (uint64_t i = 0; cluster->config.outcome != NULL && i < running->count; i++) {
+        outcome = outcome_of(cluster, rank, running->first + i);
+        if (outcome == VIRTUAL_WORKS)
+            continue;
+        bool kills = outcome == VIRTUAL_CRASHES;
+        uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, i + 1);
+        cluster_schedule(cluster, &(struct future){
+                                      .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
+                                      .rank = rank,
+                                      .type = EVENT_FAILURE,
+                                      .generation = running->generation,
+                                      .done = i + 1,
+                                      .text = kills ? "killed the child process" : "iteration\tfailed",
+                                      .lost = kills,
+                                  });
+        if (kills && !running->careful)
+            return;
+    }
+}
+
+/* Whether all of the time steps before the iteration's is done, or given up. */
+static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration)
+{
+    const struct virtual_config *config = &cluster->config;
+    const struct ledger *ledger = &cluster->supermaster.ledger;
+    uint64_t before = config->each > 0 ? (iteration - config->first) / config->each * config->each : 0;
+    return ledger->done + ranges_total(&ledger->failed) >= before;
+}
+
+uint64_t work_slice(const struct virtual_cluster *cluster)
+{
+    const struct virtual_config *config = &cluster->config;
+    if (config->imagined_bytes > 0)
+        return config->imagined_bytes < SLICE_MAX ? SLICE_MAX / config->imagined_bytes : 1;
+    return config->collect ? config->slice_iterations : 0;
+}
+
+void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns)
+{
+    struct node *node = &cluster->nodes[rank];
+    uint64_t slice = work_slice(cluster), count = action->run.count, begins_ns = cluster->now_ns + later_ns;
+    if (is_dependent(cluster)) {
+        dependent_begin(cluster, rank, action);
+        return;
+    }
+    cluster->result.too_early += !is_in_time(cluster, action->run.first);
+    node->running = (struct running){
+        .first = action->run.first,
+        .count = count,
+        .started_ns = begins_ns,
+        .ends_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, count),
+        .careful = action->run.careful,
+        .generation = node->running.generation + 1,
+    };
+    struct future future = {.rank = rank, .generation = node->running.generation};
+    work_mark(cluster, rank, action->run.mark);
+    schedule_failures(cluster, rank);
+    for (uint64_t done = slice; slice > 0 && done < count; done += slice) {
+        future.type = EVENT_SLICE;
+        future.done = done;
+        future.at_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, done);
+        cluster_schedule(cluster, &future);
+    }
+    future.type = EVENT_FINISHED;
+    future.done = count;
+    future.at_ns = node->running.ends_ns;
+    cluster_schedule(cluster, &future);
+}
+
+void work_probe(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct probe probe;
+    double cost = 0;
+    machines_begin_probe(&cluster->config, &cluster->job, &probe);
+    for (uint64_t count; (count = probe_next(&probe)) > 0;) {
+        double began = core_time_of(node, cluster->now_ns, cost), last = began;
+        for (uint64_t k = probe.done; k < probe.done + count; k++) {
+            cost += iteration_cost(cluster, probe_iteration(&probe, k));
+            double now = core_time_of(node, cluster->now_ns, cost);
+            probe_add_single(&probe, k, now - last);
+            last = now;
+        }
+        probe_add(&probe, count, (uint64_t)last - (uint64_t)began);
+    }
+    struct speed speed = {0};
+    probe_finish(&probe, &speed);
+    cluster_schedule(cluster, &(struct future){.at_ns = cluster->now_ns + probe.elapsed_ns,
+                                               .rank = rank,
+                                               .type = EVENT_PROBED,
+                                               .data = cluster_copy(cluster, &speed, sizeof speed)});
+}
+
+/* What timing the chunk in pieces shows. */
+void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk)
+{
+    const struct running *running = &node->running;
+    struct spread spread = {0};
+    double iteration_ns = (double)chunk->compute_ns / (double)running->count, cost = 0, before = 0;
+    for (uint64_t done = 0, piece; done < running->count; done += piece) {
+        piece = spread_piece(running->count, running->count - done, iteration_ns);
+        if (cluster->config.costs_ns != NULL)
+            cost += range_cost(cluster, running->first + done, piece);
+        for (uint64_t i = 0; cluster->config.costs_ns == NULL && i < piece; i++)
+            cost += iteration_cost(cluster, running->first + done + i);
+        double now = time_of(cluster, node, running->started_ns, cost);
+        spread_add(&spread, piece, now - before);
+        before = now;
+    }
+    chunk->deviation_ns = spread_deviation_ns(&spread);
+    chunk->samples = (uint32_t)spread.pieces;
+}

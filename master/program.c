@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* master: drives the master's machine and writes the results that it collects. */
+#include "common/config/rank_options.h"
+#include "common/results/results.h"
+#include "common/mpi/runtime.h"
+#include "common/job/plan.h"
+#include "common/job/follow.h"
+#include "master/program.h"
+#include "master/master.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct program {
+    struct plan plan;
+    struct error error;
+    const char *failure; /* why it cannot take part, NULL if it can */
+    struct runtime *runtime;
+    const struct topology *topology;
+    unsigned *ranks; /* of its workers */
+    unsigned workers;
+    struct master master;
+    struct results_sink sink;
+    bool sink_open;
+    struct error sync_error; /* why results are not on the disk; empty if they are */
+};
+
+static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
+{
+    struct program *program = context;
+    return results_write(&program->sink, part->first, part->count, data, bytes, error);
+}
+
+static int sync_stored(void *context, struct error *error)
+{
+    struct program *program = context;
+    if (results_sync(&program->sink, error) == 0)
+        return 0;
+    program->sync_error = *error;
+    return -1;
+}
+
+static int list_workers(struct program *program)
+{
+    const struct topology *topology = program->topology;
+    unsigned m = topology_master(topology, runtime_rank(program->runtime));
+    program->workers = topology_count(topology, m);
+    program->ranks = calloc(program->workers + 1, sizeof *program->ranks);
+    if (program->ranks == NULL)
+        return -1;
+    topology_served_ranks(topology, m, program->ranks);
+    return 0;
+}
+
+static int init_machine(struct program *program)
+{
+    const struct plan *plan = &program->plan;
+    program->topology = runtime_group(program->runtime, plan->job.group_by == JOB_GROUP_BY_NODE);
+    if (program->topology == NULL || list_workers(program) < 0)
+        return -1;
+    const struct master_config config = {
+        .rank = runtime_rank(program->runtime),
+        .supermaster = program->topology->supermaster,
+        .ranks = program->ranks,
+        .workers = program->workers,
+        .record_bytes = plan->collect ? plan->record_bytes : 0,
+        .drain_ns = plan->job.drain_ns,
+        .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
+        .first = plan->first,
+        .refill_chunks = plan->job.refill_chunks,
+        .once = plan->loop.has_effects || plan_is_dependent(plan),
+        .threads = plan->job.threads != 1,
+        .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
+        .feedback = job_learns(&plan->job),
+        .retries = plan->job.retries,
+        .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
+    };
+    return master_init(&program->master, &config);
+}
+
+static void open_output(struct program *program)
+{
+    const struct plan *plan = &program->plan;
+    if (program->failure != NULL || !plan->collect)
+        return;
+    program->sink_open = results_open(&program->sink, plan->job.output, &plan->loop, runtime_rank(program->runtime),
+                                      &program->error) == 0;
+    if (!program->sink_open)
+        program->failure = program->error.text;
+}
+
+/* With its last report a master leaves: it says itself what it cannot tell the supermaster any more. */
+static int check_sync(struct program *program, int status)
+{
+    if (program->sync_error.text[0] == '\0' || program->master.problem.text[0] != '\0')
+        return status;
+    fprintf(stderr, "master: rank %u: %s\n", runtime_rank(program->runtime), program->sync_error.text);
+    return EXIT_STATUS_FAILED;
+}
+
+static int close_output(struct program *program, int status)
+{
+    if (!program->sink_open || results_close(&program->sink, &program->error) == 0)
+        return status;
+    fprintf(stderr, "master: rank %u: %s\n", runtime_rank(program->runtime), program->error.text);
+    return EXIT_STATUS_FAILED;
+}
+
+static int run(void *context, struct runtime *runtime, unsigned words, char *const *word)
+{
+    struct program *program = context;
+    program->runtime = runtime;
+    if (plan_make(&program->plan, (int)words, word, &program->error) < 0)
+        program->failure = program->error.text;
+    if (init_machine(program) < 0) {
+        fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(program->runtime));
+        exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
+    }
+    open_output(program);
+    const struct machine machine = master_machine(&program->master);
+    const struct effects effects = {
+        .context = program, .store = store, .sync = sync_stored, .assignment_ns = program->plan.job.assignment_ns};
+    int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
+    status = close_output(program, check_sync(program, status));
+    master_fini(&program->master);
+    free(program->ranks);
+    return status;
+}
+
+int master_program(int argc, char **argv, const char *version)
+{
+    static struct program program;
+    struct front front = {.program = "master", .version = version};
+    front_take(&front, master_options_parse(argc, argv, &program.error), &program.error, master_help_text);
+    const struct follower follower = {
+        .role = ROLE_MASTER,
+        .run = run,
+        .context = &program,
+    };
+    return follow(&follower, &front, argc, argv);
+}

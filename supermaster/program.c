@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* supermaster: reads the job, shares it, drives the supermaster's machine, and says how it went. */
+#include "supermaster/program.h"
+
+#include "common/metrics/progress.h"
+#include "common/job/front.h"
+#include "common/mpi/runtime.h"
+#include "common/job/lead.h"
+#include "common/job/status.h"
+#include "common/job/timings.h"
+#include "supermaster/figures.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct program {
+    struct lead lead;
+    struct runtime *runtime;
+    const struct topology *topology;
+    struct supermaster supermaster;
+    bool supermaster_ready;
+    unsigned losses_said, failures_said;
+    bool failure_said;     /* why the run fails */
+    unsigned *costs_ranks; /* [costs_count] of the workers, which write costs; owned */
+    unsigned costs_count;
+};
+
+/* --- the job --- */
+
+static int init_machine(struct program *program)
+{
+    const struct plan *plan = &program->lead.plan;
+    const struct topology *topology = program->topology;
+    double *speeds;
+    if (lead_read_speeds(&program->lead, topology->worker_rank, topology->workers, &speeds) < 0) {
+        free(speeds);
+        return -1;
+    }
+    const struct supermaster_config config = {
+        .topology = topology,
+        .technique = plan->job.technique,
+        .weighting = plan->job.weighting,
+        .min_chunk = plan->job.min_chunk,
+        .refill_chunks = plan->job.refill_chunks,
+        .first = plan->first,
+        .count = plan->count,
+        .each = plan->each,
+        .chained = plan_is_chained(plan),
+        .record_bytes = plan->collect ? plan->record_bytes : 0,
+        .drain_ns = plan->job.drain_ns,
+        .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
+        .once = plan->loop.has_effects || plan_is_dependent(plan),
+        .threads = plan->job.threads != 1,
+        .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
+        .are_tasks = plan->loop.are_tasks,
+        .speeds = speeds,
+        .probe = job_probes(&plan->job),
+        .technique_auto = plan->job.technique_auto,
+        .ask_ahead = plan->job.ask_ahead != JOB_ASK_AHEAD_OFF,
+        .retries = plan->job.retries,
+        .journal = program->lead.resume.path[0] != '\0',
+        .done = &program->lead.resume.earlier.content.done,
+        .done_digest = program->lead.resume.earlier.content.digest,
+    };
+    int result = supermaster_init(&program->supermaster, &config, &program->lead.error);
+    program->supermaster_ready = result == 0;
+    free(speeds);
+    return result;
+}
+
+/* 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
+static int open_files(struct program *program)
+{
+    int created = lead_create_files(&program->lead);
+    return created != 0 || program->topology->masters > 0 ? created : lead_open_sink(&program->lead);
+}
+
+/* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
+ */
+static int prepare(struct program *program)
+{
+    program->topology = runtime_group(program->runtime, program->lead.plan.job.group_by == JOB_GROUP_BY_NODE);
+    if (program->topology == NULL)
+        return error_set(&program->lead.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
+    return lead_check(&program->lead, true) < 0 || init_machine(program) < 0 ? -1 : open_files(program);
+}
+
+/* --- while it runs --- */
+
+static double elapsed_s(const struct program *program, uint64_t now_ns)
+{
+    uint64_t first = program->supermaster.first_assign_ns;
+    return first == NEVER || now_ns < first ? 0 : (double)(now_ns - first) / 1e9;
+}
+
+/* Names who was lost, and what failed, since it was called last. */
+static void say_faults(struct program *program)
+{
+    struct error text;
+    for (; program->failures_said < supermaster_failure_count(&program->supermaster); program->failures_said++) {
+        supermaster_failure_text(&program->supermaster, program->failures_said, &text);
+        lead_say_failure(&program->lead, text.text, program->lead.rank);
+    }
+    for (; program->losses_said < supermaster_loss_count(&program->supermaster); program->losses_said++) {
+        supermaster_loss_text(&program->supermaster, program->losses_said, &text);
+        lead_say_failure(&program->lead, text.text, program->lead.rank);
+    }
+}
+
+static void say_failure(void *context)
+{
+    struct program *program = context;
+    const struct supermaster *supermaster = &program->supermaster;
+    say_faults(program);
+    if (supermaster->failure.text[0] != '\0' && !program->failure_said)
+        lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);
+    program->failure_said = supermaster->failure.text[0] != '\0';
+}
+
+static void show_progress(void *context, uint64_t now_ns)
+{
+    struct program *program = context;
+    const struct supermaster *supermaster = &program->supermaster;
+    say_faults(program);
+    const struct progress progress = {
+        .name = program->lead.plan.kernel->name,
+        .done = supermaster->ledger.done,
+        .total = program->lead.plan.count,
+        .resumed = supermaster->resumed,
+        .elapsed_s = elapsed_s(program, now_ns),
+        .busy = supermaster_busy(supermaster),
+        .workers = program->topology->workers,
+        .draining = supermaster->state == SUPERMASTER_ENDING && !ledger_is_complete(&supermaster->ledger),
+    };
+    lead_show_progress(&program->lead, &progress);
+}
+
+static void begun(void *context)
+{
+    (void)context;
+    status_tell_begun();
+}
+
+static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
+{
+    struct lead *lead = &((struct program *)context)->lead;
+    if (!lead->sink_open && lead_open_sink(lead) < 0) { /* a master was lost, and its workers bring theirs here */
+        *error = lead->error;
+        return -1;
+    }
+    return results_write(&lead->sink, part->first, part->count, data, bytes, error);
+}
+
+static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
+{
+    struct program *program = context;
+    say_faults(program); /* some twenty times a second there is time for it */
+    return lead_record(&program->lead, ranges, count, digest, error);
+}
+
+/* --- at the end --- */
+
+/* Prints the summary and writes the report. Returns the exit status. */
+static int say_how_it_went(struct program *program, int status)
+{
+    const struct job *job = &program->lead.plan.job;
+    struct report report = {
+        .cores = runtime_cores(program->runtime),
+        .sync_points = plan_is_dependent(&program->lead.plan)
+                           ? plan_sync_points(&program->lead.plan, program->topology->workers)
+                           : 0,
+        .thread_technique = job->threads != 1 ? &job->thread_technique : NULL,
+    };
+    struct report_worker *rows = calloc(program->topology->workers, sizeof *rows);
+    if (rows == NULL) {
+        lead_say_failure(&program->lead, "out of memory for the report", program->lead.rank);
+        return EXIT_STATUS_FAILED;
+    }
+    supermaster_fill_report(&program->supermaster, &report, rows);
+    status = lead_say_how_it_went(&program->lead, &report, program->supermaster.first_assign_ns, status);
+    free(rows);
+    return status;
+}
+
+static int run(struct program *program)
+{
+    const struct machine machine = supermaster_machine(&program->supermaster);
+    const struct effects effects = {
+        .context = program,
+        .store = store,
+        .journal = record,
+        .begun = begun,
+        .parting = say_failure,
+        .tick = show_progress,
+        .tick_ns = program->lead.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
+        .calculation_ns = program->lead.plan.job.calculation_ns,
+        .assignment_ns = program->lead.plan.job.assignment_ns,
+    };
+    int status = runtime_drive(program->runtime, &machine, &effects, NULL);
+    const struct supermaster *supermaster = &program->supermaster;
+    say_failure(program);
+    if (supermaster->losses.count > 0)
+        runtime_note_loss(program->runtime);
+    return say_how_it_went(program, lead_finish_output(&program->lead, status));
+}
+
+/* The words for the others, who must find the same in the files that the kernel reads. Owned by the caller; NULL where
+ * they are as given. */
+static char **add_inputs(const struct plan *plan, int *argc, char **argv, char option[32])
+{
+    if (plan->loop.inputs == 0)
+        return NULL;
+    char **words = calloc((size_t)*argc + 2, sizeof *words);
+    if (words == NULL)
+        return NULL; /* then they do not compare */
+    memcpy(words, argv, (size_t)*argc * sizeof *words);
+    snprintf(option, 32, "--inputs=%016" PRIx64, plan->loop.inputs);
+    words[(*argc)++] = option;
+    return words;
+}
+
+/* The topology goes before the costs are there. */
+static void note_costs_ranks(struct program *program)
+{
+    const struct topology *topology = program->topology;
+    size_t bytes = topology->workers * sizeof *program->costs_ranks;
+    if (program->lead.plan.job.costs[0] != '\0' && (program->costs_ranks = malloc(bytes)) != NULL) {
+        memcpy(program->costs_ranks, topology->worker_rank, bytes);
+        program->costs_count = topology->workers;
+    }
+}
+
+/* Shares the job and runs it. Returns the exit status. */
+static int share_and_run(struct program *program, int argc, char **argv)
+{
+    unsigned count;
+    int status = EXIT_STATUS_DONE;
+    int prepared = prepare(program);
+    if (prepared != 0) {
+        fprintf(stderr, "supermaster: %s\n", program->lead.error.text);
+        status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
+    }
+    lead_say_notes(&program->lead, prepared);
+    char option[32], **words = add_inputs(&program->lead.plan, &argc, argv, option);
+    bool shared = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, &status, &count) != NULL;
+    free(words);
+    if (!shared)
+        return status;
+    note_costs_ranks(program);
+    return run(program);
+}
+
+/* Of what the workers have written; they have left. */
+static int join_costs(struct program *program, int status)
+{
+    struct lead *lead = &program->lead;
+    if (lead->plan.job.costs[0] == '\0' || program->costs_ranks == NULL ||
+        timings_join(lead->plan.job.costs, program->costs_ranks, program->costs_count, &lead->error) == 0)
+        return status;
+    lead_say_failure(lead, lead->error.text, lead->rank);
+    return EXIT_STATUS_FAILED;
+}
+
+/* Leaves MPI, where no rank was lost: returns whether one was. */
+static bool finish(struct program *program, int status)
+{
+    if (program->supermaster_ready)
+        supermaster_fini(&program->supermaster);
+    runtime_wait(program->runtime);
+    if (runtime_is_lossy(program->runtime))
+        return true;
+    runtime_leave(program->runtime, status); /* last: the machine borrows the topology */
+    return false;
+}
+
+int supermaster_program(int argc, char **argv, const char *version)
+{
+    static struct program program;
+    struct lead *lead = &program.lead;
+    lead_init(lead, "supermaster", version);
+    struct front front = {.program = "supermaster", .version = version};
+    front_take(&front, plan_make(&lead->plan, argc, argv, &lead->error), &lead->error, job_help_text);
+    const struct introduction introduction = {
+        .role = ROLE_SUPERMASTER, .version = version, .status = front.status, .text = front.text};
+    int status;
+    bool lossy = false;
+    if (front_ends_here(&front, &status))
+        return status;
+    program.runtime = runtime_join(&argc, &argv, &introduction, &status);
+    if (program.runtime != NULL) {
+        lead->rank = runtime_rank(program.runtime);
+        terminal_init(&lead->terminal, lead->plan.job.progress);
+        status = share_and_run(&program, argc, argv);
+        lossy = finish(&program, status);
+        status = join_costs(&program, status);
+        free(program.costs_ranks);
+        lead_clear_away(lead);
+    }
+    status_tell_end(STATUS_LEAD, status, lossy);
+    front_fini(&front);
+    if (lossy)
+        runtime_leave(program.runtime, status); /* ends the process */
+    return status;
+}

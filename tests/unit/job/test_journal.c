@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/* The journal: its bytes, torn at each place and with each bit changed, and its file, which grows and is written anew.
+ * What is read is always something that was once recorded, from the beginning on, or nothing. */
+#include "common/job/journal.h"
+#include "common/util/crc.h"
+#include "common/util/random.h"
+#include "proto/wire.h"
+#include "tests/lib/suite.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT "the kernel=one\0width=5\0"
+
+enum { GROUPS = 5, BYTES_MAX = 4096 };
+
+static const struct journal_head head = {TEXT, sizeof TEXT - 1, {10, 100}};
+
+/* What each record says. No range touches another, in any order. */
+static const struct group {
+    struct range ranges[3];
+    size_t count;
+    uint64_t digest;
+} groups[GROUPS] = {
+    {{{10, 5}}, 1, 111}, {{{50, 10}, {30, 1}}, 2, 0xffffffffffffff00},
+    {{{100, 10}}, 1, 7}, {{{15, 2}, {40, 5}, {90, 1}}, 3, 1000},
+    {{{17, 3}}, 1, 5},
+};
+
+static unsigned char bytes[BYTES_MAX];
+static size_t ends[GROUPS + 1]; /* of the head and of each record */
+
+static size_t write_bytes(void)
+{
+    size_t size = journal_head_size(&head);
+    uint32_t crc = journal_head_put(&head, bytes);
+    ends[0] = size;
+    for (int i = 0; i < GROUPS; i++) {
+        crc = journal_record_put(groups[i].ranges, groups[i].count, groups[i].digest, crc, bytes + size);
+        size += journal_record_size(groups[i].count);
+        ends[i + 1] = size;
+    }
+    return size;
+}
+
+/* Whether the content is what the first `count` groups say. */
+static void check_content(const struct journal_content *content, int count)
+{
+    struct ranges done;
+    uint64_t digest = 0;
+    ranges_init(&done);
+    for (int i = 0; i < count; i++) {
+        digest += groups[i].digest;
+        for (size_t k = 0; k < groups[i].count; k++)
+            ck_assert_int_eq(ranges_add(&done, groups[i].ranges[k].first, groups[i].ranges[k].count, NULL), 0);
+    }
+    ck_assert_uint_eq(content->digest, digest);
+    ck_assert_uint_eq(content->valid, ends[count]);
+    ck_assert_uint_eq(ranges_length(&content->done), ranges_length(&done));
+    for (size_t i = 0; i < ranges_length(&done); i++) {
+        ck_assert_uint_eq(ranges_at(&content->done, i)->first, ranges_at(&done, i)->first);
+        ck_assert_uint_eq(ranges_at(&content->done, i)->count, ranges_at(&done, i)->count);
+    }
+    ranges_fini(&done);
+}
+
+START_TEST(a_checksum_is_that_of_the_standard)
+{
+    ck_assert_uint_eq(crc32c(0, "123456789", 9), 0xe3069283);
+    ck_assert_uint_eq(crc32c(crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+    ck_assert_uint_eq(crc32c(0, "", 0), 0);
+}
+END_TEST
+
+START_TEST(what_is_written_is_read)
+{
+    struct journal_content content;
+    size_t size = write_bytes();
+    ck_assert_int_eq(journal_decode(&content, bytes, size), JOURNAL_GOOD);
+    check_content(&content, GROUPS);
+    ck_assert_uint_eq(content.head.loop.first, 10);
+    ck_assert_uint_eq(content.head.loop.count, 100);
+    ck_assert_uint_eq(content.head.text_bytes, head.text_bytes);
+    ck_assert_mem_eq(content.head.text, head.text, head.text_bytes);
+    journal_content_fini(&content);
+}
+END_TEST
+
+/* The bytes are copied to where they end with the memory, so that a sanitizer sees a look behind them. */
+static enum journal_decoded decode_exactly(struct journal_content *content, size_t size)
+{
+    unsigned char *copy = malloc(size > 0 ? size : 1);
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, bytes, size);
+    enum journal_decoded decoded = journal_decode(content, copy, size);
+    free(copy);
+    return decoded;
+}
+
+START_TEST(torn_at_any_byte_the_whole_records_before_it_are_good)
+{
+    size_t size = write_bytes();
+    for (size_t cut = 0; cut <= size; cut++) {
+        struct journal_content content;
+        enum journal_decoded decoded = decode_exactly(&content, cut);
+        int whole = -1;
+        while (whole < GROUPS && ends[whole + 1] <= cut)
+            whole++;
+        if (whole < 0)
+            ck_assert_int_eq(decoded, cut < 8 ? JOURNAL_FOREIGN : JOURNAL_BAD_HEAD);
+        else
+            ck_assert_int_eq(decoded, JOURNAL_GOOD);
+        if (whole >= 0)
+            check_content(&content, whole);
+        journal_content_fini(&content);
+    }
+}
+END_TEST
+
+START_TEST(with_any_bit_changed_the_records_before_it_are_good)
+{
+    size_t size = write_bytes();
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        struct journal_content content;
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        enum journal_decoded decoded = decode_exactly(&content, size);
+        int whole = -1;
+        while (whole < GROUPS && ends[whole + 1] <= bit / 8)
+            whole++;
+        if (whole < 0)
+            ck_assert(decoded != JOURNAL_GOOD);
+        else
+            check_content(&content, whole);
+        journal_content_fini(&content);
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+}
+END_TEST
+
+START_TEST(a_record_counts_only_behind_those_it_was_written_behind)
+{
+    struct journal_content content;
+    size_t size = write_bytes(), third = ends[3] - ends[2];
+    memmove(bytes + ends[2], bytes + ends[3], size - ends[3]); /* one is lost in the middle */
+    ck_assert_int_eq(decode_exactly(&content, size - third), JOURNAL_GOOD);
+    check_content(&content, 2);
+    journal_content_fini(&content);
+    size = write_bytes();
+    memcpy(bytes + size, bytes + ends[0], ends[1] - ends[0]); /* the first comes again */
+    ck_assert_int_eq(decode_exactly(&content, size + ends[1] - ends[0]), JOURNAL_GOOD);
+    check_content(&content, GROUPS);
+    journal_content_fini(&content);
+}
+END_TEST
+
+static enum journal_decoded decode_with(const struct range *ranges, size_t count)
+{
+    struct journal_content content;
+    uint32_t crc = journal_head_put(&head, bytes);
+    size_t at = journal_head_size(&head);
+    journal_record_put(ranges, count, 0, crc, bytes + at);
+    enum journal_decoded decoded = decode_exactly(&content, at + journal_record_size(count));
+    journal_content_fini(&content);
+    return decoded;
+}
+
+START_TEST(a_journal_that_says_what_cannot_be_is_refused)
+{
+    static const struct range impossible[][2] = {
+        {{9, 1}, {20, 1}},           {{20, 1}, {109, 2}},         {{20, 5}, {24, 1}},   {{20, 0}, {30, 1}},
+        {{20, 1}, {0, UINT64_MAX}},  {{UINT64_MAX, 1}, {20, 1}},  {{10, 101}, {20, 1}}, {{20, 1}, {20, 1}},
+        {{20, UINT64_MAX}, {30, 1}}, {{11, UINT64_MAX}, {30, 1}},
+    };
+    static const struct range possible[2] = {{20, 1}, {10, 5}};
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
+        ck_assert_int_eq(decode_with(impossible[i], 2), JOURNAL_CONTRADICTS);
+    ck_assert_int_eq(decode_with(possible, 2), JOURNAL_GOOD);
+}
+END_TEST
+
+START_TEST(another_version_and_another_file_are_told_apart)
+{
+    struct journal_content content;
+    size_t size = write_bytes();
+    wire_put32(bytes + 8, JOURNAL_VERSION + 1);
+    ck_assert_int_eq(decode_exactly(&content, size), JOURNAL_OTHER_VERSION);
+    journal_content_fini(&content);
+    memset(bytes, 'x', size);
+    ck_assert_int_eq(decode_exactly(&content, size), JOURNAL_FOREIGN);
+    journal_content_fini(&content);
+}
+END_TEST
+
+START_TEST(any_bytes_behind_a_good_beginning_are_taken)
+{
+    struct random random;
+    random_init(&random, 5);
+    for (int trial = 0; trial < 20000; trial++) {
+        struct journal_content content;
+        size_t size = write_bytes(), from = random_next(&random) % size, count = 1 + random_next(&random) % 40;
+        for (size_t i = from; i < from + count && i < size; i++)
+            bytes[i] = (unsigned char)random_next(&random);
+        enum journal_decoded decoded = decode_exactly(&content, size);
+        ck_assert(decoded != JOURNAL_CONTRADICTS && decoded != JOURNAL_NO_MEMORY);
+        if (decoded == JOURNAL_GOOD) {
+            int whole = 0;
+            while (whole < GROUPS && ends[whole + 1] <= content.valid)
+                whole++;
+            check_content(&content, whole);
+        }
+        journal_content_fini(&content);
+    }
+}
+END_TEST
+
+/* --- the file --- */
+
+static char folder[] = "/tmp/hdss-test-journal-XXXXXX";
+
+static void set_up(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+}
+
+static void tear_down(void)
+{
+    unlink("j");
+    ck_assert_int_eq(chdir("/"), 0);
+    ck_assert_int_eq(rmdir(folder), 0); /* no temporary file is left either */
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+}
+
+static void begin(struct journal *journal, const struct journal_file *from, bool sync)
+{
+    struct error error;
+    const struct ranges *done = from != NULL ? &from->content.done : NULL;
+    uint64_t digest = from != NULL ? from->content.digest : 0;
+    ck_assert_msg(journal_begin(journal, "j", &head, done, digest, sync, &error) == 0, "%s", error.text);
+}
+
+static void append(struct journal *journal, int group)
+{
+    struct error error;
+    const struct group *that = &groups[group];
+    ck_assert_msg(journal_append(journal, that->ranges, that->count, that->digest, &error) == 0, "%s", error.text);
+}
+
+static enum journal_state read_journal(struct journal_file *file)
+{
+    struct error error;
+    return journal_read(file, "j", &error);
+}
+
+static off_t file_size(void)
+{
+    struct stat status;
+    ck_assert_int_eq(stat("j", &status), 0);
+    return status.st_size;
+}
+
+START_TEST(a_file_is_begun_appended_to_and_read)
+{
+    struct journal journal;
+    struct journal_file file;
+    write_bytes();
+    ck_assert_int_eq(read_journal(&file), JOURNAL_ABSENT);
+    begin(&journal, NULL, _i == 1);
+    for (int i = 0; i < GROUPS; i++)
+        append(&journal, i);
+    ck_assert(!journal_is_complete(&journal));
+    journal_close(&journal, false);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    check_content(&file.content, GROUPS);
+    ck_assert_uint_eq(file.size, file.content.valid);
+    journal_file_fini(&file);
+}
+END_TEST
+
+START_TEST(a_file_is_resumed_without_its_torn_end)
+{
+    struct journal journal;
+    struct journal_file file;
+    write_bytes();
+    begin(&journal, NULL, false);
+    for (int i = 0; i < 3; i++)
+        append(&journal, i);
+    journal_close(&journal, false);
+    ck_assert_int_eq(truncate("j", file_size() - 3), 0);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    check_content(&file.content, 2);
+    ck_assert_uint_gt(file.size, file.content.valid);
+    begin(&journal, &file, false);
+    journal_file_fini(&file);
+    for (int i = 2; i < GROUPS; i++)
+        append(&journal, i);
+    journal_close(&journal, false);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    uint64_t digest = 0;
+    for (int i = 0; i < GROUPS; i++)
+        digest += groups[i].digest;
+    ck_assert_uint_eq(file.content.digest, digest);
+    ck_assert_uint_eq(ranges_total(&file.content.done), 5 + 11 + 10 + 8 + 3);
+    journal_file_fini(&file);
+}
+END_TEST
+
+START_TEST(a_file_that_is_written_is_in_use)
+{
+    struct journal journal;
+    struct journal_file file;
+    begin(&journal, NULL, false);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_IN_USE);
+    journal_file_fini(&file);
+    journal_close(&journal, true);
+    ck_assert_int_ne(access("j", F_OK), 0);
+}
+END_TEST
+
+/* Iterations in a random order, one to a record: the file would be 32 bytes for each. */
+START_TEST(a_long_run_keeps_a_short_file)
+{
+    enum { COUNT = 40000 };
+    const struct journal_head whole = {TEXT, sizeof TEXT - 1, {0, COUNT}};
+    struct journal journal;
+    struct journal_file file;
+    struct error error;
+    struct random random;
+    static uint32_t order[COUNT];
+    random_init(&random, 1);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t other = (uint32_t)(random_next(&random) % (i + 1));
+        order[i] = order[other];
+        order[other] = i;
+    }
+    ck_assert_int_eq(journal_begin(&journal, "j", &whole, NULL, 0, false, &error), 0);
+    off_t most = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct range range = {order[i], 1};
+        ck_assert_int_eq(journal_append(&journal, &range, 1, i, &error), 0);
+        most = file_size() > most ? file_size() : most;
+    }
+    ck_assert(journal_is_complete(&journal));
+    journal_close(&journal, false);
+    ck_assert_int_le(most, 800000); /* there are 10,000 ranges in the middle of the run: four times 160,000 bytes */
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    ck_assert_uint_eq(ranges_length(&file.content.done), 1);
+    ck_assert_uint_eq(ranges_total(&file.content.done), COUNT);
+    ck_assert_uint_eq(file.content.digest, (uint64_t)COUNT * (COUNT - 1) / 2);
+    journal_file_fini(&file);
+}
+END_TEST
+
+/* A limit on the size of files stands for a full disk. */
+START_TEST(what_cannot_be_written_leaves_a_good_file)
+{
+    struct journal journal;
+    struct journal_file file;
+    struct error error;
+    write_bytes();
+    signal(SIGXFSZ, SIG_IGN);
+    begin(&journal, NULL, false);
+    append(&journal, 0);
+    const struct rlimit limit = {(rlim_t)file_size() + 10, RLIM_INFINITY};
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ck_assert_int_eq(journal_append(&journal, groups[1].ranges, groups[1].count, groups[1].digest, &error), -1);
+    ck_assert_msg(strstr(error.text, "File too large") != NULL, "%s", error.text);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}), 0);
+    append(&journal, 1); /* there is room again */
+    journal_close(&journal, false);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_READABLE);
+    check_content(&file.content, 2);
+    journal_file_fini(&file);
+}
+END_TEST
+
+START_TEST(other_files_are_not_taken_for_journals)
+{
+    struct journal_file file;
+    FILE *other = fopen("j", "w");
+    ck_assert_ptr_nonnull(other);
+    fputs("something else\n", other);
+    fclose(other);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_UNUSABLE);
+    journal_file_fini(&file);
+    unlink("j");
+    ck_assert_int_eq(mkdir("j", 0700), 0);
+    ck_assert_int_eq(read_journal(&file), JOURNAL_UNUSABLE);
+    journal_file_fini(&file);
+    rmdir("j");
+}
+END_TEST
+
+static const char *difference(const char *text, size_t size, uint64_t count)
+{
+    static struct error error;
+    const struct journal_head other = {text, size, {10, count}};
+    error.text[0] = '\0';
+    return journal_compare(&other, &head, "j", &error) == 0 ? "" : error.text;
+}
+
+#define DIFFERENCE(text, count) difference(text, sizeof text - 1, count)
+
+START_TEST(another_job_is_refused_with_the_difference)
+{
+    ck_assert_str_eq(DIFFERENCE(TEXT, 100), "");
+    ck_assert_str_eq(DIFFERENCE("the kernel=one\0width=6\0", 100),
+                     "j: is the journal of another job: width is 6 there and 5 here");
+    ck_assert_str_eq(DIFFERENCE("the kernel=two\0width=6\0", 100),
+                     "j: is the journal of another job: the kernel is two there and one here");
+    ck_assert_str_eq(DIFFERENCE("the kernel=one\0", 100),
+                     "j: is the journal of another job: width is not said there and 5 here");
+    ck_assert_str_eq(DIFFERENCE("the kernel=one\0width=5\0height=3\0", 100),
+                     "j: is the journal of another job: height is 3 there and not said here");
+    ck_assert_ptr_nonnull(strstr(DIFFERENCE(TEXT, 90), "its loop is 10:90 there and 10:100 here"));
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("journal");
+    TCase *codec = tcase_create("bytes"), *file = tcase_create("file");
+    tcase_set_timeout(codec, 60);
+    tcase_set_timeout(file, 60);
+    tcase_add_test(codec, a_checksum_is_that_of_the_standard);
+    tcase_add_test(codec, what_is_written_is_read);
+    tcase_add_test(codec, torn_at_any_byte_the_whole_records_before_it_are_good);
+    tcase_add_test(codec, with_any_bit_changed_the_records_before_it_are_good);
+    tcase_add_test(codec, a_record_counts_only_behind_those_it_was_written_behind);
+    tcase_add_test(codec, a_journal_that_says_what_cannot_be_is_refused);
+    tcase_add_test(codec, another_version_and_another_file_are_told_apart);
+    tcase_add_test(codec, any_bytes_behind_a_good_beginning_are_taken);
+    suite_add_tcase(suite, codec);
+    tcase_add_checked_fixture(file, set_up, tear_down);
+    tcase_add_loop_test(file, a_file_is_begun_appended_to_and_read, 0, 2);
+    tcase_add_test(file, a_file_is_resumed_without_its_torn_end);
+    tcase_add_test(file, a_file_that_is_written_is_in_use);
+    tcase_add_test(file, a_long_run_keeps_a_short_file);
+    tcase_add_test(file, what_cannot_be_written_leaves_a_good_file);
+    tcase_add_test(file, other_files_are_not_taken_for_journals);
+    tcase_add_test(file, another_job_is_refused_with_the_difference);
+    suite_add_tcase(suite, file);
+    return suite;
+}
+
+int main(void)
+{
+    return suite_run(make_suite());
+}

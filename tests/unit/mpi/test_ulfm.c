@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What a library with ULFM tells: each failed rank ends once, if it is watched, and is acknowledged. The library is
+ * played here, but for its groups, which are those of a world of one rank. */
+#include "common/mpi/internal.h"
+#include "tests/lib/suite.h"
+
+#include <mpi-ext.h>
+
+static bool has_failed;
+static int asked, acknowledged;
+
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failed)
+{
+    asked++;
+    *failed = MPI_GROUP_EMPTY;
+    return has_failed ? MPI_Comm_group(comm, failed) : MPI_SUCCESS;
+}
+
+int MPIX_Comm_ack_failed(MPI_Comm comm, int count, int *done)
+{
+    (void)comm;
+    *done = acknowledged = count;
+    return MPI_SUCCESS;
+}
+
+static struct peer peer;
+static struct runtime runtime;
+
+static void set_up(void)
+{
+    has_failed = false;
+    asked = acknowledged = 0;
+    peer = (struct peer){.process = -1, .watched = true};
+    runtime = (struct runtime){.world = MPI_COMM_WORLD, .ranks = 1, .watch = {.peers = &peer, .count = 1}};
+}
+
+START_TEST(a_failed_rank_ends_once_and_is_acknowledged)
+{
+    unsigned rank = 9;
+    ulfm_look(&runtime, 1);
+    ck_assert(!watch_take(&runtime.watch, &rank));
+    ck_assert_int_eq(acknowledged, 0);
+    has_failed = true;
+    ulfm_look(&runtime, 1000000001);
+    ck_assert(watch_take(&runtime.watch, &rank));
+    ck_assert_uint_eq(rank, 0);
+    ck_assert_int_eq(acknowledged, 1);
+    acknowledged = 0;
+    ulfm_look(&runtime, 2000000001);
+    ck_assert(!watch_take(&runtime.watch, &rank));
+    ck_assert_int_eq(acknowledged, 0);
+    ck_assert_int_eq(asked, 3);
+}
+END_TEST
+
+START_TEST(who_is_not_watched_does_not_end)
+{
+    unsigned rank;
+    peer.watched = false;
+    has_failed = true;
+    ulfm_look(&runtime, 1);
+    ck_assert(!watch_take(&runtime.watch, &rank));
+    ck_assert_int_eq(acknowledged, 1);
+}
+END_TEST
+
+START_TEST(it_is_asked_once_a_second_or_when_an_operation_failed)
+{
+    ulfm_look(&runtime, 1);
+    ulfm_look(&runtime, 2);
+    ck_assert_int_eq(asked, 1);
+    ck_assert(ulfm_is_loss(&runtime.ulfm, MPIX_ERR_PROC_FAILED_PENDING));
+    ulfm_look(&runtime, 3);
+    ck_assert_int_eq(asked, 2);
+    ck_assert(!ulfm_is_loss(&runtime.ulfm, MPI_ERR_TRUNCATE));
+    ulfm_look(&runtime, 4);
+    ck_assert_int_eq(asked, 2);
+}
+END_TEST
+
+int main(void)
+{
+    setenv("CK_FORK", "no", 1); /* MPI is not for children */
+    MPI_Init(NULL, NULL);
+    Suite *suite = suite_create("ulfm");
+    TCase *all = tcase_create("ulfm");
+    tcase_add_checked_fixture(all, set_up, NULL);
+    tcase_add_test(all, a_failed_rank_ends_once_and_is_acknowledged);
+    tcase_add_test(all, who_is_not_watched_does_not_end);
+    tcase_add_test(all, it_is_asked_once_a_second_or_when_an_operation_failed);
+    suite_add_tcase(suite, all);
+    int failed = suite_run(suite);
+    MPI_Finalize();
+    return failed;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs without a supermaster: see check.h. */
+#include "worker/dca/check.h"
+
+#include "common/dca/core.h"
+#include "common/dca/core_queue.h"
+
+int flat_check_loop(const struct plan *plan, struct error *error)
+{
+    if (plan->loop.steps > 1)
+        return error_set(error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
+                         plan->kernel->name);
+    if (plan_is_dependent(plan))
+        return error_set(error,
+                         "--dca: the iterations of %s depend on one another; accepted are independent ones, or a "
+                         "supermaster",
+                         plan->kernel->name);
+    return 0;
+}
+
+/* By a core that nobody draws from. */
+static int try_big_technique(const struct plan *plan, unsigned drawers, bool *learns, struct error *error)
+{
+    struct flat_core core;
+    const struct flat_config config = {
+        .technique = &plan->job.technique,
+        .sched = {.iterations = plan->count,
+                  .workers = drawers,
+                  .min_chunk = plan->job.min_chunk,
+                  .weighting = plan->job.weighting,
+                  .loads = true,
+                  .swr = 1}, /* measured later, if it is wanted */
+    };
+    if (flat_init(&core, &config, error) < 0)
+        return -1;
+    *learns = flat_learns(&core);
+    flat_fini(&core);
+    return 0;
+}
+
+static int check_big_technique(const struct plan *plan, bool by_node, unsigned drawers, struct error *error)
+{
+    bool learns;
+    if (plan->job.technique_auto)
+        return error_set(error, "--technique auto is for launches with a supermaster, not for --dca");
+    if (plan->job.weighting == SCHED_WEIGHTING_ACP && by_node)
+        return error_set(error, "--weighting acp does not go with --dca node, whose big chunks are for all workers of "
+                                "a node: accepted are none, power");
+    if (try_big_technique(plan, drawers, &learns, error) < 0)
+        return -1;
+    if (!learns || !by_node)
+        return 0;
+    return error_set(error,
+                     "technique %s cannot run with --dca node: what is measured of single workers says little of big "
+                     "chunks",
+                     plan->job.technique.technique->name);
+}
+
+static int check_node_technique(const struct worker_options *options, struct error *error)
+{
+    struct flat_view view;
+    struct error inner;
+    if (flat_view_init(&view, &options->node_technique, 1, &inner) < 0)
+        return error_set(error, "--node-technique: accepted is a technique with a closed form (%s)", inner.text);
+    flat_view_fini(&view);
+    return 0;
+}
+
+int flat_check_techniques(const struct worker_options *options, const struct plan *plan, unsigned workers,
+                          unsigned nodes, struct error *error)
+{
+    bool by_node = options->dca == WORKER_DCA_NODE;
+    if (check_big_technique(plan, by_node, by_node ? nodes : workers, error) < 0)
+        return -1;
+    return by_node ? check_node_technique(options, error) : 0;
+}

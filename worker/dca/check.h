@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Checks of a job that workers run alone, before they draw. `hdss run` asks before it launches them, the workers ask
+ * when they have begun. */
+#pragma once
+
+#include "common/config/rank_options.h"
+#include "common/job/plan.h"
+
+/* Refuses a loop that workers cannot draw from. -1 with one line. */
+int flat_check_loop(const struct plan *plan, struct error *error);
+
+/* Refuses techniques that cannot run so with this many workers on this many nodes. -1 with one line. */
+int flat_check_techniques(const struct worker_options *options, const struct plan *plan, unsigned workers,
+                          unsigned nodes, struct error *error);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a flat run, for its own files only: the ranks, the executor, and how they share the loop. */
+#pragma once
+
+#include "common/config/flat_options.h"
+#include "common/dca/share.h"
+#include "common/job/lead.h"
+#include "common/os/load.h"
+#include "common/mpi/internal.h"
+#include "worker/exec/inline.h"
+
+/* What each rank knows of itself at the end. */
+struct flat_figures {
+    uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes;
+    uint64_t first_ns, finish_ns; /* since the common start; NEVER without a chunk */
+    double power;
+    double load_sum;        /* of the loads by which its chunks were cut, with weighting acp */
+    struct threads sharing; /* its cores, workers and processor time, as in THREADS */
+};
+
+struct flat {
+    struct lead lead;
+    struct flat_options options;
+    struct runtime *runtime;
+    const struct topology *topology;
+    unsigned rank, ranks;
+    struct share share;
+    double *given_speeds; /* [ranks], rank 0, owned; NULL where they are measured */
+    double *powers;       /* [ranks], owned; NULL where the technique takes none */
+    bool core_ready;
+    struct exec exec;
+    bool exec_open;
+    struct load_meter meter; /* with weighting acp */
+    struct wait wait;
+    uint64_t start_ns;
+    uint64_t looked_compute_ns; /* computed since the last look at the clock */
+    unsigned looked_chunks;
+    uint64_t next_tick_ns;
+    bool serves;   /* others need this rank while it computes */
+    bool stopping; /* stop() was called here */
+    bool failed;   /* with lead.error */
+    struct flat_figures figures;
+};
+
+/* Ends the run here with lead.error, and for all. */
+void flat_fail(struct flat *flat);
+
+/* What the transports need to know of this rank, and how it waits: after runtime_group(). */
+void flat_begin_sharing(struct flat *flat, const struct transport *transport);
+/* Collective. -1 with one line. */
+int flat_open_transport(struct flat *flat);
+
+/* What comes now may take a while and is not the kernel's. */
+static inline void flat_pause(struct flat *flat)
+{
+    flat->figures.compute_ns += exec_pause(&flat->exec);
+}

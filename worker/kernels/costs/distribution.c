@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Costs that are drawn from a distribution: see costs_distributed(). Each is a function of the index alone, so that no
+ * order of calls matters. */
+#include "worker/kernels/costs/costs.h"
+
+#include "common/util/number.h"
+#include "common/util/random.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TWO_PI 6.283185307179586
+
+struct distribution {
+    double mean_ns, cov, spread;
+    uint64_t seed;
+    uint64_t first, count; /* of the loop, for those that grow or shrink */
+};
+
+static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)
+{
+    return random_to_uniform(random_at(d->seed + 0x636f7374 + stream, i));
+}
+
+/* From -1 at the first iteration to 1 at the last. */
+static double ramp(const struct distribution *d, uint64_t i)
+{
+    return d->count < 2 ? 0 : 2 * (double)(i - d->first) / (double)(d->count - 1) - 1;
+}
+
+static double uniform(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    return d->mean_ns * (1 + d->cov * sqrt(3) * (2 * uniform_at(d, i, 0) - 1));
+}
+
+/* Box and Muller; 1 - u is in (0, 1]. */
+static double standard_normal(double u, double v)
+{
+    return sqrt(-2 * log(1 - u)) * cos(TWO_PI * v);
+}
+
+static double normal(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    return fmax(0, d->mean_ns * (1 + d->cov * standard_normal(uniform_at(d, i, 0), uniform_at(d, i, 1))));
+}
+
+static double exponential(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    return -d->mean_ns * log(1 - uniform_at(d, i, 0));
+}
+
+/* Marsaglia and Tsang (2000), A simple method for generating gamma variables; of shape at least 1. */
+static double gamma_of(struct random *random, double shape)
+{
+    double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (;;) {
+        double u = random_uniform(random), x = standard_normal(u, random_uniform(random)), v = 1 + c * x;
+        v = v * v * v;
+        if (v > 0 && log(1 - random_uniform(random)) < 0.5 * x * x + d - d * v + d * log(v))
+            return d * v;
+    }
+}
+
+static double gamma_cost(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    double shape = 1 / (d->cov * d->cov), boost = 1;
+    struct random random;
+    random_init(&random, random_at(d->seed, i));
+    if (shape < 1)
+        boost = pow(1 - random_uniform(&random), 1 / shape);
+    return d->mean_ns / shape * boost * gamma_of(&random, shape < 1 ? shape + 1 : shape);
+}
+
+static double bimodal(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    return d->mean_ns * (uniform_at(d, i, 0) < 0.5 ? 1 - d->spread : 1 + d->spread);
+}
+
+static double increasing(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    return d->mean_ns * (1 + d->spread * ramp(d, i));
+}
+
+static double decreasing(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    return d->mean_ns * (1 - d->spread * ramp(d, i));
+}
+
+/* --- its text --- */
+
+struct kind {
+    const char *name;
+    double (*cost_ns)(void *context, uint64_t iteration); /* NULL: all alike */
+    double cov_max;                                       /* 0: it has none */
+    bool spreads;
+};
+
+static const struct kind kinds[] = {
+    {"constant", NULL, 0, false},           {"uniform", uniform, 0.5773, false}, {"normal", normal, 10, false},
+    {"exponential", exponential, 0, false}, {"gamma", gamma_cost, 10, false},    {"bimodal", bimodal, 0, true},
+    {"increasing", increasing, 0, true},    {"decreasing", decreasing, 0, true},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static const struct kind *find_kind(const char *name, size_t length)
+{
+    for (size_t k = 0; k < KINDS; k++)
+        if (strlen(kinds[k].name) == length && strncmp(kinds[k].name, name, length) == 0)
+            return &kinds[k];
+    return NULL;
+}
+
+bool costs_is_distribution(const char *spec)
+{
+    return find_kind(spec, strcspn(spec, ":")) != NULL;
+}
+
+static int take_real(const char *word, const char *value, double least, double most, double scale, double *out,
+                     struct error *error)
+{
+    if (number_parse_real(value, out) < 0 || *out < least || *out > most)
+        return error_set(error, "distribution: '%s': accepted: a number from %g to %g", word, least, most);
+    *out *= scale;
+    return 0;
+}
+
+static int take_param(struct distribution *d, const struct kind *kind, const char *word, struct error *error)
+{
+    if (strncmp(word, "mean=", 5) == 0)
+        return take_real(word, word + 5, 0, 1e12, 1000, &d->mean_ns, error);
+    if (strncmp(word, "cov=", 4) == 0 && kind->cov_max > 0)
+        return take_real(word, word + 4, 0.001, kind->cov_max, 1, &d->cov, error);
+    if (strncmp(word, "spread=", 7) == 0 && kind->spreads)
+        return take_real(word, word + 7, 0, 1, 1, &d->spread, error);
+    if (strncmp(word, "seed=", 5) == 0)
+        return number_parse_u64(word + 5, &d->seed) == 0
+                   ? 0
+                   : error_set(error, "distribution: '%s': accepted: an integer from 0", word);
+    return error_set(error, "distribution: '%s' is no parameter of %s; accepted: mean=US%s%s, seed=", word, kind->name,
+                     kind->cov_max > 0 ? ", cov=" : "", kind->spreads ? ", spread=" : "");
+}
+
+static int take_params(struct distribution *d, const struct kind *kind, const char *text, struct error *error)
+{
+    char word[64];
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        bool is_long = length >= sizeof word; /* cut off it would be another */
+        snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, text, is_long ? "..." : "");
+        if (take_param(d, kind, word, error) < 0)
+            return -1;
+        text += length + (text[length] == ',');
+    }
+    return 0;
+}
+
+static struct costs *of_kind(const struct kind *kind, const struct distribution *d, struct error *error)
+{
+    if (kind->cost_ns == NULL) {
+        struct costs *costs = costs_constant(d->mean_ns);
+        if (costs == NULL)
+            error_set(error, "out of memory for the costs");
+        return costs;
+    }
+    return costs_of_function(kind->cost_ns, NULL, d, sizeof *d, d->first, d->count, error);
+}
+
+struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error)
+{
+    struct distribution d = {.mean_ns = 1e6, .cov = 0.3, .spread = 0.5, .seed = 1, .first = first, .count = count};
+    size_t length = strcspn(spec, ":");
+    const struct kind *kind = find_kind(spec, length);
+    if (kind == NULL) {
+        error_set(error, "distribution '%.64s' is unknown; accepted: " COSTS_DISTRIBUTIONS, spec);
+        return NULL;
+    }
+    if (spec[length] == ':' && take_params(&d, kind, spec + length + 1, error) < 0)
+        return NULL;
+    return of_kind(kind, &d, error);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* A command that runs: its process, what it writes, its time limit, and what became of it.
+ *
+ * Nothing here waits. What a command may make happen (its end, output, a time that is up) makes one descriptor
+ * readable, on which its worker waits beside its messages; command_advance() then deals with it. One command at a time.
+ *
+ * A command is over when its process has ended and nobody holds its output open any more; whoever still does is waited
+ * for only a moment. Then what is left of its process group is killed. */
+#pragma once
+
+#include "worker/kernels/exec/spawn.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum command_end {
+    COMMAND_ENDED,       /* by itself, or by somebody else's signal */
+    COMMAND_TIMED_OUT,   /* its time limit was over */
+    COMMAND_STOPPED,     /* by command_stop() */
+    COMMAND_NOT_STARTED, /* `error` says why; status is what a shell would say: 127, or 126 where it is there */
+};
+
+struct command_outcome {
+    enum command_end end;
+    int status, signal; /* as it exited; or the signal that ended it */
+    int error;
+    double started_s; /* since 1970 */
+    uint64_t wall_ns, cpu_ns;
+    uint64_t peak_kib; /* of memory, of its largest process. 0: too short-lived to tell, and no more than the worker */
+};
+
+/* Read in one go: what a pipe holds. */
+#define COMMAND_READ_BYTES (64u << 10)
+
+enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
+
+/* What a stream brings: kept here or, where there is a name for it, in a file. */
+struct capture {
+    int pipe;         /* -1: at its end */
+    const char *name; /* of the file; NULL: none */
+    int file;         /* -1: nothing has come yet */
+    char *bytes;      /* owned */
+    size_t length, capacity;
+    uint64_t received; /* in all; what was more than the limit was dropped */
+    int error;         /* why the file could not be written; what came after that was dropped */
+};
+
+struct command_limits {
+    uint64_t time_ns;  /* 0: none */
+    uint64_t grace_ns; /* between SIGTERM and SIGKILL */
+    uint64_t bytes;    /* of each stream */
+};
+
+enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LINGERING };
+
+struct command {
+    struct spawner spawner;
+    struct command_limits limits;
+    int folder;              /* of the files; -1: none */
+    int set, timer, nothing; /* an epoll set; a timerfd; /dev/null */
+    enum command_state state;
+    pid_t pid;
+    int process; /* pidfd; -1: none, the process is asked for */
+    struct capture captures[COMMAND_STREAMS];
+    char scratch[COMMAND_READ_BYTES];
+    struct command_outcome outcome;
+    uint64_t began_ns;
+    uint64_t deadline_ns; /* of what comes next: SIGTERM, SIGKILL, the end of lingering */
+    uint64_t look_ns;     /* when to look at its memory next */
+    uint64_t look_span_ns;
+    uint64_t own_peak_kib; /* of the worker, which the kernel counts for the child, too */
+};
+
+/* The folder is an open descriptor, -1 for none; it becomes the command's. -1 when memory or descriptors are out, with
+ * nothing owned. */
+int command_init(struct command *command, const struct command_limits *limits, int folder, bool frees_cores);
+/* Ends what runs: SIGTERM, and after the time of grace, for which this waits, SIGKILL. */
+void command_fini(struct command *command);
+
+/* Starts the program. `names` are those of the files for its streams (borrowed until it is over), NULL where they are
+ * to be kept here. Also a command that cannot be started is over at the next command_advance(). */
+void command_start(struct command *command, const struct spawn *spawn, const char *const names[COMMAND_STREAMS]);
+
+/* Deals with what has happened. Whether the command is over: then its outcome and its captures say how. */
+bool command_advance(struct command *command);
+
+/* Has the process group end: SIGTERM, and SIGKILL after the time of grace. */
+void command_stop(struct command *command);
+
+/* Readable when there is something for command_advance(). */
+static inline int command_descriptor(const struct command *command)
+{
+    return command->set;
+}
+
+static inline bool command_is_running(const struct command *command)
+{
+    return command->state != COMMAND_IDLE;
+}
+
+/* Bytes of a stream that were dropped. */
+uint64_t command_dropped(const struct command *command, unsigned stream);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Environments of tasks: see environment.h. */
+#include "worker/kernels/exec/environment.h"
+
+#include "common/job/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of Open MPI and its run-time system, of PMI and PMIx, of MPICH's launcher, and of hdss run. */
+static const char *const of_the_run[] = {
+    "OMPI_",
+    "OPAL_",
+    "ORTE_",
+    "PRTE_",
+    "PMI",
+    "PMIX_",
+    "HYDI_",
+    "MPI_LOCAL",
+    STATUS_VARIABLE "=",
+    QUICK_HWLOC "=" QUICK_HWLOC_VALUE,
+};
+
+static bool is_of_the_run(const char *setting)
+{
+    for (size_t i = 0; i < sizeof of_the_run / sizeof of_the_run[0]; i++)
+        if (strncmp(setting, of_the_run[i], strlen(of_the_run[i])) == 0)
+            return true;
+    return false;
+}
+
+int environment_init(struct environment *environment, char *const *of_worker, bool all)
+{
+    unsigned count = 0;
+    while (of_worker[count] != NULL)
+        count++;
+    *environment = (struct environment){.own = calloc(count + 1, sizeof *environment->own)};
+    if (environment->own == NULL)
+        return -1;
+    for (unsigned i = 0; i < count; i++)
+        if (all || !is_of_the_run(of_worker[i]))
+            environment->own[environment->own_count++] = of_worker[i];
+    return 0;
+}
+
+void environment_fini(struct environment *environment)
+{
+    free(environment->own);
+    free(environment->vector);
+    *environment = (struct environment){0};
+}
+
+int environment_begin(struct environment *environment, unsigned more)
+{
+    unsigned needed = environment->own_count + more + 1;
+    if (needed > environment->room) {
+        char **vector = realloc(environment->vector, needed * sizeof *vector);
+        if (vector == NULL)
+            return -1;
+        environment->vector = vector;
+        environment->room = needed;
+    }
+    memcpy(environment->vector, environment->own, environment->own_count * sizeof *environment->own);
+    environment->count = environment->own_count;
+    return 0;
+}
+
+/* Programs do not agree which of two settings of one name counts. */
+void environment_set(struct environment *environment, const char *setting)
+{
+    size_t name = strcspn(setting, "=") + 1;
+    unsigned i = 0;
+    while (i < environment->count && strncmp(environment->vector[i], setting, name) != 0)
+        i++;
+    environment->vector[i] = (char *)setting;
+    environment->count += i == environment->count;
+}
+
+char *const *environment_vector(struct environment *environment)
+{
+    environment->vector[environment->count] = NULL;
+    return environment->vector;
+}

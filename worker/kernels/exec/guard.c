@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The guard: see guard.h. */
+#include "worker/kernels/exec/guard.h"
+
+#include "worker/kernels/exec/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- in the guard --- */
+
+/* A place below those that are closed; nothing of the worker's is there any more, mpirun's pipes above all. */
+static void keep_only(int descriptor)
+{
+    dup2(descriptor, 0);
+    close(1);
+    close(2);
+    spawn_close_others();
+}
+
+/* A session of its own: what ends the worker's process group must not end the guard before it has done its work. */
+__attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *context)
+{
+    const struct guard *guard = context;
+    sigset_t all;
+    char byte;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    prctl(PR_SET_NAME, "hdss-guard");
+    keep_only(guard->end);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    if (*guard->group > 0)
+        kill(-*guard->group, SIGKILL);
+    _exit(0);
+}
+
+/* --- in the worker --- */
+
+static int begin(struct guard *guard, void *stack, size_t stack_bytes)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    struct guard theirs = {.group = guard->group, .end = ends[0]};
+    guard->process = clone(be_guard, (char *)stack + stack_bytes, SIGCHLD, &theirs);
+    int error = errno;
+    close(ends[0]);
+    guard->end = ends[1];
+    if (guard->process > 0)
+        return 0;
+    close(guard->end);
+    errno = error;
+    return -1;
+}
+
+int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
+{
+    *guard = (struct guard){.process = -1, .end = -1};
+    void *page = mmap(NULL, sizeof *guard->group, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return -1;
+    guard->group = page;
+    if (begin(guard, stack, stack_bytes) == 0)
+        return 0;
+    guard->end = guard->process = -1;
+    guard_fini(guard);
+    return -1;
+}
+
+void guard_fini(struct guard *guard)
+{
+    if (guard->process > 0) {
+        close(guard->end);
+        while (waitpid(guard->process, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (guard->group != NULL)
+        munmap((void *)guard->group, sizeof *guard->group);
+    *guard = (struct guard){.process = -1, .end = -1};
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking for programs: see search.h. Nothing is tried here: whether a file can be run shows when it is. */
+#include "worker/kernels/exec/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define USUAL_FOLDERS "/usr/local/bin:/usr/bin:/bin"
+
+int search_init(struct search *search, const char *folders)
+{
+    *search = (struct search){.folders = strdup(folders != NULL ? folders : USUAL_FOLDERS)};
+    return search->folders == NULL ? -1 : 0;
+}
+
+static void forget(struct search *search)
+{
+    free(search->name);
+    free(search->text);
+    free(search->paths);
+    search->name = search->text = NULL;
+    search->paths = NULL;
+}
+
+void search_fini(struct search *search)
+{
+    forget(search);
+    free(search->folders);
+    search->folders = NULL;
+}
+
+static size_t count_folders(const char *folders)
+{
+    size_t count = 1;
+    for (; *folders != '\0'; folders++)
+        count += *folders == ':';
+    return count;
+}
+
+/* "folder/name"; an empty folder is the one at hand. Returns what follows. */
+static char *put_path(char *at, const char *folder, size_t length, const char *name)
+{
+    memcpy(at, folder, length);
+    at += length;
+    if (length > 0)
+        *at++ = '/';
+    strcpy(at, name);
+    return at + strlen(name) + 1;
+}
+
+static void list_paths(struct search *search, const char *name)
+{
+    char *at = search->text;
+    size_t count = 0;
+    for (const char *folder = search->folders;; folder++) {
+        size_t length = strcspn(folder, ":");
+        search->paths[count++] = at;
+        at = put_path(at, folder, length, name);
+        folder += length;
+        if (*folder == '\0')
+            break;
+    }
+    search->paths[count] = NULL;
+}
+
+const char *const *search_paths(struct search *search, const char *name)
+{
+    if (search->name != NULL && strcmp(search->name, name) == 0)
+        return search->paths;
+    forget(search);
+    size_t folders = count_folders(search->folders), length = strlen(name);
+    search->name = strdup(name);
+    search->text = malloc(strlen(search->folders) + folders * (length + 2) + 1);
+    search->paths = calloc(folders + 1, sizeof *search->paths);
+    if (search->name == NULL || search->text == NULL || search->paths == NULL) {
+        forget(search);
+        return NULL;
+    }
+    if (name[0] == '\0' || strchr(name, '/') != NULL) {
+        strcpy(search->text, name);
+        search->paths[0] = search->text;
+    } else {
+        list_paths(search, name);
+    }
+    return search->paths;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting processes: see spawn.h. What runs in the child calls nothing that could take a lock or allocate. */
+#include "worker/kernels/exec/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STACK_BYTES (64u << 10)
+#define SHELL       "/bin/sh"
+/* Of the child that could not become the program; nobody sees it. */
+#define STATUS_NEVER_BEGAN 127
+
+/* Both run on the same memory, one after the other. */
+struct attempt {
+    const struct spawn *spawn;
+    pid_t worker;
+    bool frees_cores;
+    volatile pid_t *group;
+    int error;
+};
+
+int spawner_init(struct spawner *spawner, bool frees_cores)
+{
+    *spawner = (struct spawner){.stack_bytes = STACK_BYTES, .frees_cores = frees_cores};
+    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    spawner->stack = stack == MAP_FAILED ? NULL : stack;
+    return spawner->stack == NULL ? -1 : guard_init(&spawner->guard, stack, STACK_BYTES);
+}
+
+void spawner_fini(struct spawner *spawner)
+{
+    guard_fini(&spawner->guard);
+    if (spawner->stack != NULL)
+        munmap(spawner->stack, spawner->stack_bytes);
+    spawner->stack = NULL;
+}
+
+/* Handlers are the worker's; also what it ignores is not ignored by others. */
+static void reset_signals(void)
+{
+    const struct sigaction standard = {.sa_handler = SIG_DFL};
+    for (int signal = 1; signal < NSIG; signal++)
+        sigaction(signal, &standard, NULL); /* refuses those that cannot be set */
+}
+
+/* One by one where the kernel (before 5.9) cannot do it at once. */
+void spawn_close_others(void)
+{
+    struct rlimit limit;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0)
+        return;
+#endif
+    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (1 << 20) ? (int)limit.rlim_cur : 1 << 20;
+    for (int fd = 3; fd < end; fd++)
+        close(fd);
+}
+
+static void run_on_any_core(void)
+{
+    cpu_set_t all;
+    memset(&all, 0xff, sizeof all); /* the kernel takes those that there are and that the job may use */
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+/* Returns only where it cannot. */
+static int become_program(const struct spawn *spawn)
+{
+    int error = ENOENT;
+    for (const char *const *path = spawn->paths; *path != NULL; path++) {
+        execve(*path, spawn->argv, spawn->environment);
+        if (errno == ENOEXEC) { /* as a shell does with a script that does not say what it is written in */
+            char *first = spawn->argv[0];
+            spawn->argv[-1] = (char[]){SHELL};
+            spawn->argv[0] = (char *)(uintptr_t)*path;
+            execve(SHELL, spawn->argv - 1, spawn->environment);
+            spawn->argv[0] = first;
+        }
+        if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+            return errno;
+        error = errno == EACCES ? EACCES : error;
+    }
+    return error;
+}
+
+/* The sanitizers do not know that it runs on a stack of its own. */
+__attribute__((no_sanitize("address", "undefined"))) static int run_child(void *context)
+{
+    struct attempt *attempt = context;
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != attempt->worker) /* it ended before it was asked for */
+        _exit(STATUS_NEVER_BEGAN);
+    setpgid(0, 0);
+    *attempt->group = getpid();
+    reset_signals();
+    if (attempt->frees_cores)
+        run_on_any_core();
+    for (int i = 0; i < 3; i++)
+        dup2(attempt->spawn->descriptors[i], i);
+    spawn_close_others();
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    attempt->error = become_program(attempt->spawn);
+    _exit(STATUS_NEVER_BEGAN);
+}
+
+static void forget(const struct spawner *spawner, pid_t child, int *process)
+{
+    spawn_forget(spawner);
+    if (*process >= 0)
+        close(*process);
+    *process = -1;
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* A signal's handler must not run in the child, on the worker's memory: all are held back until there is none. */
+pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
+{
+    struct attempt attempt = {
+        .spawn = spawn, .worker = getpid(), .frees_cores = spawner->frees_cores, .group = spawner->guard.group};
+    sigset_t all, before;
+    *process = -1;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = clone(run_child, (char *)spawner->stack + spawner->stack_bytes,
+                        CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &attempt, process);
+    int error = child < 0 ? errno : attempt.error;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (child > 0 && error != 0)
+        forget(spawner, child, process);
+    errno = error;
+    return error != 0 ? -1 : child;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A mesh that is being read: its points, and what is known of their normals so far. Inside worker/kernels/mesh only. */
+#pragma once
+
+#include "worker/kernels/mesh/mesh.h"
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct draft {
+    size_t points;
+    double (*position)[3];
+    double (*given)[3]; /* sums of the normals that the file gives each point */
+    double (*area)[3];  /* sums of its faces' normals, each as long as twice the face's area */
+    bool any_given, any_face;
+    size_t *corner; /* of the face that is being read */
+    size_t corners, corners_capacity;
+};
+
+/* All is 0, also the points. -1 with one line, and nothing is allocated. */
+int draft_init(struct draft *draft, size_t points, struct error *error);
+void draft_fini(struct draft *draft);
+
+void draft_give_normal(struct draft *draft, size_t point, const double normal[3]);
+
+/* Adds the corner, a point, to the face. -1 with one line. */
+int draft_corner(struct draft *draft, size_t point, struct error *error);
+
+/* The face is complete: the next corner is the first one of another. All points must be there. Faces of fewer than
+ * three corners count for nothing. */
+void draft_face(struct draft *draft);
+
+/* Makes the mesh of it; the draft is used up either way. -1 with one line. */
+int draft_finish(struct draft *draft, struct mesh *mesh, struct error *error);
