@@ -7,6 +7,7 @@
 #include "common/job/follow.h"
 #include "master/program.h"
 #include "master/master.h"
+#include "worker/kernels/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (plan_make(&program->plan, (int)words, word, &program->error) < 0)
+    if (plan_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
     if (init_machine(program) < 0) {
         fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(program->runtime));

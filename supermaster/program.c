@@ -9,6 +9,7 @@
 #include "common/job/status.h"
 #include "common/job/timings.h"
 #include "supermaster/figures.h"
+#include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static int init_machine(struct program *program)
         .speeds = speeds,
         .probe = job_probes(&plan->job),
         .technique_auto = plan->job.technique_auto,
-        .ask_ahead = plan->job.ask_ahead != JOB_ASK_AHEAD_OFF,
+        .ask_ahead = plan->job.ask_ahead != ASK_AHEAD_OFF,
         .retries = plan->job.retries,
         .journal = program->lead.resume.path[0] != '\0',
         .done = &program->lead.resume.earlier.content.done,
@@ -281,7 +282,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     struct lead *lead = &program.lead;
     lead_init(lead, "supermaster", version);
     struct front front = {.program = "supermaster", .version = version};
-    front_take(&front, plan_make(&lead->plan, argc, argv, &lead->error), &lead->error, job_help_text);
+    front_take(&front, plan_make(&lead->plan, &kernel_loader, argc, argv, &lead->error), &lead->error, job_help_text);
     const struct introduction introduction = {
         .role = ROLE_SUPERMASTER, .version = version, .status = front.status, .text = front.text};
     int status;

@@ -15,6 +15,7 @@
 #include "worker/exec/inline.h"
 #include "worker/exec/pipeline.h"
 #include "worker/worker.h"
+#include "worker/kernels/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,7 +329,7 @@ static void init_machine(struct program *program)
         .supermaster = runtime_supermaster(program->runtime),
         .probe = job_probes(job) && program->plan.count > 0,
         .drain_ns = job->drain_ns,
-        .ask_ahead = plan_ask_ahead(job),
+        .ask_ahead = job->ask_ahead,
         .in_steps = program->plan.loop.steps > 1,
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
@@ -430,7 +431,7 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (plan_make(&program->plan, (int)words, word, &program->error) < 0)
+    if (plan_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
     program->topology = runtime_group(program->runtime, program->plan.job.group_by == JOB_GROUP_BY_NODE);
     if (program->topology == NULL) {

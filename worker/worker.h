@@ -3,14 +3,13 @@
  * the network. Pure: see common/machine/machine.h. */
 #pragma once
 
+#include "common/config/job.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 
 /* PROBING: measures what a message round trip costs, then times the probe iterations. ASKING: has nothing to compute.
  * COMPUTING. LEAVING: a drain came while it computes. GONE. */
 enum worker_state { WORKER_PROBING, WORKER_ASKING, WORKER_COMPUTING, WORKER_LEAVING, WORKER_GONE };
-
-enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 /* Chunks that can be waiting here: those asked for, and those asked for while they wait. */
 #define WORKER_QUEUE_MAX (2 * ASKS_MAX)

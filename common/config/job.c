@@ -150,7 +150,7 @@ static int take_ask_ahead(void *target, const char *value, struct error *error)
     int index = option_choice("auto|off", value);
     if (index < 0 && (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > JOB_ASK_AHEAD_MAX))
         return -1;
-    job->ask_ahead = index == 0 ? JOB_ASK_AHEAD_AUTO : index == 1 ? JOB_ASK_AHEAD_OFF : JOB_ASK_AHEAD_FIXED;
+    job->ask_ahead = index == 0 ? ASK_AHEAD_AUTO : index == 1 ? ASK_AHEAD_OFF : ASK_AHEAD_FIXED;
     job->ask_ahead_chunks = (unsigned)chunks;
     return 0;
 }

@@ -30,7 +30,7 @@
 
 enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
 enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE, JOB_POWER_LIST };
-enum job_ask_ahead { JOB_ASK_AHEAD_AUTO, JOB_ASK_AHEAD_OFF, JOB_ASK_AHEAD_FIXED };
+enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
 /* What to do about the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
@@ -43,8 +43,8 @@ struct job {
     uint64_t min_chunk;
     unsigned refill_chunks; /* for each worker, 1 .. JOB_REFILL_CHUNKS_MAX */
     enum job_group_by group_by;
-    enum job_ask_ahead ask_ahead;
-    unsigned ask_ahead_chunks; /* for JOB_ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
+    enum ask_ahead ask_ahead;
+    unsigned ask_ahead_chunks; /* for ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
     unsigned threads;          /* of each worker, 1 .. JOB_THREADS_MAX; 0: as many as it has cores */
     bool threads_given;
     uint64_t sync_points; /* 0: auto */

@@ -12,6 +12,16 @@
 
 #define KERNEL_PARAM_TEXT_MAX 64
 
+/* Where kernels come from. The daemons and hdss hand in kernel_loader of worker/kernels/kernels.h. */
+struct kernel_loader {
+    /* The kernel that a command line names. The kernel is borrowed for the rest of the process. -1 with one line. */
+    int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);
+    /* The part of kernel->check() that makes nothing and calls nothing of a user's kernel, for a look before a run is
+     * launched. 0, or another value and one line in `error`. */
+    int (*look)(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
+                char error[HDSS_ERROR_MAX]);
+};
+
 /* Parameters in the kernel's table, at most HDSS_PARAMS_MAX. */
 unsigned kernel_params_count(const struct hdss_kernel *kernel);
 

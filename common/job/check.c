@@ -3,7 +3,6 @@
 #include "common/job/check.h"
 
 #include "common/os/files.h"
-#include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@ static int check_kernel(const struct plan *plan, enum checker checker, struct er
     char text[HDSS_ERROR_MAX] = "";
     int result = 0;
     if (checker == CHECKED_BEFORE_LAUNCH)
-        result = kernel_look(kernel, plan->values, &plan->loop, text);
+        result = plan->loader->look(kernel, plan->values, &plan->loop, text);
     else if (kernel->check != NULL)
         result = kernel->check(plan->values, &plan->loop, text);
     return result == 0 ? 0 : error_set(error, "%s: %s", kernel->name, text);

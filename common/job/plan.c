@@ -7,7 +7,6 @@
 #include "common/os/files.h"
 #include "common/service/service.h"
 #include "common/results/results.h"
-#include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,8 +136,8 @@ static int check_dependencies(struct plan *plan, struct error *error)
                          job_resumes(job) ? "--resume" : "--journal", plan->kernel->name);
     job->journal_off = true;
     job->retries = 0;
-    if (job->ask_ahead == JOB_ASK_AHEAD_AUTO)
-        job->ask_ahead = JOB_ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
+    if (job->ask_ahead == ASK_AHEAD_AUTO)
+        job->ask_ahead = ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
                                                one worker after the other can compute at the same time */
     plan->min_chunk_raised = job->min_chunk < plan->loop.distance;
     if (plan->min_chunk_raised)
@@ -152,14 +151,14 @@ uint64_t plan_sync_points(const struct plan *plan, unsigned workers)
     return wanted < plan->loop.sync ? wanted : plan->loop.sync;
 }
 
-int plan_read(struct plan *plan, int argc, char *const *argv, struct error *error)
+int plan_read(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error)
 {
-    *plan = (struct plan){0};
+    *plan = (struct plan){.loader = loader};
     const struct job *job = &plan->job;
     int result = job_parse(&plan->job, argc, argv, error);
     if (result != 0)
         return result;
-    if (kernel_load(job->kernel, &plan->kernel, error) < 0)
+    if (loader->load(job->kernel, &plan->kernel, error) < 0)
         return -1;
     return kernel_params_parse(plan->kernel, job->kernel_params, job->kernel_param, plan->values, error);
 }
@@ -178,9 +177,9 @@ int plan_describe(struct plan *plan, struct error *error)
     return check_output(plan, error);
 }
 
-int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error)
+int plan_make(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error)
 {
-    int result = plan_read(plan, argc, argv, error);
+    int result = plan_read(plan, loader, argc, argv, error);
     return result != 0 ? result : plan_describe(plan, error);
 }
 

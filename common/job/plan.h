@@ -4,12 +4,13 @@
 #pragma once
 
 #include "common/config/job.h"
+#include "common/config/params.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
-#include "worker/worker.h"
 
 struct plan {
     struct job job;
+    const struct kernel_loader *loader;
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
@@ -38,27 +39,16 @@ static inline bool plan_computes(const struct plan *plan)
     return !plan->loop.waits && plan->kernel->descriptor == NULL;
 }
 
-/* How the workers of the job ask ahead. */
-static inline enum ask_ahead plan_ask_ahead(const struct job *job)
-{
-    static const enum ask_ahead modes[] = {
-        [JOB_ASK_AHEAD_AUTO] = ASK_AHEAD_AUTO,
-        [JOB_ASK_AHEAD_OFF] = ASK_AHEAD_OFF,
-        [JOB_ASK_AHEAD_FIXED] = ASK_AHEAD_FIXED,
-    };
-    return modes[job->ask_ahead];
-}
-
 /* Synchronization points of each chunk, where iterations need those before them. */
 uint64_t plan_sync_points(const struct plan *plan, unsigned workers);
 
 /* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
  * `error`. The plan borrows from argv. */
-int plan_make(struct plan *plan, int argc, char *const *argv, struct error *error);
+int plan_make(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error);
 
 /* Its two halves: the words, the kernel and its parameters, and then the loop, of which the kernel may look for files
  * on this machine. */
-int plan_read(struct plan *plan, int argc, char *const *argv, struct error *error);
+int plan_read(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error);
 int plan_describe(struct plan *plan, struct error *error);
 
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,

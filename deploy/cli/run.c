@@ -294,7 +294,7 @@ static int find_journal(struct lineup *lineup, struct error *error)
 static int check_job(struct lineup *lineup, struct error *error)
 {
     const struct words *job = &lineup->job;
-    if (plan_read(&lineup->plan, (int)job->count, job->items, error) < 0)
+    if (plan_read(&lineup->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
         return -1;
     lineup->threads = lineup->plan.job.threads;
     lineup->single_threaded = lineup->threads == 1 && kernel_find(lineup->plan.kernel->name) == lineup->plan.kernel;

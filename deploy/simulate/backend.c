@@ -94,7 +94,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .powers = powers,
         .undigested = true,
         .imagined_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
-        .ask_ahead = plan_ask_ahead(job),
+        .ask_ahead = job->ask_ahead,
         .ask_ahead_chunks = job->ask_ahead_chunks,
         .service_ns = (uint64_t)service->event_ns,
         .message_ns = service->message_ns,

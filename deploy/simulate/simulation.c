@@ -6,6 +6,7 @@
 #include "common/util/list.h"
 #include "common/util/number.h"
 #include "worker/kernels/model.h"
+#include "worker/kernels/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -452,7 +453,7 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
 
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
 {
-    int result = plan_make(&simulation->plan, simulation->word_count, simulation->words, error);
+    int result = plan_make(&simulation->plan, &kernel_loader, simulation->word_count, simulation->words, error);
     if (result != 0)
         return result;
     if (check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||

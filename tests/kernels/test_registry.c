@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and what holds for every kernel in it. */
+#include "worker/kernels/exec/exec.h"
 #include "tests/kernels/run.h"
 
 #include <string.h>

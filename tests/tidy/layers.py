@@ -8,6 +8,7 @@
 A file belongs to the first pattern of LEVELS that fits its path; a folder that is not listed is an error, so that whoever
 adds one says where it stands. A file may include its own level and those below.
 """
+import collections
 import fnmatch
 import os
 import re
@@ -59,6 +60,11 @@ STRANGERS = [
     ("supermaster/*", "master/*", "worker/*"),
 ]
 
+# Folders of the left never include those of the right: what all programs share knows none of them.
+APART = [
+    ("common/*", ("supermaster/*", "master/*", "worker/*", "deploy/*")),
+]
+
 # Only these may include what is named first.
 GUESTS = {"common/include/dls4lb/*": ["common/include/dls4lb/*", "deploy/library/*", "tests/*"]}
 
@@ -104,6 +110,10 @@ def strange(path, target):
     return False
 
 
+def is_apart(path, target):
+    return any(fits(path, pattern) and any(fits(target, other) for other in others) for pattern, others in APART)
+
+
 def resolve(root, name):
     """Where an include path from the project root or from common/include leads, or None."""
     for base in INCLUDE_ROOTS:
@@ -124,7 +134,7 @@ def check_target(path, target):
         yield f"includes {target}, which is a test's"
     elif target_level > level:
         yield f"level {level} includes {target} of level {target_level}"
-    elif strange(path, target):
+    elif strange(path, target) or is_apart(path, target):
         yield f"includes {target}, which it must not know"
     for pattern, guests in GUESTS.items():
         if fits(target, pattern) and not any(fits(path, guest) for guest in guests):
@@ -161,6 +171,29 @@ def bad_includes(root):
     return complaints
 
 
+def circles(root):
+    """Folders that include each other, directly or through others. A daemon's program and main() stand above all folders."""
+    below = collections.defaultdict(set)
+    for path, text in each_file(root):
+        if level_of(path) in (None, TESTS) or fits(path, "*/main.c") or fits(path, "*/program.[ch]"):
+            continue
+        for _, quoted, bracketed in source.includes(text):
+            target = resolve(root, quoted or bracketed)
+            if target is not None and os.path.dirname(target) != os.path.dirname(path):
+                below[os.path.dirname(path)].add(os.path.dirname(target))
+    complaints = []
+    for folder in sorted(below):
+        seen, todo = set(), list(below[folder])
+        while todo:
+            one = todo.pop()
+            if one not in seen:
+                seen.add(one)
+                todo += below[one]
+        if folder in seen:
+            complaints.append(f"{folder}: includes itself by way of " + ", ".join(sorted(one for one in seen if folder in below[one])))
+    return complaints
+
+
 def bad_calls(root):
     complaints = []
     for path, text in each_file(root):
@@ -173,7 +206,7 @@ def bad_calls(root):
 
 
 def check(root):
-    return unknown_places(root) + bad_includes(root) + bad_calls(root)
+    return unknown_places(root) + bad_includes(root) + circles(root) + bad_calls(root)
 
 
 # The self-test: (what, file, its text, the complaint expected or None)
@@ -193,6 +226,7 @@ CASES = [
     ("a worker core includes its kernels", "worker/a.c", '#include "worker/kernels/kernels.h"', "level 3 includes"),
     ("a runtime includes a program", "common/mpi/a.c", '#include "deploy/cli/cli.h"', "level 4 includes"),
     ("DCA's core includes its MPI half", "common/dca/core_a.c", '#include "common/dca/rma.h"', "level 2 includes"),
+    ("what all share includes a daemon", "common/mpi/a.c", '#include "master/core.h"', "must not know"),
     ("spaces and comments hide nothing", "common/util/a.c", '/* x */  #  include  "proto/message.h" // y',
      "a.c:1: level 0 includes"),
     ("the line is named", "common/util/a.c", "/* a\n b */\n\n#include \"proto/message.h\"", "a.c:4: level 0"),
@@ -228,7 +262,7 @@ CASES = [
     ("the kernel header is found from its root", "worker/kernels/a.c", '#include "hdss/kernel.h"', None),
     ("main may include a runtime and the other daemons", "worker/main.c",
      '#include "common/mpi/run.h"\n#include "master/core.h"\n#include <mpi.h>', None),
-    ("effects may include what they drive", "common/mpi/a.c",
+    ("a simulator may include what it drives", "deploy/simulate/a.c",
      '#include "master/core.h"\n#include "worker/core.h"\n#include <mpi.h>\n#include <event2/event.h>', None),
     ("the API may include the DLS4LB names", "deploy/library/a.c", '#include "dls4lb/dls4lb.h"', None),
     ("tests include anything", "tests/unit/a.c", '#include "deploy/cli/cli.h"\n#include <mpi.h>\nint x = open(a, 0);', None),
@@ -259,12 +293,25 @@ def self_test_case(root, path, text, expected):
     return [f"expected one complaint with '{expected}', got {complaints}"]
 
 
+def self_test_circle(root):
+    """Three folders of one level, each of which may include the next."""
+    for path, text in (("common/mpi/a.h", '#include "common/job/a.h"'), ("common/job/a.h", '#include "common/os/a.h"')):
+        put(root, path, text)
+    complaints = self_test_case(root, "common/os/a.h", "", None)
+    put(root, "common/os/a.h", '#include "common/mpi/a.h"')
+    found = circles(root)
+    for path in ("common/mpi/a.h", "common/job/a.h", "common/os/a.h"):
+        os.remove(os.path.join(root, path))
+    return complaints + ([] if len(found) == 3 else [f"expected three folders, got {found}"])
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as root:
         for path in HEADERS + ["b/meson-private/x"]:
             put(root, path, "")
         return tap.run([("nothing to complain about", lambda: check(root))]
-                       + [(what, lambda case=case: self_test_case(root, *case)) for what, *case in CASES])
+                       + [(what, lambda case=case: self_test_case(root, *case)) for what, *case in CASES]
+                       + [("folders that include each other", lambda: self_test_circle(root))])
 
 
 def main(words):
@@ -276,6 +323,7 @@ def main(words):
     return tap.run([
         ("every folder has a level", lambda: unknown_places(root)),
         ("every include keeps the layers", lambda: bad_includes(root)),
+        ("no folders include each other in a circle", lambda: circles(root)),
         ("levels 0 to 3 call no file, socket or clock", lambda: bad_calls(root)),
     ])
 

@@ -412,7 +412,7 @@ static int read_command_line(struct flat *flat, int argc, char **argv)
     struct lead *lead = &flat->lead;
     int result = flat_options_parse(&flat->options, argc, argv, &lead->error);
     if (result == 0)
-        result = plan_make(&lead->plan, flat->options.words, flat->options.word, &lead->error);
+        result = plan_make(&lead->plan, &kernel_loader, flat->options.words, flat->options.word, &lead->error);
     if (result == 0)
         result = flat_check_loop(&lead->plan, &lead->error);
     if (result != 0 || !flat->options.worker.loaded)

@@ -2,6 +2,7 @@
 /* The kernels that are built in: one file and one constant each, and this registry; and those that are loaded. */
 #pragma once
 
+#include "common/config/params.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
@@ -19,6 +20,9 @@ int kernel_load(const char *name, const struct hdss_kernel **kernel, struct erro
 int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
 
+/* Both, for a job's set-up. */
+extern const struct kernel_loader kernel_loader;
+
 /* The built-in kernel of that name, or NULL. */
 const struct hdss_kernel *kernel_find(const char *name);
 
@@ -27,7 +31,6 @@ int kernel_unknown(const char *name, struct error *error);
 
 extern const struct hdss_kernel adjoint_kernel;
 extern const struct hdss_kernel evrard_kernel;
-extern const struct hdss_kernel exec_kernel;
 extern const struct hdss_kernel floyd_steinberg_kernel;
 extern const struct hdss_kernel hydro_kernel;
 extern const struct hdss_kernel mandelbrot_kernel;

@@ -120,3 +120,5 @@ int kernel_load(const char *name, const struct hdss_kernel **kernel, struct erro
         return load_python(name, kernel, error);
     return is_file(name) ? load_plugin(name, kernel, error) : kernel_unknown(name, error);
 }
+
+const struct kernel_loader kernel_loader = {.load = kernel_load, .look = kernel_look};

@@ -45,7 +45,7 @@ START_TEST(a_kernel_alone_has_the_defaults)
     ck_assert_uint_eq(job.min_chunk, 1);
     ck_assert_uint_eq(job.refill_chunks, 1);
     ck_assert_int_eq(job.group_by, JOB_GROUP_BY_NODE);
-    ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_AUTO);
+    ck_assert_int_eq(job.ask_ahead, ASK_AHEAD_AUTO);
     ck_assert_uint_eq(job.retries, 2);
     ck_assert_uint_eq(job.first, 0);
     ck_assert_uint_eq(job.count, UINT64_MAX);
@@ -69,7 +69,7 @@ START_TEST(every_option_is_taken)
     ck_assert_uint_eq(job.min_chunk, 1000);
     ck_assert_uint_eq(job.refill_chunks, 64);
     ck_assert_int_eq(job.group_by, JOB_GROUP_BY_EVEN);
-    ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_FIXED);
+    ck_assert_int_eq(job.ask_ahead, ASK_AHEAD_FIXED);
     ck_assert_uint_eq(job.ask_ahead_chunks, 8);
     ck_assert_uint_eq(job.first, 10);
     ck_assert_uint_eq(job.count, 1 << 20);
@@ -107,7 +107,7 @@ END_TEST
 START_TEST(the_last_one_counts)
 {
     ck_assert_int_eq(parse("--ask-ahead 3 --ask-ahead off --power x --power equal --iterations 0:0 toy"), 0);
-    ck_assert_int_eq(job.ask_ahead, JOB_ASK_AHEAD_OFF);
+    ck_assert_int_eq(job.ask_ahead, ASK_AHEAD_OFF);
     ck_assert_int_eq(job.power, JOB_POWER_EQUAL);
     ck_assert_uint_eq(job.count, 0);
 }

@@ -4,6 +4,7 @@
 #include "common/job/lead.h"
 #include "common/machine/machine.h"
 #include "tests/lib/suite.h"
+#include "worker/kernels/kernels.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static void plan(int argc, const char **argv)
     memset(&lead, 0, sizeof lead);
     lead_init(&lead, "leader", "1.2.3");
     lead.terminal.width = 80;
-    ck_assert_msg(plan_make(&lead.plan, argc, (char **)argv, &lead.error) == 0, "%s", lead.error.text);
+    ck_assert_msg(plan_make(&lead.plan, &kernel_loader, argc, (char **)argv, &lead.error) == 0, "%s", lead.error.text);
 }
 
 /* The job's words, after those of an eight-iteration loop: options may stand anywhere. */

@@ -5,7 +5,6 @@
  * when something has happened to the command. A task that fails is done all the same, and named as failed; its output
  * is that of its last try. */
 #include "worker/kernels/exec/exec.h"
-#include "worker/kernels/kernels.h"
 
 #include "common/os/files.h"
 #include "worker/kernels/exec/command.h"

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+extern const struct hdss_kernel exec_kernel;
+
 /* What check() looks at; the folder of keep= is not made. -1 with one line. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
