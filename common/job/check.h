@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that the rank which leads a run makes before it changes anything. They need no ranks: `hdss run` looks at the same
- * before it launches them, so that what is wrong is said before a queue and a launch have been waited for. */
+/* Checks that the rank which leads a run makes before it changes anything. They need no ranks: `hdss run` looks at the
+ * same before it launches them, so that what is wrong is said before a queue and a launch have been waited for. */
 #pragma once
 
 #include "common/job/plan.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaded before a program: its first calls of fdatasync() succeed, SYNCS of them, and those after that fail as on a broken
- * disk. */
+/* Loaded before a program: its first calls of fdatasync() succeed, SYNCS of them, and those after that fail as on a
+ * broken disk. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

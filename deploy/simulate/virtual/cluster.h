@@ -6,10 +6,11 @@
  * handles one event at a time and is busy for `service_ns` with it; a worker computes beside that, iteration i in
  * cost(i) / speed of the worker. Where sending takes time (`message_ns`) a rank's messages leave one behind the other,
  * each when the chunks are cut and assigned that the step has cut and assigned before it, and what it computes begins
- * when it has done so. A worker that becomes slower does so in the middle of the iteration that is running then: what is
- * left of its work takes `slow_factor` times as long. Probing and timing chunks in pieces is as the executor does it,
- * with a clock that costs nothing and no warming up. Where other processes compete for a worker's core its work takes as
- * many times as long as there are runnable ones, itself being one; weighted by acp it is told of it at that moment.
+ * when it has done so. A worker that becomes slower does so in the middle of the iteration that is running then: what
+ * is left of its work takes `slow_factor` times as long. Probing and timing chunks in pieces is as the executor does
+ * it, with a clock that costs nothing and no warming up. Where other processes compete for a worker's core its work
+ * takes as many times as long as there are runnable ones, itself being one; weighted by acp it is told of it at that
+ * moment.
  *
  * Dependencies: where the loop has a synchronization dimension, a row (iteration) needs the one before it and the one
  * `distance` before it, at the same place of that dimension. The values are really computed, and travel over the seams

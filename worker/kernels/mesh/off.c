@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Object File Format of Geomview, as text: a keyword, which may be missing, how many vertices, faces and edges there
- * are, then a line for each vertex and each face. With N in the keyword a normal follows the vertex; what else the line
- * has (colours, texture coordinates) is skipped. */
+/* The Object File Format of Geomview, as text: a keyword, which may be missing, how many vertices, faces and edges
+ * there are, then a line for each vertex and each face. With N in the keyword a normal follows the vertex; what else
+ * the line has (colours, texture coordinates) is skipped. */
 #include "worker/kernels/mesh/kinds.h"
 
 #include "common/util/number.h"
