@@ -6,7 +6,10 @@
  * looks at the flag. Both steps are sequentially consistent, so one of the two sees the other. A flag is set only by a
  * rank that has its socket, so nobody has to wait for the others' sockets. The sockets are in a folder of the node
  * (folder.c) and carry no data: a forged byte makes a rank look for messages, nothing else. */
-#include "common/mpi/internal.h"
+#include "common/mpi/doorbell.h"
+
+#include "common/mpi/rank.h"
+#include "common/mpi/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

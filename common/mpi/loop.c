@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
-#include "common/mpi/internal.h"
+#include "common/mpi/net.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/mpi/wait.h"
 
 #include "common/util/grow.h"
 
@@ -8,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Messages handled in one turn, so that timers and signals get theirs. */
+#define MESSAGES_PER_TURN 16
 
 /* Boundary data that nobody needs any more once so many messages are over. */
 struct release {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The ranks meet: each brings its hello and where it runs, the first rank finds out who shares a node with whom, and
  * tells everybody. */
-#include "common/mpi/internal.h"
+#include "common/mpi/meet.h"
+
+#include "common/mpi/rank.h"
+#include "common/mpi/tree.h"
 
 #include "common/mpi/place.h"
 

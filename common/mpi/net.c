@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages over MPI: pre-posted persistent receives in a ring, non-blocking sends in a ring, data messages received
  * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there. */
-#include "common/mpi/internal.h"
+#include "common/mpi/net.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,9 @@
  *
  * Who leaves in order says so with its last beat. Who is taken for lost but beats again is told, and leaves: nobody
  * else ever sends it anything again. */
-#include "common/mpi/internal.h"
+#include "common/mpi/pulse.h"
+
+#include "common/mpi/rank.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +23,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#define TAG_BEAT 3
 
 #define BEAT_NS    1000000000u
 #define MISSED_MAX 10

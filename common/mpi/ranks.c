@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who this rank is, and who serves whom. */
-#include "common/mpi/internal.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
 
 unsigned runtime_rank(const struct runtime *runtime)
 {

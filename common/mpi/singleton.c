@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling a rank that an MPI launcher of another library has started: see internal.h.
+/* Telling a rank that an MPI launcher of another library has started: see singleton.h.
  *
  * Such a launcher sets variables that this library does not read, so that MPI_Init makes each rank a world of its own.
  */
-#include "common/mpi/internal.h"
+#include "common/mpi/singleton.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -9,10 +9,14 @@
  *
  * Who waits sleeps, an eighth of the time that it has waited so far: MPI's collectives poll, and hundreds of ranks
  * that poll on a few cores take them from those that are still starting. */
-#include "common/mpi/internal.h"
+#include "common/mpi/tree.h"
+
+#include "common/mpi/rank.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define TAG_START 4
 
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 20000000u

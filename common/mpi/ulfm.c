@@ -6,7 +6,9 @@
  * watches has ended, as if the kernel had told or its beats had been missed. All are acknowledged, else receives from
  * any rank would fail for ever. Errors are returned then instead of ending the rank; net.c looks at them.
  * The library does all this only under `mpirun --with-ft ulfm`, and else names nobody. */
-#include "common/mpi/internal.h"
+#include "common/mpi/ulfm.h"
+
+#include "common/mpi/rank.h"
 
 #ifdef HDSS_ULFM
 

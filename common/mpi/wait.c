@@ -6,7 +6,7 @@
  * flag, looks once more and sleeps in epoll. Where something is pending (a send that needs this rank's progress) or
  * peers are on other nodes, where no bell reaches, it naps in growing steps instead, up to NAP_MAX_NS; a worker longer
  * the longer it has waited. */
-#include "common/mpi/internal.h"
+#include "common/mpi/wait.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -6,7 +6,8 @@
 #include "common/dca/share.h"
 #include "common/job/lead.h"
 #include "common/os/load.h"
-#include "common/mpi/internal.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/wait.h"
 #include "worker/exec/inline.h"
 
 /* What each rank knows of itself at the end. */

@@ -4,7 +4,9 @@
  * daemons do beside computing takes the time that the platform says. */
 #pragma once
 
-#include "common/mpi/internal.h"
+#include "common/mpi/net.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/wait.h"
 #include "deploy/simulate/simgrid/run.h"
 
 struct simulated_rank {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a library with ULFM tells: each failed rank ends once, if it is watched, and is acknowledged. The library is
  * played here, but for its groups, which are those of a world of one rank. */
-#include "common/mpi/internal.h"
+#include "common/mpi/rank.h"
 #include "tests/lib/suite.h"
 
 #include <mpi-ext.h>

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Waking a sleeping rank of the same node: see doorbell.c. */
+#pragma once
+
+#include "common/mpi/folder.h"
+#include "common/util/error.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct runtime;
+
+struct bell {
+    _Atomic uint32_t sleeping;
+    _Atomic uint32_t left;    /* the rank has ended in order, be it without the others */
+    _Atomic uint32_t mourned; /* somebody says, or has said, that it was lost */
+    _Atomic uint32_t outcast; /* somebody has taken the rank for lost, and it is to leave */
+    char pad[48];             /* a cache line each */
+};
+
+/* Memory that the ranks of a node share. */
+struct bells {
+    _Atomic uint32_t mapped; /* ranks that have it */
+    char pad[60];
+    struct bell bell[]; /* [ranks of the node] */
+};
+
+struct doorbell {
+    struct bells *shared; /* mapped; NULL: not yet */
+    struct bell *bells;   /* [ranks of the node], in it */
+    int *node_index;      /* [ranks] index on this node, -1 elsewhere; owned */
+    int own;              /* own index */
+    int node_ranks;
+    int socket;
+    char folder[FOLDER_MAX]; /* of the sockets of the node's ranks */
+};
+
+/* All ranks of the node call it, and none waits for more than the first of them. -1 with one line where it failed; the
+ * line is empty where another rank says why. */
+int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
+void doorbell_fini(struct doorbell *doorbell);
+
+/* Wakes `rank` if it sleeps and is on this node. No system call while it is awake. */
+void doorbell_ring(struct doorbell *doorbell, unsigned rank);
+void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
+bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
+
+/* For a rank that goes without waiting for the others, so that they do not take it for lost. */
+void doorbell_leave(struct doorbell *doorbell);
+/* For a rank that goes because it cannot go on: its socket goes with it, and the others if it is the last. */
+void doorbell_abandon(struct doorbell *doorbell);
+/* Of a rank of this node. */
+bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
+/* Has a rank of this node leave. */
+void doorbell_cast_out(struct doorbell *doorbell, unsigned rank);
+static inline bool doorbell_is_outcast(const struct doorbell *doorbell)
+{
+    return atomic_load_explicit(&doorbell->bells[doorbell->own].outcast, memory_order_relaxed) != 0;
+}
+/* True for one rank of the node: the one to say that `rank` was lost. */
+bool doorbell_mourn(struct doorbell *doorbell, unsigned rank);

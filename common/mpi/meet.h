@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* Who is where: see meet.c. */
+#pragma once
+
+#include "common/mpi/runtime.h"
+
+/* Collective. -1 where a hello is none, or memory is out. */
+int runtime_meet(struct runtime *runtime, const struct introduction *introduction);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages over MPI: see net.c. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "common/mpi/ulfm.h"
+#include "proto/message.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TAG_CONTROL 1
+#define TAG_DATA    2
+
+/* Control messages that can lie unread before MPI keeps them itself. */
+#define RECEIVES_MAX 16
+/* Control messages on their way out; more must wait for the oldest. */
+#ifndef SENDS_MAX
+#define SENDS_MAX 64
+#endif
+/* Data messages being received at once; further ones wait their turn. */
+#define COLLECTS_MAX 4
+
+struct send_slot {
+    unsigned char bytes[512]; /* a control message that brings no long records */
+    unsigned char *large;     /* one that does; owned, kept for the next */
+    MPI_Request control, data;
+    const void *payload; /* to be released when both are gone */
+    unsigned to;
+};
+
+struct collect {
+    struct part part;
+    unsigned from;
+    uint64_t bytes;
+    unsigned char *buffer; /* owned */
+    uint64_t capacity;
+    MPI_Request request;
+    bool active;
+};
+
+/* Boundary data that are on their way from another worker. */
+struct inbound {
+    unsigned from;
+    uint64_t first, offset, bytes;
+    bool is_late; /* nobody wants them any more */
+    void *room;   /* where such are received, where they never had another place; owned */
+    MPI_Request request;
+};
+
+struct net {
+    MPI_Comm comm;
+    struct ulfm *ulfm;                           /* borrowed */
+    unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
+    MPI_Request receives[RECEIVES_MAX];
+    unsigned receive_count, receive_head;
+    bool receive_held; /* the bytes of the message at receive_head are in use */
+    struct mail *mail; /* of a simulated rank: what has come; borrowed; NULL in a real run */
+    struct send_slot sends[SENDS_MAX];
+    unsigned send_first, send_count; /* a ring, in the order of sending */
+    struct collect collects[COLLECTS_MAX];
+    unsigned collects_active;
+    struct collect *waiting; /* ring of those that have no buffer yet; owned */
+    unsigned waiting_first, waiting_count, waiting_capacity;
+    struct inbound *inbound; /* ring, in the order in which they were announced; owned */
+    unsigned inbound_first, inbound_count, inbound_capacity;
+    uint64_t begun, over; /* messages whose sending has begun, and has ended, in this order */
+    unsigned char *ends;  /* [ranks] enum net_end; owned */
+    unsigned ended;       /* ranks that have */
+};
+
+/* ENDED: nothing is sent to it. LOST: nor is anything taken from it. */
+enum net_end { NET_LIVES, NET_ENDED, NET_LOST };
+
+/* -1 when memory is out. */
+int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm);
+void net_fini(struct net *net);
+
+/* A received control message, or false. The bytes stay until the next call. */
+bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
+
+/* Where a simulated run (deploy/simulate/simgrid, which is built with HDSS_SIMULATED) takes over: its ranks wait for a
+ * message where real ones poll, and see messages in the order of their arrival. */
+#ifdef HDSS_SIMULATED
+/* Starts a receive. */
+void net_start(struct net *net, unsigned receive);
+/* A message of so many bytes is about to be sent to `to`; false: this rank fails before it would arrive. */
+bool net_announce(struct net *net, unsigned to, size_t bytes);
+/* Whether a control message has come: then receive_head is its receive. */
+bool net_has_mail(struct net *net, MPI_Status *status);
+#else
+static inline void net_start(struct net *net, unsigned receive)
+{
+    MPI_Start(&net->receives[receive]);
+}
+
+static inline bool net_announce(struct net *net, unsigned to, size_t bytes)
+{
+    (void)net, (void)to, (void)bytes;
+    return true;
+}
+#endif
+
+/* Room for one more message; false: progress the sends first. */
+bool net_can_send(const struct net *net);
+int net_send(struct net *net, unsigned to, const struct message *message);
+
+/* Takes one finished send from the ring: its receiver and its payload (NULL if none). False when the oldest is not
+ * through. One to a rank that has ended is through. */
+bool net_sent(struct net *net, unsigned *to, const void **payload);
+
+/* Receives a data message. -1 when memory is out. */
+int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes);
+
+/* A data message that has arrived, or NULL; to be given back by net_collected(). */
+struct collect *net_poll_collect(struct net *net);
+int net_collected(struct net *net, struct collect *collect);
+
+/* Receives boundary data, of a data message that was announced, at `room`. -1 when memory is out. */
+int net_await(struct net *net, const struct inbound *wanted, void *room);
+
+/* Takes the oldest of them if it has arrived. What is late is the caller's to free. */
+bool net_poll_inbound(struct net *net, struct inbound *arrived);
+
+/* All that are on their way are late. Those of a rank that is lost are given up: where they were to go stays MPI's. */
+void net_halt_inbound(struct net *net);
+void net_cancel_inbound(struct net *net, unsigned from);
+
+/* The rank has ended: sends to it are given up. The caller sends it nothing any more. */
+void net_end(struct net *net, unsigned rank, enum net_end end);
+
+static inline bool net_has_ended(const struct net *net, unsigned rank, enum net_end end)
+{
+    return net->ended > 0 && net->ends[rank] >= end;
+}
+
+/* Gives up a data message from a rank that is lost, and says which; 0 where there is none, -1 when memory is out. */
+int net_cancel(struct net *net, unsigned from, struct part *part);
+
+static inline bool net_is_pending(const struct net *net)
+{
+    return net->send_count > 0 || net->collects_active > 0 || net->inbound_count > 0;
+}

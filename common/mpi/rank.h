@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A rank of a run, as the files of the runtime and the flat topologies know it. */
+#pragma once
+
+#include "common/mpi/doorbell.h"
+#include "common/mpi/pulse.h"
+#include "common/mpi/runtime.h"
+#include "common/mpi/ulfm.h"
+#include "common/mpi/watch.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct runtime {
+    unsigned rank, ranks;
+    enum role role;
+    MPI_Comm world, node; /* node: once runtime_node() has made it */
+    struct hello *hellos; /* [ranks], owned */
+    char *words;          /* the job, owned */
+    char **word;          /* [count + 1], owned */
+    struct topology topology;
+    bool grouped, prepared;
+    bool exchanges; /* boundary data, with other workers */
+    bool over;      /* all ranks are through */
+    bool lossy;     /* a rank of the run was lost: from now on nobody waits for all */
+    struct doorbell doorbell;
+    struct watch watch;
+    struct pulse pulse;
+    struct ulfm ulfm;
+    bool cores_are_free;
+    bool is_blind; /* a pid is not the same process to all ranks of the node */
+    bool can_beat; /* each worker could while it computes */
+    unsigned cores;
+    unsigned node_cores;   /* that the ranks of this node may run on */
+    bool sleeps_precisely; /* the timer's slack is set */
+};
+
+/* start.c: what all ranks do together before they run. */
+int runtime_prepare(struct runtime *runtime, struct error *error);
+
+/* The ranks of this node, as a communicator. The first call is collective. */
+MPI_Comm runtime_node(struct runtime *runtime);
+
+/* Looks whether peers have ended. */
+bool runtime_has_lost_peers(struct runtime *runtime);
+
+/* Whether `rank`, which has ended, did so in order. */
+bool runtime_has_left(const struct runtime *runtime, unsigned rank);
+
+/* Returns when all ranks have called it, asleep; or, as the run is lossy then, when a peer has ended. */
+void runtime_wait_for_all(struct runtime *runtime);

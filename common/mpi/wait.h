@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* How a rank waits, with libevent: see wait.c. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "common/mpi/doorbell.h"
+#include "common/mpi/net.h"
+#include "common/mpi/watch.h"
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wait {
+    struct event_base *base; /* owned */
+    struct event *signals[3];
+    struct event *bell;
+    struct event *timer;
+    struct event *ends;     /* of peers; NULL: none is watched */
+    struct event *work;     /* something that a kernel waits for; NULL: nothing */
+    bool work_is_ready;     /* it has ended the sleep */
+    bool work_is_own;       /* by other threads of this rank, not by a process that wants the core */
+    bool cores_are_free;    /* each rank of this node can have a core */
+    bool far_peers;         /* some messages come from where no doorbell reaches */
+    bool patient;           /* nobody waits for this rank while it waits */
+    bool drain;             /* a signal asked for it; cleared by the loop */
+    struct net *net;        /* what a simulated rank waits for; borrowed */
+    uint64_t idle_since_ns; /* NEVER while busy */
+    uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
+    uint64_t looked_at_ns;  /* last time at libevent */
+};
+
+/* From now on a signal that asks to drain is remembered until wait_init(), and ends nobody. */
+void wait_catch_early(void);
+
+int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free);
+void wait_fini(struct wait *wait);
+
+/* Has waiting end, and wait_look() notice, when a peer ends. -1 when memory is out. */
+int wait_watch(struct wait *wait, struct watch *watch);
+
+/* Has waiting end when the descriptor is readable; -1 stands for none. -1 when memory is out. */
+int wait_for_work(struct wait *wait, int descriptor);
+
+/* Whether the kernel's descriptor has ended the last sleep: said once. */
+static inline bool wait_take_work(struct wait *wait)
+{
+    bool ready = wait->work_is_ready;
+    wait->work_is_ready = false;
+    return ready;
+}
+
+/* Something happened: the next wait begins with polling again. */
+static inline void wait_reset(struct wait *wait)
+{
+    wait->idle_since_ns = NEVER;
+}
+
+/* Signals and timers without waiting, about once in a millisecond. */
+void wait_look(struct wait *wait, uint64_t now_ns);
+
+/* Nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` looks for a message and handles it;
+ * it returns whether there was one. It is called once more after this rank has said that it sleeps. Returns whether the
+ * core was given away, so that some time may have passed. */
+bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+               bool (*poll)(void *context), void *context);
+
+/* Gives the core to another rank, if one wants it. Here, as sched.h of the system and that of the techniques do not go
+ * together. */
+void wait_yield(void);
