@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Actions of a machine that is driven become effects, in their order. Calls that may take long and use no MPI release
+ * it in the meantime to the thread that beats (pulse.c). */
+#include "common/mpi/driver.h"
+
+#include <stdlib.h>
+
+void driver_note_stored(struct driver *driver, const struct part *part, int result, const struct error *error)
+{
+    struct stores *stores = &driver->stores;
+    unsigned i = (stores->first + stores->count++) % STORES_MAX;
+    stores->events[i] = (struct event){.type = EVENT_STORED, .part = *part};
+    if (result < 0) {
+        stores->errors[i] = *error;
+        stores->events[i].text = stores->errors[i].text;
+    }
+}
+
+void driver_store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes)
+{
+    struct error error;
+    pulse_release(&driver->runtime->pulse);
+    int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
+    pulse_retake(&driver->runtime->pulse);
+    driver->now_ns = runtime_now(); /* the disk may have taken its time */
+    driver_note_stored(driver, part, result, &error);
+}
+
+void driver_probe(struct driver *driver)
+{
+    struct speed speed;
+    struct event event = {.type = EVENT_PROBED, .speed = &speed};
+    pulse_release(&driver->runtime->pulse);
+    driver->effects->probe(driver->effects->context, &speed);
+    pulse_retake(&driver->runtime->pulse);
+    driver->now_ns = runtime_now();
+    driver_step(driver, &event);
+}
+
+/* Writes the journal, or brings what is stored to the disk. Returns whether that worked; the first problem of a step is
+ * told to the machine behind it. */
+static bool apply_durably(struct driver *driver, const struct action *action)
+{
+    const struct effects *effects = driver->effects;
+    struct error error;
+    pulse_release(&driver->runtime->pulse);
+    int result = action->type == ACTION_SYNC ? effects->sync(effects->context, &error)
+                                             : effects->journal(effects->context, action->journal.ranges,
+                                                                action->journal.count, action->journal.digest, &error);
+    pulse_retake(&driver->runtime->pulse);
+    if (result < 0 && driver->outcome.problem.text[0] == '\0')
+        driver->outcome.problem = error;
+    return result >= 0;
+}
+
+/* Boundary data are here, or on their way: then they are received to where the kernel wants them, or, where a HALT has
+ * made them late, to nowhere. */
+static void take_boundary(struct driver *driver, const struct action *action)
+{
+    const struct effects *effects = driver->effects;
+    struct inbound inbound = {
+        .from = action->boundary.from,
+        .first = action->boundary.first,
+        .offset = action->boundary.offset,
+        .bytes = action->boundary.bytes,
+        .is_late = action->boundary.is_late,
+    };
+    void *room;
+    if (inbound.is_late)
+        room = inbound.room = malloc(inbound.bytes);
+    else if (action->boundary.data == NULL)
+        room = effects->await_boundary(effects->context, inbound.first, inbound.offset, inbound.bytes);
+    else {
+        effects->boundary(effects->context, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
+        return;
+    }
+    if (room == NULL || net_await(&driver->net, &inbound, room) < 0)
+        driver_give_up(driver, "out of memory for boundary data");
+}
+
+/* The loop stands still as a worker was lost. What is still being sent of boundary data is their receivers' to drop. */
+static void halt_loop(struct driver *driver, const struct action *action)
+{
+    driver->runtime->lossy = true;
+    driver->releases.count = 0;
+    net_halt_inbound(&driver->net);
+    net_end(&driver->net, action->halt.lost, NET_LOST);
+    net_cancel_inbound(&driver->net, action->halt.lost);
+    driver->effects->halt(driver->effects->context, action->halt.seams, action->halt.count);
+}
+
+void driver_apply(void *self, const struct action *action)
+{
+    struct driver *driver = self;
+    const struct effects *effects = driver->effects;
+    void *context = effects->context;
+    switch (action->type) {
+    case ACTION_SEND: driver_send(driver, action->send.to, &action->send.message); break;
+    case ACTION_PROBE: driver->outcome.wants_probe = true; break; /* after the step */
+    case ACTION_RUN:
+        effects->run(context, action->run.first, action->run.count, action->run.mark, action->run.careful);
+        break;
+    case ACTION_FORGET: effects->forget(context); break;
+    case ACTION_MARK: effects->mark(context, action->run.mark); break;
+    case ACTION_STORE: driver_store(driver, &action->store.part, action->store.data, action->store.bytes); break;
+    case ACTION_COLLECT:
+        if (net_collect(&driver->net, &action->store.part, action->store.from, action->store.bytes) < 0)
+            driver_give_up(driver, "out of memory for results");
+        break;
+    case ACTION_JOURNAL: apply_durably(driver, action); break;
+    case ACTION_SYNC: driver->outcome.sync_failed = !apply_durably(driver, action); break;
+    case ACTION_BOUNDARY: take_boundary(driver, action); break;
+    case ACTION_INHERIT: effects->inherit(context, action->seam); break;
+    case ACTION_RELEASE: driver_release(driver, action->seam); break;
+    case ACTION_HALT: halt_loop(driver, action); break;
+    case ACTION_RESTART: effects->restart(context, action->seam); break;
+    case ACTION_DROP: driver_drop(driver, action->drop.rank, action->drop.text); break;
+    case ACTION_EXIT:
+        if (driver->state == DRIVER_RUNS)
+            driver->state = DRIVER_EXITS;
+        driver->exit_ns = driver->now_ns;
+        driver->status = action->exit.status;
+        break;
+    }
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* How ranks end that are not told to exit: peers whose process has ended or that are dropped, and this rank itself when
+ * it is taken for lost, has lost the supermaster, or cannot go on. */
+#include "common/mpi/driver.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+void driver_give_up(struct driver *driver, const char *text)
+{
+    fprintf(stderr, "%s: rank %u: %s\n", role_name(driver->runtime->role), driver->runtime->rank, text);
+    driver->state = DRIVER_BROKEN;
+    MPI_Abort(driver->runtime->world, EXIT_STATUS_FAILED);
+}
+
+static _Noreturn void exit_failed(struct runtime *runtime)
+{
+    doorbell_abandon(&runtime->doorbell);
+    fflush(stderr);
+    _exit(EXIT_STATUS_FAILED);
+}
+
+/* The others took this rank for lost, while it was stopped or cut off or for what it sent, and do without it. */
+static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
+{
+    fprintf(stderr, "%s: rank %u: %s, and leaves\n", role_name(runtime->role), runtime->rank, why);
+    exit_failed(runtime);
+}
+
+/* There is nothing to decide for a rank that has lost the supermaster. One rank of the node says so, and has the
+ * launcher end those who are not listening, because their kernel computes on. */
+static _Noreturn void exit_orphaned(struct runtime *runtime)
+{
+    const unsigned supermaster = runtime->topology.supermaster;
+    unsigned first_of_node = 0;
+    doorbell_abandon(&runtime->doorbell);
+    if (runtime_has_left(runtime, supermaster))
+        _exit(EXIT_STATUS_DONE); /* it has waited for this rank long enough */
+    while (!doorbell_reaches(&runtime->doorbell, first_of_node))
+        first_of_node++;
+    if (doorbell_mourn(&runtime->doorbell, first_of_node)) {
+        fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
+                runtime->rank, supermaster);
+        fflush(stderr);
+        MPI_Abort(runtime->world, EXIT_STATUS_FAILED);
+    }
+    _exit(EXIT_STATUS_FAILED);
+}
+
+/* Looks that find nothing before all that a peer has sent counts as taken, and all together: others go on sending. */
+#define LAST_LOOKS     32
+#define LAST_LOOKS_MAX 4096
+
+static void take_last_messages(struct driver *driver)
+{
+    unsigned empty = 0;
+    for (unsigned looks = 0; empty < LAST_LOOKS && looks < LAST_LOOKS_MAX; looks++) {
+        bool any = driver_receive(driver, 1);
+        any |= driver_receive_data(driver);
+        empty = any ? 0 : empty + 1;
+    }
+}
+
+/* Data that were to be received from a rank that has ended will not come. */
+static void cancel_data(struct driver *driver, unsigned rank)
+{
+    struct event stored = {.type = EVENT_STORED, .lost = true};
+    int result;
+    while ((result = net_cancel(&driver->net, rank, &stored.part)) > 0)
+        driver_step(driver, &stored);
+    if (result < 0)
+        driver_give_up(driver, "out of memory for results");
+    net_cancel_inbound(&driver->net, rank);
+    driver_deliver_stored(driver);
+}
+
+static void deliver_loss(struct driver *driver, unsigned rank)
+{
+    struct event lost = {.type = EVENT_LOST, .from = rank};
+    net_end(&driver->net, rank, NET_LOST);
+    driver_step(driver, &lost);
+    cancel_data(driver, rank);
+}
+
+/* A master's workers are its own concern, and the master is theirs, as long as it lives; then the supermaster's. */
+static void watch_orphans(struct runtime *runtime, unsigned master)
+{
+    const struct topology *topology = &runtime->topology;
+    if (runtime->hellos[master].role != ROLE_MASTER)
+        return;
+    if (runtime->role == ROLE_WORKER)
+        pulse_begin(&runtime->pulse, topology->supermaster);
+    if (runtime->role != ROLE_SUPERMASTER)
+        return;
+    for (unsigned w = 0; w < topology->workers; w++)
+        if (runtime_master_of(runtime, topology->worker_rank[w]) == master) {
+            watch_begin(&runtime->watch, topology->worker_rank[w]);
+            pulse_begin(&runtime->pulse, topology->worker_rank[w]);
+        }
+}
+
+void driver_drop(struct driver *driver, unsigned rank, const char *text)
+{
+    struct runtime *runtime = driver->runtime;
+    bool is_supermaster = rank == runtime->topology.supermaster;
+    if (net_has_ended(&driver->net, rank, NET_LOST))
+        return;
+    fprintf(stderr, "%s: rank %u: %s rank %u %s: %s\n", role_name(runtime->role), runtime->rank,
+            role_name(runtime->hellos[rank].role), rank, text,
+            is_supermaster ? "this rank leaves" : "it is taken for lost");
+    if (is_supermaster) /* nothing can be relied on that comes from there */
+        exit_failed(runtime);
+    runtime->lossy = true;
+    net_end(&driver->net, rank, NET_LOST);
+    if (doorbell_reaches(&runtime->doorbell, rank))
+        doorbell_cast_out(&runtime->doorbell, rank);
+    pulse_cast_out(&runtime->pulse, rank);
+    driver->dropped_plus_1 = rank + 1;
+}
+
+void driver_lose_dropped(struct driver *driver)
+{
+    if (driver->dropped_plus_1 == 0)
+        return;
+    unsigned rank = driver->dropped_plus_1 - 1;
+    driver->dropped_plus_1 = 0;
+    deliver_loss(driver, rank);
+    watch_orphans(driver->runtime, rank);
+}
+
+/* The process of a peer has ended: in order, as it does where the run has lost somebody, or it is lost itself. */
+static void on_peer_exit(struct driver *driver, unsigned rank)
+{
+    struct runtime *runtime = driver->runtime;
+    runtime->lossy = true;
+    if (net_has_ended(&driver->net, rank, NET_LOST)) /* it was dropped */
+        return;
+    net_end(&driver->net, rank, NET_ENDED);
+    take_last_messages(driver);
+    if (driver->state != DRIVER_RUNS)
+        return;
+    if (rank == runtime->topology.supermaster)
+        exit_orphaned(runtime);
+    if (runtime_has_left(runtime, rank))
+        cancel_data(driver, rank);
+    else
+        deliver_loss(driver, rank);
+    watch_orphans(runtime, rank);
+}
+
+void driver_look_at_peers(struct driver *driver)
+{
+    struct runtime *runtime = driver->runtime;
+    unsigned ended;
+    if (doorbell_is_outcast(&runtime->doorbell))
+        exit_fenced(runtime, "is taken for lost by others, who do not understand it");
+    watch_ask(&runtime->watch, driver->now_ns);
+    ulfm_look(runtime, driver->now_ns);
+    while (watch_take(&runtime->watch, &ended))
+        on_peer_exit(driver, ended);
+    if (runtime->pulse.peers == NULL)
+        return;
+    pulse_look(&runtime->pulse, driver->now_ns);
+    if (runtime->pulse.is_outcast)
+        exit_fenced(runtime, "is taken for lost by others, whom it did not answer or understand");
+    while (pulse_take(&runtime->pulse, &ended))
+        on_peer_exit(driver, ended);
+}

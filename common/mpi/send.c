@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of a machine that is driven, on their way out. Nothing blocks but a full ring of sends, and that no longer
+ * than until a peer is found to have ended. */
+#include "common/mpi/driver.h"
+#include "common/util/grow.h"
+
+/* Releases boundary data of which nothing is being sent any more. */
+static void release_seams(struct driver *driver)
+{
+    struct releases *releases = &driver->releases;
+    size_t left = 0;
+    for (size_t i = 0; i < releases->count; i++)
+        if (releases->items[i].over <= driver->net.over)
+            driver->effects->release(driver->effects->context, releases->items[i].seam);
+        else
+            releases->items[left++] = releases->items[i];
+    releases->count = left;
+}
+
+void driver_release(struct driver *driver, uint64_t seam)
+{
+    struct releases *releases = &driver->releases;
+    struct release *items = grow(releases->items, releases->count, &releases->room, sizeof *items);
+    if (items == NULL) {
+        driver_give_up(driver, "out of memory for boundary data");
+        return;
+    }
+    releases->items = items;
+    items[releases->count++] = (struct release){seam, driver->net.begun};
+    release_seams(driver);
+}
+
+bool driver_progress_sends(struct driver *driver)
+{
+    unsigned to;
+    const void *payload;
+    bool any = false;
+    while (net_sent(&driver->net, &to, &payload)) {
+        if (payload != NULL)
+            driver->effects->sent(driver->effects->context, payload);
+        doorbell_ring(&driver->runtime->doorbell, to);
+        any = true;
+    }
+    if (any && driver->releases.count > 0)
+        release_seams(driver);
+    return any;
+}
+
+void driver_delay(struct driver *driver)
+{
+    uint64_t delay_ns = driver->actions.calculations * driver->effects->calculation_ns +
+                        driver->actions.assignments * driver->effects->assignment_ns;
+    driver->actions.calculations = driver->actions.assignments = 0;
+    if (delay_ns == 0)
+        return;
+    runtime_delay(driver->runtime, delay_ns);
+    driver->now_ns = runtime_now();
+}
+
+/* Looks between two of which no peer is found to have ended, while there is no room to send. */
+#define LOOKS_PER_END 256
+
+/* Waits for the oldest message to be gone: for ever, if nobody found out that its receiver has ended. */
+static void make_room(struct driver *driver)
+{
+    struct watch *watch = &driver->runtime->watch;
+    struct pulse *pulse = &driver->runtime->pulse;
+    for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
+        driver_progress_sends(driver);
+        deferred_look(driver);
+        if (looks % LOOKS_PER_END != 0)
+            continue;
+        watch_look(watch);
+        for (unsigned i = 0; watch->ended > 0 && i < watch->count; i++)
+            if (watch->peers[i].ended && !watch->peers[i].taken)
+                net_end(&driver->net, watch->peers[i].rank, NET_ENDED);
+        if (pulse->peers != NULL)
+            pulse_look(pulse, runtime_now());
+        for (unsigned i = 0; pulse->ended > 0 && i < pulse->ranks; i++)
+            if (pulse->peers[i].ended && !pulse->peers[i].taken)
+                net_end(&driver->net, i, NET_ENDED);
+    }
+}
+
+void driver_send(void *context, unsigned to, const struct message *message)
+{
+    struct driver *driver = context;
+    const struct effects *effects = driver->effects;
+    struct message told;
+    if (driver->outcome.sync_failed) {
+        driver->outcome.sync_failed = false;
+        return;
+    }
+    if (message->type == MESSAGE_THREADS && effects->tell != NULL) {
+        told = *message;
+        effects->tell(effects->context, &told.threads);
+        message = &told;
+    }
+    driver_delay(driver);
+    if (message->type == MESSAGE_END && message->end.lossy) {
+        driver->runtime->lossy = true;
+        if (effects->parting != NULL)
+            effects->parting(effects->context);
+    }
+    make_room(driver);
+    if (net_has_ended(&driver->net, to, NET_ENDED)) {
+        if (message->payload != PAYLOAD_NONE)
+            effects->sent(effects->context, message->payload_data);
+        return;
+    }
+    if (net_send(&driver->net, to, message) < 0) {
+        driver_give_up(driver, "out of memory for a message");
+        return;
+    }
+    driver_progress_sends(driver);
+    if (driver->net.send_count > 0) /* else the receiver has been rung for this very message */
+        doorbell_ring(&driver->runtime->doorbell, to);
+}
