@@ -84,7 +84,7 @@ static void halt_loop(struct driver *driver, const struct action *action)
     driver->runtime->lossy = true;
     driver->releases.count = 0;
     net_halt_inbound(&driver->net);
-    net_end(&driver->net, action->halt.lost, NET_LOST);
+    peers_move(&driver->runtime->peers, action->halt.lost, PEER_HALT);
     net_cancel_inbound(&driver->net, action->halt.lost);
     driver->effects->halt(driver->effects->context, action->halt.seams, action->halt.count);
 }

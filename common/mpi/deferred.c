@@ -41,6 +41,7 @@ static void defer_message(struct driver *driver, unsigned from, const unsigned c
 void deferred_look(struct driver *driver)
 {
     const struct topology *topology = &driver->runtime->topology;
+    struct peers *peers = &driver->runtime->peers;
     const unsigned char *bytes;
     size_t size;
     unsigned from;
@@ -51,9 +52,10 @@ void deferred_look(struct driver *driver)
     if (driver->runtime->hellos[from].role == ROLE_WORKER || message_decode(&message, bytes, size) != DECODE_OK)
         return;
     if (message.type == MESSAGE_HALT && message.halt.rank < driver->runtime->ranks)
-        net_end(&driver->net, message.halt.rank, NET_LOST);
+        peers_move(peers, message.halt.rank, PEER_HALT);
     for (unsigned w = 0; message.type == MESSAGE_END && w < topology->workers; w++)
-        net_end(&driver->net, topology->worker_rank[w], NET_ENDED);
+        if (topology->worker_rank[w] != driver->runtime->rank)
+            peers_move(peers, topology->worker_rank[w], PEER_DISMISS);
 }
 
 bool deferred_take(struct deferred *deferred, unsigned *from, const unsigned char **bytes, size_t *size)

@@ -143,15 +143,15 @@ bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank)
     return atomic_load(&doorbell->bells[doorbell->node_index[rank]].left) != 0;
 }
 
-void doorbell_cast_out(struct doorbell *doorbell, unsigned rank)
+void doorbell_fence(struct doorbell *doorbell, unsigned rank)
 {
-    atomic_store(&doorbell->bells[doorbell->node_index[rank]].outcast, 1);
+    atomic_store(&doorbell->bells[doorbell->node_index[rank]].fenced, 1);
     doorbell_ring(doorbell, rank);
 }
 
-bool doorbell_mourn(struct doorbell *doorbell, unsigned rank)
+bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank)
 {
-    return atomic_exchange(&doorbell->bells[doorbell->node_index[rank]].mourned, 1) == 0;
+    return atomic_exchange(&doorbell->bells[doorbell->node_index[rank]].reported, 1) == 0;
 }
 
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping)

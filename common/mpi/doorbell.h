@@ -13,10 +13,10 @@ struct runtime;
 
 struct bell {
     _Atomic uint32_t sleeping;
-    _Atomic uint32_t left;    /* the rank has ended in order, be it without the others */
-    _Atomic uint32_t mourned; /* somebody says, or has said, that it was lost */
-    _Atomic uint32_t outcast; /* somebody has taken the rank for lost, and it is to leave */
-    char pad[48];             /* a cache line each */
+    _Atomic uint32_t left;     /* the rank has ended in order, be it without the others */
+    _Atomic uint32_t reported; /* somebody says, or has said, that it was lost */
+    _Atomic uint32_t fenced;   /* somebody has taken the rank for lost, and it is to leave */
+    char pad[48];              /* a cache line each */
 };
 
 /* Memory that the ranks of a node share. */
@@ -53,10 +53,10 @@ void doorbell_abandon(struct doorbell *doorbell);
 /* Of a rank of this node. */
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
 /* Has a rank of this node leave. */
-void doorbell_cast_out(struct doorbell *doorbell, unsigned rank);
-static inline bool doorbell_is_outcast(const struct doorbell *doorbell)
+void doorbell_fence(struct doorbell *doorbell, unsigned rank);
+static inline bool doorbell_is_fenced(const struct doorbell *doorbell)
 {
-    return atomic_load_explicit(&doorbell->bells[doorbell->own].outcast, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&doorbell->bells[doorbell->own].fenced, memory_order_relaxed) != 0;
 }
 /* True for one rank of the node: the one to say that `rank` was lost. */
-bool doorbell_mourn(struct doorbell *doorbell, unsigned rank);
+bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

@@ -65,7 +65,6 @@ struct driver {
     uint64_t looked_ns;             /* when a computing rank last looked at the messages */
     bool computed;                  /* in the last turn */
     bool received_while_waiting;    /* a message was handled in wait_idle() */
-    unsigned dropped_plus_1;        /* this rank - 1 was dropped in this step; 0: none */
     uint64_t next_tick_ns, exit_ns; /* exit_ns: since when it exits */
     enum driver_state state;
     int status;
@@ -118,10 +117,10 @@ void driver_delay(struct driver *driver);
 /* This rank cannot go on: says why and ends the run. */
 void driver_give_up(struct driver *driver, const char *text);
 
-/* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by driver_lose_dropped().
+/* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by driver_lose_fenced().
  */
 void driver_drop(struct driver *driver, unsigned rank, const char *text);
-void driver_lose_dropped(struct driver *driver);
+void driver_lose_fenced(struct driver *driver);
 
 /* Deals with peers that have ended; ends this rank if others take it for lost, or the supermaster is gone. */
 void driver_look_at_peers(struct driver *driver);

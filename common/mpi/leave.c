@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How ranks end that are not told to exit: peers whose process has ended or that are dropped, and this rank itself when
  * it is taken for lost, has lost the supermaster, or cannot go on. */
+#include "common/mpi/detect.h"
 #include "common/mpi/driver.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -29,16 +31,16 @@ static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
 
 /* There is nothing to decide for a rank that has lost the supermaster. One rank of the node says so, and has the
  * launcher end those who are not listening, because their kernel computes on. */
-static _Noreturn void exit_orphaned(struct runtime *runtime)
+static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
 {
     const unsigned supermaster = runtime->topology.supermaster;
     unsigned first_of_node = 0;
     doorbell_abandon(&runtime->doorbell);
-    if (runtime_has_left(runtime, supermaster))
-        _exit(EXIT_STATUS_DONE); /* it has waited for this rank long enough */
+    if (in_order)
+        _exit(EXIT_STATUS_DONE); /* the supermaster has waited for this rank long enough */
     while (!doorbell_reaches(&runtime->doorbell, first_of_node))
         first_of_node++;
-    if (doorbell_mourn(&runtime->doorbell, first_of_node)) {
+    if (doorbell_claim_report(&runtime->doorbell, first_of_node)) {
         fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
                 runtime->rank, supermaster);
         fflush(stderr);
@@ -77,7 +79,7 @@ static void cancel_data(struct driver *driver, unsigned rank)
 static void deliver_loss(struct driver *driver, unsigned rank)
 {
     struct event lost = {.type = EVENT_LOST, .from = rank};
-    net_end(&driver->net, rank, NET_LOST);
+    assert(peers_state(&driver->runtime->peers, rank) == PEER_LOST);
     driver_step(driver, &lost);
     cancel_data(driver, rank);
 }
@@ -89,21 +91,17 @@ static void watch_orphans(struct runtime *runtime, unsigned master)
     if (runtime->hellos[master].role != ROLE_MASTER)
         return;
     if (runtime->role == ROLE_WORKER)
-        pulse_begin(&runtime->pulse, topology->supermaster);
-    if (runtime->role != ROLE_SUPERMASTER)
-        return;
-    for (unsigned w = 0; w < topology->workers; w++)
-        if (runtime_master_of(runtime, topology->worker_rank[w]) == master) {
-            watch_begin(&runtime->watch, topology->worker_rank[w]);
-            pulse_begin(&runtime->pulse, topology->worker_rank[w]);
-        }
+        detect_watch(runtime, topology->supermaster);
+    for (unsigned w = 0; runtime->role == ROLE_SUPERMASTER && w < topology->workers; w++)
+        if (runtime_master_of(runtime, topology->worker_rank[w]) == master)
+            detect_watch(runtime, topology->worker_rank[w]);
 }
 
 void driver_drop(struct driver *driver, unsigned rank, const char *text)
 {
     struct runtime *runtime = driver->runtime;
     bool is_supermaster = rank == runtime->topology.supermaster;
-    if (net_has_ended(&driver->net, rank, NET_LOST))
+    if (!peers_can_receive(&runtime->peers, rank))
         return;
     fprintf(stderr, "%s: rank %u: %s rank %u %s: %s\n", role_name(runtime->role), runtime->rank,
             role_name(runtime->hellos[rank].role), rank, text,
@@ -111,40 +109,37 @@ void driver_drop(struct driver *driver, unsigned rank, const char *text)
     if (is_supermaster) /* nothing can be relied on that comes from there */
         exit_failed(runtime);
     runtime->lossy = true;
-    net_end(&driver->net, rank, NET_LOST);
+    peers_move(&runtime->peers, rank, PEER_FENCE); /* a beat tells it, if it is far */
     if (doorbell_reaches(&runtime->doorbell, rank))
-        doorbell_cast_out(&runtime->doorbell, rank);
-    pulse_cast_out(&runtime->pulse, rank);
-    driver->dropped_plus_1 = rank + 1;
+        doorbell_fence(&runtime->doorbell, rank);
 }
 
-void driver_lose_dropped(struct driver *driver)
+void driver_lose_fenced(struct driver *driver)
 {
-    if (driver->dropped_plus_1 == 0)
-        return;
-    unsigned rank = driver->dropped_plus_1 - 1;
-    driver->dropped_plus_1 = 0;
-    deliver_loss(driver, rank);
-    watch_orphans(driver->runtime, rank);
+    unsigned rank;
+    while (peers_take_fenced(&driver->runtime->peers, &rank)) {
+        deliver_loss(driver, rank);
+        watch_orphans(driver->runtime, rank);
+    }
 }
 
-/* The process of a peer has ended: in order, as it does where the run has lost somebody, or it is lost itself. */
-static void on_peer_exit(struct driver *driver, unsigned rank)
+/* The process of a peer has ended: in order, as it does where the run has lost somebody, or it is lost itself. Its last
+ * messages may tell of its loss before: then the machine knows, and nothing is left to be done. */
+static void on_peer_exit(struct driver *driver, unsigned rank, bool in_order)
 {
     struct runtime *runtime = driver->runtime;
     runtime->lossy = true;
-    if (net_has_ended(&driver->net, rank, NET_LOST)) /* it was dropped */
-        return;
-    net_end(&driver->net, rank, NET_ENDED);
     take_last_messages(driver);
-    if (driver->state != DRIVER_RUNS)
+    if (driver->state != DRIVER_RUNS || peers_state(&runtime->peers, rank) != PEER_CLOSED)
         return;
     if (rank == runtime->topology.supermaster)
-        exit_orphaned(runtime);
-    if (runtime_has_left(runtime, rank))
+        exit_orphaned(runtime, in_order);
+    if (in_order)
         cancel_data(driver, rank);
-    else
+    else {
+        peers_move(&runtime->peers, rank, PEER_LOSE);
         deliver_loss(driver, rank);
+    }
     watch_orphans(runtime, rank);
 }
 
@@ -152,17 +147,14 @@ void driver_look_at_peers(struct driver *driver)
 {
     struct runtime *runtime = driver->runtime;
     unsigned ended;
-    if (doorbell_is_outcast(&runtime->doorbell))
+    bool in_order;
+    if (doorbell_is_fenced(&runtime->doorbell))
         exit_fenced(runtime, "is taken for lost by others, who do not understand it");
-    watch_ask(&runtime->watch, driver->now_ns);
-    ulfm_look(runtime, driver->now_ns);
-    while (watch_take(&runtime->watch, &ended))
-        on_peer_exit(driver, ended);
-    if (runtime->pulse.peers == NULL)
-        return;
-    pulse_look(&runtime->pulse, driver->now_ns);
-    if (runtime->pulse.is_outcast)
+    detect_look(runtime, driver->now_ns);
+    if (runtime->pulse.is_fenced)
         exit_fenced(runtime, "is taken for lost by others, whom it did not answer or understand");
-    while (pulse_take(&runtime->pulse, &ended))
-        on_peer_exit(driver, ended);
+    while (peers_take_ended(&runtime->peers, &ended, &in_order)) {
+        on_peer_exit(driver, ended, in_order);
+        detect_look(runtime, driver->now_ns);
+    }
 }

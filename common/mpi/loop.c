@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
+#include "common/mpi/detect.h"
 #include "common/mpi/driver.h"
 
 #include <stdio.h>
@@ -23,7 +24,8 @@ void driver_step(struct driver *driver, struct event *event)
         driver->outcome.problem.text[0] = '\0';
         driver_step(driver, &told);
     }
-    driver_lose_dropped(driver);
+    if (driver->runtime->peers.fenced > 0)
+        driver_lose_fenced(driver);
 }
 
 static void step_simple(struct driver *driver, enum event_type type, const char *text)
@@ -72,7 +74,7 @@ bool driver_receive(struct driver *driver, unsigned most)
         driver->now_is_fresh = false;
         driver->since_clock++;
         pulse_heard(&runtime->pulse, from);
-        if (net_has_ended(&driver->net, from, NET_LOST))
+        if (!peers_can_receive(&runtime->peers, from))
             continue;
         enum decode_result reason = message_decode(&message, bytes, size);
         if (reason == DECODE_OK) {
@@ -84,7 +86,7 @@ bool driver_receive(struct driver *driver, unsigned most)
             char text[120];
             snprintf(text, sizeof text, "sent a message that is not of the protocol (%s)", decode_result_text(reason));
             driver_drop(driver, from, text);
-            driver_lose_dropped(driver);
+            driver_lose_fenced(driver);
         }
         driver_deliver_stored(driver);
     }
@@ -252,12 +254,10 @@ static int driver_init(struct driver *driver)
     driver->sink = (struct action_sink){driver_send, driver_apply, driver};
     actions_init_sink(&driver->actions, &driver->sink);
     if (driver->stores.events == NULL || driver->stores.errors == NULL ||
-        wait_init(&driver->wait, &runtime->doorbell, runtime->cores_are_free) < 0 ||
-        net_init(&driver->net, runtime->world, is_worker ? 4 : RECEIVES_MAX, &runtime->ulfm) < 0 ||
-        watch_peers(&runtime->watch, runtime) < 0 || pulse_init(&runtime->pulse, runtime) < 0 ||
+        wait_init(&driver->wait, &runtime->doorbell, runtime->cores_are_free) < 0 || detect_begin(runtime) < 0 ||
+        net_init(&driver->net, runtime->world, is_worker ? 4 : RECEIVES_MAX, &runtime->ulfm, &runtime->peers) < 0 ||
         wait_watch(&driver->wait, &runtime->watch) < 0 || wait_for_work(&driver->wait, descriptor) < 0)
         return -1;
-    ulfm_begin(runtime->world);
     driver->wait.work_is_own = effects->helpers_work;
     driver->wait.far_peers = has_far_peers(runtime, effects);
     driver->wait.patient = is_worker;

@@ -6,19 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm)
+int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm, const struct peers *peers)
 {
-    *net = (struct net){.comm = comm, .receive_count = receives, .ulfm = ulfm};
+    *net = (struct net){.comm = comm, .receive_count = receives, .ulfm = ulfm, .peers = peers};
     net->receive_bytes = malloc(receives * sizeof *net->receive_bytes);
     net->waiting_capacity = 64;
     net->waiting = malloc(net->waiting_capacity * sizeof *net->waiting);
-    int ranks;
-    MPI_Comm_size(comm, &ranks);
-    net->ends = calloc((size_t)ranks, sizeof *net->ends);
-    if (net->receive_bytes == NULL || net->waiting == NULL || net->ends == NULL) {
+    if (net->receive_bytes == NULL || net->waiting == NULL) {
         free(net->receive_bytes);
         free(net->waiting);
-        free(net->ends);
         return -1;
     }
     for (unsigned i = 0; i < receives; i++) {
@@ -64,7 +60,6 @@ void net_fini(struct net *net)
         free(net->collects[i].buffer);
     free(net->receive_bytes);
     free(net->waiting);
-    free(net->ends);
 }
 
 /* What a receive says that was tested. Where errors are not fatal of themselves, only those of lost ranks are not. */
@@ -185,7 +180,7 @@ static bool is_through(struct net *net, struct send_slot *slot)
         MPI_Test(&slot->data, &data, MPI_STATUS_IGNORE);
     if (control && data)
         return true;
-    if (!net_has_ended(net, slot->to, NET_ENDED))
+    if (peers_can_send(net->peers, slot->to))
         return false;
     let_go(&slot->control);
     let_go(&slot->data);
@@ -339,13 +334,6 @@ void net_cancel_inbound(struct net *net, unsigned from)
             net->inbound[(net->inbound_first + kept++) % net->inbound_capacity] = *inbound;
     }
     net->inbound_count = kept;
-}
-
-void net_end(struct net *net, unsigned rank, enum net_end end)
-{
-    net->ended += net->ends[rank] == NET_LIVES;
-    if (net->ends[rank] < end)
-        net->ends[rank] = (unsigned char)end;
 }
 
 static bool cancel_waiting(struct net *net, unsigned from, struct part *part)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/mpi/peers.h"
 #include "common/mpi/ulfm.h"
 #include "proto/message.h"
 
@@ -53,6 +54,7 @@ struct inbound {
 struct net {
     MPI_Comm comm;
     struct ulfm *ulfm;                           /* borrowed */
+    const struct peers *peers;                   /* borrowed: sends to whom nothing is sent any more are given up */
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
     MPI_Request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
@@ -67,15 +69,10 @@ struct net {
     struct inbound *inbound; /* ring, in the order in which they were announced; owned */
     unsigned inbound_first, inbound_count, inbound_capacity;
     uint64_t begun, over; /* messages whose sending has begun, and has ended, in this order */
-    unsigned char *ends;  /* [ranks] enum net_end; owned */
-    unsigned ended;       /* ranks that have */
 };
 
-/* ENDED: nothing is sent to it. LOST: nor is anything taken from it. */
-enum net_end { NET_LIVES, NET_ENDED, NET_LOST };
-
 /* -1 when memory is out. */
-int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm);
+int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm, const struct peers *peers);
 void net_fini(struct net *net);
 
 /* A received control message, or false. The bytes stay until the next call. */
@@ -108,7 +105,7 @@ bool net_can_send(const struct net *net);
 int net_send(struct net *net, unsigned to, const struct message *message);
 
 /* Takes one finished send from the ring: its receiver and its payload (NULL if none). False when the oldest is not
- * through. One to a rank that has ended is through. */
+ * through. One to a rank to which nothing is sent any more is through. */
 bool net_sent(struct net *net, unsigned *to, const void **payload);
 
 /* Receives a data message. -1 when memory is out. */
@@ -127,14 +124,6 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived);
 /* All that are on their way are late. Those of a rank that is lost are given up: where they were to go stays MPI's. */
 void net_halt_inbound(struct net *net);
 void net_cancel_inbound(struct net *net, unsigned from);
-
-/* The rank has ended: sends to it are given up. The caller sends it nothing any more. */
-void net_end(struct net *net, unsigned rank, enum net_end end);
-
-static inline bool net_has_ended(const struct net *net, unsigned rank, enum net_end end)
-{
-    return net->ended > 0 && net->ends[rank] >= end;
-}
 
 /* Gives up a data message from a rank that is lost, and says which; 0 where there is none, -1 when memory is out. */
 int net_cancel(struct net *net, unsigned from, struct part *part);

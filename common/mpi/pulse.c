@@ -15,114 +15,80 @@
  * else ever sends it anything again. */
 #include "common/mpi/pulse.h"
 
+#include "common/mpi/detect.h"
 #include "common/mpi/rank.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define TAG_BEAT 3
 
-#define BEAT_NS    1000000000u
-#define MISSED_MAX 10
+#define BEAT_NS 1000000000u
 /* For who has not been heard of yet: it has said hello, but connects to everybody it sends something to, first. */
-#define MISSED_AT_START_MAX 30
+#define MAY_MISS_AT_START 30
 /* The thread looks so often whether the rank itself does what is due. */
 #define THREAD_LOOK_MS 300
 
-enum { BEAT, BEAT_LEAVING, BEAT_OUTCAST };
+enum { BEAT, BEAT_LEAVING, BEAT_FENCED };
 
 static bool is_far(const struct runtime *runtime, unsigned rank)
 {
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* Who is to be watched from the start, as far as the kernel does not. */
-static bool concerns(const struct runtime *runtime, unsigned rank)
-{
-    enum role own = runtime->role, other = runtime->hellos[rank].role;
-    if (rank == runtime->rank)
-        return false;
-    if (own == ROLE_WORKER)
-        return rank == runtime_master_of(runtime, runtime->rank);
-    if (other == ROLE_WORKER)
-        return runtime_master_of(runtime, rank) == runtime->rank;
-    return own == ROLE_SUPERMASTER || other == ROLE_SUPERMASTER;
-}
-
-static void note_end(struct pulse *pulse, struct beating *peer)
-{
-    pulse->ended += !peer->ended;
-    peer->ended = true;
-}
-
-static void take_beat(struct pulse *pulse, unsigned from)
-{
-    struct beating *peer = &pulse->peers[from];
-    pulse_heard(pulse, from);
-    peer->is_outcast = peer->lost; /* it lives after all */
-    if (pulse->received == BEAT_OUTCAST)
-        pulse->is_outcast = true;
-    if (pulse->received != BEAT_LEAVING)
-        return;
-    peer->has_left = true;
-    if (peer->watched)
-        note_end(pulse, peer);
-}
-
-static void take_beats(struct pulse *pulse)
-{
-    MPI_Status status;
-    int arrived = 1;
-    while (arrived) {
-        if (MPI_Test(&pulse->receive, &arrived, &status) != MPI_SUCCESS || !arrived)
-            return;
-        take_beat(pulse, (unsigned)status.MPI_SOURCE);
-        MPI_Start(&pulse->receive);
-    }
-}
-
 /* No second beat before the first is through: who is dead has one beat, and what it costs, outstanding. */
 static void send_beat(struct pulse *pulse, unsigned to, unsigned char kind)
 {
-    struct beating *peer = &pulse->peers[to];
+    struct beat *beat = &pulse->beats[to];
     int through = 1;
-    if (peer->request != MPI_REQUEST_NULL)
-        MPI_Test(&peer->request, &through, MPI_STATUS_IGNORE);
+    if (beat->request != MPI_REQUEST_NULL)
+        MPI_Test(&beat->request, &through, MPI_STATUS_IGNORE);
     if (!through)
         return;
-    peer->sent = kind;
-    MPI_Isend(&peer->sent, 1, MPI_BYTE, (int)to, TAG_BEAT, pulse->world, &peer->request);
+    beat->sent = kind;
+    MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_BEAT, pulse->runtime->world, &beat->request);
 }
 
-static void beat_with(struct pulse *pulse, unsigned rank)
+/* Whoever beats though it was taken for lost lives after all, and is told. */
+static void take_beat(struct pulse *pulse, unsigned from)
 {
-    struct beating *peer = &pulse->peers[rank];
-    if (peer->is_outcast) {
-        send_beat(pulse, rank, BEAT_OUTCAST);
-        peer->is_outcast = false;
-    }
-    if (!peer->watched || peer->ended)
-        return;
-    if (++peer->missed <= (peer->heard ? MISSED_MAX : MISSED_AT_START_MAX)) {
-        send_beat(pulse, rank, BEAT);
-        return;
-    }
-    peer->lost = true;
-    note_end(pulse, peer);
+    struct peers *peers = &pulse->runtime->peers;
+    const enum peer_state state = peers_state(peers, from);
+    pulse_heard(pulse, from);
+    if (pulse->received == BEAT_FENCED)
+        pulse->is_fenced = true;
+    if (pulse->received == BEAT_LEAVING)
+        peers_move(peers, from, PEER_LEAVES);
+    else if (state == PEER_DIED || state == PEER_FENCED || state == PEER_LOST)
+        send_beat(pulse, from, BEAT_FENCED);
 }
 
 void pulse_look(struct pulse *pulse, uint64_t now_ns)
 {
-    if (now_ns < pulse->due_ns)
+    MPI_Status status;
+    int arrived;
+    if (pulse->beats == NULL || now_ns < pulse->due_ns)
         return;
+    struct peers *peers = &pulse->runtime->peers;
     pulse->due_ns = now_ns + BEAT_NS;
-    take_beats(pulse);
-    for (unsigned i = 0; i < pulse->ranks; i++)
-        beat_with(pulse, i);
+    while (MPI_Test(&pulse->receive, &arrived, &status) == MPI_SUCCESS && arrived) {
+        take_beat(pulse, (unsigned)status.MPI_SOURCE);
+        MPI_Start(&pulse->receive);
+    }
+    for (unsigned i = 0; i < peers->ranks; i++) {
+        struct beat *beat = &pulse->beats[i];
+        if (!beat->is_far || !peers_is_watched(peers, i))
+            continue;
+        if (beat->may_miss == 0)
+            detect_end(pulse->runtime, i);
+        else {
+            beat->may_miss--;
+            send_beat(pulse, i, BEAT);
+        }
+    }
 }
 
 /* --- the thread --- */
@@ -163,24 +129,19 @@ static bool is_needed(const struct runtime *runtime)
     return false;
 }
 
-int pulse_init(struct pulse *pulse, const struct runtime *runtime)
+int pulse_init(struct pulse *pulse, struct runtime *runtime)
 {
     int level;
-    *pulse = (struct pulse){.world = runtime->world, .ranks = runtime->ranks, .stop = -1};
+    *pulse = (struct pulse){.runtime = runtime, .stop = -1};
     if (!is_needed(runtime))
         return 0;
-    pulse->peers = calloc(runtime->ranks, sizeof *pulse->peers);
-    if (pulse->peers == NULL)
+    pulse->beats = calloc(runtime->ranks, sizeof *pulse->beats);
+    if (pulse->beats == NULL)
         return -1;
-    for (unsigned i = 0; i < runtime->ranks; i++) {
-        pulse->peers[i].request = MPI_REQUEST_NULL;
-        pulse->peers[i].is_far = is_far(runtime, i);
-        if (concerns(runtime, i)) {
-            pulse_begin(pulse, i);
-            pulse->peers[i].heard = false;
-        }
-    }
-    MPI_Recv_init(&pulse->received, 1, MPI_BYTE, MPI_ANY_SOURCE, TAG_BEAT, pulse->world, &pulse->receive);
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        pulse->beats[i] =
+            (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START, .request = MPI_REQUEST_NULL};
+    MPI_Recv_init(&pulse->received, 1, MPI_BYTE, MPI_ANY_SOURCE, TAG_BEAT, runtime->world, &pulse->receive);
     MPI_Start(&pulse->receive);
     MPI_Query_thread(&level);
     if (level < MPI_THREAD_SERIALIZED) /* a supermaster or master that could not know: it never computes for long */
@@ -189,16 +150,6 @@ int pulse_init(struct pulse *pulse, const struct runtime *runtime)
     pthread_mutex_lock(&pulse->turn);
     pulse->is_on = start_thread(pulse) == 0;
     return pulse->is_on ? 0 : -1;
-}
-
-void pulse_begin(struct pulse *pulse, unsigned rank)
-{
-    if (pulse->peers == NULL || !pulse->peers[rank].is_far || pulse->peers[rank].watched)
-        return;
-    pulse->peers[rank].watched = true;
-    pulse_heard(pulse, rank);
-    if (pulse->peers[rank].has_left)
-        note_end(pulse, &pulse->peers[rank]);
 }
 
 void pulse_stop(struct pulse *pulse)
@@ -216,50 +167,24 @@ void pulse_stop(struct pulse *pulse)
 
 void pulse_leave(struct pulse *pulse)
 {
-    for (unsigned i = 0; pulse->peers != NULL && i < pulse->ranks; i++)
-        if (pulse->peers[i].watched && !pulse->peers[i].ended)
+    if (pulse->beats == NULL)
+        return;
+    const struct peers *peers = &pulse->runtime->peers;
+    for (unsigned i = 0; i < peers->ranks; i++)
+        if (pulse->beats[i].is_far && peers_is_watched(peers, i))
             send_beat(pulse, i, BEAT_LEAVING);
 }
 
 void pulse_fini(struct pulse *pulse)
 {
-    if (pulse->peers == NULL)
+    if (pulse->beats == NULL)
         return;
     MPI_Cancel(&pulse->receive);
     MPI_Wait(&pulse->receive, MPI_STATUS_IGNORE);
     MPI_Request_free(&pulse->receive);
-    for (unsigned i = 0; i < pulse->ranks; i++)
-        if (pulse->peers[i].request != MPI_REQUEST_NULL)
-            MPI_Wait(&pulse->peers[i].request, MPI_STATUS_IGNORE);
-    free(pulse->peers);
-    pulse->peers = NULL;
-}
-
-void pulse_note(struct pulse *pulse, unsigned rank)
-{
-    if (pulse->peers != NULL && pulse->peers[rank].watched)
-        note_end(pulse, &pulse->peers[rank]);
-}
-
-void pulse_cast_out(struct pulse *pulse, unsigned rank)
-{
-    if (pulse->peers == NULL)
-        return;
-    struct beating *peer = &pulse->peers[rank];
-    pulse->ended -= peer->ended && !peer->taken;
-    peer->lost = peer->ended = peer->taken = true;
-}
-
-bool pulse_take(struct pulse *pulse, unsigned *rank)
-{
-    for (unsigned i = 0; pulse->ended > 0 && i < pulse->ranks; i++) {
-        struct beating *peer = &pulse->peers[i];
-        if (!peer->ended || peer->taken)
-            continue;
-        peer->taken = true;
-        pulse->ended--;
-        *rank = i;
-        return true;
-    }
-    return false;
+    for (unsigned i = 0; i < pulse->runtime->ranks; i++)
+        if (pulse->beats[i].request != MPI_REQUEST_NULL)
+            MPI_Wait(&pulse->beats[i].request, MPI_STATUS_IGNORE);
+    free(pulse->beats);
+    pulse->beats = NULL;
 }

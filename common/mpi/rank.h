@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/mpi/doorbell.h"
+#include "common/mpi/peers.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/runtime.h"
 #include "common/mpi/ulfm.h"
@@ -20,9 +21,10 @@ struct runtime {
     char **word;          /* [count + 1], owned */
     struct topology topology;
     bool grouped, prepared;
-    bool exchanges; /* boundary data, with other workers */
-    bool over;      /* all ranks are through */
-    bool lossy;     /* a rank of the run was lost: from now on nobody waits for all */
+    bool exchanges;     /* boundary data, with other workers */
+    bool over;          /* all ranks are through */
+    bool lossy;         /* a rank of the run was lost: from now on nobody waits for all */
+    struct peers peers; /* once runtime_drive() has begun */
     struct doorbell doorbell;
     struct watch watch;
     struct pulse pulse;
@@ -43,9 +45,6 @@ MPI_Comm runtime_node(struct runtime *runtime);
 
 /* Looks whether peers have ended. */
 bool runtime_has_lost_peers(struct runtime *runtime);
-
-/* Whether `rank`, which has ended, did so in order. */
-bool runtime_has_left(const struct runtime *runtime, unsigned rank);
 
 /* Returns when all ranks have called it, asleep; or, as the run is lossy then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of a machine that is driven, on their way out. Nothing blocks but a full ring of sends, and that no longer
  * than until a peer is found to have ended. */
+#include "common/mpi/detect.h"
 #include "common/mpi/driver.h"
 #include "common/util/grow.h"
 
@@ -63,22 +64,15 @@ void driver_delay(struct driver *driver)
 /* Waits for the oldest message to be gone: for ever, if nobody found out that its receiver has ended. */
 static void make_room(struct driver *driver)
 {
-    struct watch *watch = &driver->runtime->watch;
-    struct pulse *pulse = &driver->runtime->pulse;
+    struct runtime *runtime = driver->runtime;
     for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
         driver_progress_sends(driver);
         deferred_look(driver);
-        if (looks % LOOKS_PER_END != 0)
-            continue;
-        watch_look(watch);
-        for (unsigned i = 0; watch->ended > 0 && i < watch->count; i++)
-            if (watch->peers[i].ended && !watch->peers[i].taken)
-                net_end(&driver->net, watch->peers[i].rank, NET_ENDED);
-        if (pulse->peers != NULL)
-            pulse_look(pulse, runtime_now());
-        for (unsigned i = 0; pulse->ended > 0 && i < pulse->ranks; i++)
-            if (pulse->peers[i].ended && !pulse->peers[i].taken)
-                net_end(&driver->net, i, NET_ENDED);
+        if (looks % LOOKS_PER_END == 0) {
+            const uint64_t now_ns = runtime_now();
+            wait_look(&driver->wait, now_ns); /* the kernel tells of ends there */
+            detect_look(runtime, now_ns);
+        }
     }
 }
 
@@ -103,7 +97,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
             effects->parting(effects->context);
     }
     make_room(driver);
-    if (net_has_ended(&driver->net, to, NET_ENDED)) {
+    if (!peers_can_send(&driver->runtime->peers, to)) {
         if (message->payload != PAYLOAD_NONE)
             effects->sent(effects->context, message->payload_data);
         return;

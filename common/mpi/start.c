@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Start and end of a run: MPI, the exchange of hellos, the check of the line-up, the job. Whatever is wrong is said by
  * one rank, and all leave with the same status. */
+#include "common/mpi/detect.h"
 #include "common/mpi/meet.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
@@ -244,22 +245,13 @@ MPI_Comm runtime_node(struct runtime *runtime)
     return runtime->node;
 }
 
-bool runtime_has_left(const struct runtime *runtime, unsigned rank)
-{
-    if (doorbell_reaches(&runtime->doorbell, rank) && doorbell_has_left(&runtime->doorbell, rank))
-        return true;
-    return runtime->pulse.peers != NULL && runtime->pulse.peers[rank].has_left;
-}
-
 bool runtime_has_lost_peers(struct runtime *runtime)
 {
     if (runtime->watch.peers == NULL)
         return false;
     watch_look(&runtime->watch);
-    watch_ask(&runtime->watch, runtime_now());
-    if (runtime->pulse.peers != NULL)
-        pulse_look(&runtime->pulse, runtime_now());
-    return runtime->watch.ended + runtime->pulse.ended > 0;
+    detect_look(runtime, runtime_now());
+    return runtime->peers.ended > 0;
 }
 
 /* Waits for all ranks to be through, asleep: MPI's own barriers burn the core that others still compute on. Nobody ends
@@ -348,6 +340,7 @@ void runtime_leave(struct runtime *runtime, int status)
     pulse_stop(&runtime->pulse);
     pulse_fini(&runtime->pulse);
     watch_fini(&runtime->watch);
+    peers_fini(&runtime->peers);
     if (runtime->prepared)
         doorbell_fini(&runtime->doorbell);
     if (runtime->grouped)

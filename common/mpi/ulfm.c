@@ -8,6 +8,7 @@
  * The library does all this only under `mpirun --with-ft ulfm`, and else names nobody. */
 #include "common/mpi/ulfm.h"
 
+#include "common/mpi/detect.h"
 #include "common/mpi/rank.h"
 
 #ifdef HDSS_ULFM
@@ -37,8 +38,7 @@ static void note(struct runtime *runtime, MPI_Group failed, int count)
     for (int place = runtime->ulfm.known; place < count; place++) {
         int rank;
         MPI_Group_translate_ranks(failed, 1, &place, all, &rank);
-        watch_note(&runtime->watch, (unsigned)rank);
-        pulse_note(&runtime->pulse, (unsigned)rank);
+        detect_end(runtime, (unsigned)rank);
     }
     MPI_Group_free(&all);
 }

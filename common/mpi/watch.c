@@ -12,8 +12,10 @@
  * found has ended since it said hello. */
 #include "common/mpi/watch.h"
 
+#include "common/mpi/detect.h"
 #include "common/mpi/rank.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,71 +40,33 @@ static int open_process(int pid)
 #endif
 }
 
-static void note_end(struct watch *watch, struct peer *peer)
+/* The supermaster may have to serve any worker one day; others watch the same peers for all their life. */
+static bool may_concern(const struct runtime *runtime, unsigned rank)
 {
-    watch->ended += !peer->ended;
-    peer->ended = true;
-}
-
-void watch_begin(struct watch *watch, unsigned rank)
-{
-    for (unsigned i = 0; i < watch->count; i++) {
-        struct peer *peer = &watch->peers[i];
-        struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
-        if (peer->rank != rank || peer->watched)
-            continue;
-        peer->watched = true;
-        if (peer->is_gone)
-            note_end(watch, peer);
-        else if (peer->process < 0 || epoll_ctl(watch->set, EPOLL_CTL_ADD, peer->process, &event) < 0)
-            watch->unaided++;
-        else
-            peer->aided = true;
-    }
-}
-
-static void add(struct watch *watch, unsigned rank, uint32_t pid)
-{
-    struct peer *peer = &watch->peers[watch->count];
-    *peer = (struct peer){.rank = rank, .pid = (int)pid, .process = -1};
-    if (watch->count < PIDFDS_MAX)
-        peer->process = open_process(peer->pid);
-    peer->is_gone = peer->process < 0 && errno == ESRCH && watch->count < PIDFDS_MAX;
-    watch->count++;
-}
-
-/* The supermaster may have to serve any worker one day. */
-static bool concerns(const struct runtime *runtime, unsigned rank)
-{
-    const struct topology *topology = &runtime->topology;
     if (rank == runtime->rank || !doorbell_reaches(&runtime->doorbell, rank))
         return false;
-    if (rank == topology->supermaster || runtime->role == ROLE_SUPERMASTER)
-        return true;
-    if (runtime->role == ROLE_WORKER)
-        return rank == runtime_master_of(runtime, runtime->rank) ||
-               (runtime->exchanges && runtime->hellos[rank].role == ROLE_WORKER);
-    return runtime->hellos[rank].role == ROLE_WORKER && runtime_master_of(runtime, rank) == runtime->rank;
+    return runtime->role == ROLE_SUPERMASTER || detect_concerns(runtime, rank);
 }
 
-static bool serves_itself(const struct runtime *runtime, unsigned rank)
+int watch_init(struct watch *watch, struct runtime *runtime)
 {
-    return runtime->hellos[rank].role != ROLE_WORKER || runtime->role != ROLE_SUPERMASTER ||
-           runtime_master_of(runtime, rank) == runtime->rank;
-}
-
-int watch_peers(struct watch *watch, const struct runtime *runtime)
-{
-    *watch = (struct watch){.set = epoll_create1(EPOLL_CLOEXEC)};
+    *watch = (struct watch){.runtime = runtime, .set = epoll_create1(EPOLL_CLOEXEC)};
     watch->peers = calloc(runtime->ranks, sizeof *watch->peers);
     if (watch->peers == NULL || watch->set < 0)
         return -1;
-    for (unsigned i = 0; !runtime->is_blind && i < runtime->ranks; i++)
-        if (concerns(runtime, i))
-            add(watch, i, runtime->hellos[i].pid);
-    for (unsigned i = 0; i < watch->count; i++)
-        if (serves_itself(runtime, watch->peers[i].rank))
-            watch_begin(watch, watch->peers[i].rank);
+    for (unsigned i = 0; !runtime->is_blind && i < runtime->ranks; i++) {
+        if (!may_concern(runtime, i))
+            continue;
+        struct watched *peer = &watch->peers[watch->count];
+        *peer = (struct watched){i, (int)runtime->hellos[i].pid, -1, WATCH_BY_ASKING};
+        if (watch->count++ < PIDFDS_MAX) {
+            peer->process = open_process(peer->pid);
+            if (peer->process >= 0)
+                peer->means = WATCH_BY_KERNEL;
+            else if (errno == ESRCH)
+                peer->means = WATCH_TOO_LATE;
+        }
+    }
     return 0;
 }
 
@@ -118,6 +82,22 @@ void watch_fini(struct watch *watch)
     watch->peers = NULL;
 }
 
+void watch_begin(struct watch *watch, unsigned rank)
+{
+    unsigned i = 0;
+    while (i < watch->count && watch->peers[i].rank != rank)
+        i++;
+    if (i == watch->count)
+        return;
+    struct watched *peer = &watch->peers[i];
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
+    if (peer->means == WATCH_BY_KERNEL && epoll_ctl(watch->set, EPOLL_CTL_ADD, peer->process, &event) < 0)
+        peer->means = WATCH_BY_ASKING;
+    watch->unaided += peer->means == WATCH_BY_ASKING;
+    if (peer->means == WATCH_TOO_LATE)
+        detect_end(watch->runtime, rank);
+}
+
 void watch_look(struct watch *watch)
 {
     struct epoll_event events[ENDS_PER_LOOK];
@@ -125,17 +105,11 @@ void watch_look(struct watch *watch)
         return;
     int count = epoll_wait(watch->set, events, ENDS_PER_LOOK, 0);
     for (int i = 0; i < count; i++) {
-        struct peer *peer = &watch->peers[events[i].data.u32];
+        assert(events[i].data.u32 < watch->count);
+        struct watched *peer = &watch->peers[events[i].data.u32];
         epoll_ctl(watch->set, EPOLL_CTL_DEL, peer->process, NULL);
-        note_end(watch, peer);
+        detect_end(watch->runtime, peer->rank);
     }
-}
-
-void watch_note(struct watch *watch, unsigned rank)
-{
-    for (unsigned i = 0; i < watch->count; i++)
-        if (watch->peers[i].rank == rank && watch->peers[i].watched)
-            note_end(watch, &watch->peers[i]);
 }
 
 void watch_ask(struct watch *watch, uint64_t now_ns)
@@ -144,22 +118,9 @@ void watch_ask(struct watch *watch, uint64_t now_ns)
         return;
     watch->ask_ns = now_ns + ASK_EVERY_NS;
     for (unsigned i = 0; i < watch->count; i++) {
-        struct peer *peer = &watch->peers[i];
-        if (peer->watched && !peer->aided && !peer->ended && kill(peer->pid, 0) < 0 && errno == ESRCH)
-            note_end(watch, peer);
+        const struct watched *peer = &watch->peers[i];
+        if (peer->means == WATCH_BY_ASKING && peers_is_watched(&watch->runtime->peers, peer->rank) &&
+            kill(peer->pid, 0) < 0 && errno == ESRCH)
+            detect_end(watch->runtime, peer->rank);
     }
-}
-
-bool watch_take(struct watch *watch, unsigned *rank)
-{
-    for (unsigned i = 0; watch->ended > 0 && i < watch->count; i++) {
-        struct peer *peer = &watch->peers[i];
-        if (!peer->ended || peer->taken)
-            continue;
-        peer->taken = true;
-        watch->ended--;
-        *rank = peer->rank;
-        return true;
-    }
-    return false;
 }

@@ -7,35 +7,37 @@
 
 struct runtime;
 
-struct peer {
+/* How the end of a peer's process is found. */
+enum watch_means {
+    WATCH_BY_KERNEL, /* its pidfd becomes readable */
+    WATCH_BY_ASKING, /* once a second */
+    WATCH_TOO_LATE,  /* it was not there any more when its pidfd was to be opened */
+};
+
+struct watched {
     unsigned rank;
     int pid;
-    int process;         /* pidfd, -1: none */
-    bool is_gone;        /* before it could be watched */
-    bool watched, aided; /* aided: by its pidfd */
-    bool ended, taken;
+    int process; /* pidfd; -1: none */
+    enum watch_means means;
 };
 
 struct watch {
-    struct peer *peers; /* owned; NULL: nobody is watched */
+    struct runtime *runtime;
+    struct watched *peers; /* [count] that concern this rank, now or maybe one day; owned */
     unsigned count;
-    unsigned unaided; /* peers that must be asked for */
-    unsigned ended;   /* peers that have ended and were not taken */
+    unsigned unaided; /* watched peers that must be asked for */
     int set;          /* an epoll set: readable when somebody has ended */
     uint64_t ask_ns;
 };
 
-/* -1 when memory or files are out. */
-int watch_peers(struct watch *watch, const struct runtime *runtime);
+/* Opens what tells of the ends of peers that may ever be watched here. -1 when memory or files are out. */
+int watch_init(struct watch *watch, struct runtime *runtime);
 void watch_fini(struct watch *watch);
 
-/* From now on `rank`, a peer that was of no concern so far, is watched, too. */
+/* From now on the end of `rank` is reported, if it is one of them. Once for a rank. */
 void watch_begin(struct watch *watch, unsigned rank);
 
+/* Reports the ends of which the kernel tells. */
 void watch_look(struct watch *watch);
-/* The peer, if it is watched, has ended. */
-void watch_note(struct watch *watch, unsigned rank);
 /* Asks for those whose end the kernel does not tell, once a second. */
 void watch_ask(struct watch *watch, uint64_t now_ns);
-/* A peer that has ended, each once. */
-bool watch_take(struct watch *watch, unsigned *rank);

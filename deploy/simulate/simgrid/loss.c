@@ -5,6 +5,7 @@
  * compute, to send and to receive at that moment, in the middle of whatever it does, and waits for the end of the run.
  * What would arrive after it, it does not send. Those who watch it learn of it as in virtual time, where ranks are told
  * of what their heartbeats would tell them. */
+#include "common/mpi/detect.h"
 #include "deploy/simulate/simgrid/rank.h"
 
 #include <simgrid/host.h>
@@ -51,23 +52,24 @@ uint64_t simulated_next_look(const struct simulated_rank *self)
     return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
 }
 
-/* As common/mpi/watch.c tells of processes that have ended. There is nothing to decide for who has lost the
- * supermaster. */
-bool watch_take(struct watch *watch, unsigned *rank)
+/* Reports the next failure that the rank learns of, as common/mpi/watch.c does processes that have ended. There is
+ * nothing to decide for who has lost the supermaster. */
+void detect_look(struct runtime *runtime, uint64_t now_ns)
 {
     struct simulated_rank *self = simulated_self();
     const struct notice *notice;
-    (void)watch;
+    (void)now_ns;
     while (!self->is_gone && (notice = next_notice(self)) != NULL && notice->at_ns <= runtime_now()) {
         self->notices++;
         if (self->run->standings[notice->lost].has_left)
             continue; /* before it could fail */
-        *rank = notice->lost;
-        if (notice->lost != self->run->topology->supermaster)
-            return true;
-        self->is_gone = true;
+        if (notice->lost == self->run->topology->supermaster)
+            self->is_gone = true;
+        else {
+            detect_end(runtime, notice->lost);
+            return;
+        }
     }
-    return false;
 }
 
 /* Who still waits for the supermaster does so in vain. */

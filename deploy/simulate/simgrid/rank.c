@@ -100,12 +100,6 @@ int runtime_prepare(struct runtime *runtime, struct error *error)
     return doorbell_init(&runtime->doorbell, runtime, error);
 }
 
-bool runtime_has_left(const struct runtime *runtime, unsigned rank)
-{
-    (void)runtime, (void)rank;
-    return false;
-}
-
 /* The machine's step. The rank is busy with the event before the first message leaves, and with each message before
  * that leaves; what is left then it is before the next event: who waits in the meantime need not be woken for it. */
 static void step(void *self, const struct event *event, struct actions *actions)
@@ -164,6 +158,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
     const struct machine timed = {&self, step, deadline, state};
     int status = runtime_drive(&runtime, &timed, effects, NULL);
     mail_free(self.mail);
+    peers_fini(&runtime.peers);
     simulated_leave(&self);
     return self.has_failed ? SIMULATED_FAILED : status;
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Who is watched, and by what: the kernel tells of processes of this node (watch.c), beats of the others (pulse.c), the
+ * MPI library of any (ulfm.c). All of them report to the table of peers (peers.c), through detect_end(). */
+#include "common/mpi/detect.h"
+
+#include "common/mpi/pulse.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/ulfm.h"
+#include "common/mpi/watch.h"
+
+#include <assert.h>
+
+/* Those who depend on each other: the supermaster and the masters, whoever serves and a worker. What costs no message,
+ * on this node, is seen by more: each worker sees the supermaster and, where workers exchange boundary data, the other
+ * workers, as what it still sends them would never be gone. */
+bool detect_concerns(const struct runtime *runtime, unsigned rank)
+{
+    const enum role own = runtime->role, other = runtime->hellos[rank].role;
+    if (rank == runtime->rank)
+        return false;
+    if (own != ROLE_WORKER)
+        return other == ROLE_WORKER ? runtime_master_of(runtime, rank) == runtime->rank
+                                    : own == ROLE_SUPERMASTER || other == ROLE_SUPERMASTER;
+    if (rank == runtime_master_of(runtime, runtime->rank))
+        return true;
+    bool is_seen = doorbell_reaches(&runtime->doorbell, rank) && !runtime->is_blind;
+    return is_seen && (other == ROLE_SUPERMASTER || (runtime->exchanges && other == ROLE_WORKER));
+}
+
+void detect_watch(struct runtime *runtime, unsigned rank)
+{
+    assert(rank != runtime->rank);
+    if (!peers_move(&runtime->peers, rank, PEER_WATCH))
+        return;
+    watch_begin(&runtime->watch, rank);
+    pulse_heard(&runtime->pulse, rank); /* its beats are missed from now on */
+}
+
+int detect_begin(struct runtime *runtime)
+{
+    assert(runtime->peers.state == NULL);
+    if (peers_init(&runtime->peers, runtime->ranks) < 0 || watch_init(&runtime->watch, runtime) < 0)
+        return -1;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        if (detect_concerns(runtime, i))
+            detect_watch(runtime, i);
+    assert(peers_check(&runtime->peers));
+    ulfm_begin(runtime->world);
+    return pulse_init(&runtime->pulse, runtime);
+}
+
+void detect_end(struct runtime *runtime, unsigned rank)
+{
+    bool in_order = doorbell_reaches(&runtime->doorbell, rank) && doorbell_has_left(&runtime->doorbell, rank);
+    peers_move(&runtime->peers, rank, in_order ? PEER_LEAVES : PEER_DIES);
+}
+
+void detect_look(struct runtime *runtime, uint64_t now_ns)
+{
+    watch_ask(&runtime->watch, now_ns);
+    ulfm_look(runtime, now_ns);
+    pulse_look(&runtime->pulse, now_ns);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The detectors of a real rank together: who is watched, and by what. See detect.c. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct runtime;
+
+/* Watches all that concern this rank from the start. -1 when memory, files or threads are out. */
+int detect_begin(struct runtime *runtime);
+
+/* From now on the end of `rank` concerns this rank, too. */
+void detect_watch(struct runtime *runtime, unsigned rank);
+
+/* Asks the detectors that do not report by themselves; cheap where that is not due. */
+void detect_look(struct runtime *runtime, uint64_t now_ns);
+
+/* A detector has found that the peer has ended: it has left in order if it has said so. */
+void detect_end(struct runtime *runtime, unsigned rank);
+
+/* Whether `rank` is to be watched here from the start. */
+bool detect_concerns(const struct runtime *runtime, unsigned rank);

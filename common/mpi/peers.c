@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of the other ranks, as one rank sees it.
+ *
+ * Detectors tell of ends: the kernel (watch.c), beats that do not come or are the last (pulse.c), the MPI library
+ * (ulfm.c), and in a simulated run the list of failures. The protocol tells of others: an END sends workers away, a
+ * HALT names a lost worker, and a machine may take a peer for lost that sends what cannot be. All of them report an
+ * event here; what is sent, what is taken and what the machine is told follows from the state alone, and no two
+ * detectors can tell of the same end twice. A peer never goes back to a state before: a peer that was taken for lost
+ * stays so, whatever it says.
+ *
+ * Invariants: `ended` and `fenced` count the states that their names say; a peer is closed or lost at most once. */
+#include "common/mpi/peers.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const state_names[PEER_STATES] = {
+    "unwatched", "watched", "dismissed", "gone", "died", "left", "closed", "fenced", "lost",
+};
+
+static const char *const event_names[PEER_EVENTS] = {
+    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is fenced", "is named by a HALT", "is lost",
+};
+
+/* The states, for the table. */
+enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, FENCED, LOST, ILLEGAL };
+static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names the states in their order");
+
+/* What an event makes of each state. Who tells of an end that is known already changes nothing. The end of an unwatched
+ * peer that dies is forgotten: should the peer be watched later, its detector tells again. */
+/* clang-format off */
+static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
+    /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   LOST */
+    [PEER_WATCH]   = {WATCHED,   WATCHED,   DISMISSED, LEFT,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
+    [PEER_DISMISS] = {GONE,      DISMISSED, DISMISSED, GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
+    [PEER_LEAVES]  = {GONE,      LEFT,      LEFT,      GONE,    LEFT,    LEFT,    CLOSED,  FENCED,  LOST},
+    [PEER_DIES]    = {UNWATCHED, DIED,      DIED,      GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
+    [PEER_CLOSE]   = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, CLOSED,  CLOSED,  ILLEGAL, ILLEGAL, ILLEGAL},
+    [PEER_FENCE]   = {FENCED,    FENCED,    FENCED,    FENCED,  FENCED,  FENCED,  FENCED,  ILLEGAL, ILLEGAL},
+    [PEER_HALT]    = {LOST,      LOST,      LOST,      LOST,    LOST,    LOST,    LOST,    FENCED,  LOST},
+    [PEER_LOSE]    = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, LOST,    LOST,    ILLEGAL},
+};
+/* clang-format on */
+
+int peers_init(struct peers *peers, unsigned ranks)
+{
+    assert(ranks > 0);
+    *peers = (struct peers){.state = calloc(ranks, sizeof *peers->state), .ranks = ranks};
+    return peers->state != NULL ? 0 : -1;
+}
+
+void peers_fini(struct peers *peers)
+{
+    free(peers->state);
+    *peers = (struct peers){0};
+}
+
+const char *peers_state_name(enum peer_state state)
+{
+    return state_names[state];
+}
+
+static bool has_ended(enum peer_state state)
+{
+    return state == PEER_LEFT || state == PEER_DIED;
+}
+
+bool peers_move(struct peers *peers, unsigned rank, enum peer_event event)
+{
+    assert(rank < peers->ranks);
+    const enum peer_state from = peers_state(peers, rank);
+    if (moves[event][from] == ILLEGAL) {
+        fprintf(stderr, "hdss: peer of rank %u, which is %s, %s: this is a defect of HDSS\n", rank, state_names[from],
+                event_names[event]);
+        abort();
+    }
+    const enum peer_state to = (enum peer_state)moves[event][from];
+    assert(to >= from);
+    peers->state[rank] = (unsigned char)to;
+    peers->ended += has_ended(to);
+    peers->ended -= has_ended(from);
+    peers->fenced += to == PEER_FENCED;
+    peers->fenced -= from == PEER_FENCED;
+    return to != from;
+}
+
+/* The first peer in one of two states, one of which some peer has. */
+static unsigned find_peer(const struct peers *peers, enum peer_state one, enum peer_state other)
+{
+    unsigned rank = 0;
+    while (rank < peers->ranks && peers->state[rank] != one && peers->state[rank] != other)
+        rank++;
+    assert(rank < peers->ranks);
+    return rank;
+}
+
+bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order)
+{
+    if (peers->ended == 0)
+        return false;
+    *rank = find_peer(peers, PEER_DIED, PEER_LEFT);
+    *in_order = peers_state(peers, *rank) == PEER_LEFT;
+    peers_move(peers, *rank, PEER_CLOSE);
+    assert(peers_check(peers));
+    return true;
+}
+
+bool peers_take_fenced(struct peers *peers, unsigned *rank)
+{
+    if (peers->fenced == 0)
+        return false;
+    *rank = find_peer(peers, PEER_FENCED, PEER_FENCED);
+    peers_move(peers, *rank, PEER_LOSE);
+    assert(peers_check(peers));
+    return true;
+}
+
+bool peers_check(const struct peers *peers)
+{
+    unsigned ended = 0, fenced = 0;
+    for (unsigned i = 0; i < peers->ranks; i++) {
+        if (peers->state[i] >= PEER_STATES)
+            return false;
+        ended += has_ended(peers_state(peers, i));
+        fenced += peers->state[i] == PEER_FENCED;
+    }
+    return ended == peers->ended && fenced == peers->fenced;
+}
