@@ -56,7 +56,7 @@ static int list_workers(struct program *program)
 static int init_machine(struct program *program)
 {
     const struct plan *plan = &program->plan;
-    program->topology = runtime_group(program->runtime, plan->job.group_by == JOB_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, plan->job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL || list_workers(program) < 0)
         return -1;
     const struct master_config config = {
@@ -65,15 +65,15 @@ static int init_machine(struct program *program)
         .ranks = program->ranks,
         .workers = program->workers,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
-        .drain_ns = plan->job.drain_ns,
+        .drain_ns = plan->job.spec.drain_ns,
         .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .first = plan->first,
-        .refill_chunks = plan->job.refill_chunks,
+        .refill_chunks = plan->job.spec.refill_chunks,
         .once = plan->loop.has_effects || plan_is_dependent(plan),
-        .threads = plan->job.threads != 1,
+        .threads = plan->job.spec.threads != 1,
         .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
-        .feedback = job_learns(&plan->job),
-        .retries = plan->job.retries,
+        .feedback = run_spec_learns(&plan->job.spec),
+        .retries = plan->job.spec.retries,
         .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&program->master, &config);
@@ -120,7 +120,7 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     open_output(program);
     const struct machine machine = master_machine(&program->master);
     const struct effects effects = {
-        .context = program, .store = store, .sync = sync_stored, .assignment_ns = program->plan.job.assignment_ns};
+        .context = program, .store = store, .sync = sync_stored, .assignment_ns = program->plan.job.spec.assignment_ns};
     int status = runtime_drive(program->runtime, &machine, &effects, program->failure);
     status = close_output(program, check_sync(program, status));
     master_fini(&program->master);

@@ -41,26 +41,26 @@ static int init_machine(struct program *program)
     }
     const struct supermaster_config config = {
         .topology = topology,
-        .technique = plan->job.technique,
-        .weighting = plan->job.weighting,
-        .min_chunk = plan->job.min_chunk,
-        .refill_chunks = plan->job.refill_chunks,
+        .technique = plan->job.spec.technique,
+        .weighting = plan->job.spec.weighting,
+        .min_chunk = plan->job.spec.min_chunk,
+        .refill_chunks = plan->job.spec.refill_chunks,
         .first = plan->first,
         .count = plan->count,
         .each = plan->each,
         .chained = plan_is_chained(plan),
         .record_bytes = plan->collect ? plan->record_bytes : 0,
-        .drain_ns = plan->job.drain_ns,
+        .drain_ns = plan->job.spec.drain_ns,
         .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .once = plan->loop.has_effects || plan_is_dependent(plan),
-        .threads = plan->job.threads != 1,
+        .threads = plan->job.spec.threads != 1,
         .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
         .are_tasks = plan->loop.are_tasks,
         .speeds = speeds,
-        .probe = job_probes(&plan->job),
-        .technique_auto = plan->job.technique_auto,
-        .ask_ahead = plan->job.ask_ahead != ASK_AHEAD_OFF,
-        .retries = plan->job.retries,
+        .probe = run_spec_probes(&plan->job.spec),
+        .technique_auto = plan->job.spec.technique_auto,
+        .ask_ahead = plan->job.spec.ask_ahead != ASK_AHEAD_OFF,
+        .retries = plan->job.spec.retries,
         .journal = program->lead.resume.path[0] != '\0',
         .done = &program->lead.resume.earlier.content.done,
         .done_digest = program->lead.resume.earlier.content.digest,
@@ -82,7 +82,7 @@ static int open_files(struct program *program)
  */
 static int prepare(struct program *program)
 {
-    program->topology = runtime_group(program->runtime, program->lead.plan.job.group_by == JOB_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, program->lead.plan.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL)
         return error_set(&program->lead.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
     return lead_check(&program->lead, true) < 0 || init_machine(program) < 0 ? -1 : open_files(program);
@@ -172,7 +172,7 @@ static int say_how_it_went(struct program *program, int status)
         .sync_points = plan_is_dependent(&program->lead.plan)
                            ? plan_sync_points(&program->lead.plan, program->topology->workers)
                            : 0,
-        .thread_technique = job->threads != 1 ? &job->thread_technique : NULL,
+        .thread_technique = job->spec.threads != 1 ? &job->spec.thread_technique : NULL,
     };
     struct report_worker *rows = calloc(program->topology->workers, sizeof *rows);
     if (rows == NULL) {
@@ -196,8 +196,8 @@ static int run(struct program *program)
         .parting = say_failure,
         .tick = show_progress,
         .tick_ns = program->lead.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
-        .calculation_ns = program->lead.plan.job.calculation_ns,
-        .assignment_ns = program->lead.plan.job.assignment_ns,
+        .calculation_ns = program->lead.plan.job.spec.calculation_ns,
+        .assignment_ns = program->lead.plan.job.spec.assignment_ns,
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;

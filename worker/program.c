@@ -246,8 +246,8 @@ static int team_bell(void *context)
 
 static void choose_threads(struct program *program)
 {
-    unsigned wanted = program->plan.job.threads, cores = crew_cores();
-    program->threads = wanted > 0 ? wanted : cores < JOB_THREADS_MAX ? cores : JOB_THREADS_MAX;
+    unsigned wanted = program->plan.job.spec.threads, cores = crew_cores();
+    program->threads = wanted > 0 ? wanted : cores < RUN_THREADS_MAX ? cores : RUN_THREADS_MAX;
     if (program->threads > 1 && !crew_is_possible() && program->failure == NULL) {
         error_set(&program->error, "--threads: this build of HDSS has no OpenMP; accepted: 1");
         program->failure = program->error.text;
@@ -265,7 +265,7 @@ static void open_team(struct program *program, const struct exec_config *exec)
     const struct team_config config = {
         .exec = *exec,
         .threads = program->threads,
-        .technique = &program->plan.job.thread_technique,
+        .technique = &program->plan.job.spec.thread_technique,
         .cores = crew_cores(),
     };
     if (team_init(&program->team, &config) < 0)
@@ -287,8 +287,8 @@ static void open_kernel(struct program *program)
         .slowdown = program->options.slowdown,
         .probe_first = plan->first,
         .probe_count = plan->count < plan->each ? plan->count : plan->each,
-        .probe_least = job_wants_swr(&plan->job) ? PROBE_SWR : 1,
-        .spread = job_learns(&plan->job),
+        .probe_least = run_spec_wants_swr(&plan->job.spec) ? PROBE_SWR : 1,
+        .spread = run_spec_learns(&plan->job.spec),
         .each = plan_is_chained(plan) ? plan->each : 0,
         .read = read_results,
         .context = &program->plan,
@@ -307,7 +307,8 @@ static void open_kernel(struct program *program)
 static bool is_weighed(const struct program *program)
 {
     const struct plan *plan = &program->plan;
-    return program->failure == NULL && plan->job.weighting == SCHED_WEIGHTING_ACP && plan->kernel->descriptor == NULL;
+    return program->failure == NULL && plan->job.spec.weighting == SCHED_WEIGHTING_ACP &&
+           plan->kernel->descriptor == NULL;
 }
 
 static void open_meter(struct program *program)
@@ -327,11 +328,11 @@ static void init_machine(struct program *program)
         .rank = runtime_rank(program->runtime),
         .master = runtime_master_of(program->runtime, runtime_rank(program->runtime)),
         .supermaster = runtime_supermaster(program->runtime),
-        .probe = job_probes(job) && program->plan.count > 0,
-        .drain_ns = job->drain_ns,
-        .ask_ahead = job->ask_ahead,
+        .probe = run_spec_probes(&job->spec) && program->plan.count > 0,
+        .drain_ns = job->spec.drain_ns,
+        .ask_ahead = job->spec.ask_ahead,
         .in_steps = program->plan.loop.steps > 1,
-        .ask_ahead_chunks = job->ask_ahead_chunks,
+        .ask_ahead_chunks = job->spec.ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
         .alone = &program->alone,
         .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,
@@ -433,7 +434,7 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     program->runtime = runtime;
     if (plan_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
-    program->topology = runtime_group(program->runtime, program->plan.job.group_by == JOB_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, program->plan.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL) {
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(program->runtime));
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */

@@ -3,7 +3,7 @@
  * the network. Pure: see common/machine/machine.h. */
 #pragma once
 
-#include "common/config/job.h"
+#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 

@@ -7,31 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the name itself is unknown, `auto` is accepted as well. */
-static int unknown_technique(const char *value, const struct error *reason, struct error *error)
-{
-    char name[SCHED_SPEC_TEXT_MAX];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(value, ":"), value);
-    if (sched_find(name) != NULL)
-        return error_set(error, "%s", reason->text);
-    if (strcmp(name, JOB_TECHNIQUE_AUTO) == 0)
-        return error_set(error, "technique '%.100s' is not accepted: " JOB_TECHNIQUE_AUTO " has no parameters", value);
-    return error_set(error, "%s; or " JOB_TECHNIQUE_AUTO, reason->text);
-}
-
-int job_set_technique(struct job *job, const char *value, struct error *error)
-{
-    struct error reason;
-    bool automatic = strcmp(value, JOB_TECHNIQUE_AUTO) == 0;
-    if (sched_spec_parse(&job->technique, automatic ? JOB_TECHNIQUE : value, &reason) < 0)
-        return unknown_technique(value, &reason, error);
-    job->technique_auto = automatic;
-    return 0;
-}
-
 static int take_technique(void *target, const char *value, struct error *error)
 {
-    return job_set_technique(target, value, error);
+    return run_spec_set_technique(&((struct job *)target)->spec, value, error);
 }
 
 #define WEIGHTINGS "none|power|acp"
@@ -39,7 +17,7 @@ static int take_technique(void *target, const char *value, struct error *error)
 static int take_weighting(void *target, const char *value, struct error *error)
 {
     int index = option_choice(WEIGHTINGS, value);
-    return index < 0 ? -1 : sched_weighting_parse(&((struct job *)target)->weighting, value, error);
+    return index < 0 ? -1 : sched_weighting_parse(&((struct job *)target)->spec.weighting, value, error);
 }
 
 static int take_min_chunk(void *target, const char *value, struct error *error)
@@ -48,7 +26,7 @@ static int take_min_chunk(void *target, const char *value, struct error *error)
     uint64_t number;
     if (number_parse_u64(value, &number) < 0 || number < 1 || number > SCHED_ITERATIONS_MAX)
         return -1;
-    ((struct job *)target)->min_chunk = number;
+    ((struct job *)target)->spec.min_chunk = number;
     return 0;
 }
 
@@ -56,9 +34,9 @@ static int take_refill_chunks(void *target, const char *value, struct error *err
 {
     (void)error;
     uint64_t chunks;
-    if (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > JOB_REFILL_CHUNKS_MAX)
+    if (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > RUN_REFILL_CHUNKS_MAX)
         return -1;
-    ((struct job *)target)->refill_chunks = (unsigned)chunks;
+    ((struct job *)target)->spec.refill_chunks = (unsigned)chunks;
     return 0;
 }
 
@@ -95,7 +73,7 @@ static int take_inject_delay(void *target, const char *value, struct error *erro
     if (index < 0 || value[length] == '\0' || number_parse_real(value + length + 1, &us) < 0 || us < 0 ||
         us > DELAY_MAX_US)
         return -1;
-    *(index == 0 ? &job->calculation_ns : &job->assignment_ns) = (uint64_t)(us * 1e3);
+    *(index == 0 ? &job->spec.calculation_ns : &job->spec.assignment_ns) = (uint64_t)(us * 1e3);
     return 0;
 }
 
@@ -108,7 +86,7 @@ static int take_drain_time(void *target, const char *value, struct error *error)
     double seconds;
     if (number_parse_real(value, &seconds) < 0 || seconds < 0 || seconds > DRAIN_MAX_S)
         return -1;
-    ((struct job *)target)->drain_ns = (uint64_t)(seconds * 1e9);
+    ((struct job *)target)->spec.drain_ns = (uint64_t)(seconds * 1e9);
     return 0;
 }
 
@@ -129,7 +107,10 @@ static int take_power(void *target, const char *value, struct error *error)
     if (index < 0 && take_path(job->power_file, value, error) < 0)
         return -1;
     bool list = index < 0 && strchr(value, ',') != NULL && strspn(value, "0123456789.,eE+-") == strlen(value);
-    job->power = index == 0 ? JOB_POWER_MEASURE : index == 1 ? JOB_POWER_EQUAL : list ? JOB_POWER_LIST : JOB_POWER_FILE;
+    job->spec.power = index == 0   ? RUN_POWER_MEASURE
+                      : index == 1 ? RUN_POWER_EQUAL
+                      : list       ? RUN_POWER_LIST
+                                   : RUN_POWER_FILE;
     return 0;
 }
 
@@ -138,7 +119,7 @@ static int take_group_by(void *target, const char *value, struct error *error)
     (void)error;
     int index = option_choice("node|even", value);
     if (index >= 0)
-        ((struct job *)target)->group_by = (enum job_group_by)index;
+        ((struct job *)target)->spec.group_by = (enum run_group_by)index;
     return index < 0 ? -1 : 0;
 }
 
@@ -148,10 +129,10 @@ static int take_ask_ahead(void *target, const char *value, struct error *error)
     struct job *job = target;
     uint64_t chunks = 0;
     int index = option_choice("auto|off", value);
-    if (index < 0 && (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > JOB_ASK_AHEAD_MAX))
+    if (index < 0 && (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > RUN_ASK_AHEAD_MAX))
         return -1;
-    job->ask_ahead = index == 0 ? ASK_AHEAD_AUTO : index == 1 ? ASK_AHEAD_OFF : ASK_AHEAD_FIXED;
-    job->ask_ahead_chunks = (unsigned)chunks;
+    job->spec.ask_ahead = index == 0 ? ASK_AHEAD_AUTO : index == 1 ? ASK_AHEAD_OFF : ASK_AHEAD_FIXED;
+    job->spec.ask_ahead_chunks = (unsigned)chunks;
     return 0;
 }
 
@@ -214,9 +195,9 @@ static int take_threads(void *target, const char *value, struct error *error)
     struct job *job = target;
     uint64_t threads = 0;
     bool automatic = strcmp(value, "auto") == 0;
-    if (!automatic && (number_parse_u64(value, &threads) < 0 || threads < 1 || threads > JOB_THREADS_MAX))
+    if (!automatic && (number_parse_u64(value, &threads) < 0 || threads < 1 || threads > RUN_THREADS_MAX))
         return -1;
-    job->threads = (unsigned)threads;
+    job->spec.threads = (unsigned)threads;
     job->threads_given = true;
     return 0;
 }
@@ -229,7 +210,7 @@ static int take_sync_points(void *target, const char *value, struct error *error
     bool automatic = strcmp(value, "auto") == 0;
     if (!automatic && (number_parse_u64(value, &points) < 0 || points < 1 || points > SCHED_ITERATIONS_MAX))
         return -1;
-    job->sync_points = points;
+    job->spec.sync_points = points;
     job->sync_points_given = true;
     return 0;
 }
@@ -238,16 +219,16 @@ static int take_thread_technique(void *target, const char *value, struct error *
 {
     struct job *job = target;
     job->thread_technique_given = true;
-    return sched_spec_parse(&job->thread_technique, value, error);
+    return sched_spec_parse(&job->spec.thread_technique, value, error);
 }
 
 static int take_retries(void *target, const char *value, struct error *error)
 {
     (void)error;
     uint64_t retries;
-    if (number_parse_u64(value, &retries) < 0 || retries > JOB_RETRIES_MAX)
+    if (number_parse_u64(value, &retries) < 0 || retries > RUN_RETRIES_MAX)
         return -1;
-    ((struct job *)target)->retries = (unsigned)retries;
+    ((struct job *)target)->spec.retries = (unsigned)retries;
     return 0;
 }
 
@@ -269,9 +250,9 @@ static int take_progress(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row scheduling[] = {
-    {"technique", 0, JOB_TECHNIQUE_AUTO "|SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
+    {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
-     "or " JOB_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " JOB_TECHNIQUE ")",
+     "or " RUN_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE ")",
      take_technique},
     {"weighting", 0, WEIGHTINGS, "none, power, acp",
      "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
@@ -311,7 +292,7 @@ static const struct option_row workers[] = {
     {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
      "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)", take_threads},
     {"thread-technique", 0, "SPEC", "NAME or NAME:PARAM=VALUE,... (see hdss techniques)",
-     "with --threads: how the threads of a worker share each of its chunks (default " JOB_THREAD_TECHNIQUE ")",
+     "with --threads: how the threads of a worker share each of its chunks (default " RUN_THREAD_TECHNIQUE ")",
      take_thread_technique},
     {"retries", 0, "N", "an integer from 0 to 100",
      "how often iterations at which the kernel fails are tried again, by another worker where there is one, before "
@@ -405,14 +386,8 @@ char *job_help_text(void)
 
 void job_init(struct job *job)
 {
-    *job = (struct job){.min_chunk = 1,
-                        .refill_chunks = 1,
-                        .threads = 1,
-                        .count = UINT64_MAX,
-                        .retries = JOB_RETRIES,
-                        .drain_ns = JOB_DRAIN_S * UINT64_C(1000000000)};
-    sched_spec_parse(&job->technique, JOB_TECHNIQUE, NULL);
-    sched_spec_parse(&job->thread_technique, JOB_THREAD_TECHNIQUE, NULL);
+    *job = (struct job){.count = UINT64_MAX};
+    run_spec_init(&job->spec);
 }
 
 static int add_param(struct job *job, const char *word, struct error *error)
@@ -445,8 +420,8 @@ static int check_technique(const struct job *job, struct error *error)
     struct sched sched;
     struct error reason;
     const struct sched_config trial = {
-        .iterations = 1, .workers = 1, .min_chunk = job->min_chunk, .overhead_s = 1e-6, .swr = 1};
-    if (sched_init(&sched, &job->technique, &trial, &reason) < 0)
+        .iterations = 1, .workers = 1, .min_chunk = job->spec.min_chunk, .overhead_s = 1e-6, .swr = 1};
+    if (sched_init(&sched, &job->spec.technique, &trial, &reason) < 0)
         return error_set(error, "--technique: %s", reason.text);
     sched_fini(&sched);
     return 0;
@@ -474,15 +449,15 @@ static int check_thread_technique(const struct job *job, struct error *error)
         return 0;
     if (!job->threads_given)
         return error_set(error, "--thread-technique is for --threads T");
-    if (sched_init(&sched, &job->thread_technique, &trial, &reason) < 0)
+    if (sched_init(&sched, &job->spec.thread_technique, &trial, &reason) < 0)
         return error_set(error, "--thread-technique: %s", reason.text);
     int result = sched.technique->at != NULL ? sched_check_closed(&sched, &reason) : 0;
     sched_fini(&sched);
     if (result == 0)
         return 0;
-    list_measured(&job->thread_technique, missing, sizeof missing);
+    list_measured(&job->spec.thread_technique, missing, sizeof missing);
     return error_set(error, "--thread-technique: %s measures %s which threads do not; accepted: %s with a number",
-                     job->thread_technique.technique->name, missing, missing);
+                     job->spec.thread_technique.technique->name, missing, missing);
 }
 
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX])
@@ -536,29 +511,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return -1;
     if (check_names(job, error) < 0 || check_technique(job, error) < 0)
         return -1;
-    if (job->costs[0] != '\0' && job->threads != 1)
+    if (job->costs[0] != '\0' && job->spec.threads != 1)
         return error_set(error, "--record-costs: the threads of a worker share its chunks; accepted: with --threads 1");
     return check_thread_technique(job, error);
-}
-
-bool job_probes(const struct job *job)
-{
-    return job->power == JOB_POWER_MEASURE || job->technique_auto || sched_spec_probes(&job->technique);
-}
-
-bool job_wants_swr(const struct job *job)
-{
-    const struct technique_param *params = job->technique.technique->params;
-    if (job->technique_auto)
-        return true;
-    for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
-        if (params[i].measured == SCHED_MEASURED_BY_PROBE && !job->technique.given[i] &&
-            strcmp(params[i].name, "swr") == 0)
-            return true;
-    return false;
-}
-
-bool job_learns(const struct job *job)
-{
-    return job->technique_auto || sched_spec_learns(&job->technique);
 }

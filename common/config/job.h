@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/config/options.h"
+#include "common/config/run_spec.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
@@ -15,55 +16,28 @@
 
 #define JOB_PATH_MAX          1024
 #define JOB_KERNEL_PARAMS_MAX 64
-#define JOB_ASK_AHEAD_MAX     8
-#define JOB_DRAIN_S           20 /* unless --drain-time says another */
-#define JOB_RETRIES_MAX       100
-#define JOB_RETRIES           2 /* unless --retries says another */
 #define JOB_JOURNAL_ENDING    ".journal"
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
-#define JOB_TECHNIQUE         "dfss" /* unless --technique says another */
-#define JOB_THREADS_MAX       1024
-#define JOB_SYNC_POINTS       3      /* for each worker, unless --sync-points says another */
-#define JOB_THREAD_TECHNIQUE  "fac2" /* unless --thread-technique says another */
-#define JOB_REFILL_CHUNKS_MAX 64     /* for each worker, in one refill */
-#define JOB_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
 
-enum job_group_by { JOB_GROUP_BY_NODE, JOB_GROUP_BY_EVEN };
-enum job_power { JOB_POWER_MEASURE, JOB_POWER_EQUAL, JOB_POWER_FILE, JOB_POWER_LIST };
-enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
 /* What to do about the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
 struct job {
-    struct sched_spec technique;
-    bool technique_auto; /* `auto`: to be chosen for the loop; `technique` is then the default */
-    enum sched_weighting weighting;
-    uint64_t min_chunk;
-    unsigned refill_chunks; /* for each worker, 1 .. JOB_REFILL_CHUNKS_MAX */
-    enum job_group_by group_by;
-    enum ask_ahead ask_ahead;
-    unsigned ask_ahead_chunks; /* for ASK_AHEAD_FIXED, 1 .. JOB_ASK_AHEAD_MAX */
-    unsigned threads;          /* of each worker, 1 .. JOB_THREADS_MAX; 0: as many as it has cores */
+    struct run_spec spec; /* what the machines of the run borrow */
     bool threads_given;
-    uint64_t sync_points; /* 0: auto */
     bool sync_points_given;
-    struct sched_spec thread_technique; /* of the threads of a worker among themselves */
     bool thread_technique_given;
-    uint64_t first, count;                  /* --iterations; count is UINT64_MAX where it was not given */
-    uint64_t calculation_ns, assignment_ns; /* --inject-delay */
-    enum job_power power;
-    char power_file[JOB_PATH_MAX]; /* or the list */
+    uint64_t first, count;         /* --iterations; count is UINT64_MAX where it was not given */
+    char power_file[JOB_PATH_MAX]; /* or the list, for RUN_POWER_FILE and RUN_POWER_LIST */
     char output[JOB_PATH_MAX];     /* empty: no output */
     char report[JOB_PATH_MAX];     /* empty: no report */
     char costs[JOB_PATH_MAX];      /* --record-costs; empty: they are not recorded */
     char journal[JOB_PATH_MAX];    /* empty: the output's name and JOB_JOURNAL_ENDING */
     bool journal_off;
     enum job_durability durability;
-    unsigned retries; /* of iterations at which the kernel fails */
     enum job_earlier earlier;
-    uint64_t drain_ns; /* --drain-time */
     enum job_progress progress;
     bool inputs_given;
     uint64_t inputs;                                 /* --inputs: the digest of the files that the kernel reads */
@@ -95,20 +69,6 @@ int job_check_files(const struct job *job, struct error *error);
 
 /* The name of the job's journal; empty where it keeps none. Returns `path`. */
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX]);
-
-/* Sets technique and technique_auto as --technique does. -1 with one line, with the job as it was. */
-int job_set_technique(struct job *job, const char *value, struct error *error);
-
-/* Whether the workers probe before the loop: for their powers, for values of the technique that are measured so, or to
- * choose the technique. */
-bool job_probes(const struct job *job);
-
-/* Whether the probe is to time as many iterations as the shortest over the longest of them is taken of, however long
- * they are: for pls, and for `auto`, which wants to know how much they differ. */
-bool job_wants_swr(const struct job *job);
-
-/* Whether what is measured during the loop is wanted: the technique learns, or it may be chosen one that does. */
-bool job_learns(const struct job *job);
 
 /* The table, for other programs that take a job, and for completions. */
 const struct options *job_options(void);

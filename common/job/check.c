@@ -55,5 +55,5 @@ void plan_say_notes(const struct plan *plan, const char *name)
         fprintf(stderr,
                 "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
                 "be of one chunk\n",
-                name, plan->job.min_chunk, plan->kernel->name);
+                name, plan->job.spec.min_chunk, plan->kernel->name);
 }

@@ -78,9 +78,9 @@ static int check_effects(struct plan *plan, struct error *error)
 {
     if (!plan->loop.has_effects)
         return 0;
-    if (plan->job.power == JOB_POWER_MEASURE)
-        plan->job.power = JOB_POWER_EQUAL;
-    if (!job_probes(&plan->job))
+    if (plan->job.spec.power == RUN_POWER_MEASURE)
+        plan->job.spec.power = RUN_POWER_EQUAL;
+    if (!run_spec_probes(&plan->job.spec))
         return 0;
     return error_set(error,
                      "--technique: iterations of %s do more than yield results: none is run before its turn to measure "
@@ -95,7 +95,7 @@ static int check_threads(const struct plan *plan, struct error *error)
     const struct hdss_kernel *kernel = plan->kernel;
     bool can = kernel->threads != HDSS_THREADS_NONE && plan->loop.streams == 0 && plan->loop.sync == 0 &&
                !plan->loop.has_effects && kernel->descriptor == NULL;
-    if (plan->job.threads == 1 || can)
+    if (plan->job.spec.threads == 1 || can)
         return 0;
     return error_set(error,
                      "--threads: %s runs on one thread of a worker only; accepted: 1, or a kernel that yields records, "
@@ -109,11 +109,11 @@ static int check_sync_points(const struct plan *plan, struct error *error)
         return error_set(error,
                          "--sync-points is for loops with dependencies; the iterations of this %s are independent",
                          plan->kernel->name);
-    if (plan->job.sync_points > plan->loop.sync)
+    if (plan->job.spec.sync_points > plan->loop.sync)
         return error_set(error,
                          "--sync-points %" PRIu64 ": accepted: auto, or 1 to %" PRIu64
                          ", as many elements as %s has to synchronize along",
-                         plan->job.sync_points, plan->loop.sync, plan->kernel->name);
+                         plan->job.spec.sync_points, plan->loop.sync, plan->kernel->name);
     return 0;
 }
 
@@ -135,19 +135,19 @@ static int check_dependencies(struct plan *plan, struct error *error)
         return error_set(error, "%s: the iterations of %s depend on one another: such a run keeps no journal",
                          job_resumes(job) ? "--resume" : "--journal", plan->kernel->name);
     job->journal_off = true;
-    job->retries = 0;
-    if (job->ask_ahead == ASK_AHEAD_AUTO)
-        job->ask_ahead = ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
+    job->spec.retries = 0;
+    if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
+        job->spec.ask_ahead = ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
                                                one worker after the other can compute at the same time */
-    plan->min_chunk_raised = job->min_chunk < plan->loop.distance;
+    plan->min_chunk_raised = job->spec.min_chunk < plan->loop.distance;
     if (plan->min_chunk_raised)
-        job->min_chunk = plan->loop.distance;
+        job->spec.min_chunk = plan->loop.distance;
     return 0;
 }
 
 uint64_t plan_sync_points(const struct plan *plan, unsigned workers)
 {
-    uint64_t wanted = plan->job.sync_points > 0 ? plan->job.sync_points : JOB_SYNC_POINTS * (uint64_t)workers;
+    uint64_t wanted = plan->job.spec.sync_points > 0 ? plan->job.spec.sync_points : RUN_SYNC_POINTS * (uint64_t)workers;
     return wanted < plan->loop.sync ? wanted : plan->loop.sync;
 }
 
@@ -188,17 +188,17 @@ int plan_read_speeds(const struct plan *plan, const unsigned *ranks, unsigned wo
 {
     const struct job *job = &plan->job;
     *speeds = NULL;
-    if (job->power == JOB_POWER_MEASURE)
+    if (job->spec.power == RUN_POWER_MEASURE)
         return 0;
     *speeds = calloc(workers, sizeof **speeds);
     if (*speeds == NULL)
         return error_set(error, "out of memory for %u workers", workers);
     for (unsigned w = 0; w < workers; w++)
         (*speeds)[w] = 1;
-    if (job->power == JOB_POWER_EQUAL)
+    if (job->spec.power == RUN_POWER_EQUAL)
         return 0;
     struct error inner;
-    if (job->power == JOB_POWER_LIST) {
+    if (job->spec.power == RUN_POWER_LIST) {
         int result = power_list_parse(job->power_file, workers, *speeds, &inner);
         return result < 0 ? error_set(error, "--power %.200s: %s", job->power_file, inner.text) : 0;
     }

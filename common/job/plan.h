@@ -8,6 +8,9 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct plan {
     struct job job;
     const struct kernel_loader *loader;

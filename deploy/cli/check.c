@@ -78,8 +78,8 @@ static int check_flat(const struct lineup *lineup, const struct worker_options *
 /* Ranks count in the order of the line: supermaster, masters, workers. */
 static int check_powers(const struct lineup *lineup, struct error *error)
 {
-    enum job_power power = lineup->plan.job.power;
-    if (power != JOB_POWER_FILE && power != JOB_POWER_LIST)
+    enum run_power power = lineup->plan.job.spec.power;
+    if (power != RUN_POWER_FILE && power != RUN_POWER_LIST)
         return 0;
     double *speeds = NULL;
     unsigned *ranks = calloc(lineup->workers, sizeof *ranks);

@@ -185,7 +185,7 @@ static void offer_operands(const struct place *place)
     case OPERANDS_TECHNIQUE:
         if (place->operands > 0)
             break;
-        offer(place, 0, JOB_TECHNIQUE_AUTO, "", "the one that promises to finish first");
+        offer(place, 0, RUN_TECHNIQUE_AUTO, "", "the one that promises to finish first");
         offer_techniques(place, 0, false);
         break;
     case OPERANDS_TECHNIQUES: offer_techniques(place, 0, true); break;

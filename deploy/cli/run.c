@@ -296,7 +296,7 @@ static int check_job(struct lineup *lineup, struct error *error)
     const struct words *job = &lineup->job;
     if (plan_read(&lineup->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
         return -1;
-    lineup->threads = lineup->plan.job.threads;
+    lineup->threads = lineup->plan.job.spec.threads;
     lineup->single_threaded = lineup->threads == 1 && kernel_find(lineup->plan.kernel->name) == lineup->plan.kernel;
     for (unsigned i = 0; i < job->count; i++)
         if (strcmp(job->items[i], ":") == 0)

@@ -128,7 +128,7 @@ static int wrong_use(const char *text)
 /* What --technique takes beside the techniques. */
 static void describe_auto(void)
 {
-    puts(JOB_TECHNIQUE_AUTO ": the technique that promises to finish first\n"
+    puts(RUN_TECHNIQUE_AUTO ": the technique that promises to finish first\n"
                             "\n"
                             "A choice of hdss run --technique, not a technique with chunks of its own: see\n"
                             "hdss-techniques(7).");
@@ -138,7 +138,7 @@ static int describe_named(const char *name)
 {
     struct sched_spec spec;
     struct error error;
-    if (strcmp(name, JOB_TECHNIQUE_AUTO) == 0) {
+    if (strcmp(name, RUN_TECHNIQUE_AUTO) == 0) {
         describe_auto();
         return finish();
     }

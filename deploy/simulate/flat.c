@@ -121,7 +121,7 @@ static void handle(struct flat_run *run, const struct flat_event *event)
 /* What is not simulated. */
 static int check_technique(const struct simulation *simulation, const struct flat_core *core, struct error *error)
 {
-    const char *name = simulation->plan.job.technique.technique->name;
+    const char *name = simulation->plan.job.spec.technique.technique->name;
     if (flat_learns(core))
         return error_set(error, "--dca: what workers measure for %s is not simulated; accepted: other techniques",
                          name);
@@ -133,7 +133,7 @@ static int check_job(const struct simulation *simulation, struct error *error)
 {
     if (simulation->event_count > 0)
         return error_set(error, "--slow-nodes and --fail-nodes are for launches with a supermaster, not for --dca");
-    if (simulation->plan.job.technique_auto)
+    if (simulation->plan.job.spec.technique_auto)
         return error_set(error, "--technique auto is for launches with a supermaster, not for --dca");
     if (simulation->plan.loop.steps > 1)
         return error_set(error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
@@ -155,7 +155,7 @@ static int make_powers(const struct flat_run *run, unsigned count, double **powe
     const struct job *job = &simulation->plan.job;
     double *given = NULL;
     *powers = NULL;
-    if ((job->technique.technique->needs & SCHED_NEEDS_POWER) == 0 && job->weighting == SCHED_WEIGHTING_NONE)
+    if ((job->spec.technique.technique->needs & SCHED_NEEDS_POWER) == 0 && job->spec.weighting == SCHED_WEIGHTING_NONE)
         return 0;
     double *speeds = calloc(simulation->workers, sizeof *speeds);
     int result = speeds != NULL ? simulation_read_powers(simulation, &given, error)
@@ -166,7 +166,7 @@ static int make_powers(const struct flat_run *run, unsigned count, double **powe
     else if (result == 0)
         memcpy(speeds, workers, simulation->workers * sizeof *speeds);
     if (result == 0)
-        sched_powers_from_speeds(job->technique.technique, job->weighting, speeds, count, speeds);
+        sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
     else
         free(speeds);
     *powers = result == 0 ? speeds : NULL;
@@ -185,12 +185,12 @@ static int init_core(struct flat_run *run, struct error *error)
     if (make_powers(run, count, &powers, error) < 0)
         return -1;
     const struct flat_config config = {
-        .technique = &job->technique,
+        .technique = &job->spec.technique,
         .sched = {.iterations = simulation->plan.count,
                   .workers = count,
                   .powers = powers,
-                  .min_chunk = job->min_chunk,
-                  .weighting = job->weighting},
+                  .min_chunk = job->spec.min_chunk,
+                  .weighting = job->spec.weighting},
         .two_counters = simulation->drawing.two_counters,
     };
     int result = flat_init(&run->core, &config, error);
@@ -220,8 +220,8 @@ static int init(struct flat_run *run, const struct simulation *simulation, struc
     *run = (struct flat_run){
         .simulation = simulation,
         .transport = transport_of(simulation->drawing.dca),
-        .calculation_ns = (double)job->calculation_ns + simulation->platform.service.calculation_ns,
-        .assignment_ns = (double)job->assignment_ns,
+        .calculation_ns = (double)job->spec.calculation_ns + simulation->platform.service.calculation_ns,
+        .assignment_ns = (double)job->spec.assignment_ns,
         .first_ns = -1,
         .capacity = (size_t)simulation->workers + 1,
     };
@@ -252,9 +252,9 @@ static int say(struct flat_run *run, const char *version)
     struct report report = {
         .version = version,
         .topology = run->transport->topology,
-        .technique = simulation->plan.job.technique,
-        .weighting = simulation->plan.job.weighting,
-        .min_chunk = simulation->plan.job.min_chunk,
+        .technique = simulation->plan.job.spec.technique,
+        .weighting = simulation->plan.job.spec.weighting,
+        .min_chunk = simulation->plan.job.spec.min_chunk,
         .first = simulation->plan.first,
         .iterations = simulation->plan.count,
         .done = simulation->plan.count,

@@ -416,7 +416,7 @@ static int check_flat(const struct simulation *simulation, struct error *error)
                          simulation->plan.kernel->name);
     if (simulation->load_text != NULL)
         return error_set(error, "--load: not simulated with --dca");
-    if (simulation->plan.job.weighting == SCHED_WEIGHTING_ACP)
+    if (simulation->plan.job.spec.weighting == SCHED_WEIGHTING_ACP)
         return error_set(error, "--weighting acp: not simulated with --dca; accepted: none, power");
     return 0;
 }
@@ -425,7 +425,7 @@ static int check_flat(const struct simulation *simulation, struct error *error)
 static int check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->plan.job;
-    if (job->threads != 1)
+    if (job->spec.threads != 1)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
     if (job_resumes(job))
         return error_set(error, "--resume: a simulated run has nothing to go on from");

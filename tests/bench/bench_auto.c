@@ -39,7 +39,7 @@ static double speeds[WORKERS];
 static void print_row(const struct contest *contest, const char *machine)
 {
     const struct technique *best = NULL, *chosen = NULL;
-    double least = contest_best_seconds(contest, &best), usual = contest_seconds(contest, JOB_TECHNIQUE, NULL);
+    double least = contest_best_seconds(contest, &best), usual = contest_seconds(contest, RUN_TECHNIQUE, NULL);
     double even = contest_seconds(contest, "static", NULL), taken = contest_seconds(contest, "auto", &chosen);
     printf("%-17s %-12s %-13s %-8s %8.4f  %-8s %8.4f  %6.3f  %6.3f  %6.3f\n", machine,
            contest->masters > 0 ? "hierarchical" : "central", contest->name, best->name, least, chosen->name, taken,
@@ -74,7 +74,7 @@ int main(void)
         printf("%s%u workers, %s; seconds of virtual time, and times the best\n", equal ? "" : "\n", WORKERS,
                equal ? "equal" : "1 : 2 : 4");
         printf("%-17s %-12s %-13s %-8s %8s  %-8s %8s  %6s  %6s  %6s\n", "machine", "topology", "loop", "best", "s",
-               "auto", "s", "auto", JOB_TECHNIQUE, "static");
+               "auto", "s", "auto", RUN_TECHNIQUE, "static");
         for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
             for (unsigned masters = 0; masters <= 2; masters += 2)
                 print_part(m, masters, equal);

@@ -58,9 +58,9 @@ static int check_job(int argc, char *const *argv, struct error *error)
     int result = job_parse(&job, argc, argv, error);
     if (result != 0)
         return result;
-    REQUIRE(job.kernel != NULL && job.min_chunk >= 1);
+    REQUIRE(job.kernel != NULL && job.spec.min_chunk >= 1);
     check_paths(&job);
-    (void)job_probes(&job), (void)job_wants_swr(&job), (void)job_learns(&job);
+    (void)run_spec_probes(&job.spec), (void)run_spec_wants_swr(&job.spec), (void)run_spec_learns(&job.spec);
     return check_kernel(&job, error);
 }
 

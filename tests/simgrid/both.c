@@ -49,8 +49,8 @@ static int init(struct setup *setup, const struct both_case *one, struct error *
 {
     *setup = (struct setup){0};
     job_init(&setup->job);
-    setup->job.power = one->measure_power ? JOB_POWER_MEASURE : JOB_POWER_EQUAL;
-    if (job_set_technique(&setup->job, one->technique, error) < 0 ||
+    setup->job.spec.power = one->measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
+    if (run_spec_set_technique(&setup->job.spec, one->technique, error) < 0 ||
         platform_find(&setup->platform, one->platform, error) < 0 ||
         placement_init(&setup->placement, &setup->platform, one->masters, one->workers, error) < 0 ||
         init_speeds(setup, error) < 0)
@@ -69,7 +69,7 @@ static int init(struct setup *setup, const struct both_case *one, struct error *
         .count = one->iterations,
         .measure_power = one->measure_power,
         .undigested = true,
-        .retries = JOB_RETRIES,
+        .retries = RUN_RETRIES,
         .calculation_ns = (uint64_t)service->calculation_ns + one->calculation_ns,
         .service_ns = (uint64_t)service->event_ns,
         .message_ns = service->message_ns,

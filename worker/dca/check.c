@@ -23,11 +23,11 @@ static int try_big_technique(const struct plan *plan, unsigned drawers, bool *le
 {
     struct flat_core core;
     const struct flat_config config = {
-        .technique = &plan->job.technique,
+        .technique = &plan->job.spec.technique,
         .sched = {.iterations = plan->count,
                   .workers = drawers,
-                  .min_chunk = plan->job.min_chunk,
-                  .weighting = plan->job.weighting,
+                  .min_chunk = plan->job.spec.min_chunk,
+                  .weighting = plan->job.spec.weighting,
                   .loads = true,
                   .swr = 1}, /* measured later, if it is wanted */
     };
@@ -41,9 +41,9 @@ static int try_big_technique(const struct plan *plan, unsigned drawers, bool *le
 static int check_big_technique(const struct plan *plan, bool by_node, unsigned drawers, struct error *error)
 {
     bool learns;
-    if (plan->job.technique_auto)
+    if (plan->job.spec.technique_auto)
         return error_set(error, "--technique auto is for launches with a supermaster, not for --dca");
-    if (plan->job.weighting == SCHED_WEIGHTING_ACP && by_node)
+    if (plan->job.spec.weighting == SCHED_WEIGHTING_ACP && by_node)
         return error_set(error, "--weighting acp does not go with --dca node, whose big chunks are for all workers of "
                                 "a node: accepted are none, power");
     if (try_big_technique(plan, drawers, &learns, error) < 0)
@@ -53,7 +53,7 @@ static int check_big_technique(const struct plan *plan, bool by_node, unsigned d
     return error_set(error,
                      "technique %s cannot run with --dca node: what is measured of single workers says little of big "
                      "chunks",
-                     plan->job.technique.technique->name);
+                     plan->job.spec.technique.technique->name);
 }
 
 static int check_node_technique(const struct worker_options *options, struct error *error)

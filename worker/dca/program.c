@@ -72,7 +72,8 @@ static int check_same_job(struct flat *flat)
 /* Whether the technique takes powers. */
 static bool is_weighted(const struct job *job)
 {
-    return (job->technique.technique->needs & SCHED_NEEDS_POWER) != 0 || job->weighting != SCHED_WEIGHTING_NONE;
+    return (job->spec.technique.technique->needs & SCHED_NEEDS_POWER) != 0 ||
+           job->spec.weighting != SCHED_WEIGHTING_NONE;
 }
 
 static struct flat_config core_config(const struct flat *flat)
@@ -80,12 +81,12 @@ static struct flat_config core_config(const struct flat *flat)
     const struct plan *plan = &flat->lead.plan;
     bool by_node = flat->share.transport == &transport_node;
     return (struct flat_config){
-        .technique = &plan->job.technique,
+        .technique = &plan->job.spec.technique,
         .sched = {.iterations = plan->count,
                   .workers = by_node ? flat->topology->nodes : flat->ranks,
                   .powers = flat->powers,
-                  .min_chunk = plan->job.min_chunk,
-                  .weighting = plan->job.weighting,
+                  .min_chunk = plan->job.spec.min_chunk,
+                  .weighting = plan->job.spec.weighting,
                   .loads = true},
         .worker = by_node ? flat->topology->worker_node[flat->rank] : flat->rank,
         .two_counters = flat->options.worker.two_counters,
@@ -94,7 +95,7 @@ static struct flat_config core_config(const struct flat *flat)
 
 static bool is_weighed(const struct flat *flat)
 {
-    return flat->lead.plan.job.weighting == SCHED_WEIGHTING_ACP;
+    return flat->lead.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
 }
 
 static int check_techniques(struct flat *flat)
@@ -131,8 +132,8 @@ static int open_kernel(struct flat *flat)
         .slowdown = flat->options.worker.slowdown,
         .probe_first = plan->first,
         .probe_count = plan->count,
-        .probe_least = job_wants_swr(&plan->job) ? PROBE_SWR : 0,
-        .spread = job_learns(&plan->job),
+        .probe_least = run_spec_wants_swr(&plan->job.spec) ? PROBE_SWR : 0,
+        .spread = run_spec_learns(&plan->job.spec),
         .short_runs = true,
     };
     if (exec_init(&flat->exec, &config) < 0)
@@ -179,13 +180,13 @@ static unsigned sum_by_node(const struct flat *flat, double *speeds)
 static int exchange_powers(struct flat *flat, double *swr)
 {
     const struct job *job = &flat->lead.plan.job;
-    bool measure = job->power == JOB_POWER_MEASURE;
+    bool measure = job->spec.power == RUN_POWER_MEASURE;
     flat->figures.power = 1;
     *swr = 0;
-    if (flat->lead.plan.count == 0 || (!is_weighted(job) && !job_wants_swr(job)))
+    if (flat->lead.plan.count == 0 || (!is_weighted(job) && !run_spec_wants_swr(&job->spec)))
         return 0;
     double *speeds = calloc(flat->ranks, sizeof *speeds);
-    if (speeds == NULL || ((measure || job_wants_swr(job)) && probe(flat, speeds, swr) < 0)) {
+    if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && probe(flat, speeds, swr) < 0)) {
         free(speeds);
         return error_set(&flat->lead.error, "out of memory for the powers of %u workers", flat->ranks);
     }
@@ -199,7 +200,7 @@ static int exchange_powers(struct flat *flat, double *swr)
         return 0;
     }
     unsigned count = flat->share.transport == &transport_node ? sum_by_node(flat, speeds) : flat->ranks;
-    sched_powers_from_speeds(job->technique.technique, job->weighting, speeds, count, speeds);
+    sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
     flat->powers = speeds;
     flat->figures.power = speeds[core_config(flat).worker];
     return 0;
@@ -300,9 +301,9 @@ static void fill_report(const struct flat *flat, const struct flat_figures *all,
     find_span(all, flat->ranks, first_ns, &last_ns);
     *report = (struct report){
         .topology = flat->share.transport->topology,
-        .technique = job->technique,
-        .weighting = job->weighting,
-        .min_chunk = job->min_chunk,
+        .technique = job->spec.technique,
+        .weighting = job->spec.weighting,
+        .min_chunk = job->spec.min_chunk,
         .first = flat->lead.plan.first,
         .iterations = flat->lead.plan.count,
         .workers = flat->ranks,
@@ -447,8 +448,8 @@ static int join_and_run(struct flat *flat, struct front *front, int argc, char *
     if (flat->topology == NULL)
         MPI_Abort(flat->runtime->world, EXIT_STATUS_FAILED);
     flat_begin_sharing(flat, transport_of(flat->options.worker.dca));
-    flat->share.calculation_ns = flat->lead.plan.job.calculation_ns;
-    flat->share.assignment_ns = flat->lead.plan.job.assignment_ns;
+    flat->share.calculation_ns = flat->lead.plan.job.spec.calculation_ns;
+    flat->share.assignment_ns = flat->lead.plan.job.spec.assignment_ns;
     terminal_init(&flat->lead.terminal, flat->rank == 0 ? flat->lead.plan.job.progress : JOB_PROGRESS_NEVER);
     status = run(flat);
     runtime_leave(flat->runtime, status);

@@ -26,7 +26,7 @@ const struct study_axis_row study_axes[AXES] = {
     [AXIS_MASTERS] = {"masters", "masters", NULL, "0", true},
     [AXIS_WORKERS] = {"workers", "workers", "workers", NULL, true},
     [AXIS_THREADS] = {"threads", "threads", "threads", "1", true},
-    [AXIS_THREAD_TECHNIQUE] = {"thread_technique", "thread technique", "thread-technique", JOB_THREAD_TECHNIQUE, false},
+    [AXIS_THREAD_TECHNIQUE] = {"thread_technique", "thread technique", "thread-technique", RUN_THREAD_TECHNIQUE, false},
     [AXIS_DELAY] = {"delay", "injected delay", "inject-delay", "none", false},
     [AXIS_SLOWDOWN] = {"slowdown", "slowdown", "slowdown", "1", .dealt = true},
     [AXIS_LOAD] = {"load", "load", "load", "none", .dealt = true},

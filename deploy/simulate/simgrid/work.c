@@ -123,7 +123,7 @@ void simulated_finish(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->began_ns = work->started_ns;
     work->running = false;
-    if (job_learns(work->run->config->job))
+    if (run_spec_learns(&work->run->config->job->spec))
         time_pieces(work, chunk);
 }
 

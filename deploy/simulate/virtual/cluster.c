@@ -301,7 +301,7 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         event->chunk.data = cluster_imagined;
         event->chunk.bytes = count * cluster->config.imagined_bytes;
     }
-    if (future->type == EVENT_FINISHED && job_learns(&cluster->job))
+    if (future->type == EVENT_FINISHED && run_spec_learns(&cluster->job.spec))
         work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);
     cluster->result.executed += count;
     running->sliced = done;

@@ -29,8 +29,8 @@ static int init_job(struct virtual_cluster *cluster, struct error *error)
         return 0;
     }
     job_init(job);
-    job->power = cluster->config.measure_power ? JOB_POWER_MEASURE : JOB_POWER_EQUAL;
-    return job_set_technique(job, cluster->config.technique, error);
+    job->spec.power = cluster->config.measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
+    return run_spec_set_technique(&job->spec, cluster->config.technique, error);
 }
 
 static int init_supermaster(struct virtual_cluster *cluster, struct error *error)

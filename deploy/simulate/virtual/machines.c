@@ -78,7 +78,7 @@ int machines_speeds(const struct virtual_config *config, double **speeds, struct
 
 static unsigned refill_chunks_of(const struct virtual_config *config, const struct job *job)
 {
-    return config->refill_chunks > 0 ? config->refill_chunks : job->refill_chunks;
+    return config->refill_chunks > 0 ? config->refill_chunks : job->spec.refill_chunks;
 }
 
 struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct job *job,
@@ -86,10 +86,10 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
 {
     return (struct supermaster_config){
         .topology = topology,
-        .technique = job->technique,
-        .technique_auto = job->technique_auto,
+        .technique = job->spec.technique,
+        .technique_auto = job->spec.technique_auto,
         .ask_ahead = config->ask_ahead != ASK_AHEAD_OFF,
-        .probe = job_probes(job),
+        .probe = run_spec_probes(&job->spec),
         .weighting = config->weighting,
         .min_chunk = config->min_chunk,
         .refill_chunks = refill_chunks_of(config, job),
@@ -99,7 +99,7 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .chained = config->chained,
         .distance = distance_of(config),
         .record_bytes = machines_record_bytes(config),
-        .drain_ns = job->drain_ns,
+        .drain_ns = job->spec.drain_ns,
         .once = config->once || is_dependent(config),
         .childless = config->childless || is_dependent(config),
         .are_tasks = config->are_tasks,
@@ -123,10 +123,10 @@ struct master_config machines_master(const struct virtual_config *config, const 
         .ranks = ranks,
         .workers = topology_count(topology, m),
         .record_bytes = machines_record_bytes(config),
-        .drain_ns = job->drain_ns,
+        .drain_ns = job->spec.drain_ns,
         .once = config->once || is_dependent(config),
         .childless = config->childless || is_dependent(config),
-        .feedback = job_learns(job),
+        .feedback = run_spec_learns(&job->spec),
         .retries = config->retries,
         .distance = distance_of(config),
         .refill_chunks = refill_chunks_of(config, job),
@@ -157,8 +157,8 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
         .rank = topology->worker_rank[w],
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .supermaster = topology->supermaster,
-        .probe = job_probes(job) && config->count > 0,
-        .drain_ns = job->drain_ns,
+        .probe = run_spec_probes(&job->spec) && config->count > 0,
+        .drain_ns = job->spec.drain_ns,
         .ask_ahead = config->ask_ahead,
         .in_steps = config->each > 0 && config->each < config->count,
         .ask_ahead_chunks = config->ask_ahead_chunks,
@@ -173,7 +173,8 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
 void machines_begin_probe(const struct virtual_config *config, const struct job *job, struct probe *probe)
 {
     bool in_steps = config->each > 0 && config->each < config->count;
-    probe_init(probe, config->first, in_steps ? config->each : config->count, job_wants_swr(job) ? PROBE_SWR : 1);
+    probe_init(probe, config->first, in_steps ? config->each : config->count,
+               run_spec_wants_swr(&job->spec) ? PROBE_SWR : 1);
 }
 
 /* --- losses --- */

@@ -40,16 +40,16 @@ START_TEST(a_kernel_alone_has_the_defaults)
     ck_assert_int_eq(parse("mandelbrot"), 0);
     ck_assert_str_eq(job.kernel, "mandelbrot");
     ck_assert_uint_eq(job.kernel_params, 0);
-    ck_assert_str_eq(job.technique.technique->name, "dfss");
-    ck_assert_int_eq(job.weighting, SCHED_WEIGHTING_NONE);
-    ck_assert_uint_eq(job.min_chunk, 1);
-    ck_assert_uint_eq(job.refill_chunks, 1);
-    ck_assert_int_eq(job.group_by, JOB_GROUP_BY_NODE);
-    ck_assert_int_eq(job.ask_ahead, ASK_AHEAD_AUTO);
-    ck_assert_uint_eq(job.retries, 2);
+    ck_assert_str_eq(job.spec.technique.technique->name, "dfss");
+    ck_assert_int_eq(job.spec.weighting, SCHED_WEIGHTING_NONE);
+    ck_assert_uint_eq(job.spec.min_chunk, 1);
+    ck_assert_uint_eq(job.spec.refill_chunks, 1);
+    ck_assert_int_eq(job.spec.group_by, RUN_GROUP_BY_NODE);
+    ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_AUTO);
+    ck_assert_uint_eq(job.spec.retries, 2);
     ck_assert_uint_eq(job.first, 0);
     ck_assert_uint_eq(job.count, UINT64_MAX);
-    ck_assert_int_eq(job.power, JOB_POWER_MEASURE);
+    ck_assert_int_eq(job.spec.power, RUN_POWER_MEASURE);
     ck_assert_str_eq(job.output, "");
     ck_assert_str_eq(job.report, "");
     ck_assert_int_eq(job.progress, JOB_PROGRESS_AUTO);
@@ -63,17 +63,17 @@ START_TEST(every_option_is_taken)
                            "--iterations 10:2^20 --power speeds.txt --output a.npy toy a=1 b=x=y --report r.json "
                            "--progress never"),
                      0);
-    ck_assert_str_eq(job.technique.technique->name, "css");
-    ck_assert_uint_eq(job.technique.values[0].integer, 1250);
-    ck_assert_int_eq(job.weighting, SCHED_WEIGHTING_POWER);
-    ck_assert_uint_eq(job.min_chunk, 1000);
-    ck_assert_uint_eq(job.refill_chunks, 64);
-    ck_assert_int_eq(job.group_by, JOB_GROUP_BY_EVEN);
-    ck_assert_int_eq(job.ask_ahead, ASK_AHEAD_FIXED);
-    ck_assert_uint_eq(job.ask_ahead_chunks, 8);
+    ck_assert_str_eq(job.spec.technique.technique->name, "css");
+    ck_assert_uint_eq(job.spec.technique.values[0].integer, 1250);
+    ck_assert_int_eq(job.spec.weighting, SCHED_WEIGHTING_POWER);
+    ck_assert_uint_eq(job.spec.min_chunk, 1000);
+    ck_assert_uint_eq(job.spec.refill_chunks, 64);
+    ck_assert_int_eq(job.spec.group_by, RUN_GROUP_BY_EVEN);
+    ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_FIXED);
+    ck_assert_uint_eq(job.spec.ask_ahead_chunks, 8);
     ck_assert_uint_eq(job.first, 10);
     ck_assert_uint_eq(job.count, 1 << 20);
-    ck_assert_int_eq(job.power, JOB_POWER_FILE);
+    ck_assert_int_eq(job.spec.power, RUN_POWER_FILE);
     ck_assert_str_eq(job.power_file, "speeds.txt");
     ck_assert_str_eq(job.output, "a.npy");
     ck_assert_str_eq(job.report, "r.json");
@@ -97,18 +97,18 @@ END_TEST
 START_TEST(powers_come_as_a_list_or_from_a_file)
 {
     ck_assert_int_eq(parse("--power 1,0.8 toy"), 0);
-    ck_assert_int_eq(job.power, JOB_POWER_LIST);
+    ck_assert_int_eq(job.spec.power, RUN_POWER_LIST);
     ck_assert_str_eq(job.power_file, "1,0.8");
     ck_assert_int_eq(parse("--power a,b toy"), 0);
-    ck_assert_int_eq(job.power, JOB_POWER_FILE);
+    ck_assert_int_eq(job.spec.power, RUN_POWER_FILE);
 }
 END_TEST
 
 START_TEST(the_last_one_counts)
 {
     ck_assert_int_eq(parse("--ask-ahead 3 --ask-ahead off --power x --power equal --iterations 0:0 toy"), 0);
-    ck_assert_int_eq(job.ask_ahead, ASK_AHEAD_OFF);
-    ck_assert_int_eq(job.power, JOB_POWER_EQUAL);
+    ck_assert_int_eq(job.spec.ask_ahead, ASK_AHEAD_OFF);
+    ck_assert_int_eq(job.spec.power, RUN_POWER_EQUAL);
     ck_assert_uint_eq(job.count, 0);
 }
 END_TEST
@@ -204,17 +204,17 @@ END_TEST
 START_TEST(delays_can_be_given_for_both)
 {
     ck_assert_int_eq(parse("--inject-delay calculation:0.5 --inject-delay assignment:1e6 toy"), 0);
-    ck_assert_uint_eq(job.calculation_ns, 500);
-    ck_assert_uint_eq(job.assignment_ns, 1000000000);
+    ck_assert_uint_eq(job.spec.calculation_ns, 500);
+    ck_assert_uint_eq(job.spec.assignment_ns, 1000000000);
 }
 END_TEST
 
 START_TEST(a_drain_takes_so_long)
 {
     ck_assert_int_eq(parse("toy"), 0);
-    ck_assert_uint_eq(job.drain_ns, 20000000000);
+    ck_assert_uint_eq(job.spec.drain_ns, 20000000000);
     ck_assert_int_eq(parse("--drain-time 1.5 toy"), 0);
-    ck_assert_uint_eq(job.drain_ns, 1500000000);
+    ck_assert_uint_eq(job.spec.drain_ns, 1500000000);
 }
 END_TEST
 
@@ -237,15 +237,15 @@ END_TEST
 START_TEST(auto_leaves_the_technique_open)
 {
     ck_assert_int_eq(parse("toy"), 0);
-    ck_assert(!job.technique_auto);
+    ck_assert(!job.spec.technique_auto);
     ck_assert_int_eq(parse("--technique auto toy"), 0);
-    ck_assert(job.technique_auto);
-    ck_assert_str_eq(job.technique.technique->name, "dfss");
+    ck_assert(job.spec.technique_auto);
+    ck_assert_str_eq(job.spec.technique.technique->name, "dfss");
     ck_assert_int_eq(parse("--technique auto --technique gss toy"), 0); /* the last one counts */
-    ck_assert(!job.technique_auto);
+    ck_assert(!job.spec.technique_auto);
     ck_assert_int_eq(parse("--technique gss --technique auto toy"), 0);
-    ck_assert(job.technique_auto);
-    ck_assert_str_eq(job.technique.technique->name, "dfss");
+    ck_assert(job.spec.technique_auto);
+    ck_assert_str_eq(job.spec.technique.technique->name, "dfss");
     ck_assert_int_eq(parse("--technique guess toy"), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "; or auto"));
     ck_assert_int_eq(parse("--technique css:chunk=0 toy"), -1);
@@ -276,8 +276,9 @@ START_TEST(who_measures_what)
     };
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         ck_assert_msg(parse(jobs[i].line) == 0, "%s", error.text);
-        ck_assert_msg(job_probes(&job) == jobs[i].probes && job_learns(&job) == jobs[i].learns, "%s", jobs[i].line);
-        ck_assert_int_eq(job_wants_swr(&job), jobs[i].swr);
+        ck_assert_msg(run_spec_probes(&job.spec) == jobs[i].probes && run_spec_learns(&job.spec) == jobs[i].learns,
+                      "%s", jobs[i].line);
+        ck_assert_int_eq(run_spec_wants_swr(&job.spec), jobs[i].swr);
     }
 }
 END_TEST

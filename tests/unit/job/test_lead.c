@@ -230,7 +230,7 @@ static int say(struct report *report, int status)
 {
     static struct report_worker row;
     *report = (struct report){.topology = REPORT_DCA_RMA,
-                              .technique = lead.plan.job.technique,
+                              .technique = lead.plan.job.spec.technique,
                               .iterations = 8,
                               .done = 8,
                               .workers = 1,

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The description of a run: everything that the command line says of it and that all of its machines have in common.
+ *
+ * Job set-up makes one in each process, and changes it only until the first machine begins. The supermaster, masters,
+ * workers and their service, simulated clusters and the prediction of techniques borrow it, and copy nothing out of it.
+ * What follows from the loop and from the place of a machine is told to each machine beside it. Pure. */
+#pragma once
+
+#include "common/sched/sched.h"
+#include "common/util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum run_group_by { RUN_GROUP_BY_NODE, RUN_GROUP_BY_EVEN };
+enum run_power { RUN_POWER_MEASURE, RUN_POWER_EQUAL, RUN_POWER_FILE, RUN_POWER_LIST };
+enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
+
+struct run_spec {
+    struct sched_spec technique;
+    bool technique_auto; /* to be chosen once the probes are known; `technique` is taken where nothing is better */
+    enum sched_weighting weighting;
+    uint64_t min_chunk;     /* no chunk but the last has fewer iterations; from 1 */
+    unsigned refill_chunks; /* for each worker, in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
+    enum run_power power;   /* where the powers of the workers come from */
+    enum run_group_by group_by;
+    enum ask_ahead ask_ahead;
+    unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, 1 .. RUN_ASK_AHEAD_MAX */
+    unsigned threads;          /* of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
+    struct sched_spec thread_technique; /* of the threads of a worker among themselves */
+    uint64_t sync_points;    /* of each chunk in a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */
+    unsigned retries;        /* of iterations at which the kernel fails */
+    uint64_t drain_ns;       /* workers may finish their chunks for so long after a drain */
+    uint64_t calculation_ns; /* for studies: the calculation of each chunk takes so much longer */
+    uint64_t assignment_ns;  /* for studies: the assignment of each chunk takes so much longer */
+};
+
+#define RUN_TECHNIQUE         "dfss" /* unless --technique names another */
+#define RUN_TECHNIQUE_AUTO    "auto" /* for --technique: the one that is predicted to be the quickest */
+#define RUN_THREAD_TECHNIQUE  "fac2" /* unless --thread-technique names another */
+#define RUN_REFILL_CHUNKS_MAX 64
+#define RUN_ASK_AHEAD_MAX     8
+#define RUN_THREADS_MAX       1024
+#define RUN_SYNC_POINTS       3
+#define RUN_RETRIES           2 /* unless --retries gives another number */
+#define RUN_RETRIES_MAX       100
+#define RUN_DRAIN_S           20 /* unless --drain-time gives another time */
+
+/* Sets everything to its default. */
+void run_spec_init(struct run_spec *spec);
+
+/* Sets technique and technique_auto as --technique does. -1 with one line in `error`, and `spec` as it was. */
+int run_spec_set_technique(struct run_spec *spec, const char *value, struct error *error);
+
+/* True where the workers probe before the loop: for their powers, for values of the technique that are measured so, or
+ * to choose the technique. */
+bool run_spec_probes(const struct run_spec *spec);
+
+/* True where the probe is to time as many iterations as the shortest over the longest of them is taken of, however long
+ * they are: for pls, and for `auto`, which needs to know how much they differ. */
+bool run_spec_wants_swr(const struct run_spec *spec);
+
+/* True where measurements of the running loop are wanted: the technique learns, or one that learns may be chosen. */
+bool run_spec_learns(const struct run_spec *spec);
+
+/* True where a worker may compute all chunks that it holds at the same time. */
+static inline bool run_spec_has_threads(const struct run_spec *spec)
+{
+    return spec->threads != 1;
+}
