@@ -70,17 +70,13 @@ int master_init(struct master *master, const struct master_config *config)
         .refill_came_at_ns = NEVER,
         .request_gap_ns = NEVER,
     };
-    if (config->refill_chunks == 0)
-        master->config.refill_chunks = 1;
     const struct service_config service = {
+        .spec = config->spec,
         .ranks = config->ranks,
         .workers = config->workers,
-        .pool_capacity = POOL_REFILLS * config->workers * master->config.refill_chunks + 1,
+        .pool_capacity = POOL_REFILLS * config->workers * config->spec->refill_chunks + 1,
         .record_bytes = config->record_bytes,
-        .drain_ns = config->drain_ns,
-        .retries = config->retries,
         .once = config->once,
-        .threads = config->threads,
         .childless = config->childless,
         .dependent = config->distance > 0,
         .first = config->first,

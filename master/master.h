@@ -3,6 +3,7 @@
  * what is done. Pure: see common/machine/machine.h. */
 #pragma once
 
+#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/service/service.h"
 #include "common/machine/spread.h"
@@ -11,21 +12,18 @@
 enum master_state { MASTER_SERVING, MASTER_HALTED, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {
+    const struct run_spec *spec; /* borrowed for the machine's life */
     unsigned rank;
     unsigned supermaster;  /* rank */
     const unsigned *ranks; /* of its workers, sorted, borrowed */
     unsigned workers;
-    uint64_t record_bytes;  /* or RECORD_VARIABLE; 0 where results are only digested */
-    uint64_t drain_ns;      /* so long workers may finish their chunks after a drain */
-    bool once;              /* nobody is given what another still computes */
-    bool threads;           /* a worker may compute all chunks that it holds at the same time */
-    bool childless;         /* nothing is run in a child process */
-    bool feedback;          /* the technique learns: tell the supermaster what the workers measure */
-    unsigned retries;       /* of what did not work */
-    uint64_t distance;      /* an iteration needs so many before it: chunks go in order; 0: they are independent */
-    uint64_t first;         /* of the loop */
-    unsigned refill_chunks; /* for each worker, in one refill; 0 is taken as 1 */
-    bool sync;              /* what is reported done is on the disk, not only with the system */
+    uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
+    bool once;             /* nobody is given what another still computes */
+    bool childless;        /* nothing is run in a child process */
+    bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
+    uint64_t distance;     /* an iteration needs so many before it: chunks go in order; 0: they are independent */
+    uint64_t first;        /* of the loop */
+    bool sync;             /* what is reported done is on the disk, not only with the system */
 };
 
 /* Refills that are asked for and not answered. With one chunk for each worker in each, chunks may then be an eighth of

@@ -60,20 +60,17 @@ static int init_machine(struct program *program)
     if (program->topology == NULL || list_workers(program) < 0)
         return -1;
     const struct master_config config = {
+        .spec = &plan->job.spec,
         .rank = runtime_rank(program->runtime),
         .supermaster = program->topology->supermaster,
         .ranks = program->ranks,
         .workers = program->workers,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
-        .drain_ns = plan->job.spec.drain_ns,
         .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .first = plan->first,
-        .refill_chunks = plan->job.spec.refill_chunks,
         .once = plan->loop.has_effects || plan_is_dependent(plan),
-        .threads = plan->job.spec.threads != 1,
         .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
         .feedback = run_spec_learns(&plan->job.spec),
-        .retries = plan->job.spec.retries,
         .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
     };
     return master_init(&program->master, &config);

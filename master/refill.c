@@ -20,7 +20,7 @@
 
 static uint64_t refill_size(const struct master *master)
 {
-    return (uint64_t)master->service.worker_count * master->config.refill_chunks;
+    return (uint64_t)master->service.worker_count * master->config.spec->refill_chunks;
 }
 
 /* Chunks that are to be here or on their way; no more than the open refills can bring. */

@@ -13,7 +13,7 @@ static_assert(PROFILE_CELLS == CELLS, "a profile has as many parts as a probe ha
 int supermaster_chooser_init(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers;
-    if (!supermaster->config.technique_auto)
+    if (!supermaster->config.spec->technique_auto)
         return 0;
     struct chooser *chooser = calloc(1, sizeof *chooser + workers * sizeof *chooser->paces);
     supermaster->chooser = chooser;
@@ -71,16 +71,16 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
         .master_of = topology->master_of,
         .spread_known = supermaster->measured.iterations > 1,
         .round_trip_s = supermaster->measured.round_trip_s,
-        .ask_ahead = config->ask_ahead,
-        .min_chunk = config->min_chunk,
-        .refill_chunks = config->refill_chunks,
-        .weighting = config->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE,
+        .ask_ahead = config->spec->ask_ahead != ASK_AHEAD_OFF,
+        .min_chunk = config->spec->min_chunk,
+        .refill_chunks = config->spec->refill_chunks,
+        .weighting = config->spec->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE,
         .swr = supermaster->measured.swr,
     };
     take_paces(supermaster, chooser->mean_s);
     take_profile(&supermaster->measured, &loop.profile);
     for (unsigned w = 0; w < topology->workers; w++) /* their room: they are made for the chosen one afterwards */
         supermaster->powers[w] = supermaster->figures[w].speed;
-    choice_decide(&chooser->choice, &loop, &config->technique);
+    choice_decide(&chooser->choice, &loop, &config->spec->technique);
     return &chooser->choice.candidates[chooser->choice.chosen].spec;
 }

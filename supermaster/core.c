@@ -6,6 +6,7 @@
  * granted or cut short. */
 #include "supermaster/core.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,29 +61,21 @@ static const struct service_ops service_ops = {.dry = on_dry, .committed = on_co
 static const struct service_ops learning_ops = {
     .dry = on_dry, .finished = on_finished, .committed = on_committed, .failed = on_failed};
 
-/* A technique that is still to be chosen may be one that learns. */
-static bool may_learn(const struct supermaster_config *config)
-{
-    return config->technique_auto || sched_spec_learns(&config->technique);
-}
-
 static int init_service(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     const struct service_config config = {
+        .spec = supermaster->config.spec,
         .ranks = topology->worker_rank,
         .workers = topology->workers,
         .pool_capacity = 1, /* on_dry() fills it for the one worker that is served next */
         .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
-        .drain_ns = supermaster->config.drain_ns,
-        .retries = supermaster->config.retries,
         .once = supermaster->config.once,
-        .threads = supermaster->config.threads,
         .childless = supermaster->config.childless,
         .dependent = supermaster->config.distance > 0,
         .first = supermaster->config.first,
-        .ops = may_learn(&supermaster->config) ? &learning_ops : &service_ops,
+        .ops = run_spec_learns(supermaster->config.spec) ? &learning_ops : &service_ops,
         .owner = supermaster,
     };
     int result = service_init(&supermaster->service, &config);
@@ -125,13 +118,13 @@ static int check_technique(const struct supermaster *supermaster, struct error *
     const struct sched_config trial = {
         .iterations = supermaster_step_free(supermaster),
         .workers = config->topology->workers,
-        .min_chunk = config->min_chunk,
-        .weighting = config->weighting,
+        .min_chunk = config->spec->min_chunk,
+        .weighting = config->spec->weighting,
         .loads = true,
         .overhead_s = 1e-6,
         .swr = 0.5,
     };
-    if (sched_init(&sched, &config->technique, &trial, error) < 0)
+    if (sched_init(&sched, &config->spec->technique, &trial, error) < 0)
         return -1;
     sched_fini(&sched);
     return 0;
@@ -150,6 +143,7 @@ static int init_ledger(struct supermaster *supermaster)
 
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error)
 {
+    assert(config->spec->refill_chunks > 0 && config->spec->min_chunk >= config->distance);
     *supermaster = (struct supermaster){
         .config = *config,
         .speeds_missing = config->probe ? config->topology->workers : 0,
@@ -157,10 +151,6 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
         .first_assign_ns = NEVER,
         .last_commit_ns = NEVER,
     };
-    if (config->distance > supermaster->config.min_chunk)
-        supermaster->config.min_chunk = config->distance;
-    if (config->refill_chunks == 0)
-        supermaster->config.refill_chunks = 1;
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
     if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
         supermaster_steps_init(supermaster) < 0) {

@@ -70,7 +70,7 @@ void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const st
 /* Chunks in a refill of master `m`, where there are so many. */
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
-    return topology_count(supermaster->config.topology, m) * supermaster->config.refill_chunks;
+    return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;
 }
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
 /* Takes the final figures of a worker; those of a rank that is none are dropped. */

@@ -56,8 +56,8 @@ static void add_values_of_choice(const struct sched_spec *spec, struct report *r
 static void fill_technique(const struct supermaster *supermaster, struct report *report)
 {
     const struct sched *sched = &supermaster->sched;
-    report->technique = supermaster->config.technique;
-    report->weighting = supermaster->config.weighting;
+    report->technique = supermaster->config.spec->technique;
+    report->weighting = supermaster->config.spec->weighting;
     report->choice = supermaster->chooser != NULL ? &supermaster->chooser->choice : NULL;
     if (!supermaster->sched_ready)
         return;
@@ -86,7 +86,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
         fill_worker(supermaster, w, &rows[w]);
     report->topology = topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL;
     fill_technique(supermaster, report);
-    report->min_chunk = supermaster->config.min_chunk;
+    report->min_chunk = supermaster->config.spec->min_chunk;
     report->first = supermaster->config.first;
     report->iterations = supermaster->config.count;
     report->masters = topology->masters;

@@ -152,13 +152,13 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
     double *powers = supermaster->powers;
     for (unsigned w = 0; w < workers; w++)
         powers[w] = supermaster->figures[w].speed;
-    sched_powers_from_speeds(technique->technique, config->weighting, powers, workers, powers);
+    sched_powers_from_speeds(technique->technique, config->spec->weighting, powers, workers, powers);
     const struct sched_config sched = {
         .iterations = supermaster_step_free(supermaster),
         .workers = workers,
         .powers = powers,
-        .min_chunk = config->min_chunk,
-        .weighting = config->weighting,
+        .min_chunk = config->spec->min_chunk,
+        .weighting = config->spec->weighting,
         .loads = true,
         .overhead_s = supermaster->measured.round_trip_s,
         .swr = swr(supermaster),
@@ -168,7 +168,8 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
 
 static const struct sched_spec *wanted_technique(struct supermaster *supermaster)
 {
-    return supermaster->config.technique_auto ? supermaster_choose(supermaster) : &supermaster->config.technique;
+    const struct run_spec *spec = supermaster->config.spec;
+    return spec->technique_auto ? supermaster_choose(supermaster) : &spec->technique;
 }
 
 /* Of another technique than it was, chosen anew, nothing is known yet. */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "supermaster/ledger.h"
+#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/probe.h"
 #include "common/service/service.h"
@@ -25,26 +26,18 @@ enum supermaster_state {
 
 struct supermaster_config {
     const struct topology *topology; /* borrowed for the machine's life */
-    struct sched_spec technique;
-    enum sched_weighting weighting;
-    uint64_t min_chunk;
-    unsigned refill_chunks; /* for each worker, in one refill; 0 is taken as 1 */
-    uint64_t first, count;  /* the loop */
-    uint64_t each;          /* iterations of a time step; 0: there is one */
-    bool chained;           /* a step needs all results of the one before */
-    uint64_t distance;      /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
-    uint64_t record_bytes;  /* or RECORD_VARIABLE; 0 where results are only digested */
-    uint64_t drain_ns;      /* so long workers may finish their chunks after a drain */
-    bool once;              /* nobody is given what another still computes */
-    bool threads;           /* a worker may compute all chunks that it holds at the same time */
-    bool childless;         /* nothing is run in a child process */
-    bool are_tasks;         /* iterations are called tasks, and count from 1 */
-    const double *speeds;   /* of the workers in any unit, borrowed during init; NULL: measure them */
-    bool probe;             /* the workers probe, be it that `speeds` are given; must be so where they are not */
-    bool technique_auto;    /* to be chosen once the probes are known; `technique` is taken where nothing is better */
-    bool ask_ahead;         /* the workers do */
-    unsigned retries;       /* of what did not work */
-    bool journal;           /* committed ranges are to be recorded */
+    const struct run_spec *spec;     /* likewise; min_chunk is not below `distance` */
+    uint64_t first, count;           /* the loop */
+    uint64_t each;                   /* iterations of a time step; 0: there is one */
+    bool chained;                    /* a step needs all results of the one before */
+    uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
+    uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
+    bool once;             /* nobody is given what another still computes */
+    bool childless;        /* nothing is run in a child process */
+    bool are_tasks;        /* iterations are called tasks, and count from 1 */
+    const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */
+    bool probe;            /* the workers probe, be it that `speeds` are given; must be so where they are not */
+    bool journal;          /* committed ranges are to be recorded */
     const struct ranges *done; /* by an earlier run, inside the loop; borrowed during init; NULL: nothing */
     uint64_t done_digest;      /* what it adds to the checksum */
 };

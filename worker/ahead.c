@@ -50,7 +50,7 @@ static unsigned wants_auto(const struct worker *worker, uint64_t done)
 
 static bool looks_ahead(const struct worker *worker)
 {
-    return worker->config.ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
+    return worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
 }
 
 unsigned worker_wants(const struct worker *worker, uint64_t done)
@@ -58,9 +58,9 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     unsigned have = worker->queue_count + worker->asked, idle = done == worker->running.count, target = 0;
     if (worker->drain)
         return 0;
-    switch (worker->config.ask_ahead) {
+    switch (worker->config.spec->ask_ahead) {
     case ASK_AHEAD_OFF: target = idle; break;
-    case ASK_AHEAD_FIXED: target = worker->config.ask_ahead_chunks + idle; break;
+    case ASK_AHEAD_FIXED: target = worker->config.spec->ask_ahead_chunks + idle; break;
     case ASK_AHEAD_AUTO: target = looks_ahead(worker) ? have + wants_auto(worker, done) : idle; break;
     }
     unsigned wants = target > have ? target - have : 0;

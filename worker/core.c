@@ -248,7 +248,7 @@ static void receive_end(struct worker *worker, uint64_t now_ns, const struct end
     else if (worker->state >= WORKER_COMPUTING && (!end->drain || worker->is_stuck || worker_is_dependent(worker)))
         give_up(worker, now_ns, actions);
     else if (worker->state == WORKER_COMPUTING) {
-        worker->give_up_ns = now_ns + worker->config.drain_ns;
+        worker->give_up_ns = now_ns + worker->config.spec->drain_ns;
         state_move(&worker->state, WORKER_LEAVING, legal_moves);
     }
 }
@@ -411,7 +411,8 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
  */
 static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    bool asks = worker->config.ask_ahead == ASK_AHEAD_AUTO && worker->asked == 0 && worker->queue_count < ASKS_MAX - 1;
+    bool asks =
+        worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && worker->asked == 0 && worker->queue_count < ASKS_MAX - 1;
     if (worker->state == WORKER_COMPUTING && !worker->drain && asks)
         request(worker, 1, NULL, now_ns, actions);
 }

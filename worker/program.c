@@ -325,14 +325,12 @@ static void init_machine(struct program *program)
 {
     const struct job *job = &program->plan.job;
     const struct worker_config config = {
+        .spec = &job->spec,
         .rank = runtime_rank(program->runtime),
         .master = runtime_master_of(program->runtime, runtime_rank(program->runtime)),
         .supermaster = runtime_supermaster(program->runtime),
         .probe = run_spec_probes(&job->spec) && program->plan.count > 0,
-        .drain_ns = job->spec.drain_ns,
-        .ask_ahead = job->spec.ask_ahead,
         .in_steps = program->plan.loop.steps > 1,
-        .ask_ahead_chunks = job->spec.ask_ahead_chunks,
         .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
         .alone = &program->alone,
         .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,

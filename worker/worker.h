@@ -50,14 +50,12 @@ struct boundaries {
 };
 
 struct worker_config {
+    const struct run_spec *spec; /* borrowed for the machine's life */
     unsigned rank;
     unsigned master;      /* rank of the master, or of the supermaster in the central topology */
     unsigned supermaster; /* rank: to whom the worker turns when its master is lost */
     bool probe;           /* a SPEED is wanted */
-    uint64_t drain_ns;    /* so long after a drain it may finish its chunk */
-    enum ask_ahead ask_ahead;
-    bool in_steps;             /* none of a time step begins before the one before it is over */
-    unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, at most ASKS_MAX */
+    bool in_steps;        /* none of a time step begins before the one before it is over */
     /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
      * as they come, and finish in that order. */
     const struct threads *threads;

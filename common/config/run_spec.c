@@ -10,6 +10,7 @@ void run_spec_init(struct run_spec *spec)
     *spec = (struct run_spec){
         .min_chunk = 1,
         .refill_chunks = 1,
+        .power = RUN_POWER_MEASURE,
         .threads = 1,
         .retries = RUN_RETRIES,
         .drain_ns = RUN_DRAIN_S * UINT64_C(1000000000),

@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 enum run_group_by { RUN_GROUP_BY_NODE, RUN_GROUP_BY_EVEN };
-enum run_power { RUN_POWER_MEASURE, RUN_POWER_EQUAL, RUN_POWER_FILE, RUN_POWER_LIST };
+enum run_power { RUN_POWER_EQUAL, RUN_POWER_MEASURE, RUN_POWER_FILE, RUN_POWER_LIST };
 enum ask_ahead { ASK_AHEAD_AUTO, ASK_AHEAD_OFF, ASK_AHEAD_FIXED };
 
 struct run_spec {
     struct sched_spec technique;
     bool technique_auto; /* to be chosen once the probes are known; `technique` is taken where nothing is better */
     enum sched_weighting weighting;
-    uint64_t min_chunk;     /* no chunk but the last has fewer iterations; from 1 */
+    uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 is taken as 1 */
     unsigned refill_chunks; /* for each worker, in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
     enum run_power power;   /* where the powers of the workers come from */
     enum run_group_by group_by;

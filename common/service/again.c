@@ -50,7 +50,7 @@ void service_clear(struct service *service, uint64_t first, uint64_t count)
 
 static bool is_hopeless(const struct service *service, const struct suspect *suspect)
 {
-    return suspect->deaths >= DEATHS_MAX || suspect->failures > service->retries;
+    return suspect->deaths >= DEATHS_MAX || suspect->failures > service->spec->retries;
 }
 
 /* Parts of one chunk come back one after the other. */
@@ -239,7 +239,7 @@ static unsigned blame_running(struct service *service, struct served *worker, st
     const struct grant *oldest = running_grant(worker);
     unsigned count = 1;
     running[0] = oldest != NULL ? blame(service, oldest) : (struct range){0};
-    for (unsigned i = 0; service->threads && i < worker->slots; i++) {
+    for (unsigned i = 0; run_spec_has_threads(service->spec) && i < worker->slots; i++) {
         const struct grant *grant = &worker->grants[i];
         if (grant == oldest || grant->chunk == 0 || grant->computed)
             continue;
@@ -350,7 +350,7 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
-        return now_ns + service->drain_ns + LEAVE_NS;
+        return now_ns + service->spec->drain_ns + LEAVE_NS;
     uint64_t due = now_ns + (service->assigned > 0 ? LEAVE_NS : LEASE_UNKNOWN_NS);
     double mean_ns = mean_iteration_ns(service);
     for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {

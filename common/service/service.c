@@ -7,16 +7,14 @@
 int service_init(struct service *service, const struct service_config *config)
 {
     *service = (struct service){
+        .spec = config->spec,
         .ops = config->ops,
         .owner = config->owner,
         .ranks = config->ranks,
         .worker_count = config->workers,
         .record_bytes = config->record_bytes,
-        .drain_ns = config->drain_ns,
-        .retries = config->retries,
         .elsewhere_due_ns = NEVER,
         .once = config->once,
-        .threads = config->threads,
         .childless = config->childless,
         .dependent = config->dependent,
         .first = config->first,

@@ -14,6 +14,7 @@
  * results count (or two that have sent none of it yet), on its way to the disk, returned, or committed. */
 #pragma once
 
+#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/service/neighbours.h"
 #include "common/service/pool.h"
@@ -119,15 +120,13 @@ struct loss {
 #define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
 
 struct service_config {
-    const unsigned *ranks; /* of the workers, sorted; borrowed for the service's life */
+    const struct run_spec *spec; /* borrowed for the service's life */
+    const unsigned *ranks;       /* of the workers, sorted; borrowed for the service's life */
     unsigned workers;
     unsigned pool_capacity;
     bool absent;           /* nobody is served at first: see service_adopt() */
     uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE; 0 where results are only digested */
-    uint64_t drain_ns;     /* so long workers may finish their chunks after a drain */
-    unsigned retries;      /* of what did not work */
     bool once;             /* nobody is given what another still computes, however long that takes */
-    bool threads;          /* a worker may compute all chunks that it holds at the same time */
     bool childless;        /* nothing is run in a child process: what took workers down goes out one by one */
     bool dependent;        /* iterations need those before them: nothing is handed out again, neighbours are told */
     uint64_t first;        /* of the loop, where it is so */
@@ -136,6 +135,7 @@ struct service_config {
 };
 
 struct service {
+    const struct run_spec *spec; /* borrowed */
     const struct service_ops *ops;
     void *owner;
     const unsigned *ranks;  /* [worker_count] */
@@ -149,8 +149,8 @@ struct service {
     unsigned asks_waiting; /* chunks that these asked for */
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
-    uint64_t record_bytes, drain_ns;
-    bool once, childless, threads, dependent;
+    uint64_t record_bytes;
+    bool once, childless, dependent;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */
@@ -165,9 +165,8 @@ struct service {
     struct returned *returned; /* owned; allocated at the first loss, as all that follows */
     unsigned returned_count;
     size_t returned_capacity;
-    bool returned_anew;       /* something was, of which nobody was given any yet */
-    struct suspects suspects; /* what is held against iterations that are neither done nor given up */
-    unsigned retries;
+    bool returned_anew;        /* something was, of which nobody was given any yet */
+    struct suspects suspects;  /* what is held against iterations that are neither done nor given up */
     uint64_t elsewhere_due_ns; /* when not to wait for another worker any longer; NEVER where nothing does */
     struct loss *losses;       /* owned */
     unsigned loss_count, losses_told;

@@ -46,7 +46,7 @@ static int run(const char *technique, unsigned masters, unsigned workers, uint64
         .masters = masters,
         .workers = workers,
         .technique = technique,
-        .min_chunk = 1,
+        .spec.min_chunk = 1,
         .count = iterations,
         .latency_ns = 1000,
         .service_ns = 100,

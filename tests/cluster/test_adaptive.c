@@ -130,7 +130,7 @@ START_TEST(weights_follow_a_worker_that_becomes_slower)
     for (unsigned masters = 0; masters < MASTERS; masters++) {
         struct virtual_config config = cluster_of(masters, WORKERS, learners[_i], ITERATIONS);
         config.speeds = true_speeds;
-        config.measure_power = true;
+        config.spec.power = RUN_POWER_MEASURE;
         config.slow_worker_plus_1 = 3;
         config.slow_at_ns = (uint64_t)(0.55 * ITERATIONS * mean_ns / 7); /* a little more than half of the run */
         config.slow_factor = 3;
@@ -151,7 +151,7 @@ START_TEST(probes_tell_of_workers_iterations_and_messages)
     for (unsigned masters = 0; masters < MASTERS; masters++) {
         struct virtual_config config = cluster_of(masters, WORKERS, "dfss", 5000);
         config.speeds = true_speeds;
-        config.measure_power = true;
+        config.spec.power = RUN_POWER_MEASURE;
         struct virtual_cluster *cluster = cluster_new(&config);
         const struct measured *measured = &virtual_run(cluster).supermaster->measured;
         uint64_t timed = 0;
@@ -186,7 +186,7 @@ START_TEST(a_trend_shows_in_the_profile)
     struct virtual_config config = cluster_of(1, WORKERS, "dfss", 16000);
     config.cost_ns = rising;
     config.context = &per_ns;
-    config.measure_power = true;
+    config.spec.power = RUN_POWER_MEASURE;
     struct virtual_cluster *cluster = cluster_new(&config);
     const struct measured *measured = &virtual_run(cluster).supermaster->measured;
     for (unsigned i = 0; i < CELLS; i++)
@@ -242,7 +242,7 @@ static struct count count_lines(unsigned masters, const char *technique, bool me
 {
     struct count count = {0};
     struct virtual_config config = cluster_of(masters, 4, technique, 4000);
-    config.measure_power = measure_power;
+    config.spec.power = measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
     config.trace = count_line;
     config.trace_context = &count;
     struct virtual_cluster *cluster = cluster_new(&config);
@@ -301,7 +301,8 @@ START_TEST(every_technique_computes_everything_once)
                 struct virtual_config config = cluster_of(masters, workers[_i], techniques[t]->name, counts[n]);
                 config.speeds = speeds;
                 run_whole(&config);
-                config.collect = config.measure_power = true;
+                config.collect = true;
+                config.spec.power = RUN_POWER_MEASURE;
                 config.slow_worker_plus_1 = 1;
                 config.slow_at_ns = 300000;
                 config.slow_factor = 5;
@@ -333,11 +334,11 @@ START_TEST(random_runs_compute_everything_once)
         speeds[w] = 0.1 + 3 * random_uniform(&random);
     config.speeds = speeds;
     config.nodes = (unsigned)random_between(&random, 1, 4);
-    config.measure_power = random_between(&random, 0, 1);
+    config.spec.power = random_between(&random, 0, 1) ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
     config.collect = random_between(&random, 0, 1);
     config.slice_iterations = random_between(&random, 0, 1) * random_between(&random, 1, 300);
-    config.ask_ahead = (enum ask_ahead)random_between(&random, 0, 2);
-    config.ask_ahead_chunks = (unsigned)random_between(&random, 1, ASKS_MAX);
+    config.spec.ask_ahead = (enum ask_ahead)random_between(&random, 0, 2);
+    config.spec.ask_ahead_chunks = (unsigned)random_between(&random, 1, ASKS_MAX);
     config.latency_ns = random_between(&random, 0, 30000);
     config.service_ns = random_between(&random, 0, 3000);
     config.slow_worker_plus_1 = (unsigned)random_between(&random, 0, config.workers);

@@ -71,10 +71,10 @@ START_TEST(another_decision_goes_by_the_chunks)
         .masters = (unsigned)_i,
         .workers = 4,
         .technique = "auto",
-        .min_chunk = 1,
+        .spec.min_chunk = 1,
         .count = 800000,
         .each = 400000,
-        .measure_power = true,
+        .spec.power = RUN_POWER_MEASURE,
         .latency_ns = 1000,
         .slow_worker_plus_1 = 1,
         .slow_at_ns = 15000000, /* after the probes */

@@ -59,15 +59,17 @@ static void come(unsigned from, uint64_t first, uint64_t offset, uint64_t bytes,
          count);
 }
 
+static struct run_spec spec;
+
 static void begin_asking(unsigned ahead)
 {
     struct hello hellos[WORKERS + 1];
     for (unsigned i = 0; i <= WORKERS; i++)
         hellos[i] = (struct hello){.protocol = PROTOCOL_VERSION, .role = i == 0 ? ROLE_SUPERMASTER : ROLE_WORKER};
     ck_assert_int_eq(topology_init(&topology, hellos, WORKERS + 1, false), 0);
-    worker_init(&worker, &(struct worker_config){.rank = RANK,
-                                                 .ask_ahead = ahead > 0 ? ASK_AHEAD_FIXED : ASK_AHEAD_OFF,
-                                                 .ask_ahead_chunks = ahead,
+    spec = (struct run_spec){.ask_ahead = ahead > 0 ? ASK_AHEAD_FIXED : ASK_AHEAD_OFF, .ask_ahead_chunks = ahead};
+    worker_init(&worker, &(struct worker_config){.spec = &spec,
+                                                 .rank = RANK,
                                                  .boundaries = &boundaries,
                                                  .boundary_bytes = SEAM_BYTES,
                                                  .end = ROWS,

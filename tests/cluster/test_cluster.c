@@ -49,7 +49,7 @@ START_TEST(every_technique_on_every_line_up)
                 struct virtual_config config = cluster_plain(masters[m], workers[w], techniques[_i], counts[n]);
                 run_and_check(&config, EXIT_STATUS_DONE);
                 config.collect = true;
-                config.measure_power = true;
+                config.spec.power = RUN_POWER_MEASURE;
                 run_and_check(&config, EXIT_STATUS_DONE);
             }
 }
@@ -86,14 +86,14 @@ static struct virtual_config random_config(uint64_t *seed, double *speeds)
         speeds[w] = 0.1 + 3 * random_uniform(&random);
     config.speeds = speeds;
     config.nodes = (unsigned)random_between(&random, 1, 4);
-    config.group_even = random_between(&random, 0, 1);
+    config.spec.group_by = random_between(&random, 0, 1) ? RUN_GROUP_BY_EVEN : RUN_GROUP_BY_NODE;
     config.first = random_between(&random, 0, 1) * 1000;
-    config.measure_power = random_between(&random, 0, 1);
+    config.spec.power = random_between(&random, 0, 1) ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
     config.collect = random_between(&random, 0, 1);
     config.slice_iterations = random_between(&random, 0, 1) * random_between(&random, 1, 300);
-    config.ask_ahead = (enum ask_ahead)random_between(&random, 0, 2);
-    config.ask_ahead_chunks = (unsigned)random_between(&random, 1, ASKS_MAX);
-    config.min_chunk = random_between(&random, 0, 10);
+    config.spec.ask_ahead = (enum ask_ahead)random_between(&random, 0, 2);
+    config.spec.ask_ahead_chunks = (unsigned)random_between(&random, 1, ASKS_MAX);
+    config.spec.min_chunk = random_between(&random, 0, 10);
     config.latency_ns = random_between(&random, 0, 30000);
     config.remote_latency_ns = random_between(&random, 0, 100000);
     config.service_ns = random_between(&random, 0, 3000);
@@ -190,7 +190,7 @@ START_TEST(what_fails_everywhere_is_given_up_after_its_retries)
             for (unsigned workers = 1; workers < 6; workers += 2) {
                 struct virtual_config config = cluster_plain(masters, workers, "fac2", 500);
                 config.outcome = one_fails;
-                config.retries = retries;
+                config.spec.retries = retries;
                 config.collect = retries % 2;
                 run_with_failure(&config, 321, retries + 1, "iteration?failed");
             }
@@ -203,7 +203,7 @@ START_TEST(what_fails_with_one_worker_is_done_by_another)
         struct virtual_config config = cluster_plain(masters, 6, "gss", 500);
         config.outcome = one_worker_fails;
         config.context = &config;
-        config.retries = 1;
+        config.spec.retries = 1;
         config.collect = true;
         struct virtual_result result;
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
@@ -299,7 +299,7 @@ START_TEST(faster_workers_get_larger_chunks)
     for (unsigned masters = 0; masters < 3; masters++) {
         struct virtual_config config = cluster_plain(masters, 4, "dfss", 100000);
         config.speeds = speeds;
-        config.measure_power = true;
+        config.spec.power = RUN_POWER_MEASURE;
         struct virtual_result result;
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
         const struct supermaster *supermaster = result.supermaster;
@@ -318,7 +318,7 @@ static double stretch(uint64_t latency_ns, const char *technique, uint64_t count
     struct virtual_config config = cluster_plain(0, 2, technique, count);
     config.latency_ns = latency_ns;
     config.service_ns = 100;
-    config.ask_ahead = ask_ahead;
+    config.spec.ask_ahead = ask_ahead;
     return (double)run_and_check(&config, EXIT_STATUS_DONE).end_ns / ((double)count * 500);
 }
 
@@ -348,7 +348,7 @@ START_TEST(short_chunks_far_from_the_supermaster_keep_workers_busy)
         .workers = 8,
         .nodes = 2,
         .technique = "ss",
-        .min_chunk = 1,
+        .spec.min_chunk = 1,
         .count = 20000,
         .latency_ns = 500,
         .remote_latency_ns = 20000,
@@ -367,7 +367,7 @@ END_TEST
 START_TEST(workers_and_masters_beyond_the_limits_of_one_message)
 {
     struct virtual_config config = cluster_plain(2, 1000, "dfss", 100000);
-    config.ask_ahead = ASK_AHEAD_OFF;
+    config.spec.ask_ahead = ASK_AHEAD_OFF;
     run_and_check(&config, EXIT_STATUS_DONE);
     config = cluster_plain(0, 1000, "ss", 20000);
     run_and_check(&config, EXIT_STATUS_DONE);
@@ -414,7 +414,7 @@ static void check_trace(struct virtual_config *config, const char *name, int sta
 START_TEST(trace_central)
 {
     struct virtual_config config = cluster_plain(0, 2, "gss", 20);
-    config.ask_ahead = ASK_AHEAD_OFF;
+    config.spec.ask_ahead = ASK_AHEAD_OFF;
     check_trace(&config, "central-gss", EXIT_STATUS_DONE);
 }
 END_TEST
@@ -424,10 +424,10 @@ START_TEST(trace_hierarchical)
     const double speeds[] = {1, 2};
     struct virtual_config config = cluster_plain(1, 2, "dfss", 24);
     config.speeds = speeds;
-    config.measure_power = true;
+    config.spec.power = RUN_POWER_MEASURE;
     config.collect = true;
-    config.ask_ahead = ASK_AHEAD_FIXED;
-    config.ask_ahead_chunks = 1;
+    config.spec.ask_ahead = ASK_AHEAD_FIXED;
+    config.spec.ask_ahead_chunks = 1;
     check_trace(&config, "hierarchical-dfss", EXIT_STATUS_DONE);
 }
 END_TEST
@@ -435,7 +435,7 @@ END_TEST
 START_TEST(trace_more_masters_than_workers)
 {
     struct virtual_config config = cluster_plain(2, 1, "fac2", 6);
-    config.ask_ahead = ASK_AHEAD_OFF;
+    config.spec.ask_ahead = ASK_AHEAD_OFF;
     check_trace(&config, "two-masters-one-worker", EXIT_STATUS_DONE);
 }
 END_TEST
@@ -451,8 +451,8 @@ START_TEST(trace_drain)
 {
     struct virtual_config config = cluster_plain(1, 2, "css:chunk=4", 40);
     config.collect = true;
-    config.ask_ahead = ASK_AHEAD_FIXED;
-    config.ask_ahead_chunks = 1;
+    config.spec.ask_ahead = ASK_AHEAD_FIXED;
+    config.spec.ask_ahead_chunks = 1;
     config.drain_at_ns = 18000;
     config.drain_rank = 3; /* the signal reaches a worker */
     check_trace(&config, "drain", EXIT_STATUS_DRAINED);
@@ -468,9 +468,9 @@ static enum virtual_outcome the_eighth_fails(void *context, unsigned rank, uint6
 START_TEST(trace_kernel_that_fails)
 {
     struct virtual_config config = cluster_plain(1, 2, "css:chunk=5", 20);
-    config.ask_ahead = ASK_AHEAD_OFF;
+    config.spec.ask_ahead = ASK_AHEAD_OFF;
     config.outcome = the_eighth_fails;
-    config.retries = 1;
+    config.spec.retries = 1;
     check_trace(&config, "kernel-fails", EXIT_STATUS_TASKS);
 }
 END_TEST

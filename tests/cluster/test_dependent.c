@@ -27,7 +27,7 @@ static struct virtual_config config_of(unsigned masters, const char *technique)
         .columns = COLUMNS,
         .cost_ns = slower_further_down,
         .collect = true,
-        .ask_ahead = ASK_AHEAD_AUTO,
+        .spec.ask_ahead = ASK_AHEAD_AUTO,
         .latency_ns = 1000,
         .service_ns = 200,
     };
@@ -67,8 +67,8 @@ START_TEST(every_technique_gives_the_serial_result)
         for (size_t i = 0; i < count; i++)
             for (unsigned k = 0; k < sizeof weightings / sizeof *weightings; k++) {
                 struct virtual_config config = config_of(masters, techniques[i]->name);
-                config.weighting = weightings[k];
-                config.measure_power = true;
+                config.spec.weighting = weightings[k];
+                config.spec.power = RUN_POWER_MEASURE;
                 config.speeds = speeds;
                 config.loads = loads;
                 config.load_count = k == 2 ? 3 : 0;
@@ -81,7 +81,7 @@ START_TEST(a_chosen_technique_gives_the_serial_result)
 {
     for (unsigned masters = 0; masters <= 2; masters++) {
         struct virtual_config config = config_of(masters, "auto");
-        config.measure_power = true;
+        config.spec.power = RUN_POWER_MEASURE;
         assert_serial(&config);
     }
 }
@@ -94,8 +94,8 @@ START_TEST(it_does_not_matter_when_chunks_are_asked_for)
         for (unsigned i = 0; i < sizeof techniques / sizeof *techniques; i++)
             for (unsigned ahead = 0; ahead <= ASKS_MAX; ahead += ahead < 3 ? 1 : ASKS_MAX - 3) {
                 struct virtual_config config = config_of(masters, techniques[i]);
-                config.ask_ahead = ahead == 0 ? ASK_AHEAD_OFF : ASK_AHEAD_FIXED;
-                config.ask_ahead_chunks = ahead;
+                config.spec.ask_ahead = ahead == 0 ? ASK_AHEAD_OFF : ASK_AHEAD_FIXED;
+                config.spec.ask_ahead_chunks = ahead;
                 config.jitter_ns = 20000;
                 assert_serial(&config);
             }
@@ -107,7 +107,7 @@ START_TEST(any_number_of_sync_points_will_do)
     for (uint64_t points = 0; points <= COLUMNS; points++)
         for (unsigned masters = 0; masters <= 2; masters++) {
             struct virtual_config config = config_of(masters, "fac2");
-            config.sync_points = points;
+            config.spec.sync_points = points;
             config.reach = points % 3;
             assert_serial(&config);
         }
@@ -121,7 +121,7 @@ START_TEST(boundary_data_may_be_long)
         struct virtual_config config = config_of(masters, "tss");
         config.count = 30;
         config.columns = 5000;
-        config.sync_points = 3;
+        config.spec.sync_points = 3;
         assert_serial(&config);
     }
 }
@@ -134,7 +134,7 @@ START_TEST(there_may_be_few_rows)
             for (unsigned k = 0; k < 2; k++) {
                 struct virtual_config config = config_of(masters, k > 0 ? "gss" : "ss");
                 config.count = rows;
-                config.measure_power = rows % 2;
+                config.spec.power = rows % 2 ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
                 assert_serial(&config);
             }
 }
@@ -161,11 +161,11 @@ START_TEST(no_chunk_is_smaller_than_the_distance)
                 config.distance = distance;
                 config.count = ROWS + 1;
                 config.speeds = speeds;
-                config.measure_power = true;
-                config.weighting = SCHED_WEIGHTING_POWER;
+                config.spec.power = RUN_POWER_MEASURE;
+                config.spec.weighting = SCHED_WEIGHTING_POWER;
                 assert_serial(&config);
                 struct virtual_cluster *cluster = cluster_ran(&config, &result);
-                ck_assert_uint_ge(result.supermaster->config.min_chunk, distance);
+                ck_assert_uint_ge(result.supermaster->config.spec->min_chunk, distance);
                 ck_assert_uint_le(result.supermaster->chunks, (config.count + distance - 1) / distance);
                 virtual_free(cluster);
             }
@@ -199,7 +199,7 @@ START_TEST(chunks_overlap_by_steps)
         struct virtual_result result;
         config.cost_ns = NULL;
         config.columns = 16;
-        config.sync_points = k == 0 ? 1 : 16;
+        config.spec.sync_points = k == 0 ? 1 : 16;
         config.latency_ns = config.service_ns = 10;
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
         end_ns[k] = result.end_ns;
@@ -364,9 +364,9 @@ START_TEST(long_boundary_data_are_sent_again)
         struct virtual_config config = config_of(masters, "css:chunk=3");
         config.count = 20;
         config.columns = 1000;
-        config.sync_points = 2;
-        config.ask_ahead = ASK_AHEAD_FIXED;
-        config.ask_ahead_chunks = 2;
+        config.spec.sync_points = 2;
+        config.spec.ask_ahead = ASK_AHEAD_FIXED;
+        config.spec.ask_ahead_chunks = 2;
         assert_goes_on_whenever_lost(&config, masters + 2, 1, 0);
     }
 }
@@ -382,7 +382,7 @@ START_TEST(little_is_computed_again)
         struct virtual_result result;
         config.cost_ns = NULL;
         config.count = 3000;
-        config.ask_ahead = ASK_AHEAD_OFF; /* else who is quick to ask has many that follow each other */
+        config.spec.ask_ahead = ASK_AHEAD_OFF; /* else who is quick to ask has many that follow each other */
         config.faults = &fault;
         config.fault_count = 1;
         config.detect_ns = 1000;

@@ -31,7 +31,8 @@ static void step_worker(const struct event *event)
 
 static void start_worker(bool probe)
 {
-    const struct worker_config config = {.rank = 7, .master = 1, .probe = probe, .ask_ahead = ASK_AHEAD_OFF};
+    static const struct run_spec spec = {.ask_ahead = ASK_AHEAD_OFF};
+    const struct worker_config config = {.spec = &spec, .rank = 7, .master = 1, .probe = probe};
     worker_init(&worker, &config);
     step_worker(&(struct event){.type = EVENT_START});
 }
@@ -131,7 +132,8 @@ END_TEST
 static void start_ahead(unsigned count)
 {
     static unsigned char more[ASKS_MAX * ASSIGN_RECORD_BYTES];
-    const struct worker_config config = {.rank = 7, .master = 1, .ask_ahead = ASK_AHEAD_AUTO};
+    static const struct run_spec spec = {.ask_ahead = ASK_AHEAD_AUTO};
+    const struct worker_config config = {.spec = &spec, .rank = 7, .master = 1};
     worker_init(&worker, &config);
     step_worker(&(struct event){.type = EVENT_START});
     worker.asked = count; /* as if it had asked for so many at once */
@@ -212,7 +214,9 @@ static void start_master(unsigned workers, bool feedback)
 {
     for (unsigned w = 0; w < workers; w++)
         ranks[w] = 10 + w;
-    const struct master_config config = {.rank = 1, .ranks = ranks, .workers = workers, .feedback = feedback};
+    static const struct run_spec spec = {.refill_chunks = 1, .threads = 1};
+    const struct master_config config = {
+        .spec = &spec, .rank = 1, .ranks = ranks, .workers = workers, .feedback = feedback};
     ck_assert_int_eq(master_init(&master, &config), 0);
 }
 
@@ -365,9 +369,11 @@ static void start_supermaster_that(const char *technique, bool probes)
     for (unsigned i = 0; i < 5; i++)
         hellos[i] = (struct hello){.role = i == 0 ? ROLE_SUPERMASTER : i < 3 ? ROLE_MASTER : ROLE_WORKER};
     ck_assert_int_eq(topology_init(&topology, hellos, 5, false), 0);
-    struct supermaster_config config = {
-        .topology = &topology, .min_chunk = 1, .count = 100, .speeds = speeds, .probe = probes};
-    ck_assert_int_eq(sched_spec_parse(&config.technique, technique, &error), 0);
+    static struct run_spec spec;
+    const struct supermaster_config config = {
+        .topology = &topology, .spec = &spec, .count = 100, .speeds = speeds, .probe = probes};
+    run_spec_init(&spec);
+    ck_assert_int_eq(run_spec_set_technique(&spec, technique, &error), 0);
     ck_assert_int_eq(supermaster_init(&supermaster, &config, &error), 0);
     supermaster_step(&supermaster, &(struct event){.type = EVENT_START}, &actions);
 }

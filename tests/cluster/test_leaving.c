@@ -20,7 +20,8 @@ static void give(uint64_t now_ns, const struct message *message)
 /* It computes [0, 100) from 10 on. */
 static void start_worker(void)
 {
-    const struct worker_config config = {.rank = 7, .master = 1, .ask_ahead = ASK_AHEAD_OFF, .drain_ns = 500};
+    static const struct run_spec spec = {.ask_ahead = ASK_AHEAD_OFF, .drain_ns = 500};
+    const struct worker_config config = {.spec = &spec, .rank = 7, .master = 1};
     ck_assert_int_eq(actions_init(&actions, 8), 0);
     worker_init(&worker, &config);
     step(&(struct event){.type = EVENT_START});

@@ -15,8 +15,8 @@ static struct virtual_config cluster_of(unsigned masters, const char *technique)
         .workers = WORKERS,
         .nodes = masters > 0 ? masters : 1,
         .technique = technique,
-        .weighting = SCHED_WEIGHTING_ACP,
-        .min_chunk = 1,
+        .spec.weighting = SCHED_WEIGHTING_ACP,
+        .spec.min_chunk = 1,
         .count = ITERATIONS,
         .latency_ns = 2000,
         .remote_latency_ns = 5000,
@@ -69,7 +69,7 @@ START_TEST(a_loaded_worker_gets_its_share)
         ck_assert_msg(share > 0.36 && share < 0.64, "%s, %u masters: %g", mechanism[_i], topologies[t], share);
         ck_assert(outcome.load[LOADED] <= 2 && outcome.load[LOADED] > (topologies[t] == 0 ? 1.999 : 1.5));
         ck_assert(outcome.load[0] == 1);
-        config.weighting = SCHED_WEIGHTING_NONE;
+        config.spec.weighting = SCHED_WEIGHTING_NONE;
         struct outcome plain = run(&config);
         ck_assert_msg((double)outcome.end_ns <= 1.05 * (double)plain.end_ns, "%s, %u masters: %llu ns, without %llu ns",
                       mechanism[_i], topologies[t], (unsigned long long)outcome.end_ns,
@@ -130,7 +130,7 @@ START_TEST(every_technique_computes_everything_once)
             for (unsigned measured = 0; measured <= 1; measured++) {
                 struct virtual_config config = cluster_of(topologies[t], techniques[i]->name);
                 config.count = 20000;
-                config.measure_power = measured;
+                config.spec.power = measured ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
                 config.loads = loads;
                 config.load_count = sizeof loads / sizeof *loads;
                 run(&config);
@@ -142,7 +142,7 @@ START_TEST(auto_takes_loads_into_account)
 {
     const struct virtual_load loads[] = {{LOADED, 0, 3}};
     struct virtual_config config = cluster_of(0, "auto");
-    config.measure_power = true;
+    config.spec.power = RUN_POWER_MEASURE;
     config.loads = loads;
     config.load_count = 1;
     ck_assert(run(&config).load[LOADED] == 3);
@@ -184,7 +184,8 @@ static const struct message *find_sent(enum message_type type)
 
 START_TEST(a_request_tells_the_latest_load)
 {
-    const struct worker_config config = {.rank = 7, .master = 1, .ask_ahead = ASK_AHEAD_OFF, .load = 300};
+    static const struct run_spec spec = {.ask_ahead = ASK_AHEAD_OFF};
+    const struct worker_config config = {.spec = &spec, .rank = 7, .master = 1, .load = 300};
     const struct message assign = {.type = MESSAGE_ASSIGN, .assign = {1, 0, 100}};
     struct event finished = {.type = EVENT_FINISHED, .chunk = {.done = 100, .count = 100, .compute_ns = 400}};
     struct worker worker;
@@ -215,7 +216,8 @@ static void give_master(struct master *master, unsigned from, uint16_t load)
 
 START_TEST(a_master_tells_what_has_changed)
 {
-    const struct master_config config = {.rank = 1, .ranks = ranks, .workers = 3};
+    static const struct run_spec spec = {.refill_chunks = 1, .threads = 1};
+    const struct master_config config = {.spec = &spec, .rank = 1, .ranks = ranks, .workers = 3};
     struct master master;
     struct load_record record;
     ck_assert_int_eq(actions_init(&actions, 8), 0);

@@ -17,7 +17,7 @@ static struct virtual_result run_with_nonsense(unsigned masters, unsigned worker
         .workers = workers,
         .nodes = 2,
         .technique = "awf-c",
-        .measure_power = true,
+        .spec.power = RUN_POWER_MEASURE,
         .count = 500,
         .collect = true,
         .journal = true,
@@ -115,7 +115,8 @@ START_TEST(a_master_refuses)
         {0, {.type = MESSAGE_REFILL, .refill = {.empty = true}}, NULL},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        const struct master_config config = {.rank = 1, .ranks = ranks, .workers = 2};
+        static const struct run_spec spec = {.refill_chunks = 1, .threads = 1};
+        const struct master_config config = {.spec = &spec, .rank = 1, .ranks = ranks, .workers = 2};
         struct master master;
         ck_assert_int_eq(master_init(&master, &config), 0);
         clear();
@@ -139,7 +140,8 @@ START_TEST(a_worker_refuses)
         {2, {.type = MESSAGE_END}, "does not serve"},
         {0, {.type = MESSAGE_END}, "does not serve"},
     };
-    const struct worker_config config = {.rank = 7, .master = 1, .ask_ahead = ASK_AHEAD_OFF};
+    static const struct run_spec spec = {.ask_ahead = ASK_AHEAD_OFF};
+    const struct worker_config config = {.spec = &spec, .rank = 7, .master = 1};
     struct worker worker;
     worker_init(&worker, &config);
     clear();
@@ -189,8 +191,10 @@ START_TEST(a_supermaster_refuses)
     done_record_put(done, 0, &(struct done_record){200, 10, 1});
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct supermaster supermaster;
-        struct supermaster_config config = {.topology = &topology, .min_chunk = 1, .count = 100};
-        ck_assert_int_eq(sched_spec_parse(&config.technique, "gss", &error), 0);
+        struct run_spec spec;
+        const struct supermaster_config config = {.topology = &topology, .spec = &spec, .count = 100};
+        run_spec_init(&spec);
+        ck_assert_int_eq(run_spec_set_technique(&spec, "gss", &error), 0);
         ck_assert_int_eq(supermaster_init(&supermaster, &config, &error), 0);
         clear();
         supermaster_step(&supermaster, &(struct event){.type = EVENT_START}, &actions);

@@ -20,7 +20,8 @@ static void start_master(void)
     ck_assert_int_eq(actions_init(&actions, 8), 0);
     for (unsigned w = 0; w < WORKERS; w++)
         ranks[w] = 10 + w;
-    const struct master_config config = {.rank = 1, .ranks = ranks, .workers = WORKERS};
+    static const struct run_spec spec = {.refill_chunks = 1, .threads = 1};
+    const struct master_config config = {.spec = &spec, .rank = 1, .ranks = ranks, .workers = WORKERS};
     ck_assert_int_eq(master_init(&master, &config), 0);
 }
 
@@ -120,7 +121,8 @@ END_TEST
 START_TEST(a_refill_may_bring_several_chunks)
 {
     static unsigned char records[3 * 4 * CHUNK_RECORD_BYTES];
-    const struct master_config config = {.rank = 1, .ranks = ranks, .workers = 4, .refill_chunks = 3};
+    static const struct run_spec spec = {.refill_chunks = 3, .threads = 1};
+    const struct master_config config = {.spec = &spec, .rank = 1, .ranks = ranks, .workers = 4};
     unsigned asked = 0;
     start_master();
     master_fini(&master);
@@ -161,7 +163,7 @@ static uint64_t elapsed_ns(unsigned masters, const char *technique, uint64_t cou
 {
     struct virtual_config config = cluster_plain(masters, ALL, technique, count);
     struct virtual_result result;
-    config.ask_ahead = ASK_AHEAD_OFF;
+    config.spec.ask_ahead = ASK_AHEAD_OFF;
     config.cost_ns = cost_ns;
     struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
@@ -181,8 +183,8 @@ START_TEST(far_refills_of_several_chunks_keep_workers_busy)
             .workers = 16,
             .nodes = 2,
             .technique = "ss",
-            .min_chunk = 1,
-            .refill_chunks = i == 0 ? 1 : 8,
+            .spec.min_chunk = 1,
+            .spec.refill_chunks = i == 0 ? 1 : 8,
             .count = 32000,
             .latency_ns = 500,
             .remote_latency_ns = 2000000,

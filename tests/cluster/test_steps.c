@@ -18,7 +18,7 @@ static struct virtual_config config_of(unsigned masters, const char *technique)
         .each = EACH,
         .chained = true,
         .collect = true,
-        .ask_ahead = ASK_AHEAD_AUTO,
+        .spec.ask_ahead = ASK_AHEAD_AUTO,
         .latency_ns = 1000,
         .service_ns = 200,
     };
@@ -41,7 +41,7 @@ START_TEST(no_step_begins_too_early)
         for (size_t i = 0; i < count; i++) {
             struct virtual_config config = config_of(masters, techniques[i]->name);
             struct virtual_result result;
-            config.measure_power = true;
+            config.spec.power = RUN_POWER_MEASURE;
             struct virtual_cluster *cluster = cluster_ran(&config, &result);
             assert_complete(&result);
             for (unsigned s = 0; s < STEPS; s++) {
@@ -198,7 +198,7 @@ START_TEST(the_technique_is_chosen_anew_for_each_step)
 {
     struct virtual_config config = config_of(0, "auto");
     struct virtual_result result;
-    config.measure_power = true;
+    config.spec.power = RUN_POWER_MEASURE;
     struct virtual_cluster *cluster = cluster_ran(&config, &result);
     assert_complete(&result);
     virtual_free(cluster);

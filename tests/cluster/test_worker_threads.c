@@ -34,14 +34,12 @@ static const struct action *finish(size_t count)
                 count);
 }
 
+static struct run_spec spec;
+
 static void begin(enum ask_ahead ask_ahead)
 {
-    worker_init(&worker, &(struct worker_config){.rank = 3,
-                                                 .master = MASTER_RANK,
-                                                 .drain_ns = 1000000,
-                                                 .ask_ahead = ask_ahead,
-                                                 .ask_ahead_chunks = 2,
-                                                 .threads = &figures});
+    spec = (struct run_spec){.drain_ns = 1000000, .ask_ahead = ask_ahead, .ask_ahead_chunks = 2};
+    worker_init(&worker, &(struct worker_config){.spec = &spec, .rank = 3, .master = MASTER_RANK, .threads = &figures});
     ck_assert_int_eq(actions_init(&actions, 16), 0);
     const struct action *asks = step((struct event){.type = EVENT_START}, 1);
     ck_assert_int_eq(asks->send.message.type, MESSAGE_REQUEST);

@@ -51,6 +51,7 @@ enum {
 
 /* The runtime. */
 struct bench {
+    struct run_spec spec;
     enum kind kind;
     struct topology topology;
     struct boundaries boundaries; /* of the worker */
@@ -156,21 +157,27 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
     struct error error = {0};
     size_t techniques;
     const struct technique *const *all = sched_techniques(&techniques), *technique = all[head[1] % techniques];
-    const struct supermaster_config config = {
-        .topology = &bench->topology,
+    const uint64_t distance = bench->flags & FLAG_DEPENDENT ? head[1] % 3 + 1u : 0;
+    bench->spec = (struct run_spec){
         .technique = {.technique = technique},
         .weighting = bench->flags & FLAG_LOADS      ? SCHED_WEIGHTING_ACP
                      : bench->flags & FLAG_WEIGHTED ? SCHED_WEIGHTING_POWER
                                                     : SCHED_WEIGHTING_NONE,
-        .min_chunk = 1,
+        .min_chunk = distance > 1 ? distance : 1,
+        .refill_chunks = 1,
+        .threads = 1,
+        .ask_ahead = bench->flags & FLAG_AHEAD ? ASK_AHEAD_AUTO : ASK_AHEAD_OFF,
+    };
+    const struct supermaster_config config = {
+        .topology = &bench->topology,
+        .spec = &bench->spec,
         .first = head[3],
         .count = head[3] & 1 ? head[3] : CHUNK_MAX >> head[3] / 4,
         .record_bytes = bench->flags & FLAG_OUTPUT ? RECORD_BYTES : 0,
         .speeds = bench->flags & FLAG_PROBE ? NULL : speeds,
         .probe = bench->flags & FLAG_PROBE,
-        .ask_ahead = bench->flags & FLAG_AHEAD,
         .journal = bench->flags & FLAG_JOURNAL,
-        .distance = bench->flags & FLAG_DEPENDENT ? head[1] % 3 + 1u : 0,
+        .distance = distance,
         .once = bench->flags & FLAG_DEPENDENT,
         .childless = bench->flags & FLAG_DEPENDENT,
     };
@@ -185,7 +192,9 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
 static int init_master(struct bench *bench)
 {
     static const unsigned ranks[] = {3, 5, 6};
+    static const struct run_spec spec = {.min_chunk = 1, .refill_chunks = 1, .threads = 1};
     const struct master_config config = {
+        .spec = &spec,
         .rank = 1,
         .supermaster = 0,
         .ranks = ranks,
@@ -204,12 +213,15 @@ static int init_master(struct bench *bench)
 
 static int init_worker(struct bench *bench, const uint8_t *head)
 {
+    bench->spec = (struct run_spec){
+        .ask_ahead = bench->flags & FLAG_AHEAD ? ASK_AHEAD_FIXED : ASK_AHEAD_AUTO,
+        .ask_ahead_chunks = head[3] % ASKS_MAX + 1,
+    };
     const struct worker_config config = {
+        .spec = &bench->spec,
         .rank = 3,
         .master = 1,
         .probe = bench->flags & FLAG_PROBE,
-        .ask_ahead = bench->flags & FLAG_AHEAD ? ASK_AHEAD_FIXED : ASK_AHEAD_AUTO,
-        .ask_ahead_chunks = head[3] % ASKS_MAX + 1,
         .boundaries = bench->flags & FLAG_DEPENDENT ? &bench->boundaries : NULL,
         .boundary_bytes = SEAM_BYTES,
         .end = 1000,

@@ -15,7 +15,7 @@ static inline struct virtual_config cluster_plain(unsigned masters, unsigned wor
         .workers = workers,
         .nodes = 1,
         .technique = technique,
-        .min_chunk = 1,
+        .spec.min_chunk = 1,
         .count = count,
         .latency_ns = 2000,
         .service_ns = 500,

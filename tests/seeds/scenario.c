@@ -17,16 +17,16 @@ static void make_job(struct scenario *scenario, struct random *random)
 {
     struct virtual_config *config = &scenario->config;
     config->technique = techniques[random_between(random, 0, sizeof techniques / sizeof *techniques - 1)];
-    config->min_chunk = random_between(random, 0, 10);
+    config->spec.min_chunk = random_between(random, 0, 10);
     config->first = random_between(random, 0, 1) * 1000;
     config->count = random_between(random, 0, 300);
-    config->measure_power = random_between(random, 0, 1);
+    config->spec.power = random_between(random, 0, 1) ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
     config->collect = random_between(random, 0, 3) > 0;
     config->journal = random_between(random, 0, 3) > 0;
     config->sync = config->journal && random_between(random, 0, 1);
     config->slice_iterations = random_between(random, 0, 1) * random_between(random, 1, 300);
-    config->ask_ahead = (enum ask_ahead)random_between(random, 0, 2);
-    config->ask_ahead_chunks = (unsigned)random_between(random, 1, ASKS_MAX);
+    config->spec.ask_ahead = (enum ask_ahead)random_between(random, 0, 2);
+    config->spec.ask_ahead_chunks = (unsigned)random_between(random, 1, ASKS_MAX);
     config->cost_ns = irregular;
     config->context = scenario;
 }
@@ -37,7 +37,7 @@ static void make_machine(struct scenario *scenario, struct random *random)
     config->masters = random_between(random, 0, 2) > 0 ? (unsigned)random_between(random, 1, MASTERS_MAX) : 0;
     config->workers = (unsigned)random_between(random, 1, WORKERS_MAX);
     config->nodes = (unsigned)random_between(random, 1, 3);
-    config->group_even = random_between(random, 0, 1);
+    config->spec.group_by = random_between(random, 0, 1) ? RUN_GROUP_BY_EVEN : RUN_GROUP_BY_NODE;
     for (unsigned w = 0; w < config->workers; w++)
         scenario->speeds[w] = 0.2 + 3 * random_uniform(random);
     config->speeds = scenario->speeds;
@@ -60,7 +60,7 @@ static uint64_t duration_ns(const struct scenario *scenario)
     for (unsigned w = 0; w < config->workers; w++)
         speed += scenario->speeds[w];
     return (uint64_t)(cost / speed) + 20 * (config->latency_ns + config->remote_latency_ns) +
-           (config->measure_power ? 4000000 : 0) + 1000;
+           (config->spec.power == RUN_POWER_MEASURE ? 4000000 : 0) + 1000;
 }
 
 /* One worker of each master is left alone where some are stopped for good: what they had is given to it. Only the
@@ -124,7 +124,8 @@ static void make_run(struct scenario *scenario, struct random *random)
     /* dealt evenly, the first 2 masters + 1 workers have one of each master among them */
     scenario->stops_for_good = random_between(random, 0, 4) == 0 && config->workers > 2 * config->masters + 1 &&
                                config->count > 0; /* who never asks for a chunk may still probe */
-    config->group_even |= scenario->stops_for_good;
+    if (scenario->stops_for_good)
+        config->spec.group_by = RUN_GROUP_BY_EVEN;
     for (uint64_t n = random_between(random, 1, 4); n > 0; n--)
         make_fault(scenario, random, duration);
     config->faults = scenario->faults;
@@ -240,7 +241,7 @@ static void make_bad(struct scenario *scenario)
     struct random random;
     struct virtual_config *config = &scenario->config;
     random_init(&random, ~scenario->seed - (scenario->runs + 1) * SPLITMIX64_STEP);
-    config->retries = (unsigned)random_between(&random, 0, 3);
+    config->spec.retries = (unsigned)random_between(&random, 0, 3);
     if (random_between(&random, 0, 4) > 0 || config->count == 0)
         return;
     bool dies = !scenario->stops_for_good && !scenario->hangs && random_between(&random, 0, 1);
@@ -289,7 +290,7 @@ static void make_refills(struct scenario *scenario)
     struct random random;
     random_init(&random, ~scenario->seed + SPLITMIX64_STEP / 7);
     if (random_between(&random, 0, 1))
-        scenario->config.refill_chunks = (unsigned)random_between(&random, 2, 9);
+        scenario->config.spec.refill_chunks = (unsigned)random_between(&random, 2, 9);
 }
 
 /* --- generator 7 --- */
@@ -301,7 +302,7 @@ static void make_dependences(struct scenario *scenario, struct random *random)
     config->first = 0;
     config->count = random_between(random, 0, 3) > 0 ? random_between(random, 0, 100) : random_between(random, 0, 15);
     config->columns = is_wide ? random_between(random, 300, 600) : random_between(random, 1, 24);
-    config->sync_points = random_between(random, 0, 1) * random_between(random, 1, config->columns);
+    config->spec.sync_points = random_between(random, 0, 1) * random_between(random, 1, config->columns);
     config->distance = random_between(random, 0, 2) > 0 ? 1 : random_between(random, 2, 12);
     config->reach = random_between(random, 0, 2);
     config->journal = config->sync = false;
@@ -312,7 +313,7 @@ static const struct virtual_load loads[] = {{0, 0, 2}, {1, 50000, 3}, {0, 90000,
 static void make_weighting(struct scenario *scenario, struct random *random)
 {
     struct virtual_config *config = &scenario->config;
-    config->weighting = (enum sched_weighting)random_between(random, SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_ACP);
+    config->spec.weighting = (enum sched_weighting)random_between(random, SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_ACP);
     if (random_between(random, 0, 1) == 0)
         return;
     config->loads = loads;
@@ -379,7 +380,7 @@ static void make_losses(struct scenario *scenario, struct random *random, uint64
         config->collect_ns = random_between(random, 0, 2000000);
     }
     if (random_between(random, 0, 1))
-        config->refill_chunks = (unsigned)random_between(random, 2, 9);
+        config->spec.refill_chunks = (unsigned)random_between(random, 2, 9);
     for (uint64_t n = random_between(random, 1, 3); n > 0; n--)
         lose_worker(scenario, random, duration);
     if (random_between(random, 0, 7) == 0)

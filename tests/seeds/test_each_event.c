@@ -26,7 +26,7 @@ static struct virtual_config small_run(int line_up)
         .nodes = 1,
         .technique = "ss",
         .count = ITERATIONS,
-        .ask_ahead = ASK_AHEAD_AUTO,
+        .spec.ask_ahead = ASK_AHEAD_AUTO,
         .slice_iterations = 1,
         .journal = true,
         .latency_ns = 2000,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 struct setup {
-    struct job job;
+    struct run_spec spec;
     struct platform platform;
     struct placement placement;
     struct costs *costs;
@@ -48,9 +48,10 @@ static int init_speeds(struct setup *setup, struct error *error)
 static int init(struct setup *setup, const struct both_case *one, struct error *error)
 {
     *setup = (struct setup){0};
-    job_init(&setup->job);
-    setup->job.spec.power = one->measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
-    if (run_spec_set_technique(&setup->job.spec, one->technique, error) < 0 ||
+    run_spec_init(&setup->spec);
+    setup->spec.weighting = one->weighting;
+    setup->spec.power = one->measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
+    if (run_spec_set_technique(&setup->spec, one->technique, error) < 0 ||
         platform_find(&setup->platform, one->platform, error) < 0 ||
         placement_init(&setup->placement, &setup->platform, one->masters, one->workers, error) < 0 ||
         init_speeds(setup, error) < 0)
@@ -63,13 +64,9 @@ static int init(struct setup *setup, const struct both_case *one, struct error *
         .masters = one->masters,
         .workers = one->workers,
         .rank_node = setup->placement.node_of,
-        .job = &setup->job,
-        .weighting = one->weighting,
-        .min_chunk = 1,
+        .spec = setup->spec,
         .count = one->iterations,
-        .measure_power = one->measure_power,
         .undigested = true,
-        .retries = RUN_RETRIES,
         .calculation_ns = (uint64_t)service->calculation_ns + one->calculation_ns,
         .service_ns = (uint64_t)service->event_ns,
         .message_ns = service->message_ns,

@@ -9,12 +9,12 @@ void simulated_rank(struct simulated_run *run, unsigned rank)
 {
     const struct topology *topology = run->topology;
     const unsigned m = topology_master(topology, rank);
-    const struct effects effects = {.store = simulated_store, .assignment_ns = run->config->assignment_ns};
+    const struct effects effects = {.store = simulated_store, .assignment_ns = run->config->spec.assignment_ns};
     unsigned *ranks = calloc(topology_count(topology, m) + 1, sizeof *ranks);
     struct master_config config;
     struct master master;
     if (ranks != NULL)
-        config = machines_master(run->config, run->config->job, topology, m, ranks);
+        config = machines_master(run->config, topology, m, ranks);
     if (ranks == NULL || master_init(&master, &config) < 0) {
         simulated_give_up(run, rank, "out of memory");
         return;

@@ -8,10 +8,10 @@ void simulated_rank(struct simulated_run *run, unsigned rank)
     const struct virtual_config *config = run->config;
     const struct effects effects = {
         .store = simulated_store,
-        .calculation_ns = config->calculation_ns,
-        .assignment_ns = config->assignment_ns,
+        .calculation_ns = config->calculation_ns + config->spec.calculation_ns,
+        .assignment_ns = config->spec.assignment_ns,
     };
-    const struct supermaster_config own = machines_supermaster(config, config->job, run->topology, run->speeds);
+    const struct supermaster_config own = machines_supermaster(config, run->topology, run->speeds);
     struct error error;
     if (supermaster_init(run->supermaster, &own, &error) < 0) {
         simulated_give_up(run, rank, error.text);

@@ -55,7 +55,7 @@ static void probe(void *context, struct speed *speed)
     const struct virtual_config *config = work->run->config;
     struct probe probe;
     double began_ns = (double)runtime_now(), all_ns = 0;
-    machines_begin_probe(config, config->job, &probe);
+    machines_begin_probe(config, &probe);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double sum_ns = 0;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {
@@ -123,7 +123,7 @@ void simulated_finish(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->began_ns = work->started_ns;
     work->running = false;
-    if (run_spec_learns(&work->run->config->job->spec))
+    if (run_spec_learns(&work->run->config->spec))
         time_pieces(work, chunk);
 }
 

@@ -11,7 +11,7 @@ static void drive(struct simulated_run *run, unsigned rank, struct boundaries *b
     struct worker worker;
     struct effects own = *effects;
     const struct worker_config config =
-        machines_worker(run->config, run->config->job, run->topology, topology_worker(run->topology, rank), boundaries);
+        machines_worker(run->config, run->topology, topology_worker(run->topology, rank), boundaries);
     worker_init(&worker, &config);
     const struct machine machine = worker_machine(&worker);
     own.context = context;

@@ -95,7 +95,8 @@ uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
 /* What cutting and assigning so many chunks takes. */
 static double cutting_ns(const struct virtual_config *config, unsigned calculations, unsigned assignments)
 {
-    return (double)(calculations * config->calculation_ns + assignments * config->assignment_ns);
+    return (double)(calculations * (config->calculation_ns + config->spec.calculation_ns) +
+                    assignments * config->spec.assignment_ns);
 }
 
 static void send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
@@ -301,7 +302,7 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         event->chunk.data = cluster_imagined;
         event->chunk.bytes = count * cluster->config.imagined_bytes;
     }
-    if (future->type == EVENT_FINISHED && run_spec_learns(&cluster->job.spec))
+    if (future->type == EVENT_FINISHED && run_spec_learns(&cluster->config.spec))
         work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);
     cluster->result.executed += count;
     running->sliced = done;

@@ -28,6 +28,7 @@
  * look like is in faults.c. */
 #pragma once
 
+#include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/util/error.h"
@@ -67,31 +68,25 @@ struct virtual_fault {
 struct virtual_config {
     /* the line-up: rank 0 is the supermaster, then masters, then workers */
     unsigned masters, workers;
-    unsigned nodes; /* workers and masters are spread over them in blocks; 0 is taken as 1 */
-    bool group_even;
+    unsigned nodes;            /* workers and masters are spread over them in blocks; 0 is taken as 1 */
     const unsigned *rank_node; /* [ranks] the node of each, from 0, where they are not spread so; borrowed */
-    /* the job */
-    const struct job *job; /* what of it the lines below do not say; borrowed; NULL: its technique and defaults */
-    const char *technique; /* as on the command line, also `auto`; where there is no `job` */
-    enum sched_weighting weighting;
-    uint64_t min_chunk;
-    unsigned refill_chunks; /* 0: as `job` has it */
+    /* the run, whose description the machines borrow */
+    struct run_spec spec;
+    /* As on the command line, for who has no complete description: sets the technique of `spec`, and what must not be 0
+     * there to its default. NULL: `spec` is complete. */
+    const char *technique;
     uint64_t first, count;
     uint64_t each;                   /* iterations of a time step; 0: there is one */
     bool chained;                    /* which needs the results of the one before */
     bool once, childless, are_tasks; /* as in struct supermaster_config */
     uint64_t columns;                /* extent of the synchronization dimension; 0: iterations are independent */
-    uint64_t sync_points;            /* steps of a chunk, at most as many; 0: three times the workers */
     uint64_t distance;               /* of the dependences along the loop; 0 is taken as 1 */
     uint64_t reach;                  /* a row needs the one before it so far ahead in the other dimension */
-    bool measure_power;
     const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
     bool collect;         /* results are sent and stored, else only digested, */
     bool undigested;      /* or not even that */
     uint64_t imagined_bytes; /* not 0: results of so many bytes an iteration are sent and stored, but there are none */
     bool variable;           /* and they are variable output: see virtual_length() */
-    enum ask_ahead ask_ahead;
-    unsigned ask_ahead_chunks;
     uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */
     bool journal;              /* committed ranges are recorded, see journalled */
     bool sync;                 /* and brought to the disk before */
@@ -99,7 +94,7 @@ struct virtual_config {
     uint64_t done_digest;
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
-    uint64_t calculation_ns, assignment_ns; /* --inject-delay: each such takes a step so much longer */
+    uint64_t calculation_ns;    /* the calculation of a chunk takes so long, beside what `spec` adds */
     double message_ns, byte_ns; /* that a rank needs for each message that it sends, and for each byte of it */
     double bytes_per_ns;        /* 0: bytes cost nothing */
     bool in_order;              /* no message overtakes another, though it is shorter */
@@ -128,7 +123,6 @@ struct virtual_config {
     uint64_t detect_ns;  /* so long after its end others are told of it */
     bool watch_all;      /* the supermaster is told of all ranks */
     uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
-    unsigned retries;
     /* what becomes of an iteration with the worker of this rank; NULL: they all work */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
     uint64_t fail_store_plus_1;   /* the n-th store (from 1) fails; 0: never */

@@ -14,7 +14,8 @@ static inline uint64_t columns_distance(const struct virtual_config *config)
 /* Columns of a step of a chunk. */
 static inline uint64_t columns_of_step(const struct virtual_config *config)
 {
-    uint64_t points = config->sync_points > 0 ? config->sync_points : (uint64_t)3 * config->workers;
+    uint64_t points =
+        config->spec.sync_points > 0 ? config->spec.sync_points : RUN_SYNC_POINTS * (uint64_t)config->workers;
     points = points < config->columns ? points : config->columns;
     return (config->columns + points - 1) / points;
 }

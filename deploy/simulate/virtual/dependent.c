@@ -271,7 +271,7 @@ static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum ev
         event->chunk.data = cluster_imagined;
         event->chunk.bytes = count * cluster->config.imagined_bytes;
     }
-    if (type == EVENT_FINISHED && run_spec_learns(&cluster->job.spec))
+    if (type == EVENT_FINISHED && run_spec_learns(&cluster->config.spec))
         work_time_pieces(cluster, node, &event->chunk);
     cluster->result.executed += count;
     node->running.sliced += count;

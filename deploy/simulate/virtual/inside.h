@@ -72,7 +72,6 @@ struct node {
 
 struct virtual_cluster {
     struct virtual_config config;
-    struct job job; /* the part of it that says what is measured */
     struct topology topology;
     struct supermaster supermaster;
     struct master *masters;

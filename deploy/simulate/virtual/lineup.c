@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The line-up of a virtual cluster: the ranks, their machines and what each is told at its start. */
+#include "deploy/simulate/virtual/columns.h"
 #include "deploy/simulate/virtual/inside.h"
 
 #include <stdlib.h>
@@ -20,17 +21,22 @@ static int build_topology(struct virtual_cluster *cluster)
     return result;
 }
 
-/* What the ranks read from the job's command line. */
-static int init_job(struct virtual_cluster *cluster, struct error *error)
+/* Simulated workers have one thread. Job set-up raises min_chunk likewise. */
+static int complete_spec(struct virtual_config *config, struct error *error)
 {
-    struct job *job = &cluster->job;
-    if (cluster->config.job != NULL) {
-        *job = *cluster->config.job;
+    struct run_spec *spec = &config->spec, defaults;
+    if (config->technique == NULL)
         return 0;
-    }
-    job_init(job);
-    job->spec.power = cluster->config.measure_power ? RUN_POWER_MEASURE : RUN_POWER_EQUAL;
-    return run_spec_set_technique(&job->spec, cluster->config.technique, error);
+    run_spec_init(&defaults);
+    spec->threads = 1;
+    spec->thread_technique = defaults.thread_technique;
+    if (spec->refill_chunks == 0)
+        spec->refill_chunks = defaults.refill_chunks;
+    if (spec->drain_ns == 0)
+        spec->drain_ns = defaults.drain_ns;
+    if (config->columns > 0 && spec->min_chunk < columns_distance(config))
+        spec->min_chunk = columns_distance(config);
+    return run_spec_set_technique(spec, config->technique, error);
 }
 
 static int init_supermaster(struct virtual_cluster *cluster, struct error *error)
@@ -38,8 +44,7 @@ static int init_supermaster(struct virtual_cluster *cluster, struct error *error
     double *speeds;
     if (machines_speeds(&cluster->config, &speeds, error) < 0)
         return -1;
-    const struct supermaster_config config =
-        machines_supermaster(&cluster->config, &cluster->job, &cluster->topology, speeds);
+    const struct supermaster_config config = machines_supermaster(&cluster->config, &cluster->topology, speeds);
     cluster_in_machine(cluster, true);
     int result = supermaster_init(&cluster->supermaster, &config, error);
     cluster_in_machine(cluster, false);
@@ -55,7 +60,7 @@ static int init_masters(struct virtual_cluster *cluster)
         unsigned *ranks = cluster->master_ranks[m] = calloc(topology_count(topology, m) + 1, sizeof *ranks);
         if (ranks == NULL)
             return -1;
-        const struct master_config config = machines_master(&cluster->config, &cluster->job, topology, m, ranks);
+        const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
         cluster_in_machine(cluster, true);
         int result = master_init(&cluster->masters[m], &config);
         cluster_in_machine(cluster, false);
@@ -82,8 +87,8 @@ static void init_workers(struct virtual_cluster *cluster)
     const struct topology *topology = &cluster->topology;
     for (unsigned w = 0; w < topology->workers; w++) {
         struct pipeline *pipeline = cluster->nodes[topology->worker_rank[w]].pipeline;
-        const struct worker_config config = machines_worker(&cluster->config, &cluster->job, topology, w,
-                                                            pipeline != NULL ? &pipeline->boundaries : NULL);
+        const struct worker_config config =
+            machines_worker(&cluster->config, topology, w, pipeline != NULL ? &pipeline->boundaries : NULL);
         worker_init(&cluster->workers[w], &config);
         cluster->nodes[config.rank].machine = worker_machine(&cluster->workers[w]);
         init_speed(cluster, w);
@@ -133,7 +138,7 @@ struct virtual_cluster *virtual_new(const struct virtual_config *config, struct 
         cluster->event_faults |= config->faults[i].at_event > 0;
     if (allocate(cluster) < 0 || build_topology(cluster) < 0 || dependent_init(cluster) < 0) {
         error_set(error, "out of memory");
-    } else if (init_job(cluster, error) == 0 && init_supermaster(cluster, error) == 0) {
+    } else if (complete_spec(&cluster->config, error) == 0 && init_supermaster(cluster, error) == 0) {
         if (init_masters(cluster) == 0) {
             init_workers(cluster);
             return cluster;

@@ -58,7 +58,7 @@ int machines_group(const struct virtual_config *config, struct hello *hellos, st
 {
     for (unsigned rank = 0; rank < cluster_ranks(config); rank++)
         hellos[rank] = hello_of(config, rank);
-    return topology_init(topology, hellos, cluster_ranks(config), !config->group_even);
+    return topology_init(topology, hellos, cluster_ranks(config), config->spec.group_by == RUN_GROUP_BY_NODE);
 }
 
 /* --- the supermaster --- */
@@ -66,7 +66,7 @@ int machines_group(const struct virtual_config *config, struct hello *hellos, st
 int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error)
 {
     *speeds = NULL;
-    if (config->measure_power)
+    if (config->spec.power == RUN_POWER_MEASURE)
         return 0;
     *speeds = calloc(config->workers, sizeof **speeds);
     if (*speeds == NULL)
@@ -76,34 +76,22 @@ int machines_speeds(const struct virtual_config *config, double **speeds, struct
     return 0;
 }
 
-static unsigned refill_chunks_of(const struct virtual_config *config, const struct job *job)
-{
-    return config->refill_chunks > 0 ? config->refill_chunks : job->spec.refill_chunks;
-}
-
-struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct job *job,
-                                               const struct topology *topology, const double *speeds)
+struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct topology *topology,
+                                               const double *speeds)
 {
     return (struct supermaster_config){
         .topology = topology,
-        .technique = job->spec.technique,
-        .technique_auto = job->spec.technique_auto,
-        .ask_ahead = config->ask_ahead != ASK_AHEAD_OFF,
-        .probe = run_spec_probes(&job->spec),
-        .weighting = config->weighting,
-        .min_chunk = config->min_chunk,
-        .refill_chunks = refill_chunks_of(config, job),
+        .spec = &config->spec,
+        .probe = run_spec_probes(&config->spec),
         .first = config->first,
         .count = config->count,
         .each = config->each,
         .chained = config->chained,
         .distance = distance_of(config),
         .record_bytes = machines_record_bytes(config),
-        .drain_ns = job->spec.drain_ns,
         .once = config->once || is_dependent(config),
         .childless = config->childless || is_dependent(config),
         .are_tasks = config->are_tasks,
-        .retries = config->retries,
         .journal = config->journal,
         .done = config->done,
         .done_digest = config->done_digest,
@@ -113,23 +101,21 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
 
 /* --- masters and workers --- */
 
-struct master_config machines_master(const struct virtual_config *config, const struct job *job,
-                                     const struct topology *topology, unsigned m, unsigned *ranks)
+struct master_config machines_master(const struct virtual_config *config, const struct topology *topology, unsigned m,
+                                     unsigned *ranks)
 {
     topology_served_ranks(topology, m, ranks);
     return (struct master_config){
+        .spec = &config->spec,
         .rank = topology->master_rank[m],
         .supermaster = topology->supermaster,
         .ranks = ranks,
         .workers = topology_count(topology, m),
         .record_bytes = machines_record_bytes(config),
-        .drain_ns = job->spec.drain_ns,
         .once = config->once || is_dependent(config),
         .childless = config->childless || is_dependent(config),
-        .feedback = run_spec_learns(&job->spec),
-        .retries = config->retries,
+        .feedback = run_spec_learns(&config->spec),
         .distance = distance_of(config),
-        .refill_chunks = refill_chunks_of(config, job),
         .first = config->first,
         .sync = config->sync,
     };
@@ -147,21 +133,19 @@ double machines_load(const struct virtual_config *config, unsigned w)
 /* What a worker tells of its core first, as in a REQUEST; 0: it tells none. */
 static uint16_t first_load(const struct virtual_config *config, unsigned w)
 {
-    return config->weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;
+    return config->spec.weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;
 }
 
-struct worker_config machines_worker(const struct virtual_config *config, const struct job *job,
-                                     const struct topology *topology, unsigned w, struct boundaries *boundaries)
+struct worker_config machines_worker(const struct virtual_config *config, const struct topology *topology, unsigned w,
+                                     struct boundaries *boundaries)
 {
     return (struct worker_config){
+        .spec = &config->spec,
         .rank = topology->worker_rank[w],
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .supermaster = topology->supermaster,
-        .probe = run_spec_probes(&job->spec) && config->count > 0,
-        .drain_ns = job->spec.drain_ns,
-        .ask_ahead = config->ask_ahead,
+        .probe = run_spec_probes(&config->spec) && config->count > 0,
         .in_steps = config->each > 0 && config->each < config->count,
-        .ask_ahead_chunks = config->ask_ahead_chunks,
         .load = first_load(config, w),
         .boundaries = boundaries,
         .boundary_bytes = machines_boundary_bytes(config),
@@ -170,11 +154,11 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
     };
 }
 
-void machines_begin_probe(const struct virtual_config *config, const struct job *job, struct probe *probe)
+void machines_begin_probe(const struct virtual_config *config, struct probe *probe)
 {
     bool in_steps = config->each > 0 && config->each < config->count;
     probe_init(probe, config->first, in_steps ? config->each : config->count,
-               run_spec_wants_swr(&job->spec) ? PROBE_SWR : 1);
+               run_spec_wants_swr(&config->spec) ? PROBE_SWR : 1);
 }
 
 /* --- losses --- */

@@ -3,7 +3,6 @@
  * virtual time (lineup.c), and SimGrid's MPI (deploy/simulate/simgrid). */
 #pragma once
 
-#include "common/config/job.h"
 #include "common/machine/probe.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "master/master.h"
@@ -28,20 +27,20 @@ int machines_group(const struct virtual_config *config, struct hello *hellos, st
  */
 int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error);
 
-/* The configurations borrow from what they are made of. `job` is that of the configuration, or stands for it. */
-struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct job *job,
-                                               const struct topology *topology, const double *speeds);
+/* The configurations borrow from what they are made of, which is `config` too. */
+struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct topology *topology,
+                                               const double *speeds);
 
 /* Of the m-th master. `ranks` has room for those of its workers, and they are set. */
-struct master_config machines_master(const struct virtual_config *config, const struct job *job,
-                                     const struct topology *topology, unsigned m, unsigned *ranks);
+struct master_config machines_master(const struct virtual_config *config, const struct topology *topology, unsigned m,
+                                     unsigned *ranks);
 
 /* Of the w-th worker. `boundaries` is its own where iterations depend on those before them, else NULL. */
 /* Runnable processes on the core of the w-th worker at the start, itself being one. */
 double machines_load(const struct virtual_config *config, unsigned w);
 
-struct worker_config machines_worker(const struct virtual_config *config, const struct job *job,
-                                     const struct topology *topology, unsigned w, struct boundaries *boundaries);
+struct worker_config machines_worker(const struct virtual_config *config, const struct topology *topology, unsigned w,
+                                     struct boundaries *boundaries);
 
 /* Whether `watcher` learns of the end of `rank`. `masterless`: where that is a worker, the supermaster looks after it.
  */
@@ -51,4 +50,4 @@ bool machines_watches(const struct topology *topology, unsigned watcher, unsigne
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);
 
 /* Before the first iteration is timed. */
-void machines_begin_probe(const struct virtual_config *config, const struct job *job, struct probe *probe);
+void machines_begin_probe(const struct virtual_config *config, struct probe *probe);

@@ -70,7 +70,7 @@ static uint16_t to_wire(double load)
 void work_schedule_loads(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
-    bool are_told = config->weighting == SCHED_WEIGHTING_ACP;
+    bool are_told = config->spec.weighting == SCHED_WEIGHTING_ACP;
     for (unsigned i = 0; i < config->load_count && are_told; i++)
         if (config->loads[i].at_ns > 0)
             cluster_schedule(cluster, &(struct future){.at_ns = config->loads[i].at_ns,
@@ -183,7 +183,7 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
     struct node *node = &cluster->nodes[rank];
     struct probe probe;
     double cost = 0;
-    machines_begin_probe(&cluster->config, &cluster->job, &probe);
+    machines_begin_probe(&cluster->config, &probe);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double began = core_time_of(node, cluster->now_ns, cost), last = began;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {

@@ -5,6 +5,7 @@
 #include "tests/lib/suite.h"
 
 struct owner {
+    struct run_spec spec;
     struct service service;
     struct actions actions;
     uint64_t committed, digest;
@@ -31,13 +32,13 @@ static const unsigned ranks[] = {3, 5, 9};
 
 static void open_service(struct owner *owner, uint64_t record_bytes, bool absent)
 {
-    *owner = (struct owner){0};
-    const struct service_config config = {.ranks = ranks,
+    *owner = (struct owner){.spec = {.threads = 1, .retries = 2}};
+    const struct service_config config = {.spec = &owner->spec,
+                                          .ranks = ranks,
                                           .workers = 3,
                                           .pool_capacity = 8,
                                           .absent = absent,
                                           .record_bytes = record_bytes,
-                                          .retries = 2,
                                           .ops = &ops,
                                           .owner = owner};
     ck_assert_int_eq(service_init(&owner->service, &config), 0);
@@ -413,7 +414,7 @@ START_TEST(all_chunks_of_dead_threads_are_told_of)
     for (unsigned threads = 0; threads < 2; threads++) {
         struct owner owner;
         open_service(&owner, 0, false);
-        owner.service.threads = threads;
+        owner.spec.threads = threads ? 2 : 1;
         for (unsigned i = 0; i < 3; i++)
             pool_put(&owner.service.pool, 0, (struct range){10 * i, 10});
         ck_assert_int_eq(request(&owner, 0, 3, 0, PAYLOAD_NONE, 0), 0);
@@ -481,7 +482,7 @@ START_TEST(an_end_waits_as_long_as_a_chunk_may_take)
     for (unsigned drain = 0; drain < 2; drain++) {
         struct owner owner;
         open_service(&owner, 0, false);
-        owner.service.drain_ns = 7 * second;
+        owner.spec.drain_ns = 7 * second;
         pool_put(&owner.service.pool, 0, (struct range){0, 10});
         pool_put(&owner.service.pool, 0, (struct range){10, 10});
         ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);

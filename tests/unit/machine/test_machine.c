@@ -252,7 +252,9 @@ static const unsigned ranks[] = {3, 5, 9};
 static void open_service(struct owner *owner, uint64_t record_bytes)
 {
     *owner = (struct owner){0};
-    const struct service_config config = {.ranks = ranks,
+    static const struct run_spec spec = {.threads = 1};
+    const struct service_config config = {.spec = &spec,
+                                          .ranks = ranks,
                                           .workers = 3,
                                           .pool_capacity = 2 * GRANTS_MAX,
                                           .record_bytes = record_bytes,

@@ -114,8 +114,14 @@ static void on_neighbour(void *owner, const struct neighbour *neighbour)
 static void begin(void)
 {
     static const struct service_ops ops = {.committed = on_committed, .neighbour = on_neighbour};
-    const struct service_config config = {
-        .ranks = ranks, .workers = WORKERS, .pool_capacity = 20, .once = true, .dependent = true, .ops = &ops};
+    static const struct run_spec spec = {.threads = 1};
+    const struct service_config config = {.spec = &spec,
+                                          .ranks = ranks,
+                                          .workers = WORKERS,
+                                          .pool_capacity = 20,
+                                          .once = true,
+                                          .dependent = true,
+                                          .ops = &ops};
     told_up_count = committed_count = 0;
     ck_assert_int_eq(service_init(&service, &config), 0);
     ck_assert_int_eq(actions_init(&actions, 16), 0);
