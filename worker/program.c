@@ -30,48 +30,41 @@ struct program {
     struct worker worker;
     struct boundaries boundaries; /* of it, where iterations depend on those before them */
     unsigned threads;
-    struct exec exec;         /* of one thread */
-    struct team team;         /* of several */
-    struct pipeline pipeline; /* where iterations depend on those before them */
+    union {
+        struct exec exec;         /* with one thread */
+        struct team team;         /* with several */
+        struct pipeline pipeline; /* where iterations depend on those before them */
+    };
+    struct executor *executor; /* one of these; NULL where there is no plan */
+    bool is_open;              /* the executor is */
     struct load_meter meter;
     struct effects effects;
-    struct threads alone;              /* told at the end where there is one thread */
-    uint64_t processor_ns;             /* processor time before its first chunk; 0 before that */
+    uint64_t processor_ns;             /* processor time before the first chunk; 0 before that */
     struct timings timings;            /* with --record-costs */
     uint64_t timed_first, timed_count; /* the chunk that runs */
 };
 
-static void probe(void *context, struct speed *speed)
-{
-    exec_probe(&((struct program *)context)->exec, speed);
-}
+/* --- what is measured of chunks --- */
 
-static void begin_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
-{
-    struct exec *exec = &((struct program *)context)->exec;
-    exec_run(exec, first, count, mark);
-    if (careful)
-        exec_take_care(exec);
-}
-
-/* --- with --record-costs --- */
-
-static void begin_timed_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+/* Processor time counts from the first chunk on. */
+static void note_chunk_begins(void *context, uint64_t first, uint64_t count)
 {
     struct program *program = context;
+    if (program->processor_ns == 0)
+        program->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (program->effects.chunk_ends == NULL)
+        program->effects.chunk_begins = NULL; /* the others need not be told */
     program->timed_first = first;
     program->timed_count = count;
-    begin_chunk(context, first, count, mark, careful);
 }
 
-static enum turn advance_timed(void *context, struct event *event)
+/* With --record-costs. */
+static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 {
     struct program *program = context;
-    enum turn turn = exec_advance(&program->exec, event);
-    if (turn == TURN_EVENT && event->type == EVENT_FINISHED && program->timed_count > 0)
-        timings_add(&program->timings, program->timed_first, program->timed_count,
-                    (double)event->chunk.compute_ns / 1000 / (double)program->timed_count / program->options.slowdown);
-    return turn;
+    double iterations = (double)program->timed_count;
+    timings_add(&program->timings, program->timed_first, program->timed_count,
+                (double)chunk->compute_ns / 1000 / iterations / program->options.slowdown);
 }
 
 static void write_costs(struct program *program)
@@ -85,17 +78,12 @@ static void write_costs(struct program *program)
 
 /* --- sharing cores --- */
 
-static struct threads *own_figures(struct program *program)
-{
-    return program->threads > 1 ? &program->team.figures : &program->alone;
-}
-
 /* Iterations that wait, and the waiting of a worker that is slowed down, leave the cores to others. */
 static void note_sharing(void *context)
 {
     struct program *program = context;
     if (program->failure == NULL && plan_computes(&program->plan) && program->options.slowdown <= 1)
-        runtime_note_sharing(program->runtime, own_figures(program));
+        runtime_note_sharing(program->runtime, &program->executor->figures);
 }
 
 static void tell_processor_time(void *context, struct threads *threads)
@@ -105,143 +93,12 @@ static void tell_processor_time(void *context, struct threads *threads)
         threads->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - program->processor_ns;
 }
 
-/* --- */
-
-static void set_mark(void *context, uint64_t mark)
-{
-    exec_mark(&((struct program *)context)->exec, mark);
-}
-
-static enum turn advance(void *context, struct event *event)
-{
-    return exec_advance(&((struct program *)context)->exec, event);
-}
-
-static void sent(void *context, const void *data)
-{
-    exec_sent(&((struct program *)context)->exec, data);
-}
-
-static int descriptor(void *context)
-{
-    return exec_descriptor(&((struct program *)context)->exec);
-}
+/* --- the executor --- */
 
 static int read_results(void *context, uint64_t first, uint64_t count, void *records, struct error *error)
 {
     const struct plan *plan = context;
     return results_read(plan->job.output, &plan->loop, first, count, records, error);
-}
-
-/* --- dependencies --- */
-
-static void probe_pipeline(void *context, struct speed *speed)
-{
-    exec_probe(&((struct program *)context)->pipeline.exec, speed);
-}
-
-static void begin_pipeline_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
-{
-    (void)careful;
-    pipeline_run(&((struct program *)context)->pipeline, first, count, mark);
-}
-
-static void set_pipeline_mark(void *context, uint64_t mark)
-{
-    pipeline_mark(&((struct program *)context)->pipeline, mark);
-}
-
-static enum turn advance_pipeline(void *context, struct event *event)
-{
-    return pipeline_advance(&((struct program *)context)->pipeline, event);
-}
-
-static void pipeline_has_sent(void *context, const void *data)
-{
-    pipeline_sent(&((struct program *)context)->pipeline, data);
-}
-
-static void take_boundary(void *context, uint64_t first, uint64_t offset, const void *data, uint64_t bytes)
-{
-    struct pipeline *pipeline = &((struct program *)context)->pipeline;
-    if (data != NULL)
-        pipeline_take(pipeline, first, offset, data, bytes);
-    else
-        pipeline_came(pipeline, first, offset, bytes);
-}
-
-static void *await_boundary(void *context, uint64_t first, uint64_t offset, uint64_t bytes)
-{
-    return pipeline_await(&((struct program *)context)->pipeline, first, offset, bytes);
-}
-
-static void inherit_seam(void *context, uint64_t seam)
-{
-    pipeline_inherit(&((struct program *)context)->pipeline, seam);
-}
-
-static void release_seam(void *context, uint64_t seam)
-{
-    pipeline_release(&((struct program *)context)->pipeline, seam);
-}
-
-static void halt_pipeline(void *context, const uint64_t *seams, unsigned count)
-{
-    pipeline_halt(&((struct program *)context)->pipeline, seams, count);
-}
-
-static void restart_pipeline(void *context, uint64_t seam)
-{
-    pipeline_restart(&((struct program *)context)->pipeline, seam);
-}
-
-static void open_pipeline(struct program *program, const struct exec_config *exec)
-{
-    const struct plan *plan = &program->plan;
-    const struct pipeline_config config = {
-        .exec = *exec,
-        .points = plan_sync_points(plan, program->topology->workers),
-        .end = plan->first + plan->count,
-    };
-    if (pipeline_init(&program->pipeline, &config) < 0)
-        program->failure = program->pipeline.exec.error;
-}
-
-/* --- several threads --- */
-
-static void probe_team(void *context, struct speed *speed)
-{
-    team_probe(&((struct program *)context)->team, speed);
-}
-
-static void begin_team_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
-{
-    team_run(&((struct program *)context)->team, first, count, mark, careful);
-}
-
-static void set_team_mark(void *context, uint64_t mark)
-{
-    team_mark(&((struct program *)context)->team, mark);
-}
-
-static void forget_chunks(void *context)
-{
-    team_forget(&((struct program *)context)->team);
-}
-
-static enum turn advance_team(void *context, struct event *event)
-{
-    return team_advance(&((struct program *)context)->team, event);
-}
-
-static void team_has_sent(void *context, const void *data)
-{
-    team_sent(&((struct program *)context)->team, data);
-}
-
-static int team_bell(void *context)
-{
-    return team_descriptor(&((struct program *)context)->team);
 }
 
 static void choose_threads(struct program *program)
@@ -260,21 +117,8 @@ static void choose_threads(struct program *program)
     }
 }
 
-static void open_team(struct program *program, const struct exec_config *exec)
-{
-    const struct team_config config = {
-        .exec = *exec,
-        .threads = program->threads,
-        .technique = &program->plan.job.spec.thread_technique,
-        .cores = crew_cores(),
-    };
-    if (team_init(&program->team, &config) < 0)
-        program->failure = program->team.error;
-}
-
-/* --- */
-
-static void open_kernel(struct program *program)
+/* Which executor it is says the plan, also where the kernel cannot be opened. */
+static void open_executor(struct program *program)
 {
     const struct plan *plan = &program->plan;
     const unsigned rank = runtime_rank(program->runtime), w = topology_worker(program->topology, rank);
@@ -293,14 +137,35 @@ static void open_kernel(struct program *program)
         .read = read_results,
         .context = &program->plan,
     };
+    const char *error;
     if (program->failure != NULL)
         return;
-    if (plan_is_dependent(plan))
-        open_pipeline(program, &config);
-    else if (program->threads > 1)
-        open_team(program, &config);
-    else if (exec_init(&program->exec, &config) < 0)
-        program->failure = program->exec.error;
+    if (plan_is_dependent(plan)) {
+        const struct pipeline_config dependent = {
+            .exec = config,
+            .points = plan_sync_points(plan, program->topology->workers),
+            .end = plan->first + plan->count,
+        };
+        program->executor = &program->pipeline.executor;
+        program->is_open = pipeline_init(&program->pipeline, &dependent) == 0;
+        error = program->pipeline.exec.error;
+    } else if (program->threads > 1) {
+        const struct team_config threaded = {
+            .exec = config,
+            .threads = program->threads,
+            .technique = &program->plan.job.spec.thread_technique,
+            .cores = crew_cores(),
+        };
+        program->executor = &program->team.executor;
+        program->is_open = team_init(&program->team, &threaded) == 0;
+        error = program->team.error;
+    } else {
+        program->executor = &program->exec.executor;
+        program->is_open = exec_init(&program->exec, &config) == 0;
+        error = program->exec.error;
+    }
+    if (!program->is_open)
+        program->failure = error;
 }
 
 /* Whether the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
@@ -324,6 +189,7 @@ static void open_meter(struct program *program)
 static void init_machine(struct program *program)
 {
     const struct job *job = &program->plan.job;
+    const struct threads *figures = program->executor != NULL ? &program->executor->figures : NULL;
     const struct worker_config config = {
         .spec = &job->spec,
         .rank = runtime_rank(program->runtime),
@@ -331,98 +197,40 @@ static void init_machine(struct program *program)
         .supermaster = runtime_supermaster(program->runtime),
         .probe = run_spec_probes(&job->spec) && program->plan.count > 0,
         .in_steps = program->plan.loop.steps > 1,
-        .threads = program->threads > 1 && program->failure == NULL ? &program->team.figures : NULL,
-        .alone = &program->alone,
+        .threads = program->threads > 1 && program->failure == NULL ? figures : NULL,
+        .alone = figures,
         .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,
         .boundaries = plan_is_dependent(&program->plan) ? &program->boundaries : NULL,
         .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
         .end = program->plan.first + program->plan.count,
         .topology = program->topology,
     };
-    program->alone = (struct threads){.worker = config.rank, .count = 1, .max_over_mean = 1};
     worker_init(&program->worker, &config);
-}
-
-static const struct effects one_thread = {
-    .probe = probe,
-    .run = begin_chunk,
-    .mark = set_mark,
-    .advance = advance,
-    .descriptor = descriptor,
-    .sent = sent,
-};
-
-static const struct effects several_threads = {
-    .probe = probe_team,
-    .run = begin_team_chunk,
-    .mark = set_team_mark,
-    .forget = forget_chunks,
-    .advance = advance_team,
-    .descriptor = team_bell,
-    .sent = team_has_sent,
-    .helpers_work = true,
-};
-
-static const struct effects with_dependencies = {
-    .probe = probe_pipeline,
-    .run = begin_pipeline_chunk,
-    .mark = set_pipeline_mark,
-    .advance = advance_pipeline,
-    .sent = pipeline_has_sent,
-    .boundary = take_boundary,
-    .await_boundary = await_boundary,
-    .inherit = inherit_seam,
-    .release = release_seam,
-    .halt = halt_pipeline,
-    .restart = restart_pipeline,
-};
-
-static struct effects effects_of(struct program *program)
-{
-    struct effects effects = plan_is_dependent(&program->plan) ? with_dependencies
-                             : program->threads > 1            ? several_threads
-                                                               : one_thread;
-    effects.context = program;
-    effects.begun = note_sharing;
-    effects.tell = tell_processor_time;
-    if (program->plan.job.costs[0] != '\0') {
-        effects.run = begin_timed_chunk;
-        effects.advance = advance_timed;
-    }
-    effects.meter = is_weighed(program) ? &program->meter : NULL;
-    return effects;
-}
-
-/* Processor time counts from the first chunk on. */
-static void begin_first_chunk(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
-{
-    struct program *program = context;
-    program->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    program->effects.run = effects_of(program).run;
-    program->effects.run(context, first, count, mark, careful);
 }
 
 static int drive(void *context)
 {
     struct program *program = context;
     const struct machine machine = worker_machine(&program->worker);
-    program->effects = effects_of(program);
-    program->effects.run = begin_first_chunk;
+    program->effects = (struct effects){
+        .context = program,
+        .executor = program->executor,
+        .chunk_begins = note_chunk_begins,
+        .chunk_ends = program->plan.job.costs[0] != '\0' ? note_chunk_ends : NULL,
+        .meter = is_weighed(program) ? &program->meter : NULL,
+        .begun = note_sharing,
+        .tell = tell_processor_time,
+    };
     return runtime_drive(program->runtime, &machine, &program->effects, program->failure);
 }
 
-static int run_kernel(struct program *program)
+static int drive_executor(struct program *program)
 {
-    if (program->threads == 1 || program->failure != NULL) {
-        program->threads = 1;
-        int status = drive(program);
-        write_costs(program);
-        exec_fini(&program->exec);
-        pipeline_fini(&program->pipeline);
-        return status;
-    }
-    int status = crew_run(&program->team, drive, program);
-    team_fini(&program->team);
+    bool has_threads = program->threads > 1 && program->failure == NULL;
+    int status = has_threads ? crew_run(&program->team, drive, program) : drive(program);
+    write_costs(program);
+    if (program->is_open)
+        executor_fini(program->executor);
     return status;
 }
 
@@ -438,10 +246,10 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
     }
     choose_threads(program);
-    open_kernel(program);
+    open_executor(program);
     open_meter(program);
     init_machine(program);
-    return run_kernel(program);
+    return drive_executor(program);
 }
 
 /* The load is put on the core before MPI begins: its processes are copies of this one. */

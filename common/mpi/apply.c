@@ -31,7 +31,7 @@ void driver_probe(struct driver *driver)
     struct speed speed;
     struct event event = {.type = EVENT_PROBED, .speed = &speed};
     pulse_release(&driver->runtime->pulse);
-    driver->effects->probe(driver->effects->context, &speed);
+    executor_probe(driver->effects->executor, &speed);
     pulse_retake(&driver->runtime->pulse);
     driver->now_ns = runtime_now();
     driver_step(driver, &event);
@@ -57,7 +57,7 @@ static bool apply_durably(struct driver *driver, const struct action *action)
  * made them late, to nowhere. */
 static void take_boundary(struct driver *driver, const struct action *action)
 {
-    const struct effects *effects = driver->effects;
+    struct executor *executor = driver->effects->executor;
     struct inbound inbound = {
         .from = action->boundary.from,
         .first = action->boundary.first,
@@ -69,9 +69,9 @@ static void take_boundary(struct driver *driver, const struct action *action)
     if (inbound.is_late)
         room = inbound.room = malloc(inbound.bytes);
     else if (action->boundary.data == NULL)
-        room = effects->await_boundary(effects->context, inbound.first, inbound.offset, inbound.bytes);
+        room = executor_await_boundary(executor, inbound.first, inbound.offset, inbound.bytes);
     else {
-        effects->boundary(effects->context, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
+        executor_take_boundary(executor, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
         return;
     }
     if (room == NULL || net_await(&driver->net, &inbound, room) < 0)
@@ -86,22 +86,24 @@ static void halt_loop(struct driver *driver, const struct action *action)
     net_halt_inbound(&driver->net);
     peers_move(&driver->runtime->peers, action->halt.lost, PEER_HALT);
     net_cancel_inbound(&driver->net, action->halt.lost);
-    driver->effects->halt(driver->effects->context, action->halt.seams, action->halt.count);
+    executor_halt(driver->effects->executor, action->halt.seams, action->halt.count);
 }
 
 void driver_apply(void *self, const struct action *action)
 {
     struct driver *driver = self;
     const struct effects *effects = driver->effects;
-    void *context = effects->context;
+    struct executor *executor = effects->executor;
     switch (action->type) {
     case ACTION_SEND: driver_send(driver, action->send.to, &action->send.message); break;
     case ACTION_PROBE: driver->outcome.wants_probe = true; break; /* after the step */
     case ACTION_RUN:
-        effects->run(context, action->run.first, action->run.count, action->run.mark, action->run.careful);
+        if (effects->chunk_begins != NULL)
+            effects->chunk_begins(effects->context, action->run.first, action->run.count);
+        executor_begin(executor, action->run.first, action->run.count, action->run.mark, action->run.careful);
         break;
-    case ACTION_FORGET: effects->forget(context); break;
-    case ACTION_MARK: effects->mark(context, action->run.mark); break;
+    case ACTION_FORGET: executor_forget(executor); break;
+    case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;
     case ACTION_STORE: driver_store(driver, &action->store.part, action->store.data, action->store.bytes); break;
     case ACTION_COLLECT:
         if (net_collect(&driver->net, &action->store.part, action->store.from, action->store.bytes) < 0)
@@ -110,10 +112,10 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_JOURNAL: apply_durably(driver, action); break;
     case ACTION_SYNC: driver->outcome.sync_failed = !apply_durably(driver, action); break;
     case ACTION_BOUNDARY: take_boundary(driver, action); break;
-    case ACTION_INHERIT: effects->inherit(context, action->seam); break;
+    case ACTION_INHERIT: executor_inherit(executor, action->seam); break;
     case ACTION_RELEASE: driver_release(driver, action->seam); break;
     case ACTION_HALT: halt_loop(driver, action); break;
-    case ACTION_RESTART: effects->restart(context, action->seam); break;
+    case ACTION_RESTART: executor_restart(executor, action->seam); break;
     case ACTION_DROP: driver_drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         if (driver->state == DRIVER_RUNS)

@@ -118,7 +118,7 @@ static bool receive_boundary(struct driver *driver)
     if (arrived.is_late)
         free(arrived.room);
     else
-        driver->effects->boundary(driver->effects->context, arrived.first, arrived.offset, NULL, arrived.bytes);
+        executor_boundary_came(driver->effects->executor, arrived.first, arrived.offset, arrived.bytes);
     return true;
 }
 
@@ -129,12 +129,13 @@ static bool receive_boundary(struct driver *driver)
 
 static bool compute(struct driver *driver)
 {
-    struct load_meter *meter = driver->effects->meter;
+    const struct effects *effects = driver->effects;
+    struct load_meter *meter = effects->meter;
     struct event event = {0};
-    if (driver->effects->advance == NULL)
+    if (effects->executor == NULL)
         return false;
     pulse_release(&driver->runtime->pulse);
-    enum turn turn = driver->effects->advance(driver->effects->context, &event);
+    enum turn turn = executor_advance(effects->executor, &event);
     pulse_retake(&driver->runtime->pulse);
     if (turn == TURN_BLOCKED) {
         if (meter != NULL)
@@ -149,6 +150,8 @@ static bool compute(struct driver *driver)
         driver_step(driver, &load);
     }
     if (turn == TURN_EVENT) {
+        if (event.type == EVENT_FINISHED && effects->chunk_ends != NULL)
+            effects->chunk_ends(effects->context, &event.chunk);
         /* a message that came in the meantime came before the event; a HALT would make the event one of a chunk that
          * is given up */
         if (driver->now_ns - before_ns > LONG_TURN_NS && !driver->runtime->exchanges)
@@ -202,7 +205,7 @@ static void idle(struct driver *driver)
  * kernel, and not for a message. */
 static void turn(struct driver *driver)
 {
-    const unsigned most = driver->effects->advance == NULL ? MESSAGES_PER_TURN : 1;
+    const unsigned most = driver->effects->executor == NULL ? MESSAGES_PER_TURN : 1;
     bool later =
         wait_take_work(&driver->wait) || (driver->computed && driver->now_ns - driver->looked_ns < LONG_TURN_NS);
     bool happened = driver->received_while_waiting;
@@ -234,11 +237,11 @@ static void turn(struct driver *driver)
 
 /* Whether messages can come from where no doorbell reaches. Workers hear of their master alone, unless they exchange
  * boundary data. */
-static bool has_far_peers(const struct runtime *runtime, const struct effects *effects)
+static bool has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = 0; i < runtime->ranks; i++)
         if (!doorbell_reaches(&runtime->doorbell, i))
-            return runtime->role != ROLE_WORKER || effects->boundary != NULL ||
+            return runtime->role != ROLE_WORKER || runtime->exchanges ||
                    !doorbell_reaches(&runtime->doorbell, runtime_master_of(runtime, runtime->rank));
     return false;
 }
@@ -248,7 +251,7 @@ static int driver_init(struct driver *driver)
     struct runtime *runtime = driver->runtime;
     const struct effects *effects = driver->effects;
     const bool is_worker = runtime->role == ROLE_WORKER;
-    const int descriptor = effects->descriptor != NULL ? effects->descriptor(effects->context) : -1;
+    const int descriptor = effects->executor != NULL ? executor_descriptor(effects->executor) : -1;
     driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
     driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
     driver->sink = (struct action_sink){driver_send, driver_apply, driver};
@@ -258,8 +261,8 @@ static int driver_init(struct driver *driver)
         net_init(&driver->net, runtime->world, is_worker ? 4 : RECEIVES_MAX, &runtime->ulfm, &runtime->peers) < 0 ||
         wait_watch(&driver->wait, &runtime->watch) < 0 || wait_for_work(&driver->wait, descriptor) < 0)
         return -1;
-    driver->wait.work_is_own = effects->helpers_work;
-    driver->wait.far_peers = has_far_peers(runtime, effects);
+    driver->wait.work_is_own = effects->executor != NULL && executor_has_threads(effects->executor);
+    driver->wait.far_peers = has_far_peers(runtime);
     driver->wait.patient = is_worker;
     driver->wait.net = &driver->net;
     driver->next_tick_ns = effects->tick != NULL && effects->tick_ns > 0 ? 0 : NEVER;
@@ -292,7 +295,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
 {
     struct driver driver = {.runtime = runtime, .machine = machine, .effects = effects};
     struct error error;
-    runtime->exchanges = effects->boundary != NULL;
+    runtime->exchanges = effects->executor != NULL && executor_is_dependent(effects->executor);
     if (runtime_prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
             driver_give_up(&driver, error.text);

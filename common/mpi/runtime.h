@@ -5,6 +5,7 @@
  * moment (yielding its core where ranks outnumber cores), then sleeps in epoll until a peer on its node rings. */
 #pragma once
 
+#include "common/machine/executor.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/os/load.h"
@@ -15,29 +16,10 @@
 struct effects {
     void *context;
     /* worker */
-    void (*probe)(void *context, struct speed *speed);
-    void (*run)(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful);
-    void (*mark)(void *context, uint64_t mark);
-    void (*forget)(void *context);
-    /* Computes for a turn of a few milliseconds at most (one iteration at least). The data of an event stay untouched
-     * until `sent` is called with them. Where it has just read the clock, event->now_ns says so: it need not be read
-     * again. NULL for daemons that never compute. */
-    enum turn (*advance)(void *context, struct event *event);
-    /* What is readable when an advance() that was blocked can go on, or -1; may be NULL. */
-    int (*descriptor)(void *context);
-    bool helpers_work; /* other threads of this rank do, and make it readable: messages are polled for before a sleep */
-    void (*sent)(void *context, const void *data);
-    /* a worker of a loop with dependencies, see ACTION_BOUNDARY, _INHERIT, _RELEASE, _HALT and _RESTART. NULL for
-     * others */
-    void (*boundary)(void *context, uint64_t first, uint64_t offset, const void *data, uint64_t bytes);
-    /* Where data that are on their way are to go, NULL when memory is out; boundary() is called with NULL for them when
-     * they have come, in the order in which they were awaited. */
-    void *(*await_boundary)(void *context, uint64_t first, uint64_t offset, uint64_t bytes);
-    void (*inherit)(void *context, uint64_t seam);
-    void (*release)(void *context, uint64_t seam); /* nothing of it is being sent any more */
-    /* Of what is given up some may still be sent, or come. */
-    void (*halt)(void *context, const uint64_t *seams, unsigned count);
-    void (*restart)(void *context, uint64_t seam);
+    struct executor *executor; /* computes the chunks; borrowed; NULL for daemons that never compute */
+    /* A chunk is about to begin, which has been finished when chunk_ends() is called; may be NULL. */
+    void (*chunk_begins)(void *context, uint64_t first, uint64_t count);
+    void (*chunk_ends)(void *context, const struct chunk_event *chunk);
     struct load_meter *meter; /* of the load that the machine is told; NULL: it is told none */
     /* whoever collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);

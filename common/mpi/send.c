@@ -12,7 +12,7 @@ static void release_seams(struct driver *driver)
     size_t left = 0;
     for (size_t i = 0; i < releases->count; i++)
         if (releases->items[i].over <= driver->net.over)
-            driver->effects->release(driver->effects->context, releases->items[i].seam);
+            executor_release(driver->effects->executor, releases->items[i].seam);
         else
             releases->items[left++] = releases->items[i];
     releases->count = left;
@@ -38,7 +38,7 @@ bool driver_progress_sends(struct driver *driver)
     bool any = false;
     while (net_sent(&driver->net, &to, &payload)) {
         if (payload != NULL)
-            driver->effects->sent(driver->effects->context, payload);
+            executor_sent(driver->effects->executor, payload);
         doorbell_ring(&driver->runtime->doorbell, to);
         any = true;
     }
@@ -99,7 +99,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
     make_room(driver);
     if (!peers_can_send(&driver->runtime->peers, to)) {
         if (message->payload != PAYLOAD_NONE)
-            effects->sent(effects->context, message->payload_data);
+            executor_sent(effects->executor, message->payload_data);
         return;
     }
     if (net_send(&driver->net, to, message) < 0) {

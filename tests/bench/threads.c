@@ -82,11 +82,11 @@ static int run_chunk(void *context)
 {
     struct timing *timing = context;
     struct event event = {0};
-    struct pollfd bell = {.fd = team_descriptor(&timing->team), .events = POLLIN};
+    struct pollfd bell = {.fd = executor_descriptor(&timing->team.executor), .events = POLLIN};
     uint64_t began = clock_ns(CLOCK_MONOTONIC);
-    team_run(&timing->team, 0, iterations, 0, false);
+    executor_begin(&timing->team.executor, 0, iterations, 0, false);
     while (event.type != EVENT_FINISHED) {
-        enum turn turn = team_advance(&timing->team, &event);
+        enum turn turn = executor_advance(&timing->team.executor, &event);
         if (turn == TURN_EVENT && event.type != EVENT_DRY)
             timing->digest += event.chunk.digest;
         if (turn == TURN_BLOCKED)
@@ -116,7 +116,7 @@ static uint64_t run_team(const char *technique, double *ns)
     if (team_init(&timing.team, &config) < 0)
         exit(EXIT_FAILURE);
     crew_run(&timing.team, run_chunk, &timing);
-    team_fini(&timing.team);
+    executor_fini(&timing.team.executor);
     *ns = timing.ns;
     return timing.digest;
 }

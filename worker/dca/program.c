@@ -149,7 +149,7 @@ static int probe(struct flat *flat, double *speeds, double *swr)
     struct speed_levels levels = {0}, *all = calloc(flat->ranks, sizeof *all);
     if (all == NULL)
         return error_set(&flat->lead.error, "out of memory for %u speeds", flat->ranks);
-    exec_probe(&flat->exec, &own);
+    executor_probe(&flat->exec.executor, &own);
     levels.count = own.levels;
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
     MPI_Allgather(&levels, sizeof levels, MPI_BYTE, all, sizeof levels, MPI_BYTE, flat->runtime->world);
@@ -401,7 +401,7 @@ static int run(struct flat *flat)
     if (flat->core_ready)
         flat_fini(&flat->share.core);
     if (flat->exec_open)
-        exec_fini(&flat->exec);
+        executor_fini(&flat->exec.executor);
     free(flat->powers);
     free(flat->given_speeds);
     return status;

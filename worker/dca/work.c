@@ -34,7 +34,7 @@ int flat_prepare_waiting(struct flat *flat)
         return -1;
     flat->wait.far_peers = has_far_peers(flat);
     wait_reset(&flat->wait);
-    return wait_for_work(&flat->wait, exec_descriptor(&flat->exec));
+    return wait_for_work(&flat->wait, executor_descriptor(&flat->exec.executor));
 }
 
 void flat_finish_waiting(struct flat *flat)
@@ -185,7 +185,7 @@ static void store(struct flat *flat, const struct chunk_event *chunk)
         if (!flat->failed &&
             results_write(&lead->sink, first, chunk->count, chunk->data, chunk->bytes, &lead->error) < 0)
             flat_fail(flat);
-        exec_sent(&flat->exec, chunk->data);
+        executor_sent(&flat->exec.executor, chunk->data);
     }
     if (flat->failed)
         return;
@@ -206,7 +206,7 @@ static void finish_chunk(struct flat *flat, const struct chunk_event *chunk)
 static bool handle(struct flat *flat, const struct event *event)
 {
     switch (event->type) {
-    case EVENT_MARK: exec_mark(&flat->exec, next_break(flat, event->chunk.done)); return false;
+    case EVENT_MARK: executor_set_mark(&flat->exec.executor, next_break(flat, event->chunk.done)); return false;
     case EVENT_SLICE: store(flat, &event->chunk); return flat->failed;
     case EVENT_FAILURE:
         error_set(&flat->lead.error, "%s: %s", flat->lead.plan.kernel->name, event->text);
@@ -269,12 +269,12 @@ static void run_chunk(struct flat *flat, const struct range *chunk)
 {
     struct exec *exec = &flat->exec;
     bool over = false;
-    exec_run(exec, flat->lead.plan.first + chunk->first, chunk->count, next_break(flat, 0));
+    executor_begin(&exec->executor, flat->lead.plan.first + chunk->first, chunk->count, next_break(flat, 0), false);
     while (!over) {
         struct event event;
         uint64_t before_ns = exec->compute_ns;
         event.chunk.data = NULL;
-        enum turn turn = exec_advance(exec, &event);
+        enum turn turn = executor_advance(&exec->executor, &event);
         if (turn == TURN_EVENT)
             over = handle(flat, &event);
         else if (turn == TURN_BLOCKED)

@@ -249,16 +249,18 @@ static bool event_is_due(struct exec *exec, struct event *event)
 
 /* --- chunks --- */
 
-void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
+static void inline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
 {
+    struct exec *exec = exec_of(executor);
     if (!exec_is_in_step(exec, first))
-        exec_enter_step(exec, first); /* not in the chunk's time; exec_advance() tells if it fails */
+        exec_enter_step(exec, first); /* not in the chunk's time; executor_advance() tells if it fails */
     exec->running = true;
     exec->first = first;
     exec->count = count;
     exec->mark = mark;
     exec->done = exec->sliced = exec->doubtful = 0;
-    exec->failed = exec->final = exec->careful.wanted = false;
+    exec->failed = exec->final = false;
+    exec->careful.wanted = careful && exec->config.kernel->descriptor == NULL;
     exec->sliced_at_ns = 0;
     exec->digest = 0;
     exec->waiting = false;
@@ -267,11 +269,13 @@ void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark)
         output_clear(&exec->output, first);
     if (exec->config.spread)
         begin_spread(exec);
+    if (exec->careful.wanted)
+        exec->began_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-void exec_mark(struct exec *exec, uint64_t mark)
+static void inline_set_mark(struct executor *executor, uint64_t mark)
 {
-    exec->mark = mark;
+    exec_of(executor)->mark = mark;
 }
 
 static bool mark_is_due(struct exec *exec, struct event *event)
@@ -319,8 +323,9 @@ static enum turn advance_once(struct exec *exec, struct event *event)
 }
 
 /* What a kernel waits for next is begun before anything else is looked at: it runs beside that. */
-enum turn exec_advance(struct exec *exec, struct event *event)
+static enum turn inline_advance(struct executor *executor, struct event *event)
 {
+    struct exec *exec = exec_of(executor);
     enum turn turn = advance_once(exec, event);
     if (turn != TURN_WORKED || exec->config.kernel->descriptor == NULL)
         return turn;
@@ -328,9 +333,27 @@ enum turn exec_advance(struct exec *exec, struct event *event)
     return next == TURN_BLOCKED ? TURN_WORKED : next;
 }
 
-void exec_sent(struct exec *exec, const void *data)
+static void inline_sent(struct executor *executor, const void *data)
 {
+    struct exec *exec = exec_of(executor);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
         if (exec->buffers[i].bytes != NULL && exec->buffers[i].bytes + EXEC_HEADROOM == data)
             exec->buffers[i].sent = false;
 }
+
+static int inline_descriptor(const struct executor *executor)
+{
+    const struct exec *exec = (const struct exec *)executor;
+    const struct hdss_kernel *kernel = exec->config.kernel;
+    return exec->open && kernel->descriptor != NULL ? kernel->descriptor(exec->instance) : -1;
+}
+
+const struct executor_ops inline_ops = {
+    .probe = exec_probe,
+    .begin = inline_begin,
+    .set_mark = inline_set_mark,
+    .advance = inline_advance,
+    .sent = inline_sent,
+    .descriptor = inline_descriptor,
+    .fini = exec_fini,
+};

@@ -18,7 +18,7 @@
  * that fails by itself is an event, and the chunk goes on behind it. */
 #pragma once
 
-#include "common/machine/machine.h"
+#include "common/machine/executor.h"
 #include "common/machine/spread.h"
 #include "common/util/digest.h"
 #include "hdss/kernel.h"
@@ -53,12 +53,10 @@ struct exec_buffer {
     bool sent;            /* on its way: not to be touched */
 };
 
-struct pipeline;
-
 struct exec {
+    struct executor executor; /* first */
     struct exec_config config;
     void *instance;
-    struct pipeline *pipeline; /* of a loop with dependencies, whose chunks it runs; NULL for others */
     bool open;
     uint64_t record_bytes, capacity; /* bytes of a record; records that fit a buffer */
     struct exec_buffer buffers[EXEC_BUFFERS];
@@ -107,33 +105,10 @@ struct exec {
     char error[HDSS_ERROR_MAX];
 };
 
-/* What a kernel that waits makes readable when it can go on; -1 for others. For as long as the executor is open. */
-static inline int exec_descriptor(const struct exec *exec)
-{
-    const struct hdss_kernel *kernel = exec->config.kernel;
-    return exec->open && kernel->descriptor != NULL ? kernel->descriptor(exec->instance) : -1;
-}
-
-/* Opens the kernel and allocates the buffers. -1 with one line in exec->error, nothing owned. */
+/* Opens the kernel and allocates the buffers; executor_fini() closes the kernel. -1 with one line in exec->error,
+ * nothing owned. The events of the executor are MARK, SLICE, FAILURE, FINISHED, and PROBLEM where a time step cannot be
+ * entered; a chunk that begins takes in the run of short chunks before it. */
 int exec_init(struct exec *exec, const struct exec_config *config);
-void exec_fini(struct exec *exec);
-
-/* Times the probe iterations: see common/machine/probe.h. */
-void exec_probe(struct exec *exec, struct speed *speed);
-
-/* Begins a chunk; the one before is over. A run of short chunks that it breaks off counts with it. */
-void exec_run(struct exec *exec, uint64_t first, uint64_t count, uint64_t mark);
-
-/* Sets the mark of the running chunk. */
-void exec_mark(struct exec *exec, uint64_t mark);
-
-/* The chunk that has begun is run in a child process: an iteration that ends it fails for good. Not where the kernel
- * waits: the descriptor is the worker's. */
-void exec_take_care(struct exec *exec);
-
-/* Computes for a turn; the event is MARK, SLICE, FAILURE or FINISHED; PROBLEM, once, where a time step
- * cannot be entered, and nothing after it. TURN_BLOCKED also while the kernel waits. */
-enum turn exec_advance(struct exec *exec, struct event *event);
 
 /* Whether a chunk is known to be short. Never where results are collected, the worker is slowed down or the spread is
  * wanted. */
@@ -164,5 +139,6 @@ static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, 
  * chunks. */
 uint64_t exec_pause(struct exec *exec);
 
-/* The records at `data`, from an event, are through: their buffer may be used again. */
-void exec_sent(struct exec *exec, const void *data);
+/* Times the probe iterations, each computed by one call of `run_one`; see common/machine/probe.h. */
+void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t iteration), void *context,
+                     struct speed *speed);

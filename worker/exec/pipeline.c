@@ -22,6 +22,11 @@
 
 /* --- boundary data --- */
 
+static struct pipeline *pipeline_of(struct executor *executor)
+{
+    return (struct pipeline *)executor;
+}
+
 static struct seam_data *find_seam(struct pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->seam_count; i++)
@@ -104,8 +109,9 @@ static void abandon_seam(struct pipeline *pipeline, struct seam_data *seam)
     remove_seam(pipeline, seam);
 }
 
-void *pipeline_await(struct pipeline *pipeline, uint64_t at, uint64_t offset, uint64_t bytes)
+static void *pipeline_await(struct executor *executor, uint64_t at, uint64_t offset, uint64_t bytes)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     struct seam_data *seam = take_seam(pipeline, at);
     if (seam == NULL)
         return NULL;
@@ -114,8 +120,9 @@ void *pipeline_await(struct pipeline *pipeline, uint64_t at, uint64_t offset, ui
     return seam->data + offset;
 }
 
-void pipeline_came(struct pipeline *pipeline, uint64_t at, uint64_t offset, uint64_t bytes)
+static void pipeline_came(struct executor *executor, uint64_t at, uint64_t offset, uint64_t bytes)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     struct seam_data *seam = find_seam(pipeline, at);
     if (seam == NULL)
         return;
@@ -123,8 +130,9 @@ void pipeline_came(struct pipeline *pipeline, uint64_t at, uint64_t offset, uint
     seam->bytes = seam->awaited == 0 ? seam->announced : offset + bytes;
 }
 
-void pipeline_take(struct pipeline *pipeline, uint64_t at, uint64_t offset, const void *data, uint64_t bytes)
+static void pipeline_take(struct executor *executor, uint64_t at, uint64_t offset, const void *data, uint64_t bytes)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     struct seam_data *seam = take_seam(pipeline, at);
     if (seam == NULL)
         return;
@@ -134,16 +142,17 @@ void pipeline_take(struct pipeline *pipeline, uint64_t at, uint64_t offset, cons
         seam->bytes = seam->announced;
 }
 
-void pipeline_inherit(struct pipeline *pipeline, uint64_t at)
+static void pipeline_inherit(struct executor *executor, uint64_t at)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     struct seam_data *seam = find_seam(pipeline, at);
     if (seam != NULL)
         seam->bytes = pipeline->seam_bytes;
 }
 
-void pipeline_release(struct pipeline *pipeline, uint64_t at)
+static void pipeline_release(struct executor *executor, uint64_t at)
 {
-    drop_seam(pipeline, at);
+    drop_seam(pipeline_of(executor), at);
 }
 
 /* --- standing still --- */
@@ -156,8 +165,9 @@ static bool is_among(const uint64_t *seams, unsigned count, uint64_t seam)
     return false;
 }
 
-void pipeline_halt(struct pipeline *pipeline, const uint64_t *seams, unsigned count)
+static void pipeline_halt(struct executor *executor, const uint64_t *seams, unsigned count)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     for (unsigned i = pipeline->seam_count; i-- > 0;) {
         struct seam_data *seam = &pipeline->seams[i];
         if (is_among(seams, count, seam->at))
@@ -172,8 +182,9 @@ void pipeline_halt(struct pipeline *pipeline, const uint64_t *seams, unsigned co
     pipeline->running = false;
 }
 
-void pipeline_restart(struct pipeline *pipeline, uint64_t at)
+static void pipeline_restart(struct executor *executor, uint64_t at)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     for (unsigned i = pipeline->seam_count; i-- > 0;) {
         struct seam_data *seam = &pipeline->seams[i];
         if (!seam->is_aside)
@@ -184,26 +195,12 @@ void pipeline_restart(struct pipeline *pipeline, uint64_t at)
     }
 }
 
-/* --- opening and closing --- */
+/* --- closing --- */
 
-int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config)
+static void pipeline_fini(struct executor *executor)
 {
-    const struct hdss_loop *loop = config->exec.loop;
-    *pipeline = (struct pipeline){
-        .config = *config,
-        .interval = (loop->sync + config->points - 1) / config->points,
-        .seam_bytes = loop->sync * loop->boundary_bytes,
-    };
-    pipeline->config.exec.short_runs = false;
-    if (exec_init(&pipeline->exec, &pipeline->config.exec) < 0)
-        return -1;
-    pipeline->exec.pipeline = pipeline;
-    return 0;
-}
-
-void pipeline_fini(struct pipeline *pipeline)
-{
-    exec_fini(&pipeline->exec);
+    struct pipeline *pipeline = pipeline_of(executor);
+    executor_fini(&pipeline->exec.executor);
     for (unsigned i = 0; i < pipeline->seam_room; i++)
         free(pipeline->seams[i].data);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
@@ -240,9 +237,11 @@ static int make_room(struct pipeline *pipeline)
     return buffer->bytes != NULL ? 0 : -1;
 }
 
-void pipeline_run(struct pipeline *pipeline, uint64_t first, uint64_t count, uint64_t mark)
+static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     const struct hdss_loop *loop = pipeline->config.exec.loop;
+    (void)careful; /* no iteration is suspected where all wait for one another */
     pipeline->running = true;
     pipeline->first = first;
     pipeline->count = count;
@@ -258,9 +257,9 @@ void pipeline_run(struct pipeline *pipeline, uint64_t first, uint64_t count, uin
         after->is_own = true;
 }
 
-void pipeline_mark(struct pipeline *pipeline, uint64_t mark)
+static void pipeline_set_mark(struct executor *executor, uint64_t mark)
 {
-    pipeline->mark = mark;
+    pipeline_of(executor)->mark = mark;
 }
 
 /* Elements of the first row up to which the chunk can be computed with the boundary data that are here. */
@@ -357,8 +356,10 @@ static void compute(struct pipeline *pipeline, uint64_t to)
     pipeline->done = rows_worth(pipeline, to);
 }
 
-void pipeline_try_row(struct pipeline *pipeline, uint64_t iteration)
+/* Computes an iteration to measure it, as if all before it were zeros. */
+static void pipeline_try_row(void *context, uint64_t iteration)
 {
+    struct pipeline *pipeline = context;
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     struct seam_data *before = take_seam(pipeline, PROBE_BEFORE), *after = take_seam(pipeline, PROBE_AFTER);
     before = find_seam(pipeline, PROBE_BEFORE); /* the second may have moved the first */
@@ -489,8 +490,9 @@ static bool is_ready(struct pipeline *pipeline)
     return !pipeline->has_problem;
 }
 
-enum turn pipeline_advance(struct pipeline *pipeline, struct event *event)
+static enum turn pipeline_advance(struct executor *executor, struct event *event)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     bool blocked;
     if (pipeline->has_problem)
         return tell_problem(pipeline, event);
@@ -507,12 +509,48 @@ enum turn pipeline_advance(struct pipeline *pipeline, struct event *event)
     return event_is_due(pipeline, event, &blocked) ? TURN_EVENT : TURN_WORKED;
 }
 
-void pipeline_sent(struct pipeline *pipeline, const void *data)
+static void pipeline_sent(struct executor *executor, const void *data)
 {
+    struct pipeline *pipeline = pipeline_of(executor);
     const unsigned char *bytes = data;
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
         struct pipeline_buffer *buffer = &pipeline->buffers[i];
         if (buffer->bytes != NULL && bytes >= buffer->bytes && bytes < buffer->bytes + EXEC_HEADROOM + buffer->room)
             buffer->on_way--;
     }
+}
+
+static void pipeline_probe(struct executor *executor, struct speed *speed)
+{
+    struct pipeline *pipeline = pipeline_of(executor);
+    exec_time_probe(&pipeline->exec, pipeline_try_row, pipeline, speed);
+}
+
+static const struct executor_ops pipeline_ops = {
+    .probe = pipeline_probe,
+    .begin = pipeline_begin,
+    .set_mark = pipeline_set_mark,
+    .advance = pipeline_advance,
+    .sent = pipeline_sent,
+    .fini = pipeline_fini,
+    .take_boundary = pipeline_take,
+    .await_boundary = pipeline_await,
+    .boundary_came = pipeline_came,
+    .inherit = pipeline_inherit,
+    .release = pipeline_release,
+    .halt = pipeline_halt,
+    .restart = pipeline_restart,
+};
+
+int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config)
+{
+    const struct hdss_loop *loop = config->exec.loop;
+    *pipeline = (struct pipeline){
+        .executor = {&pipeline_ops, {.worker = config->exec.worker.rank, .count = 1, .max_over_mean = 1}},
+        .config = *config,
+        .interval = (loop->sync + config->points - 1) / config->points,
+        .seam_bytes = loop->sync * loop->boundary_bytes,
+    };
+    pipeline->config.exec.short_runs = false;
+    return exec_init(&pipeline->exec, &pipeline->config.exec);
 }

@@ -43,7 +43,8 @@ struct pipeline_buffer {
 };
 
 struct pipeline {
-    struct exec exec; /* the kernel, and its probe */
+    struct executor executor; /* first */
+    struct exec exec;         /* the kernel, and its probe */
     struct pipeline_config config;
     uint64_t interval;       /* elements between two points */
     uint64_t seam_bytes;     /* of all boundary data of a chunk */
@@ -67,35 +68,6 @@ struct pipeline {
     bool has_problem, problem_told;
 };
 
-/* Opens the kernel. -1 with one line in pipeline->exec.error, nothing owned. The pipeline must not move. */
+/* Opens the kernel; executor_fini() closes it. -1 with one line in pipeline->exec.error, nothing owned. The events of
+ * the executor are EDGE, MARK, SLICE, FINISHED, and PROBLEM where the kernel has failed or memory is out. */
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config);
-void pipeline_fini(struct pipeline *pipeline);
-
-/* Begins a chunk; the one before is over. */
-void pipeline_run(struct pipeline *pipeline, uint64_t first, uint64_t count, uint64_t mark);
-void pipeline_mark(struct pipeline *pipeline, uint64_t mark);
-
-/* Computes for a turn; the event is EDGE, MARK, SLICE, FINISHED, or PROBLEM where the kernel has failed or memory is
- * out: then nothing more is computed. TURN_BLOCKED also while boundary data are missing. */
-enum turn pipeline_advance(struct pipeline *pipeline, struct event *event);
-
-/* The records at `data`, from an event, are through. Boundary data are no business of it. */
-void pipeline_sent(struct pipeline *pipeline, const void *data);
-
-/* ACTION_BOUNDARY: the data are here, and are copied. */
-void pipeline_take(struct pipeline *pipeline, uint64_t seam, uint64_t offset, const void *data, uint64_t bytes);
-/* The same with data that are on their way: where they are to go, NULL when memory is out. pipeline_came() says that
- * they are there, in the order in which they were announced. */
-void *pipeline_await(struct pipeline *pipeline, uint64_t seam, uint64_t offset, uint64_t bytes);
-void pipeline_came(struct pipeline *pipeline, uint64_t seam, uint64_t offset, uint64_t bytes);
-
-/* ACTION_INHERIT and ACTION_RELEASE, the latter once nothing is being sent of it any more. */
-void pipeline_inherit(struct pipeline *pipeline, uint64_t seam);
-void pipeline_release(struct pipeline *pipeline, uint64_t seam);
-
-/* ACTION_HALT and ACTION_RESTART. */
-void pipeline_halt(struct pipeline *pipeline, const uint64_t *seams, unsigned count);
-void pipeline_restart(struct pipeline *pipeline, uint64_t seam);
-
-/* Computes an iteration to measure it, as if all before it were zeros. */
-void pipeline_try_row(struct pipeline *pipeline, uint64_t iteration);

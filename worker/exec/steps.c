@@ -32,7 +32,12 @@ static int allocate(struct exec *exec)
 
 int exec_init(struct exec *exec, const struct exec_config *config)
 {
-    *exec = (struct exec){.config = *config, .variable = config->loop->streams > 0, .random = 1};
+    *exec = (struct exec){
+        .executor = {&inline_ops, {.worker = config->worker.rank, .count = 1, .max_over_mean = 1}},
+        .config = *config,
+        .variable = config->loop->streams > 0,
+        .random = 1,
+    };
     exec->record_bytes = exec->variable ? 0 : hdss_record_size(config->loop);
     output_init(&exec->output, config->loop->streams, config->collect);
     if (exec->variable || config->collect || config->spread || config->slowdown > 1)
@@ -40,25 +45,26 @@ int exec_init(struct exec *exec, const struct exec_config *config)
     if (exec->config.short_runs)
         exec->clock_ns = exec_time_clock();
     if (allocate(exec) < 0) {
-        exec_fini(exec);
+        exec_fini(&exec->executor);
         snprintf(exec->error, sizeof exec->error, "%s: no memory for a record of %llu bytes", config->kernel->name,
                  (unsigned long long)exec->record_bytes);
         return -1;
     }
     if (config->kernel->open(config->values, config->loop, &exec->config.worker, &exec->instance, exec->error) < 0) {
-        exec_fini(exec);
+        exec_fini(&exec->executor);
         return -1;
     }
     exec->open = true;
     exec->step_count = config->each > 0 ? config->each : UINT64_MAX;
     if (config->kernel->step == NULL || config->kernel->step(exec->instance, 0, NULL, exec->error) == 0)
         return 0;
-    exec_fini(exec);
+    exec_fini(&exec->executor);
     return -1;
 }
 
-void exec_fini(struct exec *exec)
+void exec_fini(struct executor *executor)
 {
+    struct exec *exec = exec_of(executor);
     if (exec->open && exec->config.kernel->close != NULL)
         exec->config.kernel->close(exec->instance);
     exec->open = false;
@@ -127,14 +133,6 @@ void exec_look_at_output(struct exec *exec, uint64_t count, size_t before)
 }
 
 /* --- iterations that took workers down --- */
-
-void exec_take_care(struct exec *exec)
-{
-    if (exec->config.kernel->descriptor != NULL)
-        return;
-    exec->careful.wanted = true;
-    exec->began_ns = clock_ns(CLOCK_MONOTONIC);
-}
 
 void exec_compute_in_child(struct exec *exec)
 {

@@ -11,6 +11,13 @@
 
 /* --- inline.c --- */
 
+extern const struct executor_ops inline_ops;
+
+static inline struct exec *exec_of(struct executor *executor)
+{
+    return (struct exec *)executor;
+}
+
 /* Runs the kernel, without a look at the time. */
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
 
@@ -33,6 +40,8 @@ static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
 
 /* --- timing.c --- */
 
+void exec_probe(struct executor *executor, struct speed *speed);
+
 /* How long a reading of the clock takes. */
 double exec_time_clock(void);
 
@@ -40,6 +49,8 @@ double exec_time_clock(void);
 void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns);
 
 /* --- steps.c --- */
+
+void exec_fini(struct executor *executor);
 
 /* The clock of the real work: a sleeping kernel is timed by the wall, a computing one by the core, which others may
  * share. */

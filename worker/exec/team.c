@@ -21,6 +21,11 @@
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
 
+static struct team *team_of(struct executor *executor)
+{
+    return (struct team *)executor;
+}
+
 static size_t whole_lines(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
@@ -59,10 +64,34 @@ static bool is_blocked(struct team *team)
 
 /* --- set-up --- */
 
+static void team_fini(struct executor *executor)
+{
+    struct team *team = team_of(executor);
+    const struct hdss_kernel *kernel = team->config.exec.kernel;
+    for (unsigned t = 0; team->member != NULL && t < team->config.threads; t++) {
+        if (team->member[t].open && kernel->close != NULL)
+            kernel->close(team->member[t].instance);
+        free(team->member[t].scratch);
+    }
+    for (unsigned i = 0; team->slot != NULL && i < team->ring.slots; i++)
+        free(team->slot[i].bytes);
+    free(team->member);
+    free(team->slot);
+    team->member = NULL;
+    team->slot = NULL;
+    if (team->ring.slot != NULL)
+        ring_fini(&team->ring);
+    if (team->bell >= 0)
+        close(team->bell);
+    team->bell = -1;
+    pthread_mutex_destroy(&team->lock);
+    executor_fini(&team->exec.executor);
+}
+
 static int refuse(struct team *team, const char *text)
 {
     snprintf(team->error, sizeof team->error, "%.60s: %.320s", team->config.exec.kernel->name, text);
-    team_fini(team);
+    team_fini(&team->executor);
     return -1;
 }
 
@@ -85,7 +114,7 @@ static int open_member(struct team *team, unsigned thread)
         if (kernel->step == NULL || kernel->step(member->instance, 0, NULL, team->error) == 0)
             return 0;
     }
-    team_fini(team);
+    team_fini(&team->executor);
     return -1;
 }
 
@@ -110,61 +139,6 @@ static void set_limits(struct team *team)
     }
 }
 
-int team_init(struct team *team, const struct team_config *config)
-{
-    struct error error;
-    *team = (struct team){.config = *config, .bell = -1};
-    team->figures = (struct threads){config->exec.worker.rank, config->threads, 1, 0, 0};
-    team->config.exec.short_runs = false;
-    struct exec_config alone = team->config.exec;
-    alone.spread = false;
-    team->record_bytes = hdss_record_size(alone.loop);
-    set_limits(team);
-    pthread_mutex_init(&team->lock, NULL);
-    if (exec_init(&team->exec, &alone) < 0) {
-        snprintf(team->error, sizeof team->error, "%s", team->exec.error);
-        return -1;
-    }
-    if (ring_init(&team->ring, config->threads, config->technique, notify, team, &error) < 0)
-        return refuse(team, error.text);
-    team->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    team->member = aligned_alloc(RING_LINE, config->threads * sizeof *team->member);
-    team->slot = calloc(team->ring.slots, sizeof *team->slot);
-    if (team->member != NULL)
-        memset(team->member, 0, config->threads * sizeof *team->member);
-    if (team->bell < 0 || team->member == NULL || team->slot == NULL)
-        return refuse(team, "no memory, or no files, for its threads");
-    for (unsigned t = 0; t < config->threads; t++)
-        if (open_member(team, t) < 0)
-            return -1;
-    team->exec.tell_others = tell_members;
-    team->exec.others = team;
-    return 0;
-}
-
-void team_fini(struct team *team)
-{
-    const struct hdss_kernel *kernel = team->config.exec.kernel;
-    for (unsigned t = 0; team->member != NULL && t < team->config.threads; t++) {
-        if (team->member[t].open && kernel->close != NULL)
-            kernel->close(team->member[t].instance);
-        free(team->member[t].scratch);
-    }
-    for (unsigned i = 0; team->slot != NULL && i < team->ring.slots; i++)
-        free(team->slot[i].bytes);
-    free(team->member);
-    free(team->slot);
-    team->member = NULL;
-    team->slot = NULL;
-    if (team->ring.slot != NULL)
-        ring_fini(&team->ring);
-    if (team->bell >= 0)
-        close(team->bell);
-    team->bell = -1;
-    pthread_mutex_destroy(&team->lock);
-    exec_fini(&team->exec);
-}
-
 void team_stop(struct team *team)
 {
     ring_stop(&team->ring);
@@ -172,10 +146,11 @@ void team_stop(struct team *team)
 
 /* --- measuring --- */
 
-void team_probe(struct team *team, struct speed *speed)
+static void team_probe(struct executor *executor, struct speed *speed)
 {
+    struct team *team = team_of(executor);
     double share = team->config.threads < team->config.cores ? team->config.threads : team->config.cores;
-    exec_probe(&team->exec, speed);
+    executor_probe(&team->exec.executor, speed);
     speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
     speed->deviation_ns /= share;
     for (unsigned i = 0; i < CELLS; i++)
@@ -198,14 +173,14 @@ static void take_figures(struct team *team)
 {
     struct stats stats;
     stats_init(&stats);
-    team->figures.chunks = 0;
+    team->executor.figures.chunks = 0;
     for (unsigned t = 0; t < team->config.threads; t++) {
         const struct member *member = &team->member[t];
         stats_add(&stats, (double)atomic_load_explicit(&member->busy_ns, memory_order_relaxed));
-        team->figures.chunks += atomic_load_explicit(&member->chunks, memory_order_relaxed);
+        team->executor.figures.chunks += atomic_load_explicit(&member->chunks, memory_order_relaxed);
     }
-    team->figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
-    team->figures.cov = (float)stats_cov(&stats);
+    team->executor.figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
+    team->executor.figures.cov = (float)stats_cov(&stats);
 }
 
 static double busy_of(const struct team *team, uint64_t number)
@@ -317,22 +292,25 @@ static void fill(struct team *team)
     }
 }
 
-void team_run(struct team *team, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+static void team_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
 {
+    struct team *team = team_of(executor);
     unsigned last = (team->chunk_first + team->chunk_count++) % TEAM_CHUNKS_MAX;
     team->chunk[last] = (struct team_chunk){.first = first, .count = count, .mark = mark, .careful = careful};
     team->dry_told = false;
     fill(team);
 }
 
-void team_mark(struct team *team, uint64_t mark)
+static void team_set_mark(struct executor *executor, uint64_t mark)
 {
+    struct team *team = team_of(executor);
     if (team->chunk_count > 0)
         team->chunk[team->chunk_first].mark = mark;
 }
 
-void team_forget(struct team *team)
+static void team_forget(struct executor *executor)
 {
+    struct team *team = team_of(executor);
     uint64_t number = team->head, begun = ring_begun(&team->ring);
     if (team->chunk_count == 0)
         return;
@@ -489,9 +467,8 @@ static bool begin_alone(struct team *team)
         return false;
     if (team->chunk_began_ns == 0)
         team->chunk_began_ns = clock_ns(CLOCK_MONOTONIC);
-    exec_run(&team->exec, slot->first + team->told, careful ? slot->count : part_size(slot, team->told), 0);
-    if (careful)
-        exec_take_care(&team->exec);
+    executor_begin(&team->exec.executor, slot->first + team->told, careful ? slot->count : part_size(slot, team->told),
+                   0, careful);
     team->alone = true;
     return true;
 }
@@ -500,7 +477,7 @@ static bool begin_alone(struct team *team)
 static enum turn advance_alone(struct team *team, struct event *event)
 {
     *event = (struct event){0};
-    enum turn turn = exec_advance(&team->exec, event);
+    enum turn turn = executor_advance(&team->exec.executor, event);
     if (turn != TURN_EVENT)
         return turn;
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), count = event->chunk.count;
@@ -576,18 +553,20 @@ static enum turn advance_once(struct team *team, struct event *event)
     return event_is_due(team, event) ? TURN_EVENT : TURN_BLOCKED;
 }
 
-enum turn team_advance(struct team *team, struct event *event)
+static enum turn team_advance(struct executor *executor, struct event *event)
 {
+    struct team *team = team_of(executor);
     enum turn turn = advance_once(team, event);
     while (turn == TURN_BLOCKED && !is_blocked(team))
         turn = advance_once(team, event);
     return turn;
 }
 
-void team_sent(struct team *team, const void *data)
+static void team_sent(struct executor *executor, const void *data)
 {
+    struct team *team = team_of(executor);
     const unsigned char *bytes = data;
-    exec_sent(&team->exec, data);
+    executor_sent(&team->exec.executor, data);
     for (unsigned i = 0; i < team->ring.slots; i++) {
         struct team_slot *slot = &team->slot[i];
         if (bytes == slot->small + EXEC_HEADROOM)
@@ -596,4 +575,55 @@ void team_sent(struct team *team, const void *data)
             if (--slot->sent == 0 && slot->over)
                 drop_records(team, slot);
     }
+}
+
+static int team_descriptor(const struct executor *executor)
+{
+    return ((const struct team *)executor)->bell;
+}
+
+static const struct executor_ops team_ops = {
+    .probe = team_probe,
+    .begin = team_begin,
+    .set_mark = team_set_mark,
+    .forget = team_forget,
+    .advance = team_advance,
+    .sent = team_sent,
+    .descriptor = team_descriptor,
+    .fini = team_fini,
+};
+
+int team_init(struct team *team, const struct team_config *config)
+{
+    struct error error;
+    *team = (struct team){
+        .executor = {&team_ops, {.worker = config->exec.worker.rank, .count = config->threads, .max_over_mean = 1}},
+        .config = *config,
+        .bell = -1,
+    };
+    team->config.exec.short_runs = false;
+    struct exec_config alone = team->config.exec;
+    alone.spread = false;
+    team->record_bytes = hdss_record_size(alone.loop);
+    set_limits(team);
+    pthread_mutex_init(&team->lock, NULL);
+    if (exec_init(&team->exec, &alone) < 0) {
+        snprintf(team->error, sizeof team->error, "%s", team->exec.error);
+        return -1;
+    }
+    if (ring_init(&team->ring, config->threads, config->technique, notify, team, &error) < 0)
+        return refuse(team, error.text);
+    team->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    team->member = aligned_alloc(RING_LINE, config->threads * sizeof *team->member);
+    team->slot = calloc(team->ring.slots, sizeof *team->slot);
+    if (team->member != NULL)
+        memset(team->member, 0, config->threads * sizeof *team->member);
+    if (team->bell < 0 || team->member == NULL || team->slot == NULL)
+        return refuse(team, "no memory, or no files, for its threads");
+    for (unsigned t = 0; t < config->threads; t++)
+        if (open_member(team, t) < 0)
+            return -1;
+    team->exec.tell_others = tell_members;
+    team->exec.others = team;
+    return 0;
 }

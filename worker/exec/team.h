@@ -65,6 +65,7 @@ struct team_slot {
 };
 
 struct team {
+    struct executor executor; /* first; figures: when the latest chunk was over */
     struct team_config config;
     struct exec exec; /* of the main thread, whose instance is member 0's */
     struct ring ring;
@@ -85,7 +86,6 @@ struct team {
     /* time */
     uint64_t last_ended_ns; /* when the latest chunk was over */
     double last_later_ns;   /* time in later ones then */
-    struct threads figures; /* when the latest chunk was over */
     bool dry_told;          /* since the latest chunk came */
     /* for the main thread */
     int bell;   /* an eventfd */
@@ -97,29 +97,13 @@ struct team {
     char error[HDSS_ERROR_MAX];
 };
 
-/* Opens the kernel for all threads. -1 with one line in team->error, nothing owned. */
+/* Opens the kernel for all threads; executor_fini() closes it when no thread is in team_serve(). -1 with one line in
+ * team->error, nothing owned. The events of the executor are those of inline.h, and DRY. */
 int team_init(struct team *team, const struct team_config *config);
-void team_fini(struct team *team); /* when no thread is in team_serve() */
 
 /* What a thread other than the main one does, with its index from 1: returns after team_stop(). */
 void team_serve(struct team *team, unsigned thread);
 void team_stop(struct team *team);
-
-/* For the main thread: as those of inline.h. */
-void team_probe(struct team *team, struct speed *speed);
-void team_run(struct team *team, uint64_t first, uint64_t count, uint64_t mark, bool careful);
-void team_mark(struct team *team, uint64_t mark);
-enum turn team_advance(struct team *team, struct event *event);
-void team_sent(struct team *team, const void *data);
-
-/* Gives up all chunks but the oldest. */
-void team_forget(struct team *team);
-
-/* What becomes readable when team_advance(), which was blocked, can go on. */
-static inline int team_descriptor(const struct team *team)
-{
-    return team->bell;
-}
 
 /* --- members.c: what each thread does --- */
 

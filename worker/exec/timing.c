@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Timing what is too short for the clock: chunks that are computed in runs (see inline.h), and the iterations of a
  * probe. */
-#include "worker/exec/pipeline.h"
 #include "worker/exec/steps.h"
 
 #include "common/os/clock.h"
@@ -136,26 +135,22 @@ uint64_t exec_pause(struct exec *exec)
 
 /* --- probing --- */
 
-static void run_probe(struct exec *exec, const struct probe *probe, uint64_t k)
-{
-    uint64_t iteration = probe_iteration(probe, k);
-    if (exec->pipeline != NULL) {
-        pipeline_try_row(exec->pipeline, iteration);
-        return;
-    }
-    if (exec->variable)
-        output_clear(&exec->output, iteration);
-    exec_call_kernel(exec, iteration, 1, exec->variable ? NULL : exec->buffers[0].bytes + EXEC_HEADROOM);
-}
+/* Who computes probe iterations, for whom. */
+struct prober {
+    struct exec *exec;
+    void (*run_one)(void *context, uint64_t iteration);
+    void *context;
+};
 
 /* Runs the next `count` probe iterations; returns the time that this worker needs for them. */
-static uint64_t time_probes(struct exec *exec, struct probe *probe, uint64_t count)
+static uint64_t time_probes(const struct prober *prober, struct probe *probe, uint64_t count)
 {
+    const struct exec *exec = prober->exec;
     const clockid_t clock = exec_work_clock(exec);
     bool each = probe_times_each(probe);
     uint64_t began = clock_ns(clock), last = began;
     for (uint64_t k = probe->done; k < probe->done + count; k++) {
-        run_probe(exec, probe, k);
+        prober->run_one(prober->context, probe_iteration(probe, k));
         if (!each)
             continue;
         uint64_t now = clock_ns(clock);
@@ -166,28 +161,30 @@ static uint64_t time_probes(struct exec *exec, struct probe *probe, uint64_t cou
 }
 
 /* Time of one short probe iteration by itself: what is left without the reading of the clock. */
-static double time_single(struct exec *exec, const struct probe *probe, uint64_t k)
+static double time_single(const struct prober *prober, const struct probe *probe, uint64_t k)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC), empty = clock_ns(CLOCK_MONOTONIC);
-    run_probe(exec, probe, k);
+    prober->run_one(prober->context, probe_iteration(probe, k));
     double time = (double)(clock_ns(CLOCK_MONOTONIC) - empty) - (double)(empty - began);
-    return time > 0 ? time * exec->config.slowdown : 0;
+    return time > 0 ? time * prober->exec->config.slowdown : 0;
 }
 
 /* Short ones by the quicker clock, and the lesser of two times, in case the core was taken away or the cache was cold.
  */
-static void time_singles(struct exec *exec, struct probe *probe)
+static void time_singles(const struct prober *prober, struct probe *probe)
 {
+    const double short_ns = PROBE_SHORT_NS * prober->exec->config.slowdown;
     uint64_t singles = probe_wants_singles(probe);
     for (uint64_t k = 0; k < singles; k++) {
-        double time = time_single(exec, probe, k);
-        double again = time < PROBE_SHORT_NS * exec->config.slowdown ? time_single(exec, probe, k) : time;
+        double time = time_single(prober, probe, k), again = time < short_ns ? time_single(prober, probe, k) : time;
         probe_add_single(probe, k, again < time ? again : time);
     }
 }
 
-void exec_probe(struct exec *exec, struct speed *speed)
+void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t iteration), void *context,
+                     struct speed *speed)
 {
+    const struct prober prober = {exec, run_one, context};
     struct probe probe;
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
     if (exec->config.loop->waits)
@@ -195,11 +192,25 @@ void exec_probe(struct exec *exec, struct speed *speed)
     /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. What
      * sleeps needs no warming up, and may make up for a sleep that lasted too long by the next ones: those would take
      * no time if the first did not count. */
-    uint64_t elapsed = time_probes(exec, &probe, 1);
+    uint64_t elapsed = time_probes(&prober, &probe, 1);
     if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);
     for (uint64_t count; (count = probe_next(&probe)) > 0;)
-        probe_add(&probe, count, time_probes(exec, &probe, count));
-    time_singles(exec, &probe);
+        probe_add(&probe, count, time_probes(&prober, &probe, count));
+    time_singles(&prober, &probe);
     probe_finish(&probe, speed);
+}
+
+static void run_inline_probe(void *context, uint64_t iteration)
+{
+    struct exec *exec = context;
+    if (exec->variable)
+        output_clear(&exec->output, iteration);
+    exec_call_kernel(exec, iteration, 1, exec->variable ? NULL : exec->buffers[0].bytes + EXEC_HEADROOM);
+}
+
+void exec_probe(struct executor *executor, struct speed *speed)
+{
+    struct exec *exec = exec_of(executor);
+    exec_time_probe(exec, run_inline_probe, exec, speed);
 }

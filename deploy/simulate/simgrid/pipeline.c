@@ -9,10 +9,9 @@
 /* More than an alarm takes to be heard. */
 #define LAST_MOMENT_NS 3000
 
-void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct simulated_run *run, unsigned w)
+static struct simulated_pipeline *simulated_pipeline_of(struct executor *executor)
 {
-    *pipeline = (struct simulated_pipeline){.seam_count = 0};
-    simulated_work_init(&pipeline->work, run, w);
+    return (struct simulated_pipeline *)executor;
 }
 
 static const struct virtual_config *config_of(const struct simulated_pipeline *pipeline)
@@ -51,60 +50,65 @@ static void drop_seam(struct simulated_pipeline *pipeline, uint64_t at)
 }
 
 /* Those within a message may be here before those announced earlier: these are in their place all the same. */
-static void take_boundary(void *context, uint64_t first, uint64_t offset, const void *data, uint64_t bytes)
+static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
+                                    uint64_t bytes)
 {
-    struct simulated_seam *seam = take_seam(context, first);
-    if (data != NULL)
-        seam->announced = offset + bytes;
-    else
-        seam->awaited--;
+    struct simulated_seam *seam = take_seam(simulated_pipeline_of(executor), first);
+    (void)data;
+    seam->announced = offset + bytes;
     if (seam->awaited == 0)
         seam->bytes = seam->announced;
-    else if (data == NULL)
-        seam->bytes = offset + bytes;
 }
 
-static void *await_boundary(void *context, uint64_t first, uint64_t offset, uint64_t bytes)
+static void *simulated_await_boundary(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
-    struct simulated_pipeline *pipeline = context;
+    struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     struct simulated_seam *seam = take_seam(pipeline, first);
     seam->announced = offset + bytes;
     seam->awaited++;
     return pipeline->work.run->boundary + offset;
 }
 
-static void inherit(void *context, uint64_t at)
+static void simulated_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
-    struct simulated_pipeline *pipeline = context;
+    struct simulated_seam *seam = take_seam(simulated_pipeline_of(executor), first);
+    seam->awaited--;
+    seam->bytes = seam->awaited == 0 ? seam->announced : offset + bytes;
+}
+
+static void simulated_inherit(struct executor *executor, uint64_t at)
+{
+    struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     take_seam(pipeline, at)->bytes = machines_boundary_bytes(config_of(pipeline));
 }
 
-static void release(void *context, uint64_t at)
+static void simulated_release(struct executor *executor, uint64_t at)
 {
-    (void)context, (void)at; /* what is sent is all ranks' */
+    (void)executor, (void)at; /* what is sent is all ranks' */
 }
 
 /* What others have kept is as good as what was on its way. */
-static void halt(void *context, const uint64_t *seams, unsigned count)
+static void simulated_halt(struct executor *executor, const uint64_t *seams, unsigned count)
 {
-    struct simulated_pipeline *pipeline = context;
+    struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     (void)seams, (void)count;
     pipeline->seam_count = 0;
     pipeline->work.running = pipeline->in_step = false;
     simulated_self()->look_ns = NEVER;
 }
 
-static void restart(void *context, uint64_t at)
+static void simulated_restart(struct executor *executor, uint64_t at)
 {
-    (void)context, (void)at; /* INHERIT follows, or they are sent */
+    (void)executor, (void)at; /* INHERIT follows, or they are sent */
 }
 
 /* --- the chunk --- */
 
-static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+static void simulated_begin_steps(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
+                                  bool careful)
 {
-    struct simulated_pipeline *pipeline = context;
-    simulated_work_effects.run(&pipeline->work, first, count, mark, careful);
+    struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
+    simulated_begin(executor, first, count, mark, careful);
     pipeline->work.started_ns = runtime_now();
     pipeline->at_ns = (double)pipeline->work.started_ns;
     pipeline->compute_ns = 0;
@@ -221,9 +225,9 @@ static bool event_is_due(struct simulated_pipeline *pipeline, struct event *even
     return true;
 }
 
-static enum turn advance(void *context, struct event *event)
+static enum turn simulated_advance_step(struct executor *executor, struct event *event)
 {
-    struct simulated_pipeline *pipeline = context;
+    struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     if (!pipeline->work.running || simulated_self()->is_gone)
         return TURN_BLOCKED;
     if (!pipeline->in_step && event_is_due(pipeline, event))
@@ -239,31 +243,25 @@ static enum turn advance(void *context, struct event *event)
     return event_is_due(pipeline, event) ? TURN_EVENT : TURN_WORKED;
 }
 
-static void probe(void *context, struct speed *speed)
-{
-    simulated_work_effects.probe(&((struct simulated_pipeline *)context)->work, speed);
-}
-
-static void set_mark(void *context, uint64_t mark)
-{
-    ((struct simulated_pipeline *)context)->work.mark = mark;
-}
-
-static void sent(void *context, const void *data)
-{
-    (void)context, (void)data;
-}
-
-const struct effects simulated_pipeline_effects = {
-    .probe = probe,
-    .run = run,
-    .mark = set_mark,
-    .advance = advance,
-    .sent = sent,
-    .boundary = take_boundary,
-    .await_boundary = await_boundary,
-    .inherit = inherit,
-    .release = release,
-    .halt = halt,
-    .restart = restart,
+static const struct executor_ops simulated_pipeline_ops = {
+    .probe = simulated_probe,
+    .begin = simulated_begin_steps,
+    .set_mark = simulated_set_mark,
+    .advance = simulated_advance_step,
+    .sent = simulated_sent,
+    .fini = simulated_fini,
+    .take_boundary = simulated_take_boundary,
+    .await_boundary = simulated_await_boundary,
+    .boundary_came = simulated_boundary_came,
+    .inherit = simulated_inherit,
+    .release = simulated_release,
+    .halt = simulated_halt,
+    .restart = simulated_restart,
 };
+
+void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct simulated_run *run, unsigned w)
+{
+    *pipeline = (struct simulated_pipeline){.seam_count = 0};
+    simulated_work_init(&pipeline->work, run, w);
+    pipeline->work.executor.ops = &simulated_pipeline_ops;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The computing of a simulated worker in a loop with dependencies: a chunk goes on step by step, and each step begins
+/* The executor of a simulated worker in a loop with dependencies: a chunk goes on step by step, and each step begins
  * when the boundary data that it needs are there, as in deploy/simulate/virtual/dependent.c. */
 #pragma once
 
@@ -16,7 +16,7 @@ struct simulated_seam {
 #define SIMULATED_SEAMS_MAX (HANDOVERS_MAX + COMING_MAX)
 
 struct simulated_pipeline {
-    struct simulated_work work; /* the running chunk */
+    struct simulated_work work; /* first: the running chunk */
     struct boundaries boundaries;
     struct simulated_seam seams[SIMULATED_SEAMS_MAX]; /* [seam_count] */
     unsigned seam_count;
@@ -31,5 +31,3 @@ struct simulated_pipeline {
 
 /* Of the w-th worker. */
 void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct simulated_run *run, unsigned w);
-/* Effects whose context is `pipeline`. */
-extern const struct effects simulated_pipeline_effects;

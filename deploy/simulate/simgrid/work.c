@@ -11,16 +11,9 @@
  * others have done, as nobody waits for it so long. */
 #define LOOK_NS 1e9
 
-void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
+static struct simulated_work *work_of(struct executor *executor)
 {
-    const struct virtual_config *config = run->config;
-    *work = (struct simulated_work){
-        .run = run,
-        .rank = run->topology->worker_rank[w],
-        .flops_per_ns = simulated_speed(),
-        .speed = config->speeds != NULL ? config->speeds[w] : 1,
-        .load = machines_load(config, w),
-    };
+    return (struct simulated_work *)executor;
 }
 
 /* How long the worker takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
@@ -49,9 +42,9 @@ void simulated_compute_until(double at_ns)
     simulated_execute(self, at_ns - (double)runtime_now());
 }
 
-static void probe(void *context, struct speed *speed)
+void simulated_probe(struct executor *executor, struct speed *speed)
 {
-    const struct simulated_work *work = context;
+    const struct simulated_work *work = work_of(executor);
     const struct virtual_config *config = work->run->config;
     struct probe probe;
     double began_ns = (double)runtime_now(), all_ns = 0;
@@ -71,9 +64,9 @@ static void probe(void *context, struct speed *speed)
     probe_finish(&probe, speed);
 }
 
-static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
 {
-    struct simulated_work *work = context;
+    struct simulated_work *work = work_of(executor);
     (void)careful; /* nothing goes wrong */
     work->running = true;
     work->first = first;
@@ -83,9 +76,9 @@ static void run(void *context, uint64_t first, uint64_t count, uint64_t mark, bo
     work->started_ns = runtime_now() + (uint64_t)simulated_core_ns(simulated_self(), simulated_self()->owed_ns);
 }
 
-static void set_mark(void *context, uint64_t mark)
+void simulated_set_mark(struct executor *executor, uint64_t mark)
 {
-    ((struct simulated_work *)context)->mark = mark;
+    work_of(executor)->mark = mark;
 }
 
 /* What timing the chunk in pieces shows. */
@@ -128,9 +121,9 @@ void simulated_finish(struct simulated_work *work, struct chunk_event *chunk)
 }
 
 /* Up to the mark, to where results are sent, or to the end. */
-static enum turn advance(void *context, struct event *event)
+static enum turn simulated_advance(struct executor *executor, struct event *event)
 {
-    struct simulated_work *work = context;
+    struct simulated_work *work = work_of(executor);
     if (!work->running || simulated_self()->is_gone)
         return TURN_BLOCKED;
     uint64_t slice = simulated_next_slice(work);
@@ -158,15 +151,34 @@ static enum turn advance(void *context, struct event *event)
     return TURN_EVENT;
 }
 
-static void sent(void *context, const void *data)
+void simulated_sent(struct executor *executor, const void *data)
 {
-    (void)context, (void)data; /* SMPI has copied them */
+    (void)executor, (void)data; /* SMPI has copied them */
 }
 
-const struct effects simulated_work_effects = {
-    .probe = probe,
-    .run = run,
-    .mark = set_mark,
-    .advance = advance,
-    .sent = sent,
+void simulated_fini(struct executor *executor)
+{
+    (void)executor; /* nothing is owned */
+}
+
+static const struct executor_ops simulated_ops = {
+    .probe = simulated_probe,
+    .begin = simulated_begin,
+    .set_mark = simulated_set_mark,
+    .advance = simulated_advance,
+    .sent = simulated_sent,
+    .fini = simulated_fini,
 };
+
+void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w)
+{
+    const struct virtual_config *config = run->config;
+    *work = (struct simulated_work){
+        .executor.ops = &simulated_ops,
+        .run = run,
+        .rank = run->topology->worker_rank[w],
+        .flops_per_ns = simulated_speed(),
+        .speed = config->speeds != NULL ? config->speeds[w] : 1,
+        .load = machines_load(config, w),
+    };
+}

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The computing of a simulated worker: chunks, marks and the probe take the time that the costs of their iterations
- * say, on the simulated core. */
+/* The executor of a simulated worker: chunks, marks and the probe take the time that the costs of their iterations say,
+ * on the simulated core. */
 #pragma once
 
+#include "common/machine/executor.h"
 #include "deploy/simulate/simgrid/rank.h"
 
 /* Room for what a message has before its results. */
 #define SIMULATED_HEADROOM 64
 
 struct simulated_work {
+    struct executor executor; /* first */
     struct simulated_run *run;
     unsigned rank;
     double flops_per_ns; /* of the core */
@@ -35,5 +37,9 @@ void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
 /* The chunk is over. */
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
 
-/* Effects whose context is `work`. */
-extern const struct effects simulated_work_effects;
+/* Calls of an executor that are the same with dependencies, of which it is a simulated_work, too. */
+void simulated_probe(struct executor *executor, struct speed *speed);
+void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful);
+void simulated_set_mark(struct executor *executor, uint64_t mark);
+void simulated_sent(struct executor *executor, const void *data);
+void simulated_fini(struct executor *executor);

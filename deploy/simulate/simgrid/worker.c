@@ -5,24 +5,22 @@
 
 #include <stdlib.h>
 
-static void drive(struct simulated_run *run, unsigned rank, struct boundaries *boundaries,
-                  const struct effects *effects, void *context)
+static void drive(struct simulated_run *run, unsigned rank, struct boundaries *boundaries, struct executor *executor)
 {
     struct worker worker;
-    struct effects own = *effects;
+    const struct effects effects = {.executor = executor};
     const struct worker_config config =
         machines_worker(run->config, run->topology, topology_worker(run->topology, rank), boundaries);
     worker_init(&worker, &config);
     const struct machine machine = worker_machine(&worker);
-    own.context = context;
-    simulated_drive(run, rank, &machine, &own);
+    simulated_drive(run, rank, &machine, &effects);
 }
 
 static void compute_independent(struct simulated_run *run, unsigned rank, unsigned w)
 {
     struct simulated_work work;
     simulated_work_init(&work, run, w);
-    drive(run, rank, NULL, &simulated_work_effects, &work);
+    drive(run, rank, NULL, &work.executor);
 }
 
 static void compute_dependent(struct simulated_run *run, unsigned rank, unsigned w)
@@ -33,7 +31,7 @@ static void compute_dependent(struct simulated_run *run, unsigned rank, unsigned
         return;
     }
     simulated_pipeline_init(pipeline, run, w);
-    drive(run, rank, &pipeline->boundaries, &simulated_pipeline_effects, pipeline);
+    drive(run, rank, &pipeline->boundaries, &pipeline->work.executor);
     free(pipeline);
 }
 

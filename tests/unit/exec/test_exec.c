@@ -133,7 +133,7 @@ static struct event next_event(void)
     struct event event = {0};
     enum turn turn;
     do
-        turn = exec_advance(&exec, &event);
+        turn = executor_advance(&exec.executor, &event);
     while (turn == TURN_WORKED);
     ck_assert_int_eq(turn, TURN_EVENT);
     return event;
@@ -143,9 +143,9 @@ START_TEST(a_chunk_without_output_is_digested)
 {
     struct event event = {0};
     open_exec(false, 1);
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
     kernel.next = 100;
-    exec_run(&exec, 100, 77, 0);
+    executor_begin(&exec.executor, 100, 77, 0, false);
     event = next_event();
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_ptr_null(event.text);
@@ -154,8 +154,8 @@ START_TEST(a_chunk_without_output_is_digested)
     ck_assert_ptr_null(event.chunk.data);
     ck_assert_uint_eq(event.chunk.bytes, 0);
     ck_assert_uint_gt(event.chunk.compute_ns, 0);
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
-    exec_fini(&exec);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -163,18 +163,18 @@ START_TEST(marks_come_where_they_are_set)
 {
     open_exec(false, 1);
     kernel.next = 0;
-    exec_run(&exec, 0, 50, 1);
+    executor_begin(&exec.executor, 0, 50, 1, false);
     struct event event = next_event();
     ck_assert_int_eq(event.type, EVENT_MARK);
     ck_assert_uint_eq(event.chunk.done, 1);
-    exec_mark(&exec, 49);
+    executor_set_mark(&exec.executor, 49);
     event = next_event();
     ck_assert_int_eq(event.type, EVENT_MARK);
     ck_assert_uint_eq(event.chunk.done, 49);
     event = next_event();
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_uint_eq(event.chunk.digest, digest_of(0, 50));
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -186,7 +186,7 @@ START_TEST(results_leave_in_slices_from_two_buffers)
     uint64_t digest = 0;
     open_exec(true, 1);
     kernel.next = 0;
-    exec_run(&exec, 0, 2 * slice + 5, 0);
+    executor_begin(&exec.executor, 0, 2 * slice + 5, 0, false);
     for (int i = 0; i < 2; i++) {
         event = next_event();
         ck_assert_int_eq(event.type, EVENT_SLICE);
@@ -197,15 +197,15 @@ START_TEST(results_leave_in_slices_from_two_buffers)
         digest += event.chunk.digest;
     }
     ck_assert_ptr_ne(data[0], data[1]);
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED); /* both are on their way */
-    exec_sent(&exec, data[0]);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED); /* both are on their way */
+    executor_sent(&exec.executor, data[0]);
     event = next_event();
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_uint_eq(event.chunk.count, 5);
     ck_assert_ptr_eq(event.chunk.data, data[0]);
     ck_assert_uint_eq(((const uint64_t *)data[1])[1], word_of(slice, 1)); /* the one on its way is untouched */
     ck_assert_uint_eq(digest + event.chunk.digest, digest_of(0, 2 * slice + 5));
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -214,11 +214,11 @@ START_TEST(a_mark_at_the_end_of_a_slice_follows_it)
     const uint64_t slice = SLICE_MAX / (WORDS * 8);
     open_exec(true, 1);
     kernel.next = 0;
-    exec_run(&exec, 0, slice + 1, slice);
+    executor_begin(&exec.executor, 0, slice + 1, slice, false);
     ck_assert_int_eq(next_event().type, EVENT_SLICE);
     ck_assert_int_eq(next_event().type, EVENT_MARK);
     ck_assert_int_eq(next_event().type, EVENT_FINISHED);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -240,7 +240,7 @@ static unsigned run_to_end(uint64_t *done, uint64_t *digest, uint64_t *failed_at
         *done += event.chunk.count;
         *digest += event.chunk.digest;
         if (event.chunk.data != NULL)
-            exec_sent(&exec, event.chunk.data);
+            executor_sent(&exec.executor, event.chunk.data);
     } while (event.type != EVENT_FINISHED);
     ck_assert_uint_eq(event.chunk.done, exec.count);
     return failures;
@@ -255,15 +255,15 @@ START_TEST(an_iteration_that_fails_is_left_out)
             open_exec(collect, 1);
             kernel.next = UINT64_MAX;
             kernel.fail_at = bad[i];
-            exec_run(&exec, 0, 50, 0);
+            executor_begin(&exec.executor, 0, 50, 0, false);
             ck_assert_uint_eq(run_to_end(&done, &digest, &failed_at), 1);
             ck_assert_uint_eq(failed_at, bad[i]);
             ck_assert_str_eq(exec.error, bad[i] == 0 ? "cannot do 0" : bad[i] == 30 ? "cannot do 30" : "cannot do 49");
             ck_assert_uint_eq(done, 49);
             ck_assert_uint_eq(digest, digest_of(0, 50) - digest_of(bad[i], 1));
             struct event event;
-            ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
-            exec_fini(&exec);
+            ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+            executor_fini(&exec.executor);
         }
 }
 END_TEST
@@ -292,8 +292,7 @@ START_TEST(what_kills_a_child_is_left_out)
         exec.config.kernel = &deadly;
         kernel.next = UINT64_MAX;
         kernel.fail_at = 11;
-        exec_run(&exec, 0, 20, 0);
-        exec_take_care(&exec);
+        executor_begin(&exec.executor, 0, 20, 0, true);
         for (unsigned failures = 0; event.type != EVENT_FINISHED;) {
             event = next_event();
             if (event.type == EVENT_FAILURE) {
@@ -306,14 +305,14 @@ START_TEST(what_kills_a_child_is_left_out)
             done += event.chunk.count;
             digest += event.chunk.digest;
             if (event.chunk.data != NULL)
-                exec_sent(&exec, event.chunk.data);
+                executor_sent(&exec.executor, event.chunk.data);
         }
         ck_assert_uint_eq(done, 16);
         ck_assert_uint_eq(digest, expected);
-        exec_run(&exec, 20, 5, 0); /* the next one is run as always */
+        executor_begin(&exec.executor, 20, 5, 0, false); /* the next one is run as always */
         next_event();
         ck_assert_uint_gt(kernel.calls, 0);
-        exec_fini(&exec);
+        executor_fini(&exec.executor);
     }
 }
 END_TEST
@@ -333,10 +332,10 @@ START_TEST(a_turn_is_short_when_iterations_are_long)
     open_exec(false, 1);
     kernel.next = 0;
     kernel.cost_ns = 1e6;
-    exec_run(&exec, 0, 20, 0);
+    executor_begin(&exec.executor, 0, 20, 0, false);
     next_event();
     ck_assert_uint_ge(kernel.calls, 7); /* 20 ms of work, looked at about every 2 ms */
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -346,7 +345,7 @@ START_TEST(long_chunks_leave_results_on_the_way)
     open_exec(false, 1);
     kernel.next = 0;
     kernel.cost_ns = 6e8;
-    exec_run(&exec, 0, 3, 0);
+    executor_begin(&exec.executor, 0, 3, 0, false);
     struct event event = next_event();
     ck_assert_int_eq(event.type, EVENT_SLICE);
     for (; event.type == EVENT_SLICE; event = next_event()) { /* more than one where the core is shared */
@@ -357,7 +356,7 @@ START_TEST(long_chunks_leave_results_on_the_way)
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_uint_eq(sliced + event.chunk.count, 3);
     ck_assert_uint_eq(digest + event.chunk.digest, digest_of(0, 3));
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -366,10 +365,10 @@ START_TEST(slowdown_waits_in_proportion_to_the_work)
     open_exec(false, 3);
     kernel.next = 0;
     kernel.cost_ns = 1e6;
-    exec_run(&exec, 0, 10, 0);
+    executor_begin(&exec.executor, 0, 10, 0, false);
     ck_assert_uint_ge(next_event().chunk.compute_ns,
                       29000000); /* 10 ms of work, 20 of waiting, however busy the machine */
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -386,7 +385,7 @@ START_TEST(the_spread_of_a_chunk_is_measured)
     double took[SPREAD_PIECES] = {0};
     struct spread expected = {0};
     open_exec_for_spread(irregular);
-    exec_run(&exec, 0, COUNT, 17);
+    executor_begin(&exec.executor, 0, COUNT, 17, false);
     ck_assert_int_eq(next_event().type, EVENT_MARK); /* in the middle of a piece, which goes on */
     struct event event = next_event();
     ck_assert_int_eq(event.type, EVENT_FINISHED);
@@ -399,13 +398,14 @@ START_TEST(the_spread_of_a_chunk_is_measured)
     ck_assert_uint_eq(event.chunk.samples, SPREAD_PIECES);
     ck_assert_double_eq_tol(event.chunk.deviation_ns, spread_deviation_ns(&expected),
                             0.05 * spread_deviation_ns(&expected));
-    exec_run(&exec, COUNT, 3, 0); /* each iteration is a piece, and the chunk before is forgotten */
+    executor_begin(&exec.executor, COUNT, 3, 0,
+                   false); /* each iteration is a piece, and the chunk before is forgotten */
     ck_assert_uint_eq(next_event().chunk.samples, 3);
-    exec_run(&exec, COUNT + 3, 1, 0);
+    executor_begin(&exec.executor, COUNT + 3, 1, 0, false);
     event = next_event();
     ck_assert_uint_eq(event.chunk.samples, 1);
     ck_assert_double_eq(event.chunk.deviation_ns, 0);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -418,13 +418,13 @@ static double of_two_us(uint64_t iteration)
 START_TEST(pieces_are_not_too_short_to_be_timed)
 {
     open_exec_for_spread(of_two_us); /* and some us for writing the record */
-    exec_run(&exec, 0, 200, 0);
+    executor_begin(&exec.executor, 0, 200, 0, false);
     struct event event = next_event();
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_uint_ge(event.chunk.samples, 2);
     ck_assert_uint_le((double)event.chunk.samples * SPREAD_PIECE_NS / 2, (double)event.chunk.compute_ns);
     ck_assert_uint_le(kernel.longest, 200 / SPREAD_PIECES * 2);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -433,16 +433,16 @@ START_TEST(nothing_is_measured_that_nobody_wants)
     open_exec(false, 1);
     kernel.next = 0;
     kernel.cost_ns = 1;
-    exec_run(&exec, 0, 30, 0);
+    executor_begin(&exec.executor, 0, 30, 0, false);
     next_event();
     exec.iteration_ns = 1; /* known to be short: a turn takes all that fit the buffer */
     kernel.calls = 0;
-    exec_run(&exec, 30, exec.capacity, 0);
+    executor_begin(&exec.executor, 30, exec.capacity, 0, false);
     struct event event = next_event();
     ck_assert_uint_eq(kernel.calls, 1);
     ck_assert_uint_eq(event.chunk.samples, 0);
     ck_assert_double_eq(event.chunk.deviation_ns, 0);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -458,7 +458,7 @@ START_TEST(a_probe_times_long_iterations_one_by_one)
     open_exec(false, 1);
     kernel.next = UINT64_MAX;
     kernel.cost_of = rising;
-    exec_probe(&exec, &speed);
+    executor_probe(&exec.executor, &speed);
     uint64_t timed = 0, done = UINT64_C(1) << (speed.levels - 1);
     stats_init(&expected);
     double shortest = INFINITY, longest = 0;
@@ -476,7 +476,7 @@ START_TEST(a_probe_times_long_iterations_one_by_one)
     ck_assert_double_eq_tol(speed.deviation_ns, sqrt(expected.m2 / (double)(done - 1)), 0.05 * expected.mean);
     ck_assert_double_eq_tol(speed.swr, shortest / longest, 0.05);
     ck_assert_double_gt(speed.cells[8].mean_ns, speed.cells[0].mean_ns); /* 800 us against 300 */
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -487,11 +487,11 @@ START_TEST(a_probe_times_as_many_as_it_must)
     exec.config.probe_least = PROBE_SWR;
     kernel.next = UINT64_MAX;
     kernel.cost_ns = 6e6;
-    exec_probe(&exec, &speed);
+    executor_probe(&exec.executor, &speed);
     ck_assert_uint_eq(kernel.calls, 1 + PROBE_SWR); /* one warms up */
     ck_assert_uint_eq(speed.levels, 1);
     ck_assert_double_gt(speed.swr, 0); /* of five that are alike, but not on every machine: it is known */
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -502,7 +502,7 @@ START_TEST(probes_are_spread_and_the_same_for_all)
     open_exec(false, 1);
     kernel.next = UINT64_MAX;
     kernel.cost_ns = 500000;
-    exec_probe(&exec, &speed);
+    executor_probe(&exec.executor, &speed);
     ck_assert_uint_ge(speed.levels, 3);
     ck_assert_uint_le(speed.levels, LEVELS_MAX);
     for (unsigned i = 1; i < speed.levels; i++)
@@ -512,14 +512,14 @@ START_TEST(probes_are_spread_and_the_same_for_all)
     ck_assert_uint_eq(kernel.probed[3], 250);
     ck_assert_uint_eq(kernel.probed[4], 750);
     memcpy(first, kernel.probed, sizeof first);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
     open_exec(false, 4);
     kernel.next = UINT64_MAX;
     kernel.cost_ns = 500000;
-    exec_probe(&exec, &speed);
+    executor_probe(&exec.executor, &speed);
     ck_assert_int_eq(memcmp(first, kernel.probed, 3 * sizeof *first), 0);
     ck_assert_uint_ge(speed.elapsed_ns[0], 2000000); /* the slowdown is part of the speed */
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -533,11 +533,11 @@ START_TEST(a_loop_of_one_iteration_is_probed_once)
     memset(&kernel, 0, sizeof kernel);
     kernel.fail_at = kernel.next = UINT64_MAX;
     ck_assert_int_eq(exec_init(&exec, &config), 0);
-    exec_probe(&exec, &speed);
+    executor_probe(&exec.executor, &speed);
     ck_assert_uint_eq(speed.levels, 1);
     ck_assert_uint_eq(kernel.probed[0], 7);
     ck_assert_uint_eq(kernel.probed[1], 7);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -581,11 +581,11 @@ START_TEST(a_sleep_that_is_made_up_for_makes_no_worker_fast)
     const struct exec_config config = {.kernel = &kernel_of_it, .loop = &waits, .slowdown = 1, .probe_count = 1000};
     memset(&sleeper, 0, sizeof sleeper);
     ck_assert_int_eq(exec_init(&exec, &config), 0);
-    exec_probe(&exec, &speed);
+    executor_probe(&exec.executor, &speed);
     for (unsigned i = 0; i < speed.levels; i++)
         ck_assert_msg((double)speed.elapsed_ns[i] >= SLEEP_NS * (double)(1u << i) - 1000,
                       "%u iterations of 0.5 ms in %llu ns", 1u << i, (unsigned long long)speed.elapsed_ns[i]);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -644,38 +644,38 @@ static void open_waiting(void)
     waiter.fail_at = UINT64_MAX;
     waiter.event = eventfd(0, EFD_NONBLOCK);
     ck_assert_int_eq(exec_init(&exec, &config), 0);
-    ck_assert_int_eq(exec_descriptor(&exec), waiter.event);
+    ck_assert_int_eq(executor_descriptor(&exec.executor), waiter.event);
 }
 
 START_TEST(a_kernel_that_waits_does_not_block)
 {
     struct event event = {0};
     open_waiting();
-    exec_run(&exec, 0, 3, 0);
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    executor_begin(&exec.executor, 0, 3, 0, false);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
     ck_assert_uint_eq(waiter.began, 1);
     end_iteration();
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_WORKED);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_WORKED);
     ck_assert_uint_eq(waiter.began, 2); /* the next has begun in the same turn */
     struct timespec second = {1, 100000000};
     nanosleep(&second, NULL); /* what is done leaves after a second, though the next goes on */
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_EVENT);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_EVENT);
     ck_assert_int_eq(event.type, EVENT_SLICE);
     ck_assert_uint_eq(event.chunk.count, 1);
-    exec_sent(&exec, event.chunk.data);
-    ck_assert_int_eq(exec_advance(&exec, &event), TURN_BLOCKED);
+    executor_sent(&exec.executor, event.chunk.data);
+    ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
     for (event.type = EVENT_SLICE; event.type != EVENT_FINISHED;) { /* a slice may leave before the last */
         if (waiter.running > 0)
             end_iteration();
-        if (exec_advance(&exec, &event) == TURN_EVENT)
-            exec_sent(&exec, event.chunk.data);
+        if (executor_advance(&exec.executor, &event) == TURN_EVENT)
+            executor_sent(&exec.executor, event.chunk.data);
     }
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_msg(event.text == NULL, "%s", event.text);
     ck_assert_uint_ge(event.chunk.compute_ns, 1000000000u); /* what it waited is its time */
     ck_assert_uint_eq(waiter.began, 3);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
     close(waiter.event);
 }
 END_TEST
@@ -688,12 +688,11 @@ START_TEST(a_kernel_that_waits_fails_at_one_iteration)
     struct event event = {0};
     open_waiting();
     waiter.fail_at = 2;
-    exec_run(&exec, 0, 4, 0);
-    exec_take_care(&exec);
+    executor_begin(&exec.executor, 0, 4, 0, true);
     while (event.type != EVENT_FINISHED) {
         if (waiter.running > 0)
             end_iteration();
-        if (exec_advance(&exec, &event) != TURN_EVENT)
+        if (executor_advance(&exec.executor, &event) != TURN_EVENT)
             continue;
         if (event.type == EVENT_FAILURE) {
             ck_assert_uint_eq(done, 2);
@@ -704,12 +703,12 @@ START_TEST(a_kernel_that_waits_fails_at_one_iteration)
             continue;
         }
         done += event.chunk.count;
-        exec_sent(&exec, event.chunk.data);
+        executor_sent(&exec.executor, event.chunk.data);
     }
     ck_assert_uint_eq(done, 3);
     ck_assert_uint_eq(failures, 1);
     ck_assert_uint_eq(waiter.began, 4);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
     close(waiter.event);
 }
 END_TEST

@@ -108,7 +108,7 @@ static struct event next_event(void)
 {
     struct event event = {0};
     enum turn turn;
-    while ((turn = exec_advance(&exec, &event)) == TURN_WORKED)
+    while ((turn = executor_advance(&exec.executor, &event)) == TURN_WORKED)
         ;
     ck_assert_int_eq(turn, TURN_EVENT);
     return event;
@@ -139,13 +139,13 @@ static uint64_t run_chunk(uint64_t first, uint64_t count, unsigned *parts)
     uint64_t digest = 0, done = 0;
     struct event event;
     *parts = 0;
-    exec_run(&exec, first, count, 0);
+    executor_begin(&exec.executor, first, count, 0, false);
     do {
         event = next_event();
         ck_assert_ptr_null(event.text);
         if (exec.config.collect) {
             check_block(&event.chunk, first + done);
-            exec_sent(&exec, event.chunk.data);
+            executor_sent(&exec.executor, event.chunk.data);
         } else
             ck_assert_ptr_null(event.chunk.data);
         ck_assert_uint_gt(event.chunk.count, 0);
@@ -163,7 +163,7 @@ START_TEST(small_output_of_a_chunk_is_one_block)
     open_exec(true);
     run_chunk(20, 100, &parts);
     ck_assert_uint_eq(parts, 1);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -175,7 +175,7 @@ START_TEST(large_output_leaves_in_blocks_of_a_megabyte)
     kernel.large = sizeof letters - ITERATIONS; /* alone in its block */
     run_chunk(0, ITERATIONS, &parts);
     ck_assert_uint_ge(parts, 8 + 12);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(the_digest_does_not_depend_on_the_cut)
     for (uint64_t first = 0; first < ITERATIONS; first += 80)
         sum += run_chunk(first, 80, &parts);
     ck_assert_uint_eq(sum, whole);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
     open_exec(false);
     kernel.least = 5000;
     kernel.large = 1500000;
@@ -197,7 +197,7 @@ START_TEST(the_digest_does_not_depend_on_the_cut)
     loop.stream[1].differs = true;
     ck_assert_uint_ne(run_chunk(0, ITERATIONS, &parts), whole);
     loop.stream[1].differs = false;
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -207,7 +207,7 @@ START_TEST(what_is_called_failed_is_given_up_where_nothing_is_kept)
     open_exec(false);
     kernel.marks = true;
     kernel.least = 1;
-    exec_run(&exec, 10, 3, 0);
+    executor_begin(&exec.executor, 10, 3, 0, false);
     event = next_event();
     ck_assert_int_eq(event.type, EVENT_SLICE);
     ck_assert_uint_eq(event.chunk.count, 2);
@@ -218,7 +218,7 @@ START_TEST(what_is_called_failed_is_given_up_where_nothing_is_kept)
     event = next_event();
     ck_assert_int_eq(event.type, EVENT_FINISHED);
     ck_assert_uint_eq(event.chunk.count, 0);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -246,7 +246,7 @@ START_TEST(a_kernel_that_puts_what_cannot_be_fails_its_chunk)
     kernel.how = cases[_i].how;
     if (kernel.how == BACKWARDS)
         exec.iteration_ns = 1;
-    exec_run(&exec, 5, kernel.how == BACKWARDS ? 2 : 1, 0);
+    executor_begin(&exec.executor, 5, kernel.how == BACKWARDS ? 2 : 1, 0, false);
     const struct event event = next_event();
     ck_assert_int_eq(event.type, EVENT_FAILURE);
     ck_assert_uint_eq(event.chunk.count, 1);
@@ -254,7 +254,7 @@ START_TEST(a_kernel_that_puts_what_cannot_be_fails_its_chunk)
     kernel.how = GOOD; /* the next chunk is none the worse for it */
     unsigned parts;
     run_chunk(5, 20, &parts);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -266,7 +266,7 @@ START_TEST(output_of_others_outlives_an_iteration_that_fails)
         struct event event = {0};
         open_exec(collect);
         kernel.fail_at = 58;
-        exec_run(&exec, 40, 30, 0);
+        executor_begin(&exec.executor, 40, 30, 0, false);
         while (event.type != EVENT_FINISHED) {
             event = next_event();
             if (event.type == EVENT_FAILURE) {
@@ -278,7 +278,7 @@ START_TEST(output_of_others_outlives_an_iteration_that_fails)
             }
             if (event.chunk.data != NULL) {
                 check_block(&event.chunk, 40 + done);
-                exec_sent(&exec, event.chunk.data);
+                executor_sent(&exec.executor, event.chunk.data);
             }
             digest += event.chunk.digest;
             done += event.chunk.count;
@@ -288,7 +288,7 @@ START_TEST(output_of_others_outlives_an_iteration_that_fails)
         ck_assert_uint_eq(done, 30);
         kernel.fail_at = UINT64_MAX;
         ck_assert_uint_eq(digest, run_chunk(40, 18, &parts) + run_chunk(59, 11, &parts));
-        exec_fini(&exec);
+        executor_fini(&exec.executor);
     }
 }
 END_TEST
@@ -300,18 +300,18 @@ START_TEST(output_comes_out_of_a_child_process)
     open_exec(true);
     uint64_t plain = run_chunk(40, 12, &parts), digest = 0, done = 0;
     struct event event = {0};
-    exec_run(&exec, 40, 12, 0);
+    executor_begin(&exec.executor, 40, 12, 0, false);
     exec.careful.wanted = true;
     for (; event.type != EVENT_FINISHED; done += event.chunk.count) {
         event = next_event();
         ck_assert_ptr_null(event.text);
         check_block(&event.chunk, 40 + done);
         digest += event.chunk.digest;
-        exec_sent(&exec, event.chunk.data);
+        executor_sent(&exec.executor, event.chunk.data);
     }
     ck_assert_uint_eq(done, 12);
     ck_assert_uint_eq(digest, plain);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -320,10 +320,10 @@ START_TEST(a_probe_leaves_nothing_behind)
     struct speed speed = {0};
     unsigned parts;
     open_exec(true);
-    exec_probe(&exec, &speed);
+    executor_probe(&exec.executor, &speed);
     ck_assert_uint_gt(speed.levels, 0);
     run_chunk(3, 40, &parts);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 

@@ -138,7 +138,7 @@ static void open_workers(unsigned workers, uint64_t points, bool collect)
 static void close_workers(void)
 {
     for (unsigned w = 0; w < run.workers; w++)
-        pipeline_fini(&run.pipeline[w]);
+        executor_fini(&run.pipeline[w].executor);
 }
 
 /* Chunks of up to `most` rows in ascending order, each for a worker of its own choice. */
@@ -196,9 +196,9 @@ static void begin_next(unsigned w)
     struct chunk *chunk = running_of(w), *before = chunk == run.chunk ? NULL : chunk - 1;
     if (before != NULL && before->worker == w) {
         ck_assert(before->over); /* a worker computes its chunks in their order */
-        pipeline_inherit(&run.pipeline[w], chunk->first);
+        executor_inherit(&run.pipeline[w].executor, chunk->first);
     }
-    pipeline_run(&run.pipeline[w], chunk->first, chunk->count, 0);
+    executor_begin(&run.pipeline[w].executor, chunk->first, chunk->count, 0, false);
     run.runs[w] = true;
     sliced_of[w] = 0;
 }
@@ -242,23 +242,23 @@ static void bring_some(struct chunk *chunk)
     struct pipeline *pipeline = &run.pipeline[next->worker];
     uint64_t bytes = 1 + (uint64_t)draw((unsigned)(chunk->told - chunk->sent) - 1), offset = chunk->sent;
     if (draw(1) > 0) {
-        pipeline_take(pipeline, next->first, offset, chunk->edge + offset, bytes);
+        executor_take_boundary(&pipeline->executor, next->first, offset, chunk->edge + offset, bytes);
     } else {
-        void *room = pipeline_await(pipeline, next->first, offset, bytes);
+        void *room = executor_await_boundary(&pipeline->executor, next->first, offset, bytes);
         ck_assert_ptr_nonnull(room);
         memcpy(room, chunk->edge + offset, bytes);
-        pipeline_came(pipeline, next->first, offset, bytes);
+        executor_boundary_came(&pipeline->executor, next->first, offset, bytes);
     }
     chunk->sent += bytes;
     if (chunk->sent == loop.sync * loop.boundary_bytes && chunk->over)
-        pipeline_release(&run.pipeline[chunk->worker], next->first);
+        executor_release(&run.pipeline[chunk->worker].executor, next->first);
 }
 
 static void bring_through(unsigned w)
 {
     if (run.on_way_count[w] == 0)
         return;
-    pipeline_sent(&run.pipeline[w], run.on_way[w][0]);
+    executor_sent(&run.pipeline[w].executor, run.on_way[w][0]);
     memmove(run.on_way[w], run.on_way[w] + 1, --run.on_way_count[w] * sizeof *run.on_way[w]);
 }
 
@@ -279,7 +279,7 @@ static void run_all(uint64_t seed)
         unsigned w = draw(run.workers - 1), c = draw(run.chunks - 1);
         ck_assert_msg(turns < 10000000, "seed %llu stands still", (unsigned long long)seed);
         begin_next(w);
-        if (pipeline_advance(&run.pipeline[w], &event) == TURN_EVENT)
+        if (executor_advance(&run.pipeline[w].executor, &event) == TURN_EVENT)
             take_event(w, &event);
         bring_some(&run.chunk[c]);
         if (draw(3) == 0 || run.on_way_count[w] == 8)
@@ -322,7 +322,7 @@ static unsigned count_edges(uint64_t told[SYNC_MAX])
 {
     struct event event;
     unsigned edges = 0;
-    for (enum turn turn; (turn = pipeline_advance(&run.pipeline[0], &event)) != TURN_BLOCKED;) {
+    for (enum turn turn; (turn = executor_advance(&run.pipeline[0].executor, &event)) != TURN_BLOCKED;) {
         if (turn != TURN_EVENT)
             continue;
         if (event.type == EVENT_FINISHED)
@@ -343,12 +343,12 @@ START_TEST(boundary_data_are_told_once_for_each_point)
     for (unsigned i = 0; i < 4; i++) {
         describe(40, 100, 1, 1);
         open_one(points[i]);
-        pipeline_run(&run.pipeline[0], 0, 1, 0);
+        executor_begin(&run.pipeline[0].executor, 0, 1, 0, false);
         ck_assert_uint_eq(count_edges(told), points[i]);
         for (unsigned k = 0; k < points[i]; k++)
             ck_assert_uint_eq(told[k], k + 1 < points[i] ? (k + 1) * ((100 + points[i] - 1) / points[i]) : 100);
-        pipeline_inherit(&run.pipeline[0], 1);
-        pipeline_run(&run.pipeline[0], 1, 20, 0);
+        executor_inherit(&run.pipeline[0].executor, 1);
+        executor_begin(&run.pipeline[0].executor, 1, 20, 0, false);
         unsigned edges = count_edges(told);
         ck_assert_uint_le(edges, points[i] + 1);
         ck_assert_uint_ge(edges, points[i]);
@@ -365,20 +365,22 @@ START_TEST(nothing_is_computed_before_its_data_are_there)
     describe(40, 100, 1, 2);
     open_one(10);
     struct pipeline *pipeline = &run.pipeline[0];
-    pipeline_run(pipeline, 10, 5, 0);
-    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
-    pipeline_take(pipeline, 10, 0, zeros, 2 * loop.boundary_bytes); /* of two elements, as far as the reach */
-    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
-    pipeline_take(pipeline, 10, 2 * loop.boundary_bytes, zeros, 3 * loop.boundary_bytes);
-    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_WORKED);
+    executor_begin(&pipeline->executor, 10, 5, 0, false);
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
+    executor_take_boundary(&pipeline->executor, 10, 0, zeros,
+                           2 * loop.boundary_bytes); /* of two elements, as far as the reach */
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
+    executor_take_boundary(&pipeline->executor, 10, 2 * loop.boundary_bytes, zeros, 3 * loop.boundary_bytes);
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_WORKED);
     ck_assert_uint_eq(pipeline->from, 3);
-    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
     /* What comes behind a message that is on its way waits for it. */
-    ck_assert_ptr_nonnull(pipeline_await(pipeline, 10, 5 * loop.boundary_bytes, 10 * loop.boundary_bytes));
-    pipeline_take(pipeline, 10, 15 * loop.boundary_bytes, zeros, 85 * loop.boundary_bytes);
-    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
-    pipeline_came(pipeline, 10, 5 * loop.boundary_bytes, 10 * loop.boundary_bytes);
-    ck_assert_int_ne(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    ck_assert_ptr_nonnull(
+        executor_await_boundary(&pipeline->executor, 10, 5 * loop.boundary_bytes, 10 * loop.boundary_bytes));
+    executor_take_boundary(&pipeline->executor, 10, 15 * loop.boundary_bytes, zeros, 85 * loop.boundary_bytes);
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
+    executor_boundary_came(&pipeline->executor, 10, 5 * loop.boundary_bytes, 10 * loop.boundary_bytes);
+    ck_assert_int_ne(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
     close_workers();
 }
 END_TEST
@@ -392,23 +394,23 @@ START_TEST(a_halt_gives_up_all_but_what_is_set_aside)
     describe(40, 100, 1, 1);
     open_one(10);
     struct pipeline *pipeline = &run.pipeline[0];
-    pipeline_run(pipeline, 0, 5, 0);
+    executor_begin(&pipeline->executor, 0, 5, 0, false);
     count_edges(told);
     const uint64_t aside[] = {5};
-    pipeline_run(pipeline, 10, 5, 0);
-    unsigned char *room = pipeline_await(pipeline, 10, 0, 10 * loop.boundary_bytes);
-    pipeline_halt(pipeline, aside, 1);
-    ck_assert_int_eq(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    executor_begin(&pipeline->executor, 10, 5, 0, false);
+    unsigned char *room = executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes);
+    executor_halt(&pipeline->executor, aside, 1);
+    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
     ck_assert_uint_eq(pipeline->seam_count, 1);
-    pipeline_halt(pipeline, aside, 1); /* another is lost */
+    executor_halt(&pipeline->executor, aside, 1); /* another is lost */
     memset(room, 1, 10 * loop.boundary_bytes);
-    ck_assert_ptr_ne(pipeline_await(pipeline, 10, 0, 10 * loop.boundary_bytes), room);
-    pipeline_restart(pipeline, 5);
-    pipeline_inherit(pipeline, 5);
-    pipeline_run(pipeline, 5, 5, 0);
+    ck_assert_ptr_ne(executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes), room);
+    executor_restart(&pipeline->executor, 5);
+    executor_inherit(&pipeline->executor, 5);
+    executor_begin(&pipeline->executor, 5, 5, 0, false);
     count_edges(told);
-    pipeline_halt(pipeline, (const uint64_t[]){10}, 1);
-    pipeline_restart(pipeline, 0);
+    executor_halt(&pipeline->executor, (const uint64_t[]){10}, 1);
+    executor_restart(&pipeline->executor, 0);
     ck_assert_uint_eq(pipeline->seam_count, 0);
     close_workers();
 }
@@ -423,13 +425,14 @@ START_TEST(what_is_set_aside_is_not_what_comes)
     describe(40, 100, 1, 1);
     open_one(10);
     struct pipeline *pipeline = &run.pipeline[0];
-    pipeline_run(pipeline, 0, 5, 0);
+    executor_begin(&pipeline->executor, 0, 5, 0, false);
     count_edges(told);
-    pipeline_halt(pipeline, (const uint64_t[]){5}, 1);
-    pipeline_take(pipeline, 5, 0, zeros, 100 * loop.boundary_bytes); /* before it is told to go on */
-    pipeline_restart(pipeline, 0);
-    pipeline_run(pipeline, 5, 5, 0);
-    ck_assert_int_ne(pipeline_advance(pipeline, &event), TURN_BLOCKED);
+    executor_halt(&pipeline->executor, (const uint64_t[]){5}, 1);
+    executor_take_boundary(&pipeline->executor, 5, 0, zeros,
+                           100 * loop.boundary_bytes); /* before it is told to go on */
+    executor_restart(&pipeline->executor, 0);
+    executor_begin(&pipeline->executor, 5, 5, 0, false);
+    ck_assert_int_ne(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
     close_workers();
 }
 END_TEST
@@ -440,10 +443,10 @@ START_TEST(a_mark_is_reached_by_the_work_that_is_done)
     describe(100, 100, 1, 1);
     open_one(100);
     struct pipeline *pipeline = &run.pipeline[0];
-    pipeline_run(pipeline, 0, 50, 25);
+    executor_begin(&pipeline->executor, 0, 50, 25, false);
     enum turn turn;
     do
-        turn = pipeline_advance(pipeline, &event);
+        turn = executor_advance(&pipeline->executor, &event);
     while (turn == TURN_WORKED || (turn == TURN_EVENT && event.type != EVENT_MARK && event.type != EVENT_FINISHED));
     ck_assert(turn == TURN_EVENT && event.type == EVENT_MARK);
     ck_assert_uint_ge(event.chunk.done, 25);
@@ -461,11 +464,11 @@ START_TEST(a_kernel_that_fails_is_a_problem_said_once)
     describe(40, 100, 1, 1);
     fail_at = 3;
     open_one(10);
-    pipeline_run(&run.pipeline[0], 0, 5, 0);
-    ck_assert_int_eq(pipeline_advance(&run.pipeline[0], &event), TURN_EVENT);
+    executor_begin(&run.pipeline[0].executor, 0, 5, 0, false);
+    ck_assert_int_eq(executor_advance(&run.pipeline[0].executor, &event), TURN_EVENT);
     ck_assert_int_eq(event.type, EVENT_PROBLEM);
     ck_assert_str_eq(event.text, "cannot do 3");
-    ck_assert_int_eq(pipeline_advance(&run.pipeline[0], &event), TURN_BLOCKED);
+    ck_assert_int_eq(executor_advance(&run.pipeline[0].executor, &event), TURN_BLOCKED);
     close_workers();
 }
 END_TEST
@@ -477,9 +480,9 @@ START_TEST(rows_are_probed)
     uint64_t told[SYNC_MAX];
     describe(100, 300, 1, 1);
     open_one(3);
-    exec_probe(&run.pipeline[0].exec, &speed);
+    executor_probe(&run.pipeline[0].executor, &speed);
     ck_assert_double_gt(speed.mean_ns, 0);
-    pipeline_run(&run.pipeline[0], 0, 100, 0);
+    executor_begin(&run.pipeline[0].executor, 0, 100, 0, false);
     count_edges(told);
     ck_assert_uint_eq(run.pipeline[0].seam_count, 0);
     close_workers();

@@ -74,13 +74,13 @@ static void open_exec(struct exec_config config)
 static uint64_t run_ordinary(uint64_t count, uint64_t *digest)
 {
     struct event event = {0};
-    exec_run(&exec, kernel.next, count, 0);
+    executor_begin(&exec.executor, kernel.next, count, 0, false);
     do {
-        while (exec_advance(&exec, &event) != TURN_EVENT)
+        while (executor_advance(&exec.executor, &event) != TURN_EVENT)
             ;
         *digest += event.chunk.digest;
         if (event.chunk.data != NULL)
-            exec_sent(&exec, event.chunk.data);
+            executor_sent(&exec.executor, event.chunk.data);
     } while (event.type != EVENT_FINISHED);
     return event.chunk.compute_ns;
 }
@@ -124,7 +124,7 @@ START_TEST(short_chunks_are_found_and_digested)
     ck_assert_uint_le(compute_ns, clock_ns(CLOCK_MONOTONIC) - began);
     ck_assert_uint_gt(compute_ns, 0);
     ck_assert(digest == digest_until(kernel.next));
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -144,7 +144,7 @@ START_TEST(a_chunk_that_turns_out_long_is_counted)
         ck_assert_uint_ge(compute_ns, kernel.long_ns);
         ck_assert_uint_le(compute_ns, clock_ns(CLOCK_MONOTONIC) - began);
     }
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -158,7 +158,7 @@ START_TEST(after_a_long_one_chunks_are_timed_again)
     for (int i = 0; i < MANY && exec_is_short(&exec, 1); i++)
         compute_ns += run_chunk(1, &digest);
     ck_assert(!exec_is_short(&exec, 1));
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -177,7 +177,7 @@ START_TEST(a_longer_chunk_breaks_a_run_off_and_brings_its_time)
     ck_assert_uint_ge(more, kernel.long_ns);
     ck_assert(digest == digest_until(kernel.next));
     ck_assert_uint_eq(exec_pause(&exec), 0);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -198,7 +198,7 @@ START_TEST(what_the_caller_does_in_a_pause_is_not_counted)
     }
     compute_ns += exec_pause(&exec);
     ck_assert_uint_le(compute_ns + waited, clock_ns(CLOCK_MONOTONIC) - began);
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -210,7 +210,7 @@ START_TEST(a_short_chunk_that_fails_says_why)
     kernel.fail_at = kernel.next;
     ck_assert_int_lt(exec_short(&exec, kernel.next, 1, &digest, &compute_ns), 0);
     ck_assert_ptr_nonnull(strstr(exec.error, "cannot do"));
-    exec_fini(&exec);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -225,7 +225,7 @@ START_TEST(where_each_time_counts_all_are_timed)
             if (exec_is_short(&exec, 1))
                 ck_abort();
         }
-        exec_fini(&exec);
+        executor_fini(&exec.executor);
     }
 }
 END_TEST

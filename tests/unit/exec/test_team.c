@@ -157,7 +157,7 @@ static void end(void)
     team_stop(&crew.team);
     for (unsigned t = 1; t < threads; t++)
         pthread_join(crew.thread[t], NULL);
-    team_fini(&crew.team);
+    executor_fini(&crew.team.executor);
     ck_assert_uint_eq(kernel.opened, threads);
     ck_assert_uint_eq(kernel.closed, threads);
 }
@@ -179,7 +179,7 @@ static void run_chunk(struct outcome *outcome, uint64_t first, uint64_t count)
         outcome->at = first;
     outcome->firsts[outcome->chunks] = first;
     outcome->ends[outcome->chunks++] = first + count;
-    team_run(&crew.team, first, count, 0, false);
+    executor_begin(&crew.team.executor, first, count, 0, false);
 }
 
 static void take_results(struct outcome *outcome, const struct event *event)
@@ -189,7 +189,7 @@ static void take_results(struct outcome *outcome, const struct event *event)
         ck_assert_uint_eq(chunk->bytes, chunk->count * sizeof *crew.results);
         memcpy(&crew.results[outcome->at], chunk->data, chunk->bytes);
         ck_assert_uint_eq(chunk->digest, digest_records(outcome->at, chunk->count, chunk->data, 8));
-        team_sent(&crew.team, chunk->data);
+        executor_sent(&crew.team.executor, chunk->data);
     }
     outcome->digest += chunk->digest;
     outcome->done += chunk->count;
@@ -222,8 +222,8 @@ static void take_event(struct outcome *outcome, const struct event *event)
 static enum turn turn(struct outcome *outcome)
 {
     struct event event = {0};
-    enum turn turn = team_advance(&crew.team, &event);
-    struct pollfd bell = {.fd = team_descriptor(&crew.team), .events = POLLIN};
+    enum turn turn = executor_advance(&crew.team.executor, &event);
+    struct pollfd bell = {.fd = executor_descriptor(&crew.team.executor), .events = POLLIN};
     if (turn == TURN_EVENT)
         take_event(outcome, &event);
     else if (turn == TURN_BLOCKED)
@@ -598,7 +598,7 @@ START_TEST(all_but_the_oldest_chunk_are_given_up)
             continue;
         }
         uint64_t finished = outcome.finished;
-        team_forget(&crew.team);
+        executor_forget(&crew.team.executor);
         finish(&outcome, (unsigned)finished + 1);
         outcome.chunks = (unsigned)finished + 1;
         outcome.at = 1000;
@@ -633,7 +633,7 @@ START_TEST(what_the_threads_did_is_known_at_the_end_of_a_chunk)
     kernel.spins = 1000;
     run_chunk(&outcome, 0, 1000);
     finish(&outcome, 1);
-    const struct threads *figures = &crew.team.figures;
+    const struct threads *figures = &crew.team.executor.figures;
     ck_assert_uint_eq(figures->count, 2);
     ck_assert_uint_eq(figures->chunks, 100);
     ck_assert(figures->max_over_mean >= 1 && figures->max_over_mean <= 2 && figures->cov <= 1);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Executors: computing the chunks of a worker, as a runtime sees it.
+ *
+ * An executor is embedded in the structure that implements it, as its first member, and belongs to one thread, which
+ * makes all calls. The implementations: worker/exec/inline.h computes in the thread of the caller, team.h with several
+ * threads, pipeline.h a loop whose iterations depend on those before them; deploy/simulate/simgrid lets simulated time
+ * pass instead. A machine (machine.h) decides, an executor computes, and the runtime carries actions to the executor
+ * and events to the machine.
+ *
+ * The life of a chunk: executor_begin(), then executor_advance() until its event is FINISHED. Each event that has
+ * records, or boundary data that are sent, is answered by executor_sent() once they may be written to again. */
+#pragma once
+
+#include "common/machine/machine.h"
+#include "proto/message.h"
+
+#include <assert.h>
+
+struct executor;
+
+/* Calls that are not said to be NULL are there in each implementation. */
+struct executor_ops {
+    /* Times the probe iterations: see common/machine/probe.h. */
+    void (*probe)(struct executor *executor, struct speed *speed);
+    void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful);
+    void (*set_mark)(struct executor *executor, uint64_t mark);
+    /* Gives up all chunks but the oldest. NULL: there is one at a time. */
+    void (*forget)(struct executor *executor);
+    enum turn (*advance)(struct executor *executor, struct event *event);
+    void (*sent)(struct executor *executor, const void *data);
+    int (*descriptor)(const struct executor *executor); /* NULL: there is none */
+    void (*check)(const struct executor *executor);     /* NULL: nothing to check */
+    void (*fini)(struct executor *executor);
+
+    /* where iterations depend on those before them; all NULL for others */
+    void (*take_boundary)(struct executor *executor, uint64_t first, uint64_t offset, const void *data, uint64_t bytes);
+    void *(*await_boundary)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
+    void (*boundary_came)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
+    void (*inherit)(struct executor *executor, uint64_t seam);
+    void (*release)(struct executor *executor, uint64_t seam);
+    void (*halt)(struct executor *executor, const uint64_t *seams, unsigned count);
+    void (*restart)(struct executor *executor, uint64_t seam);
+};
+
+struct executor {
+    const struct executor_ops *ops;
+    struct threads figures; /* what its threads have done until the latest FINISHED; of one thread nothing is counted */
+};
+
+/* Whether the executor has threads of its own beside the caller's. */
+static inline bool executor_has_threads(const struct executor *executor)
+{
+    return executor->figures.count > 1;
+}
+
+/* Whether chunks hand boundary data to the chunks behind them. */
+static inline bool executor_is_dependent(const struct executor *executor)
+{
+    return executor->ops->take_boundary != NULL;
+}
+
+/* Stops the program where an invariant of the executor does not hold. */
+static inline void executor_check(const struct executor *executor)
+{
+    if (executor->ops->check != NULL)
+        executor->ops->check(executor);
+}
+
+static inline void executor_probe(struct executor *executor, struct speed *speed)
+{
+    executor->ops->probe(executor, speed);
+}
+
+/* Begins the chunk [first, first + count), which is to be told when `mark` iterations of it are done (0: not at all).
+ * The chunk before is over, but where there are several threads. A careful one is run in a child process: an iteration
+ * that ends the child fails for good. Not where a kernel waits: the descriptor is the worker's. */
+static inline void executor_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
+                                  bool careful)
+{
+    assert(count > 0 && "a chunk has iterations");
+    executor->ops->begin(executor, first, count, mark, careful);
+}
+
+/* Sets the mark of the running chunk, the oldest where there are several. */
+static inline void executor_set_mark(struct executor *executor, uint64_t mark)
+{
+    executor->ops->set_mark(executor, mark);
+}
+
+static inline void executor_forget(struct executor *executor)
+{
+    assert(executor->ops->forget != NULL && "several chunks run with several threads only");
+    executor->ops->forget(executor);
+}
+
+/* Computes for a turn of a few milliseconds at most (one iteration at least). The event of TURN_EVENT is MARK, SLICE,
+ * FAILURE, FINISHED, EDGE of a dependent loop, DRY of several threads, or once PROBLEM: then nothing more is computed.
+ * Records and boundary data in an event stay untouched until executor_sent(). Where the clock was just read,
+ * event->now_ns says so, else it is as it was. */
+static inline enum turn executor_advance(struct executor *executor, struct event *event)
+{
+    enum turn turn = executor->ops->advance(executor, event);
+#if !defined(NDEBUG) && !defined(__OPTIMIZE__)
+    executor_check(executor);
+#endif
+    return turn;
+}
+
+/* The message with `data` of an event is through: they may be written to again. */
+static inline void executor_sent(struct executor *executor, const void *data)
+{
+    assert(data != NULL && "a message without data has nothing that comes back");
+    executor->ops->sent(executor, data);
+}
+
+/* Becomes readable when an executor_advance() that was blocked can go on; -1: nothing does. The same for the life of
+ * the executor. */
+static inline int executor_descriptor(const struct executor *executor)
+{
+    return executor->ops->descriptor != NULL ? executor->ops->descriptor(executor) : -1;
+}
+
+/* Closes the kernel. Other threads of the executor have returned. */
+static inline void executor_fini(struct executor *executor)
+{
+    executor->ops->fini(executor);
+}
+
+/* --- boundary data: see ACTION_BOUNDARY, _INHERIT, _RELEASE, _HALT and _RESTART --- */
+
+/* Copies boundary data that are here. */
+static inline void executor_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
+                                          uint64_t bytes)
+{
+    assert(executor_is_dependent(executor) && data != NULL);
+    executor->ops->take_boundary(executor, first, offset, data, bytes);
+}
+
+/* Where boundary data that are on their way are to go; NULL when memory is out. */
+static inline void *executor_await_boundary(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
+{
+    assert(executor_is_dependent(executor));
+    return executor->ops->await_boundary(executor, first, offset, bytes);
+}
+
+/* Awaited boundary data have come, in the order in which they were awaited. */
+static inline void executor_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
+{
+    assert(executor_is_dependent(executor));
+    executor->ops->boundary_came(executor, first, offset, bytes);
+}
+
+static inline void executor_inherit(struct executor *executor, uint64_t seam)
+{
+    assert(executor_is_dependent(executor));
+    executor->ops->inherit(executor, seam);
+}
+
+/* Nothing of the boundary data is being sent any more. */
+static inline void executor_release(struct executor *executor, uint64_t seam)
+{
+    assert(executor_is_dependent(executor));
+    executor->ops->release(executor, seam);
+}
+
+/* Gives up the running chunk and all boundary data but those of `seams`: some of them may still be sent, or come. */
+static inline void executor_halt(struct executor *executor, const uint64_t *seams, unsigned count)
+{
+    assert(executor_is_dependent(executor));
+    executor->ops->halt(executor, seams, count);
+}
+
+static inline void executor_restart(struct executor *executor, uint64_t seam)
+{
+    assert(executor_is_dependent(executor));
+    executor->ops->restart(executor, seam);
+}
