@@ -178,7 +178,7 @@ static void end_without_workers(struct master *master)
     const struct service *service = &master->service;
     if (service->loss_count == 0 || service->gone < service->present)
         return;
-    master->service.ending = true;
+    service_close(&master->service);
     master_move(master, MASTER_ENDING);
 }
 
@@ -260,6 +260,9 @@ const char *master_state_name(const struct master *master)
 static void step_any(void *self, const struct event *event, struct actions *actions)
 {
     master_step(self, event, actions);
+#ifdef HDSS_CHECKS
+    master_check(self);
+#endif
 }
 
 static uint64_t deadline_any(const void *self)
@@ -272,7 +275,12 @@ static const char *state_any(const void *self)
     return master_state_name(self);
 }
 
+static void check_any(const void *self)
+{
+    master_check(self);
+}
+
 struct machine master_machine(struct master *master)
 {
-    return (struct machine){master, step_any, deadline_any, state_any};
+    return (struct machine){master, step_any, deadline_any, state_any, check_any};
 }

@@ -79,5 +79,8 @@ void master_step(struct master *master, const struct event *event, struct action
 uint64_t master_deadline(const struct master *master);
 const char *master_state_name(const struct master *master);
 
+/* Between two steps: stops the program where an invariant of the master does not hold. */
+void master_check(const struct master *master);
+
 /* As a runtime sees it. */
 struct machine master_machine(struct master *master);

@@ -354,6 +354,9 @@ const char *supermaster_state_name(const struct supermaster *supermaster)
 static void step_any(void *self, const struct event *event, struct actions *actions)
 {
     supermaster_step(self, event, actions);
+#ifdef HDSS_CHECKS
+    supermaster_check(self);
+#endif
 }
 
 static uint64_t deadline_any(const void *self)
@@ -374,7 +377,12 @@ static const char *state_any(const void *self)
     return supermaster_state_name(self);
 }
 
+static void check_any(const void *self)
+{
+    supermaster_check(self);
+}
+
 struct machine supermaster_machine(struct supermaster *supermaster)
 {
-    return (struct machine){supermaster, step_any, deadline_any, state_any};
+    return (struct machine){supermaster, step_any, deadline_any, state_any, check_any};
 }

@@ -2,6 +2,7 @@
 /* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed = loop, and no two of them overlap. */
 #include "supermaster/ledger.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders)
@@ -37,6 +38,22 @@ int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t di
     return 0;
 }
 
+/* Adds iterations that are not in the set, for which room was reserved. */
+static void add_reserved(struct ranges *set, uint64_t first, uint64_t count)
+{
+    uint64_t added;
+    int result = ranges_add(set, first, count, &added);
+    assert(result == 0 && "an addition for which room was reserved does not run out of memory");
+    assert(added == count && "iterations go to a set that does not have them");
+}
+
+/* Removes iterations that are all in the set, for which room was reserved. */
+static void remove_reserved(struct ranges *set, uint64_t first, uint64_t count)
+{
+    int result = ranges_remove(set, first, count, NULL);
+    assert(result == 0 && "a removal for which room was reserved does not run out of memory");
+}
+
 int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct range *range)
 {
     struct ranges *granted = &ledger->granted[holder];
@@ -44,7 +61,7 @@ int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct r
         return -1;
     if (!ranges_take(&ledger->free, want, range))
         return 0;
-    ranges_add(granted, range->first, range->count, NULL); /* cannot fail: room was reserved */
+    add_reserved(granted, range->first, range->count);
     return 1;
 }
 
@@ -55,16 +72,19 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
         return 0;
     if (ranges_reserve(granted, ranges_length(granted) + 1) < 0 || ranges_remove(&ledger->free, first, count, NULL) < 0)
         return -1;
-    ranges_add(granted, first, count, NULL); /* cannot fail: room was reserved */
+    add_reserved(granted, first, count);
     return 1;
 }
 
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
 {
+    uint64_t removed;
     if (ranges_reserve(&ledger->free, ranges_length(&ledger->free) + 1) < 0 ||
-        ranges_remove(&ledger->granted[holder], first, count, NULL) < 0)
+        ranges_remove(&ledger->granted[holder], first, count, &removed) < 0)
         return -1;
-    return ranges_add(&ledger->free, first, count, NULL);
+    assert(removed == count && "what is returned was granted to its holder");
+    add_reserved(&ledger->free, first, count);
+    return 0;
 }
 
 /* Moves what of the range is in `set` to those that have failed. */
@@ -78,8 +98,11 @@ static int fail_part(struct ledger *ledger, struct ranges *set, uint64_t first, 
             i++;
             continue;
         }
-        if (ranges_add(&ledger->failed, low, high - low, NULL) < 0 || ranges_remove(set, low, high - low, NULL) < 0)
+        if (ranges_reserve(&ledger->failed, ranges_length(&ledger->failed) + 1) < 0 ||
+            ranges_reserve(set, ranges_length(set) + 1) < 0)
             return -1;
+        add_reserved(&ledger->failed, low, high - low);
+        remove_reserved(set, low, high - low);
         i = 0;
     }
     return 0;
@@ -122,9 +145,9 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
     for (unsigned i = 0; i < ledger->holders; i++)
         if (ranges_reserve(&ledger->granted[i], ranges_length(&ledger->granted[i]) + 1) < 0)
             return -1;
-    ranges_remove(&ledger->free, first, count, NULL);
+    remove_reserved(&ledger->free, first, count);
     for (unsigned i = 0; i < ledger->holders; i++)
-        ranges_remove(&ledger->granted[i], first, count, NULL);
+        remove_reserved(&ledger->granted[i], first, count);
     return LEDGER_COMMITTED;
 }
 
@@ -157,6 +180,7 @@ int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64
     else if (ranges_remove(&ledger->granted[holder], first, count, NULL) < 0)
         result = -1;
     if (result == LEDGER_COMMITTED) {
+        assert(count <= loop->count - ledger->done && "no more is done than the loop has");
         ledger->done += count;
         ledger->digest += digest;
     }
@@ -175,4 +199,45 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released)
         *released += range.count;
     }
     return 0;
+}
+
+/* One of the sets of a ledger: free, failed, and then those of the holders. */
+static const struct ranges *set_of_ledger(const struct ledger *ledger, unsigned i)
+{
+    return i == 0 ? &ledger->free : i == 1 ? &ledger->failed : &ledger->granted[i - 2];
+}
+
+/* No set behind the i-th has any iteration of it. */
+static void check_against_later_sets(const struct ledger *ledger, unsigned i)
+{
+    const struct ranges *set = set_of_ledger(ledger, i);
+    for (unsigned k = i + 1; ranges_length(set) > 0 && k < ledger->holders + 2; k++) {
+        const struct ranges *other = set_of_ledger(ledger, k);
+        const struct ranges *shorter = ranges_length(other) < ranges_length(set) ? other : set;
+        const struct ranges *longer = shorter == set ? other : set;
+        for (size_t r = 0; r < ranges_length(shorter); r++) {
+            const struct range *range = ranges_at(shorter, r);
+            assert(!ranges_overlap(longer, range->first, range->count) &&
+                   "an iteration is free, failed, or granted to one holder");
+        }
+    }
+}
+
+void ledger_check(const struct ledger *ledger)
+{
+    const uint64_t end = ledger->loop.first + ledger->loop.count;
+    uint64_t sum = ledger->done;
+    for (unsigned i = 0; i < ledger->holders + 2; i++) {
+        const struct ranges *set = set_of_ledger(ledger, i);
+        size_t length = ranges_length(set);
+        ranges_check(set);
+        if (length > 0) {
+            assert(ranges_at(set, 0)->first >= ledger->loop.first && "what a ledger has lies in the loop");
+            assert(ranges_at(set, length - 1)->first + ranges_at(set, length - 1)->count <= end &&
+                   "what a ledger has ends with the loop");
+        }
+        sum += ranges_total(set);
+        check_against_later_sets(ledger, i);
+    }
+    assert(sum == ledger->loop.count && "what is free, granted, done and failed is together the loop");
 }

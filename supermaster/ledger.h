@@ -55,6 +55,10 @@ int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64
  * when memory is out (some of it may be free already, the rest is still granted). */
 int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
 
+/* Stops the program where an invariant of the ledger does not hold. It takes the longer the more holders have ranges.
+ */
+void ledger_check(const struct ledger *ledger);
+
 /* Nothing is left to be computed. */
 static inline bool ledger_is_complete(const struct ledger *ledger)
 {

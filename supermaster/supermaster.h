@@ -199,6 +199,9 @@ void supermaster_fini(struct supermaster *supermaster);
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
 const char *supermaster_state_name(const struct supermaster *supermaster);
 
+/* Between two steps: stops the program where an invariant of the supermaster does not hold. */
+void supermaster_check(const struct supermaster *supermaster);
+
 /* How many lost ranks there are to tell of so far (not of a master in a loop with dependencies, which fails with it,
  * and tells so), and a line about the i-th of them: what was lost, and what became of it. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);

@@ -560,6 +560,9 @@ const char *worker_state_name(const struct worker *worker)
 static void step_any(void *self, const struct event *event, struct actions *actions)
 {
     worker_step(self, event, actions);
+#ifdef HDSS_CHECKS
+    worker_check(self);
+#endif
 }
 
 static uint64_t deadline_any(const void *self)
@@ -574,7 +577,12 @@ static const char *state_any(const void *self)
     return worker_state_name(self);
 }
 
+static void check_any(const void *self)
+{
+    worker_check(self);
+}
+
 struct machine worker_machine(struct worker *worker)
 {
-    return (struct machine){worker, step_any, deadline_any, state_any};
+    return (struct machine){worker, step_any, deadline_any, state_any, check_any};
 }

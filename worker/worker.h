@@ -113,5 +113,8 @@ void worker_init(struct worker *worker, const struct worker_config *config);
 void worker_step(struct worker *worker, const struct event *event, struct actions *actions);
 const char *worker_state_name(const struct worker *worker);
 
+/* Between two steps: stops the program where an invariant of the worker does not hold. */
+void worker_check(const struct worker *worker);
+
 /* As a runtime sees it. */
 struct machine worker_machine(struct worker *worker);

@@ -233,6 +233,8 @@ struct machine {
     void (*step)(void *self, const struct event *event, struct actions *actions);
     uint64_t (*deadline)(const void *self); /* when it wants EVENT_TIMER, or NEVER */
     const char *(*state)(const void *self); /* for traces */
+    /* Between two steps: stops the program where an invariant of the daemon does not hold. NULL: it has none. */
+    void (*check)(const void *self);
 };
 
 /* Place of `rank` in `ranks`, which are sorted; `count` where it is not among them. */

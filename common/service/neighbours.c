@@ -4,6 +4,7 @@
 
 #include "common/util/grow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void seams_fini(struct seams *seams)
@@ -54,4 +55,12 @@ bool seams_move_last(struct seams *seams, uint64_t from, uint64_t first, unsigne
         return false;
     last->first = first;
     return true;
+}
+
+void seams_check(const struct seams *seams)
+{
+    assert(seams->count <= seams->capacity && "seams have room");
+    for (size_t i = 0; i < seams->count; i++)
+        for (size_t k = 0; k < i; k++)
+            assert(seams->list[i].first != seams->list[k].first && "a seam is in the list once");
 }

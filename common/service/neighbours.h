@@ -39,3 +39,6 @@ bool seams_have(const struct seams *seams, uint64_t first);
 /* The seam that was added last lies at `first` now; false, and nothing happens, where it is not `who`'s or did not lie
  * at `from`. */
 bool seams_move_last(struct seams *seams, uint64_t from, uint64_t first, unsigned who);
+
+/* Stops the program where a seam is in the list twice. */
+void seams_check(const struct seams *seams);

@@ -3,6 +3,7 @@
  * age. What goes in order is in the list of an owner who never asks. */
 #include "common/service/pool.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define NO_SLOT UINT32_MAX
@@ -32,6 +33,8 @@ void pool_fini(struct pool *pool)
 bool pool_put(struct pool *pool, unsigned owner, struct range range)
 {
     unsigned index = pool->unused;
+    assert(owner <= pool->nobody && "a chunk is cut for a worker of the pool");
+    assert(range.count > 0 && "no chunk is empty");
     if (index == NO_SLOT && pool->used == pool->capacity)
         return false;
     if (index == NO_SLOT)
@@ -87,4 +90,47 @@ bool pool_take(struct pool *pool, unsigned worker, struct range *range)
     }
     unlink_slot(pool, index);
     return true;
+}
+
+uint64_t pool_total(const struct pool *pool)
+{
+    uint64_t total = 0;
+    for (unsigned i = pool->all.oldest; i != NO_SLOT; i = pool->slots[i].newer)
+        total += pool->slots[i].range.count;
+    return total;
+}
+
+/* Walks the list of one owner; returns how many chunks are in it. */
+static unsigned check_pool_owner(const struct pool *pool, unsigned owner)
+{
+    const struct pool_list *list = &pool->own[owner].chunks;
+    unsigned count = 0, older = NO_SLOT;
+    for (unsigned i = list->oldest; i != NO_SLOT; older = i, i = pool->slots[i].owner_newer) {
+        assert(count < pool->count && "the list of an owner ends");
+        assert(pool->slots[i].owner == owner && "the list of an owner has its chunks only");
+        assert(pool->slots[i].owner_older == older && "the list of an owner reads the same in both directions");
+        count++;
+    }
+    assert(list->newest == older && "the list of an owner ends with its newest chunk");
+    return count;
+}
+
+void pool_check(const struct pool *pool)
+{
+    unsigned count = 0, older = NO_SLOT, owned = 0, unused = 0;
+    assert(pool->count <= pool->used && pool->used <= pool->capacity && "a pool has no more chunks than room");
+    for (unsigned i = pool->all.oldest; i != NO_SLOT; older = i, i = pool->slots[i].newer) {
+        assert(i < pool->used && count < pool->count && "the list of all chunks ends");
+        assert(pool->slots[i].range.count > 0 && "no chunk of a pool is empty");
+        assert(pool->slots[i].older == older && "the list of all chunks reads the same in both directions");
+        count++;
+    }
+    assert(pool->all.newest == older && "the list of all chunks ends with the newest");
+    assert(count == pool->count && "the list of all chunks has as many as are counted");
+    for (unsigned owner = 0; owner <= pool->nobody; owner++)
+        owned += check_pool_owner(pool, owner);
+    assert(owned == pool->count && "each chunk is in the list of one owner");
+    for (unsigned i = pool->unused; i != NO_SLOT; i = pool->slots[i].owner_newer)
+        unused++;
+    assert(unused == pool->used - pool->count && "a slot that was used holds a chunk or is in the list of the unused");
 }

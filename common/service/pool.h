@@ -54,3 +54,9 @@ bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, ui
 /* False when the pool is empty. Of another's chunk that is at least twice as large as the latest that was cut for this
  * worker, it gets that much, and the rest, no smaller, stays where it was. */
 bool pool_take(struct pool *pool, unsigned worker, struct range *range);
+
+/* Iterations in the pool. */
+uint64_t pool_total(const struct pool *pool);
+
+/* Stops the program where an invariant of the pool does not hold. */
+void pool_check(const struct pool *pool);

@@ -583,14 +583,19 @@ void service_stored(struct service *service, const struct event *event, struct a
         service_serve(service, event->now_ns, actions);
 }
 
+void service_close(struct service *service)
+{
+    service->ending = service->closed = true;
+    service->waiting_count = service->asks_waiting = 0;
+}
+
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
     if (service->ending)
         return;
     send_answers(service, actions); /* of this step: they were assigned before the end */
-    service->ending = service->closed = true;
+    service_close(service);
     service->lossy |= end->lossy || end->late;
-    service->waiting_count = service->asks_waiting = 0;
     service->leave_due_ns = service_leave_due_ns(service, end, now_ns);
     for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)
         if (service->workers[w].present && !service->workers[w].gone)

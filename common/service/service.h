@@ -245,6 +245,9 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
 /* Sends END to every worker; from now on nobody is served. */
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
 
+/* The same where no worker is left to be told. */
+void service_close(struct service *service);
+
 /* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that
  * cannot be. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
@@ -261,6 +264,13 @@ bool service_is_over(const struct service *service);
 
 /* No worker computes and no result is on its way. */
 bool service_is_quiet(const struct service *service);
+
+/* Between two steps: stops the program where an invariant of the service does not hold. */
+void service_check(const struct service *service);
+
+/* Iterations of which the service has no results yet: in the pool, returned, or with workers whose results count. In a
+ * loop without dependencies; takes as long as service_check(). */
+uint64_t service_open_iterations(const struct service *service);
 
 /* The figures of worker `w` as they go into a STATS message. */
 void service_stats(const struct service *service, unsigned w, struct stats_record *record);

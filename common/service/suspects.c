@@ -4,6 +4,7 @@
 
 #include "common/util/grow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,4 +147,14 @@ uint64_t suspects_look(const struct suspects *set, const struct range *range, st
                     : i < set->count ? set->items[i].first - range->first
                                      : range->count;
     return left < range->count ? left : range->count;
+}
+
+void suspects_check(const struct suspects *set)
+{
+    assert(set->count <= set->capacity && "suspects have room");
+    for (size_t i = 0; i < set->count; i++) {
+        assert(set->items[i].count > 0 && "no suspect is empty");
+        assert((i == 0 || end_of(&set->items[i - 1]) <= set->items[i].first) &&
+               "suspects are sorted, and no two of them overlap");
+    }
 }

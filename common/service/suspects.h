@@ -26,3 +26,6 @@ int suspects_forget(struct suspects *set, uint64_t first, uint64_t count);
 /* Of how many iterations from the beginning of `range` on, at least 1, the same is known; `*found` says what. No deaths
  * and no failures: nothing. */
 uint64_t suspects_look(const struct suspects *set, const struct range *range, struct suspect *found);
+
+/* Stops the program where an invariant of the set does not hold. */
+void suspects_check(const struct suspects *set);

@@ -3,6 +3,7 @@
  * is at least one iteration that is not in the set. */
 #include "common/util/ranges.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,4 +189,24 @@ bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count)
         return false;
     const struct range *found = ranges_at(set, i);
     return found->first <= first && first + count <= end_of(found);
+}
+
+bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count)
+{
+    size_t i = lower_bound(set, first + 1);
+    return i < set->length && ranges_at(set, i)->first < first + count;
+}
+
+void ranges_check(const struct ranges *set)
+{
+    uint64_t total = 0;
+    assert(set->head + set->length <= set->capacity && "a set has room for all of its ranges");
+    for (size_t i = 0; i < set->length; i++) {
+        const struct range *range = ranges_at(set, i);
+        assert(range->count > 0 && "no range of a set is empty");
+        assert(range->first <= UINT64_MAX - range->count && "a range ends within 64 bits");
+        assert((i == 0 || end_of(range - 1) < range->first) && "ranges are sorted, with a gap between any two");
+        total += range->count;
+    }
+    assert(total == set->total && "the total of a set is the sum of its ranges");
 }

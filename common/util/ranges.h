@@ -52,6 +52,12 @@ bool ranges_contains(const struct ranges *set, uint64_t iteration);
 /* Whether all of [first, first + count), count at least 1, is in the set. */
 bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
 
+/* Whether any of [first, first + count) is in the set. */
+bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count);
+
+/* Stops the program where an invariant of the set does not hold. */
+void ranges_check(const struct ranges *set);
+
 static inline uint64_t ranges_total(const struct ranges *set)
 {
     return set->total;

@@ -87,6 +87,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .are_tasks = plan->loop.are_tasks,
         .powers = powers,
         .undigested = true,
+        .unchecked = true,
         .imagined_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
         .service_ns = (uint64_t)service->event_ns,
         .message_ns = service->message_ns,

@@ -50,6 +50,7 @@ static int run(const char *technique, unsigned masters, unsigned workers, uint64
         .count = iterations,
         .latency_ns = 1000,
         .service_ns = 100,
+        .unchecked = true,
     };
     struct virtual_cluster *cluster = virtual_new(&config, &error);
     if (cluster == NULL) {

@@ -9,6 +9,7 @@
 #include "tests/seeds/scenario.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +103,24 @@ static const char *run(unsigned generator, uint64_t seed, bool trace)
     return wrong;
 }
 
+static struct {
+    unsigned generator;
+    uint64_t seed;
+} at_hand;
+
+/* An invariant does not hold: says in which run. */
+static void tell_seed(int signal)
+{
+    (void)signal;
+    printf("# seed %u:%" PRIu64 ": aborted\n", at_hand.generator, at_hand.seed);
+    fflush(stdout);
+}
+
 /* Runs one of many: says so where it fails. */
 static bool run_quietly(unsigned generator, uint64_t seed)
 {
+    at_hand.generator = generator;
+    at_hand.seed = seed;
     const char *wrong = run(generator, seed, false);
     if (wrong != NULL)
         printf("# seed %u:%" PRIu64 ": %s\n", generator, seed, wrong);
@@ -179,6 +195,7 @@ int main(int argc, char **argv)
 {
     unsigned generator;
     uint64_t seed;
+    signal(SIGABRT, tell_seed);
     if (argc == 3 && strcmp(argv[1], "kept") == 0)
         return run_kept(argv[2]);
     if (argc == 3)

@@ -229,6 +229,8 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster_in_machine(cluster, true);
     node->machine.step(node->machine.self, event, actions);
     cluster_in_machine(cluster, false);
+    if (!cluster->config.unchecked)
+        node->machine.check(node->machine.self);
     node->messages = actions->messages;
     node->bytes = actions->bytes;
     print_step(cluster, rank, before);

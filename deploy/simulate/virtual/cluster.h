@@ -131,7 +131,8 @@ struct virtual_config {
     uint64_t fail_sync_plus_1;    /* whole job */
     uint64_t fail_send_plus_1;
     void (*in_machine)(bool inside); /* called around all that the machines do: for having their allocations fail */
-    uint64_t limit_ns;               /* a run that is not over by then has hung; 0: one hour */
+    bool unchecked;    /* the invariants of a machine are not checked after each of its steps: it is quicker */
+    uint64_t limit_ns; /* a run that is not over by then has hung; 0: one hour */
     void (*trace)(void *trace_context, const char *line); /* NULL: none */
     void *trace_context;
 };

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* The invariants of a service: see service.h. */
+#include "common/service/serving.h"
+
+#include <assert.h>
+
+static const struct grant *grant_numbered(const struct service *service, unsigned w, uint32_t chunk)
+{
+    const struct served *worker = &service->workers[w];
+    return &worker->grants[chunk & (worker->slots - 1)];
+}
+
+static void check_shared_grant(const struct service *service, unsigned w, const struct grant *grant)
+{
+    assert(grant->twin_worker < service->worker_count && grant->twin_worker != w && "two workers share a chunk");
+    const struct grant *twin = grant_numbered(service, grant->twin_worker, grant->twin_chunk);
+    assert(twin->chunk == grant->twin_chunk && twin->claim == CLAIM_SHARED && "both copies of a chunk are shared");
+    assert(twin->twin_worker == w && twin->twin_chunk == grant->chunk && "copies of a chunk know one another");
+    assert(twin->first + twin->received == grant->first + grant->received &&
+           twin->count - twin->received == grant->count - grant->received && "both have the same rest of a chunk");
+}
+
+static void check_grant(const struct service *service, unsigned w, const struct grant *grant)
+{
+    assert(grant->count > 0 && "no chunk is empty");
+    assert(grant->received <= grant->count && "no more results come than the chunk has iterations");
+    assert(grant->stored <= grant->received && "what is stored has come before");
+    assert((!grant->computed || grant->stored < grant->count || service->closed) &&
+           "a chunk that is computed and stored has left its slot");
+    if (service->dependent)
+        assert(grant->claim != CLAIM_SHARED && "no chunk of a loop with dependencies is shared");
+    else if (grant->claim == CLAIM_SHARED)
+        check_shared_grant(service, w, grant);
+}
+
+static void check_served(const struct service *service, unsigned w)
+{
+    const struct served *worker = &service->workers[w];
+    unsigned holds = 0;
+    if (!worker->present) {
+        assert(worker->slots == 0 && !worker->gone && worker->asks == 0 && "who is not served has nothing");
+        return;
+    }
+    assert(worker->slots <= GRANTS_MAX && (worker->slots & (worker->slots - 1)) == 0 &&
+           "the slots of a worker are a power of two");
+    for (uint32_t i = 0; i < worker->slots; i++) {
+        const struct grant *grant = &worker->grants[i];
+        if (grant->chunk == 0)
+            continue;
+        assert((grant->chunk & (worker->slots - 1)) == i && "a chunk lies in the slot of its number");
+        check_grant(service, w, grant);
+        holds += !grant->computed;
+    }
+    assert(holds == worker->holds && "a worker holds the chunks that it has not finished");
+    assert((!worker->gone || holds == 0) && "who is gone holds nothing");
+    assert(worker->asks <= ASKS_MAX && "nobody asks for more than a request can");
+    assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
+}
+
+/* The queue has those who ask, each once. */
+static void check_waiting(const struct service *service)
+{
+    unsigned asks = 0, askers = 0;
+    assert(service->waiting_count <= service->worker_count && "nobody waits twice");
+    if (service->ending) {
+        assert(service->waiting_count == 0 && service->asks_waiting == 0 && "at the end nobody waits");
+        return;
+    }
+    for (unsigned i = 0; i < service->waiting_count; i++) {
+        unsigned w = service->waiting[(service->waiting_first + i) % service->worker_count];
+        assert(service->workers[w].asks > 0 && "who waits asks for a chunk");
+        asks += service->workers[w].asks;
+    }
+    for (unsigned w = 0; w < service->worker_count; w++)
+        askers += service->workers[w].asks > 0;
+    assert(askers == service->waiting_count && "who asks waits, and once");
+    assert(asks == service->asks_waiting && "the chunks that are waited for are those that are asked for");
+}
+
+static void check_served_counts(const struct service *service)
+{
+    unsigned busy = 0, present = 0, gone = 0;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        busy += service->workers[w].holds > 0;
+        present += service->workers[w].present;
+        gone += service->workers[w].gone;
+    }
+    assert(busy == service->busy && "busy are those who hold a chunk");
+    assert(present == service->present && "present are those who are served, or were");
+    assert(gone == service->gone && "gone are those who said goodbye or are lost");
+}
+
+void service_check(const struct service *service)
+{
+    for (unsigned w = 0; w < service->worker_count; w++)
+        check_served(service, w);
+    check_served_counts(service);
+    check_waiting(service);
+    pool_check(&service->pool);
+    suspects_check(&service->suspects);
+    for (unsigned i = 0; i < service->returned_count; i++)
+        assert(service->returned[i].range.count > 0 && "something was returned");
+    assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
+    assert((!service->ending || service->closed) && "at the end nobody is listened to");
+    if (!service->dependent) {
+        assert(!service->is_halted && "only a loop with dependencies is halted");
+        assert(service->ends.count + service->beginnings.count == 0 && "independent chunks have no seams");
+        return;
+    }
+    assert(service->returned_count == 0 && "nothing of a loop with dependencies is handed out by itself again");
+    seams_check(&service->ends);
+    seams_check(&service->beginnings);
+}
+
+/* Each of two workers that have a chunk counts the half of its rest, which is the same with both. */
+static uint64_t twice_open(const struct grant *grant)
+{
+    uint64_t rest = grant->count - grant->received;
+    return grant->claim == CLAIM_SOLE ? 2 * rest : grant->claim == CLAIM_SHARED ? rest : 0;
+}
+
+uint64_t service_open_iterations(const struct service *service)
+{
+    uint64_t twice = 0, returned = 0;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        for (uint32_t i = 0; i < service->workers[w].slots; i++)
+            if (service->workers[w].grants[i].chunk != 0)
+                twice += twice_open(&service->workers[w].grants[i]);
+    for (unsigned i = 0; i < service->returned_count; i++)
+        returned += service->returned[i].range.count;
+    return twice / 2 + returned + pool_total(&service->pool);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The invariants of a master. */
+#include "master/core.h"
+
+#include <assert.h>
+
+static void check_refills_open(const struct master *master)
+{
+    const struct pool *pool = &master->service.pool;
+    uint64_t refill = (uint64_t)master->config.workers * master->config.spec->refill_chunks;
+    assert(master->refills_open <= REFILLS_OPEN_MAX && "no more refills are open than there may be");
+    assert(pool->count + master->refills_open * refill <= pool->capacity &&
+           "what is in the pool and what is on its way to it has room there");
+    assert((!master->refill_parked || master->refills_open > 0) && "a refill that is parked is open");
+    assert((!master->refill_arriving || master->refills_open > 0) && "a refill that arrives is open");
+    assert(master->service.exhausted == master->refill_parked &&
+           "nothing is elsewhere while the supermaster has parked a refill");
+}
+
+/* What is noted for the supermaster fits into the messages that are to tell it. */
+static void check_news_of_workers(const struct master *master)
+{
+    assert(master->done_count + ASKS_MAX <= REPORT_MAX && "what the next step stores has room in the report");
+    for (unsigned i = 0; i < master->done_count; i++)
+        assert(master->done[i].count > 0 && "no range that is done is empty");
+    assert(master->newsy_count <= master->config.workers && "a worker has news once");
+    for (unsigned i = 0; i < master->newsy_count; i++)
+        assert(master->news[master->newsy[i]].chunks > 0 && "who has news has finished a chunk");
+}
+
+void master_check(const struct master *master)
+{
+    const struct service *service = &master->service;
+    service_check(service);
+    check_news_of_workers(master);
+    check_refills_open(master);
+    switch ((enum master_state)master->state) {
+    case MASTER_SERVING: assert(!service->closed && "a master that serves listens to its workers"); break;
+    case MASTER_HALTED:
+        assert(master->config.distance > 0 && "only a loop with dependencies is halted");
+        assert(service->is_halted && service->pool.count == 0 &&
+               "while the loop stands still there is nothing to give");
+        break;
+    case MASTER_ENDING: assert(service->ending && "at the end nobody is served"); break;
+    case MASTER_GONE:
+        assert(service_is_over(service) && "a master leaves behind its workers");
+        assert(master->done_count == 0 && "a master leaves when all that is stored is reported");
+        break;
+    }
+}

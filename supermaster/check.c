@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The invariants of the supermaster, beside those of the ledger and of its service. */
+#include "supermaster/core.h"
+
+#include <assert.h>
+
+static void check_fates(const struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct losses *losses = &supermaster->losses;
+    unsigned fates[FATE_ORPHAN + 1] = {0}, masters_left = 0;
+    for (unsigned w = 0; w < topology->workers; w++) {
+        assert(losses->worker[w] <= FATE_ORPHAN && "a worker has one of the fates that there are");
+        fates[losses->worker[w]]++;
+    }
+    for (unsigned m = 0; m < topology->masters; m++) {
+        masters_left += losses->master_left[m];
+        if (!losses->master_left[m])
+            continue;
+        assert(supermaster->refills_parked[m] == 0 && supermaster->busy[m] == 0 && "who has left waits for nothing");
+        assert(ranges_total(&supermaster->ledger.granted[m]) == 0 && "who has left is granted nothing");
+    }
+    assert(fates[FATE_LOST] == losses->workers_lost && "as many workers are lost as are counted");
+    assert(fates[FATE_LEFT] == losses->workers_left && "as many workers have left as are counted");
+    assert(fates[FATE_ORPHAN] == losses->orphans && "as many orphans are waited for as are counted");
+    assert(masters_left == losses->masters_left && "as many masters have left as are counted");
+    assert(losses->masters_lost <= masters_left && "a master that is lost has left");
+}
+
+/* The technique says how many iterations, the ledger which. */
+static void check_remaining_work(const struct supermaster *supermaster)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    const struct timesteps *steps = &supermaster->steps;
+    assert(steps->end <= config->count && "a time step ends within the loop");
+    assert(supermaster->ledger.done >= supermaster->resumed && "what an earlier run has done stays done");
+    assert(ranges_total(&supermaster->ledger.free) >= config->count - steps->end &&
+           "nothing of a later time step is granted");
+    if (supermaster->sched_ready)
+        assert(supermaster->sched.remaining == supermaster_step_free(supermaster) &&
+               "the remaining work of the technique is what is free of the time step at hand");
+}
+
+/* What the supermaster's own service has is what its holders in the ledger are granted. */
+static void check_own_service(const struct supermaster *supermaster)
+{
+    const struct ledger *ledger = &supermaster->ledger;
+    uint64_t granted = 0;
+    service_check(&supermaster->service);
+    if (supermaster->state != SUPERMASTER_SERVING || supermaster->config.distance > 0 ||
+        supermaster->service.parts_on_way > 0)
+        return;
+    for (unsigned i = is_central(supermaster) ? 0 : ledger->holders - 1; i < ledger->holders; i++)
+        granted += ranges_total(&ledger->granted[i]);
+    assert(service_open_iterations(&supermaster->service) == granted &&
+           "what is granted is in the pool, with one worker, or returned");
+}
+
+static void check_missing_speeds(const struct supermaster *supermaster)
+{
+    unsigned missing = 0;
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
+        missing += supermaster->levels[w].count == 0;
+    if (supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING)
+        assert(missing == supermaster->speeds_missing && "missing are the speeds that did not come");
+}
+
+void supermaster_check(const struct supermaster *supermaster)
+{
+    ledger_check(&supermaster->ledger);
+    check_own_service(supermaster);
+    check_remaining_work(supermaster);
+    check_fates(supermaster);
+    check_missing_speeds(supermaster);
+    ranges_check(&supermaster->record.ranges);
+    seams_check(&supermaster->seams);
+    switch ((enum supermaster_state)supermaster->state) {
+    case SUPERMASTER_GATHERING: assert(supermaster->chunks == 0 && "nothing is cut before the speeds are known"); break;
+    case SUPERMASTER_SERVING:
+        assert(supermaster->sched_ready && "who serves has a technique");
+        assert(!ledger_is_complete(&supermaster->ledger) && "who serves has something left");
+        break;
+    case SUPERMASTER_HALTED:
+        assert(supermaster->config.distance > 0 && "only a loop with dependencies is halted");
+        assert(supermaster->service.is_halted && "while the loop stands still nobody is served");
+        break;
+    case SUPERMASTER_ENDING: assert(supermaster->service.ending && "at the end nobody is served"); break;
+    case SUPERMASTER_GONE:
+        assert(service_is_over(&supermaster->service) && "the supermaster leaves last");
+        assert(ranges_length(&supermaster->record.ranges) == 0 && "all that is done is recorded at the end");
+        break;
+    }
+}
