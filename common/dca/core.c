@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What lies this close below a whole number is that number: as in the techniques. */
-#define ROUNDING_GUARD 1e-9
-
 const char *flat_way_name(enum flat_way way)
 {
     static const char *const names[] = {"place", "step", "rest"};
@@ -42,19 +39,22 @@ static int init_sched(struct flat_core *core, const struct flat_config *config, 
     return sched_init(&core->sched, &spec, &config->sched, error);
 }
 
-/* The weight of this worker's chunks; 0 where they are not weighted. wf's weights sum to P. */
-static double weight_of(const struct flat_config *config)
+/* wf's weights sum to P. */
+static void choose_weights(struct flat_core *core, const struct flat_config *config)
 {
     const double *powers = config->sched.powers;
-    double sum = 0;
-    bool acp = config->sched.weighting == SCHED_WEIGHTING_ACP;
-    if (powers == NULL)
-        return acp ? 1 : 0;
-    if (!is_wf(config->technique) && config->sched.weighting == SCHED_WEIGHTING_NONE)
+    bool wf = is_wf(config->technique);
+    core->weighted = config->sched.weighting == SCHED_WEIGHTING_ACP ||
+                     (powers != NULL && (wf || config->sched.weighting != SCHED_WEIGHTING_NONE));
+    for (unsigned j = 0; powers != NULL && wf && j < config->sched.workers; j++)
+        core->power_sum += powers[j];
+}
+
+double flat_weight(const struct flat_core *core, double power)
+{
+    if (core->way != FLAT_BY_STEP || !core->weighted)
         return 0;
-    for (unsigned j = 0; j < config->sched.workers; j++)
-        sum += powers[j];
-    return is_wf(config->technique) ? powers[config->worker] * config->sched.workers / sum : powers[config->worker];
+    return core->power_sum > 0 ? power * core->sched.workers / core->power_sum : power;
 }
 
 static int choose_way(struct flat_core *core, const struct flat_config *config, struct error *error)
@@ -62,8 +62,8 @@ static int choose_way(struct flat_core *core, const struct flat_config *config, 
     struct error reason;
     const struct technique *technique = core->sched.technique;
     if (sched_check_closed(&core->sched, &reason) == 0) {
-        core->power = weight_of(config);
-        core->way = core->power > 0 || config->two_counters ? FLAT_BY_STEP : FLAT_BY_PLACE;
+        choose_weights(core, config);
+        core->way = core->weighted || config->two_counters ? FLAT_BY_STEP : FLAT_BY_PLACE;
         return sched_bounds_init(&core->bounds, &core->sched, error);
     }
     if (technique->from_rest == NULL)
@@ -92,10 +92,7 @@ static int prepare_learning(struct flat_core *core, struct error *error)
 int flat_init(struct flat_core *core, const struct flat_config *config, struct error *error)
 {
     *core = (struct flat_core){
-        .worker = config->worker,
         .iterations = config->sched.iterations,
-        .rest = config->sched.iterations,
-        .load = 1,
         .stop = 2 * (FLAT_SPAN / config->sched.workers),
     };
     if (check_span(&config->sched, error) < 0 || init_sched(core, config, error) < 0)
@@ -148,165 +145,33 @@ static void learn(struct flat_core *core, unsigned worker, const struct flat_mea
     *before = *now;
 }
 
-/* Tells the others what is measured here, and the technique what they have measured since. */
-static void exchange(struct flat_core *core, const struct flat_counters *counters)
+void flat_seal(struct flat_measured *measured)
 {
-    core->own.check = check_of(&core->own);
-    counters->share(counters->self, &core->own, core->fresh);
-    core->fresh[core->worker] = core->own;
+    measured->check = check_of(measured);
+}
+
+void flat_learn(struct flat_core *core)
+{
     for (unsigned w = 0; w < core->sched.workers; w++)
         if (core->fresh[w].chunks > core->known[w].chunks && core->fresh[w].check == check_of(&core->fresh[w]))
             learn(core, w, &core->fresh[w]);
 }
 
-void flat_measure(struct flat_core *core, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
-                  unsigned samples)
-{
-    if (!flat_learns(core))
-        return;
-    core->own.chunks++;
-    core->own.iterations += iterations;
-    core->own.compute_ns += compute_ns;
-    if (samples > 1) {
-        core->own.freedom += samples - 1;
-        core->own.squares += (samples - 1) * deviation_ns * deviation_ns;
-    }
-}
-
-void flat_set_load(struct flat_core *core, double load)
-{
-    if (core->sched.loads == NULL)
-        return;
-    core->load = load;
-    sched_set_load(&core->sched, core->worker, load);
-}
-
-/* --- drawing --- */
-
-static void calculate(const struct flat_counters *counters)
-{
-    if (counters->calculating != NULL)
-        counters->calculating(counters->self);
-}
-
-static bool draw_by_place(struct flat_core *core, const struct flat_counters *counters, struct range *chunk)
-{
-    uint64_t step = counters->fetch_add(counters->self, FLAT_STEP, 1);
-    if (step >= core->bounds.count)
-        return false;
-    calculate(counters);
-    return flat_draw_step(core, step, chunk);
-}
-
-bool flat_take(struct flat_core *core, uint64_t start, uint64_t size, struct range *chunk)
-{
-    if (start >= core->iterations)
-        return false;
-    uint64_t left = core->iterations - start;
-    *chunk = (struct range){.first = start, .count = size < left ? size : left};
-    core->rest = left - chunk->count;
-    return true;
-}
-
-/* Takes `size` iterations from the start of the loop. */
-static bool take(struct flat_core *core, const struct flat_counters *counters, uint64_t size, struct range *chunk)
-{
-    return flat_take(core, counters->fetch_add(counters->self, FLAT_START, size), size, chunk);
-}
-
-/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j, [RMA] Table 2. What rounding down cuts off goes to this worker's next
- * chunk, so that no crumbs are left for the end. */
-static uint64_t weighted(struct flat_core *core, uint64_t size)
-{
-    double share = (double)size * core->power / core->load + core->carry;
-    if (share >= (double)core->iterations)
-        return core->iterations;
-    uint64_t whole = (uint64_t)(share + ROUNDING_GUARD);
-    double rest = share - (double)whole;
-    core->carry = whole > 0 && rest > 0 ? rest : 0;
-    return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
-}
-
-/* The size of chunk `step`. Weighted chunks may not add up to N in the closed form's own number of steps; the rest is
- * factored by two then, by what the last draw has told of it: else it would go out in chunks of the last size, which is
- * often 1. */
-static uint64_t weighted_size(struct flat_core *core, uint64_t step)
-{
-    uint64_t size = sched_at(&core->sched, step);
-    if (step >= core->bounds.count) {
-        uint64_t half = core->rest / (2 * (uint64_t)core->sched.workers);
-        size = half > size ? half : size;
-    }
-    return weighted(core, size);
-}
+/* --- the counters --- */
 
 bool flat_is_over(const struct flat_core *core, uint64_t counter)
 {
     switch (core->way) {
     case FLAT_BY_PLACE: return counter >= core->bounds.count;
-    case FLAT_BY_STEP: return counter >= core->stop || (core->power == 0 && counter >= core->bounds.count);
+    case FLAT_BY_STEP: return counter >= core->stop || (!core->weighted && counter >= core->bounds.count);
     case FLAT_BY_REST: return counter >= core->iterations;
     }
     return true;
 }
 
-uint64_t flat_size(struct flat_core *core, uint64_t counter)
-{
-    uint64_t size = core->way == FLAT_BY_REST ? sched_from_rest(&core->sched, core->worker, core->iterations - counter)
-                    : core->power > 0         ? weighted_size(core, counter)
-                                              : sched_at(&core->sched, counter);
-    return size < core->iterations ? size : core->iterations;
-}
-
-/* [RMA]: draw i, calculate K_i, add it to the start. Without weights the steps below S cover the loop. */
-static bool draw_by_step(struct flat_core *core, const struct flat_counters *counters, struct range *chunk)
-{
-    uint64_t step = counters->fetch_add(counters->self, FLAT_STEP, 1);
-    if (flat_is_over(core, step))
-        return false;
-    calculate(counters);
-    return take(core, counters, flat_size(core, step), chunk);
-}
-
-/* [DCA] section 4, as there for af: read R, calculate K, add it to the start. R may be older than the addition: then K
- * is what was right a moment ago. */
-static bool draw_by_rest(struct flat_core *core, const struct flat_counters *counters, struct range *chunk)
-{
-    if (flat_learns(core))
-        exchange(core, counters);
-    uint64_t start = counters->fetch_add(counters->self, FLAT_START, 0);
-    if (flat_is_over(core, start))
-        return false;
-    calculate(counters);
-    return take(core, counters, flat_size(core, start), chunk);
-}
-
-bool flat_draw(struct flat_core *core, const struct flat_counters *counters, struct range *chunk)
-{
-    switch (core->way) {
-    case FLAT_BY_PLACE: return draw_by_place(core, counters, chunk);
-    case FLAT_BY_STEP: return draw_by_step(core, counters, chunk);
-    case FLAT_BY_REST: return draw_by_rest(core, counters, chunk);
-    }
-    return false;
-}
-
 enum flat_counter flat_first_counter(const struct flat_core *core)
 {
     return core->way == FLAT_BY_PLACE ? FLAT_STEP : FLAT_START;
-}
-
-/* No draw makes the step as large; by rest it is not used otherwise. */
-void flat_stop(const struct flat_core *core, const struct flat_counters *counters)
-{
-    counters->fetch_add(counters->self, FLAT_STEP, core->stop);
-    if (core->way == FLAT_BY_REST)
-        counters->fetch_add(counters->self, FLAT_START, core->stop);
-}
-
-bool flat_is_stopped(const struct flat_core *core, const struct flat_counters *counters)
-{
-    return counters->fetch_add(counters->self, FLAT_STEP, 0) >= core->stop;
 }
 
 uint64_t flat_drawn(const struct flat_core *core, uint64_t counter)

@@ -34,49 +34,32 @@ struct flat_measured {
     uint64_t check;   /* of the others: a record that was read half old, half new is left for the next time */
 };
 
-/* How the ranks reach what they share. */
-struct flat_counters {
-    void *self;
-    /* Adds to the counter and returns what it was; with 0 it reads. */
-    uint64_t (*fetch_add)(void *self, enum flat_counter counter, uint64_t amount);
-    /* Publishes `own` and fills `all`, one for each worker. Only for techniques that learn. */
-    void (*share)(void *self, const struct flat_measured *own, struct flat_measured *all);
-    /* A chunk is being calculated: for --inject-delay. NULL: no delay. */
-    void (*calculating)(void *self);
-};
-
 struct flat_config {
     const struct sched_spec *technique;
     struct sched_config sched; /* powers as the technique wants them; borrowed during init only */
-    unsigned worker;           /* which one this is, 0 .. P-1 */
     bool two_counters;         /* by step also where by place is possible */
 };
 
+/* What is the same for all workers of a loop. */
 struct flat_core {
     enum flat_way way;
     struct sched sched; /* owned */
     struct sched_bounds bounds;
-    unsigned worker;
-    double power;        /* by step: what a chunk is multiplied with; 0: not weighted */
-    double load;         /* by step: and divided by */
-    double carry;        /* of rounding, see flat_draw() */
+    bool weighted;       /* by step: a chunk is multiplied with its worker's weight */
+    double power_sum;    /* wf: of all powers, for weights that sum to P; 0: a worker's weight is its power */
     uint64_t iterations; /* N */
-    uint64_t rest;       /* remaining work, as last seen */
     uint64_t stop;       /* added to a counter to end the run; at least 2 N */
-    struct flat_measured own;
-    struct flat_measured *known, *fresh; /* [workers] of the others; owned; NULL where nothing is learned */
+    struct flat_measured *known, *fresh; /* [workers] what was learned of each, and what is published of each; owned;
+                                            NULL where nothing is learned */
 };
 
 /* -1 with one line: the technique cannot run flat, or its parameters are wrong; nothing is owned then. */
 int flat_init(struct flat_core *core, const struct flat_config *config, struct error *error);
 void flat_fini(struct flat_core *core);
 
-/* Draws the next chunk, counted from the loop's beginning. False when there is none, for ever. */
-bool flat_draw(struct flat_core *core, const struct flat_counters *counters, struct range *chunk);
-
-/* With weighting acp: so many runnable processes, at least 1, compete for this worker's core from now on, itself being
- * one. */
-void flat_set_load(struct flat_core *core, double load);
+/* By step: the weight of the chunks of a worker whose power is `power` (1 where no powers are given); 0: its chunks are
+ * not weighted. */
+double flat_weight(const struct flat_core *core, double power);
 
 /* The chunk of a step that was drawn, by place. */
 static inline bool flat_draw_step(const struct flat_core *core, uint64_t step, struct range *chunk)
@@ -87,27 +70,18 @@ static inline bool flat_draw_step(const struct flat_core *core, uint64_t step, s
     return true;
 }
 
-/* The parts of flat_draw(), for those to whom each counter's answer comes later: what the first counter has told
- * (FLAT_STEP after adding 1; by rest FLAT_START, to which nothing is added) says whether there is no more, for ever,
- * and by step and by rest how many iterations are then added to FLAT_START; its answer says which they are, and false
- * where there are none left. */
+/* Whether the first counter of a draw, which was `counter`, says that there is no more, for ever. */
 bool flat_is_over(const struct flat_core *core, uint64_t counter);
-uint64_t flat_size(struct flat_core *core, uint64_t counter);
-bool flat_take(struct flat_core *core, uint64_t start, uint64_t size, struct range *chunk);
 
-/* Nobody draws from now on. At most once for each rank. */
-void flat_stop(const struct flat_core *core, const struct flat_counters *counters);
+/* What the others have measured is in core->fresh: the technique learns what is new in it. A record that does not fit
+ * its check is left for the next time. */
+void flat_learn(struct flat_core *core);
+/* Sets the check of a record that is to be published. */
+void flat_seal(struct flat_measured *measured);
 
-/* Whether somebody has stopped the run. */
-bool flat_is_stopped(const struct flat_core *core, const struct flat_counters *counters);
-
-/* Iterations that are drawn at least, from the value of the counter that flat_draw() uses first. */
+/* Iterations that are drawn at least, from the value of the counter that a draw uses first. */
 uint64_t flat_drawn(const struct flat_core *core, uint64_t counter);
 enum flat_counter flat_first_counter(const struct flat_core *core);
-
-/* Takes what was measured of an own chunk, where the technique learns. */
-void flat_measure(struct flat_core *core, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
-                  unsigned samples);
 
 static inline bool flat_learns(const struct flat_core *core)
 {

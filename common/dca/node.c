@@ -66,28 +66,22 @@ static int open_queue(struct share *share, struct node *own)
     return own->view_ready ? 0 : -1;
 }
 
-static int node_open(struct share *share)
+static void publish(void *self, const struct range *big)
 {
-    struct node *own = share->own;
-    own->memory = MPI_WIN_NULL;
-    window_open(&own->window, share);
-    share->counters = window_counters(&own->window);
-    return open_queue(share, own);
-}
-
-static void refill(struct share *share, struct node *own)
-{
-    struct range big;
-    if (flat_queue_take_rest(own->queue, &big) || flat_draw(&share->core, &share->counters, &big)) {
-        share->refills++;
-        flat_queue_refill(own->queue, &big);
-    } else {
+    struct window *window = self;
+    struct node *own = window->share->own;
+    if (big->count == 0) {
         flat_queue_end(own->queue);
+        return;
     }
+    window->share->refills++;
+    flat_queue_refill(own->queue, big);
 }
 
-static void wait_for_refill(struct share *share, struct node *own)
+static void wait_for_refill(void *self)
 {
+    struct share *share = ((struct window *)self)->share;
+    struct node *own = share->own;
     share->host->pause(share);
     if (share->rank == 0) /* the other may need it inside MPI for its fetch */
         transport_rma.serve(share);
@@ -99,50 +93,53 @@ static void wait_for_refill(struct share *share, struct node *own)
         nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
 }
 
-/* With --inject-delay: the queue assigns under a lock, whoever draws calculates. */
+/* With --inject-delay assignment: the queue assigns under a lock. */
 static enum flat_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
 {
     if (flat_queue_is_refilling(own->queue))
         return FLAT_WAIT;
-    if (share->assignment_ns > 0)
-        pthread_mutex_lock(&own->shared->assigning);
+    pthread_mutex_lock(&own->shared->assigning);
     enum flat_drawn result = flat_queue_draw(own->queue, &own->view, chunk, share->error);
     if (result == FLAT_DRAWN)
         share->host->delay(share, share->assignment_ns);
-    if (share->assignment_ns > 0)
-        pthread_mutex_unlock(&own->shared->assigning);
-    if (result == FLAT_DRAWN)
-        share->host->delay(share, share->calculation_ns);
+    pthread_mutex_unlock(&own->shared->assigning);
     return result;
 }
 
-static enum flat_drawn draw_from_queue(struct share *share, struct node *own, struct range *chunk)
+static enum flat_drawn draw_from_queue(void *self, struct range *range)
 {
-    if (share->assignment_ns > 0 || share->calculation_ns > 0)
-        return draw_late(share, own, chunk);
-    return flat_queue_draw(own->queue, &own->view, chunk, share->error);
+    struct share *share = ((struct window *)self)->share;
+    struct node *own = share->own;
+    enum flat_drawn result = share->assignment_ns > 0 ? draw_late(share, own, range)
+                                                      : flat_queue_draw(own->queue, &own->view, range, share->error);
+    if (result == FLAT_REFILL)
+        flat_queue_take_rest(own->queue, range);
+    share->failed |= result == FLAT_BROKEN;
+    return result;
+}
+
+static void stop_queue(void *self)
+{
+    flat_queue_stop(((struct node *)((struct window *)self)->share->own)->queue);
+}
+
+static int node_open(struct share *share)
+{
+    struct node *own = share->own;
+    own->memory = MPI_WIN_NULL;
+    window_open(&own->window, share);
+    share->counters = window_counters(&own->window);
+    share->counters.draw = draw_from_queue;
+    share->counters.publish = publish;
+    share->counters.await = wait_for_refill;
+    share->counters.stop_queue = stop_queue;
+    return open_queue(share, own);
 }
 
 static bool node_draw(struct share *share, struct range *chunk)
 {
-    struct node *own = share->own;
-    own->looks = 0;
-    for (;;) {
-        switch (draw_from_queue(share, own, chunk)) {
-        case FLAT_DRAWN: return true;
-        case FLAT_REFILL: refill(share, own); break;
-        case FLAT_WAIT: wait_for_refill(share, own); break;
-        case FLAT_END: return false;
-        case FLAT_BROKEN: share->failed = true; return false;
-        }
-    }
-}
-
-static void node_stop(struct share *share)
-{
-    struct node *own = share->own;
-    flat_queue_stop(own->queue);
-    flat_stop(&share->core, &share->counters);
+    ((struct node *)share->own)->looks = 0;
+    return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
 static bool node_serve(struct share *share)
@@ -152,7 +149,7 @@ static bool node_serve(struct share *share)
 
 static uint64_t counter_now(struct share *share)
 {
-    return share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0);
+    return share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0, false);
 }
 
 /* A stop on another node shows in the counter. */
@@ -186,7 +183,6 @@ const struct transport transport_node = {
     .own_bytes = sizeof(struct node),
     .open = node_open,
     .draw = node_draw,
-    .stop = node_stop,
     .serve = node_serve,
     .look = node_look,
     .drawn = node_drawn,

@@ -29,8 +29,9 @@ static inline uint64_t fetch_word(struct window *window, MPI_Aint word, uint64_t
     return result;
 }
 
-static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
+    (void)assigns;
     return fetch_word(self, (MPI_Aint)counter * COUNTER_WORDS, amount);
 }
 
@@ -46,13 +47,13 @@ static void take_turn(struct window *window)
 }
 
 /* With --inject-delay assignment. */
-static uint64_t fetch_add_late(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t fetch_add_late(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
     struct window *window = self;
-    if (amount == 0 || counter != flat_first_counter(&window->share->core))
-        return fetch_add(self, counter, amount);
+    if (!assigns)
+        return fetch_add(self, counter, amount, false);
     take_turn(window);
-    uint64_t result = fetch_add(self, counter, amount);
+    uint64_t result = fetch_add(self, counter, amount, true);
     window->share->host->delay(window->share, window->share->assignment_ns);
     fetch_word(window, SERVING_WORD, 1);
     return result;
@@ -70,8 +71,8 @@ static void share(void *self, const struct flat_measured *own, struct flat_measu
     struct window *window = self;
     struct share *share = window->share;
     int words = (int)MEASURED_WORDS, count = (int)(share->core.sched.workers * MEASURED_WORDS);
-    MPI_Accumulate(own, words, MPI_UINT64_T, 0, (MPI_Aint)share->core.worker * words, words, MPI_UINT64_T, MPI_REPLACE,
-                   window->measured);
+    MPI_Accumulate(own, words, MPI_UINT64_T, 0, (MPI_Aint)share->machine.worker * words, words, MPI_UINT64_T,
+                   MPI_REPLACE, window->measured);
     MPI_Win_flush(0, window->measured);
     MPI_Get_accumulate(NULL, 0, MPI_UINT64_T, all, count, MPI_UINT64_T, 0, 0, count, MPI_UINT64_T, MPI_NO_OP,
                        window->measured);
@@ -143,13 +144,8 @@ static bool rma_draw(struct share *share, struct range *chunk)
 {
     struct window *window = share->own;
     if (window->quick)
-        return flat_draw_step(&share->core, fetch_word(window, FLAT_STEP, 1), chunk);
-    return flat_draw(&share->core, &share->counters, chunk);
-}
-
-static void rma_stop(struct share *share)
-{
-    flat_stop(&share->core, &share->counters);
+        return dca_machine_draw_step(&share->machine, fetch_word(window, FLAT_STEP, 1), chunk);
+    return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
 /* Being inside MPI for a moment is all the others need. A probe that finds a message returns before it has been there,
@@ -163,7 +159,7 @@ static bool rma_serve(struct share *share)
 
 static uint64_t rma_drawn(struct share *share)
 {
-    uint64_t counter = share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0);
+    uint64_t counter = share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0, false);
     return flat_drawn(&share->core, counter);
 }
 
@@ -177,7 +173,6 @@ const struct transport transport_rma = {
     .own_bytes = sizeof(struct window),
     .open = rma_open,
     .draw = rma_draw,
-    .stop = rma_stop,
     .serve = rma_serve,
     .drawn = rma_drawn,
     .close = rma_close,

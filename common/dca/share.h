@@ -5,7 +5,7 @@
  * rank waits, is the host's. Nothing here knows kernels, results or command lines. */
 #pragma once
 
-#include "common/dca/core.h"
+#include "common/dca/machine.h"
 #include "common/metrics/report.h"
 
 #include <mpi.h>
@@ -18,10 +18,8 @@ struct transport {
     size_t own_bytes; /* of what it keeps at share->own */
     /* Makes windows and communicators. -1 with one line in share->error; close() comes all the same. */
     int (*open)(struct share *share);
-    /* The next chunk, from the loop's beginning. False: there is no more. */
+    /* The next chunk, from the loop's beginning. False: there is no more. NULL: as the machine draws it. */
     bool (*draw)(struct share *share, struct range *chunk);
-    /* Nobody draws from now on. */
-    void (*stop)(struct share *share);
     /* Looks after the others' requests; whether there was one. NULL: nobody asks this rank. */
     bool (*serve)(struct share *share);
     /* About once in a millisecond; NULL: nothing to do then. */
@@ -59,8 +57,9 @@ struct share {
     void *context;        /* the host's */
     MPI_Comm world, node; /* of the sharing ranks; those of them with whom this one shares memory */
     unsigned rank, ranks, nodes;
-    bool cores_are_free;   /* each rank of this node can have a core */
-    struct flat_core core; /* how the loop (with nodes: how big chunks) is drawn */
+    bool cores_are_free;        /* each rank of this node can have a core */
+    struct flat_core core;      /* how the loop (with nodes: how big chunks) is drawn */
+    struct dca_machine machine; /* this rank, which draws */
     struct flat_counters counters;
     const struct sched_spec *node_technique; /* for the node transport */
     uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
@@ -76,6 +75,20 @@ int share_prepare(struct share *share);
 int share_open(struct share *share);
 /* Collective where it is open; else only releases the memory. */
 void share_close(struct share *share);
+
+/* The next chunk, from the loop's beginning. False: there is no more, or a draw has failed. */
+static inline bool share_draw(struct share *share, struct range *chunk)
+{
+    if (share->transport->draw != NULL)
+        return share->transport->draw(share, chunk);
+    return dca_machine_draw(&share->machine, &share->counters, chunk);
+}
+
+/* Nobody draws from now on. */
+static inline void share_stop(struct share *share)
+{
+    dca_machine_stop(&share->machine, &share->counters);
+}
 
 /* rma.c: the counters in a window of rank 0, for rma and node. */
 struct window {

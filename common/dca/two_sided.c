@@ -43,6 +43,7 @@ struct two_sided {
 
 /* --- rank 0 --- */
 
+/* A delayed assignment is that of the first counter: see dca_action. */
 static uint64_t apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;
@@ -132,8 +133,9 @@ static bool poll_requests(void *context)
     return true;
 }
 
-static uint64_t add_here(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t add_here(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
+    (void)assigns;
     return apply(self, counter, amount);
 }
 
@@ -173,8 +175,9 @@ static void wait_for_answer(struct two_sided *own)
     own->share->host->happened(own->share);
 }
 
-static uint64_t add_there(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t add_there(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
+    (void)assigns;
     struct two_sided *own = self;
     const struct ask ask = {.operation = OPERATION_ADD, .counter = counter, .amount = amount};
     MPI_Irecv(&own->answered, 1, MPI_UINT64_T, 0, TAG_ANSWER, own->comm, &own->answer);
@@ -228,16 +231,6 @@ static int two_sided_open(struct share *share)
     return share->rank == 0 ? open_rank_0(share, own) : 0;
 }
 
-static bool two_sided_draw(struct share *share, struct range *chunk)
-{
-    return flat_draw(&share->core, &share->counters, chunk);
-}
-
-static void two_sided_stop(struct share *share)
-{
-    flat_stop(&share->core, &share->counters);
-}
-
 static void two_sided_finish(struct share *share)
 {
     struct two_sided *own = share->own;
@@ -275,8 +268,6 @@ const struct transport transport_two_sided = {
     .topology = REPORT_DCA_TWO_SIDED,
     .own_bytes = sizeof(struct two_sided),
     .open = two_sided_open,
-    .draw = two_sided_draw,
-    .stop = two_sided_stop,
     .serve = two_sided_serve,
     .finish = two_sided_finish,
     .drawn = two_sided_drawn,

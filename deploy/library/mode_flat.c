@@ -74,11 +74,13 @@ static int init_core(struct hdss_shared_loop *loop, struct flat_own *own)
                   .powers = loop->powers,
                   .min_chunk = loop->settings.min_chunk,
                   .weighting = loop->settings.weighting},
-        .worker = by_node ? team->group : (unsigned)team->rank,
     };
+    const unsigned drawer = by_node ? team->group : (unsigned)team->rank;
     if (flat_init(&own->share.core, &config, &loop->error) < 0)
         return -1;
     own->core_ready = true;
+    dca_machine_init(&own->share.machine, &own->share.core, drawer, loop->powers != NULL ? loop->powers[drawer] : 1,
+                     by_node);
     return by_node ? check_node(loop, &own->share.core) : 0;
 }
 
@@ -125,7 +127,8 @@ static int flat_mode_open(struct hdss_shared_loop *loop)
 static void measure(struct hdss_shared_loop *loop, struct flat_own *own)
 {
     if (loop->measured.chunks > 0)
-        flat_measure(&own->share.core, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9), 0, 0);
+        dca_machine_measure(&own->share.machine, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9),
+                            0, 0);
     loop->measured = (struct measured){0};
 }
 
@@ -136,7 +139,7 @@ static bool flat_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
     if (loop->serves && !loop->helped) /* short chunks have no pieces between which others are answered */
         own->share.transport->serve(&own->share);
     helper_lock(loop);
-    bool drawn = own->share.transport->draw(&own->share, chunk);
+    bool drawn = share_draw(&own->share, chunk);
     helper_unlock(loop);
     if (own->share.failed)
         loop->state = LOOP_BROKEN;

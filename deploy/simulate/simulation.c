@@ -414,10 +414,6 @@ static int check_flat(const struct simulation *simulation, struct error *error)
     if (plan_is_dependent(&simulation->plan))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated with --dca",
                          simulation->plan.kernel->name);
-    if (simulation->load_text != NULL)
-        return error_set(error, "--load: not simulated with --dca");
-    if (simulation->plan.job.spec.weighting == SCHED_WEIGHTING_ACP)
-        return error_set(error, "--weighting acp: not simulated with --dca; accepted: none, power");
     return 0;
 }
 

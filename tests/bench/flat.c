@@ -2,8 +2,7 @@
 /* What a flat draw costs without MPI, one thread, nobody else: from a node's queue, and by each way from counters that
  * are C11 atomics. Nanoseconds, the best of a few rounds, as what disturbs a round slows it. Target: 100 ns from the
  * queue. */
-#include "common/dca/core.h"
-#include "common/dca/core_queue.h"
+#include "common/dca/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,8 +60,9 @@ static double draw_from_queue(const char *technique)
     return elapsed / (double)draws;
 }
 
-static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
+    (void)assigns;
     return atomic_fetch_add(&((_Atomic uint64_t *)self)[counter], amount);
 }
 
@@ -76,13 +76,15 @@ static double draw_from_counters(const char *technique, bool two_counters)
                                        .two_counters = two_counters};
     const struct flat_counters counters = {.self = shared, .fetch_add = fetch_add};
     struct flat_core core;
+    struct dca_machine machine;
     struct range chunk;
     struct error error;
     uint64_t draws = 0;
     if (flat_init(&core, &config, &error) < 0)
         fail(&error);
+    dca_machine_init(&machine, &core, 0, 1, false);
     double began = now_ns();
-    while (flat_draw(&core, &counters, &chunk))
+    while (dca_machine_draw(&machine, &counters, &chunk))
         draws++;
     double elapsed = now_ns() - began;
     flat_fini(&core);

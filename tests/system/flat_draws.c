@@ -91,17 +91,19 @@ static bool prepare(const struct loop *loop)
 {
     const struct sched_spec spec = spec_of(loop->technique);
     bool by_node = loop->mode->transport == &transport_node;
+    const unsigned drawer = by_node ? flat.topology->worker_node[flat.rank] : flat.rank;
     const struct flat_config config = {
         .technique = &spec,
         .sched = {.iterations = loop->iterations,
                   .workers = by_node ? flat.topology->nodes : flat.ranks,
                   .powers = (spec.technique->needs & SCHED_NEEDS_POWER) != 0 ? powers : NULL,
                   .swr = SWR},
-        .worker = by_node ? flat.topology->worker_node[flat.rank] : flat.rank,
         .two_counters = loop->mode->two_counters,
     };
     if (flat_init(&flat.share.core, &config, &flat.lead.error) < 0)
         return false;
+    dca_machine_init(&flat.share.machine, &flat.share.core, drawer,
+                     config.sched.powers != NULL ? config.sched.powers[drawer] : 1, by_node);
     if (!by_node || !flat_learns(&flat.share.core))
         return true;
     flat_fini(&flat.share.core);
@@ -123,13 +125,13 @@ static void draw_all(const struct loop *loop)
     struct range chunk;
     own_count = 0;
     MPI_Barrier(flat.runtime->world);
-    while (flat.share.transport->draw(&flat.share, &chunk)) {
+    while (share_draw(&flat.share, &chunk)) {
         note(&chunk);
-        flat_measure(&flat.share.core, chunk.count, chunk.count * 1000 * (flat.rank + 1), 100, 4);
+        dca_machine_measure(&flat.share.machine, chunk.count, chunk.count * 1000 * (flat.rank + 1), 100, 4);
         if (flat.share.transport->serve != NULL && flat.rank == 0)
             flat.share.transport->serve(&flat.share);
         if (loop->stopper == flat.rank && own_count == loop->stop_after)
-            flat.share.transport->stop(&flat.share);
+            share_stop(&flat.share);
     }
     if (flat.share.transport->finish != NULL)
         flat.share.transport->finish(&flat.share);
@@ -258,7 +260,7 @@ static size_t form_of_node(const struct loop *loop, const struct range *big, siz
 static void check_form(const struct loop *loop, struct range *all, size_t count)
 {
     bool by_node = loop->mode->transport == &transport_node;
-    if (flat.share.core.power > 0 || flat.share.core.way == FLAT_BY_REST || loop->stopper < flat.ranks ||
+    if (flat.share.core.weighted || flat.share.core.way == FLAT_BY_REST || loop->stopper < flat.ranks ||
         (by_node && flat.topology->nodes > 1))
         return;
     struct range *form = checked(calloc(CHUNKS_MAX, sizeof *form)), *big = form;

@@ -178,6 +178,39 @@ def test_slow_rank_0():
     assert seldom > 1.005 * often, (often, seldom)
 
 
+def test_what_workers_that_draw_themselves_measure():
+    """af: as they tell one another, each is given what its speed is worth, as by a supermaster."""
+    slow = ['--slowdown', ','.join(['1', '4'] * 8)]
+    loop = ['--costs', 'exponential:mean=50', 'synthetic', 'iterations=100000']
+    for mode in DCA[:4]:
+        figures = drawn(mode, 16, 'af', slow, loop)
+        quick, slowed = (sum(worker['iterations'] for worker in figures['worker_stats'][i::2]) for i in (0, 1))
+        assert 3.5 < quick / slowed < 4.5 and figures['efficiency'] > 0.95 and figures['done'] == 100000, (mode, quick, slowed, figures['efficiency'])
+
+
+def test_loads_of_workers_that_draw_themselves():
+    """Beside a busy process a worker is half as quick; weighted by acp it is given half as much at a time."""
+    loop = ['--load', ','.join(['0', '1'] * 8), '--costs', 'constant:mean=50', 'synthetic', 'iterations=100000']
+    for mode in DCA[:4]:
+        unknown, known = (drawn(mode, 16, 'fac2', words, loop) for words in ([], ['--weighting', 'acp']))
+        alone, loaded = (sum(worker['iterations'] for worker in known['worker_stats'][i::2]) for i in (0, 1))
+        assert 1.8 < alone / loaded < 2.2 and [worker['load'] for worker in known['worker_stats'][:2]] == [1, 2], (mode, alone, loaded)
+        sizes = [figures['worker_stats'][1]['iterations'] / figures['worker_stats'][1]['chunks'] for figures in (known, unknown)]
+        assert sizes[0] < 0.6 * sizes[1] and known['elapsed_s'] < 1.02 * unknown['elapsed_s'], (mode, sizes, known['elapsed_s'], unknown['elapsed_s'])
+
+
+def test_slow_and_failing_nodes_of_workers_that_draw_themselves():
+    """A slow node takes fewer chunks, or longer for those that it has; a failing one ends the run, of which is told what was done until then."""
+    job = ['--platform', 'ranger', '--costs', 'constant:mean=1000', 'synthetic', 'iterations=3200']
+    for mode in ('rma', 'two-sided', 'node'):
+        usual, slow = (drawn(mode, 32, 'static', words, job)['elapsed_s'] for words in ([], ['--slow-nodes', '1:3@0']))
+        assert 2.9 < slow / usual < 3.1, (mode, usual, slow)
+        shared, briefly = (drawn(mode, 32, 'gss', ['--slow-nodes', when], job)['elapsed_s'] for when in ('1:3@0', '1:3@0-0.01'))
+        assert 1.3 < shared / usual < 2.2 and briefly < 1.3 * usual, (mode, usual, shared, briefly)
+        failed, result = simulate(['--workers', 32, '--dca', mode, '--technique', 'ss', '--fail-nodes', '1@0.2', *job], 1)
+        assert 1500 < failed['done'] < 1600 and 'node 1 failed' in result.out, (mode, failed['done'], str(result))
+
+
 def test_failed_nodes_are_survived():
     figures, result = simulate(['--workers', 32, '--platform', 'ranger', '--fail-nodes', '1@1', '--technique', 'ss', '--costs', 'constant:mean=1000',
                                 'synthetic', 'iterations=20000'])
@@ -225,8 +258,7 @@ def test_wrong_use():
     refuses(['--fail-nodes', '9@1', *LOOP], '9@1', 'from 0 to 0')
     refuses(['--slowdown', '1,2', *LOOP], '--slowdown', '16 workers')
     refuses(['--threads', 2, *LOOP], '--threads')
-    refuses(['--dca', 'rma', '--weighting', 'acp', *LOOP], 'acp', '--dca')
-    refuses(['--dca', 'rma', '--load', '1', *LOOP], '--load')
+    refuses(['--dca', 'node', '--weighting', 'acp', *LOOP], 'acp', '--dca node')
     refuses(['--dca', 'rma', 'hydro'], 'depend on one another')
     refuses(['--dca', 'both', *LOOP], '--dca', 'two-sided', 'node')
     refuses(['--dca', 'rma', '--node-technique', 'ss', *LOOP], '--node-technique', '--dca node')
@@ -236,7 +268,7 @@ def test_wrong_use():
     refuses(['--dca', 'rma', '--technique', 'auto', *LOOP], 'auto', 'supermaster')
     refuses(['--dca', 'rma', '--technique', 'fac', *LOOP], 'fac', '--dca')
     refuses(['--dca', 'rma', '--masters', 2, *LOOP], '--masters', '--dca')
-    refuses(['--dca', 'two-sided', '--technique', 'af', *LOOP], 'af', 'not simulated')
+    refuses(['--dca', 'node', '--technique', 'af', *LOOP], 'af', '--dca node')
     refuses(['spinimage'], 'spinimage', '--costs')
     refuses(['nope'], 'nope')
     refuses([], 'no kernel')

@@ -88,9 +88,15 @@ static struct flat_config core_config(const struct flat *flat)
                   .min_chunk = plan->job.spec.min_chunk,
                   .weighting = plan->job.spec.weighting,
                   .loads = true},
-        .worker = by_node ? flat->topology->worker_node[flat->rank] : flat->rank,
         .two_counters = flat->options.worker.two_counters,
     };
+}
+
+/* As whom this rank draws from the counters. */
+static unsigned drawer(const struct flat *flat)
+{
+    bool by_node = flat->share.transport == &transport_node;
+    return by_node ? flat->topology->worker_node[flat->rank] : flat->rank;
 }
 
 static bool is_weighed(const struct flat *flat)
@@ -202,7 +208,7 @@ static int exchange_powers(struct flat *flat, double *swr)
     unsigned count = flat->share.transport == &transport_node ? sum_by_node(flat, speeds) : flat->ranks;
     sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
     flat->powers = speeds;
-    flat->figures.power = speeds[core_config(flat).worker];
+    flat->figures.power = speeds[drawer(flat)];
     return 0;
 }
 
@@ -214,7 +220,11 @@ static int prepare_core(struct flat *flat)
     struct flat_config config = core_config(flat);
     config.sched.swr = swr;
     flat->core_ready = flat_init(&flat->share.core, &config, &flat->lead.error) == 0;
-    return flat->core_ready ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
+    if (!flat->core_ready)
+        return EXIT_STATUS_FAILED;
+    dca_machine_init(&flat->share.machine, &flat->share.core, drawer(flat),
+                     flat->powers != NULL ? flat->powers[drawer(flat)] : 1, flat->share.transport == &transport_node);
+    return EXIT_STATUS_DONE;
 }
 
 static int open_meter(struct flat *flat)
@@ -224,7 +234,7 @@ static int open_meter(struct flat *flat)
     if (load_meter_init(&flat->meter, LOAD_FOLDER, &flat->lead.error) < 0)
         return EXIT_STATUS_FAILED;
     load_meter_settle(&flat->meter);
-    flat_set_load(&flat->share.core, flat->meter.load);
+    dca_machine_set_load(&flat->share.machine, flat->meter.load);
     return EXIT_STATUS_DONE;
 }
 

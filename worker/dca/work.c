@@ -48,7 +48,7 @@ static void stop(struct flat *flat)
     if (flat->stopping)
         return;
     flat->stopping = true;
-    flat->share.transport->stop(&flat->share);
+    share_stop(&flat->share);
 }
 
 void flat_fail(struct flat *flat)
@@ -144,7 +144,7 @@ static void look_at_clock(struct flat *flat)
     flat_pause(flat);
     flat->looked_compute_ns = flat->looked_chunks = 0;
     if (flat->meter.folder != NULL && load_meter_look(&flat->meter, now_ns))
-        flat_set_load(&flat->share.core, flat->meter.load);
+        dca_machine_set_load(&flat->share.machine, flat->meter.load);
     wait_look(&flat->wait, now_ns);
     if (flat->wait.drain)
         stop(flat);
@@ -197,7 +197,7 @@ static void finish_chunk(struct flat *flat, const struct chunk_event *chunk)
 {
     flat->figures.chunks++;
     flat->figures.compute_ns += chunk->compute_ns;
-    flat_measure(&flat->share.core, flat->exec.count, chunk->compute_ns, chunk->deviation_ns, chunk->samples);
+    dca_machine_measure(&flat->share.machine, flat->exec.count, chunk->compute_ns, chunk->deviation_ns, chunk->samples);
     if (flat->exec.config.collect) /* its results are stored */
         flat->figures.finish_ns = runtime_now() - flat->start_ns;
 }
@@ -312,7 +312,7 @@ void flat_work(struct flat *flat)
     flat->figures.first_ns = flat->figures.finish_ns = NEVER;
     uint64_t processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     look_at_clock(flat);
-    while (!flat->failed && flat->share.transport->draw(&flat->share, &chunk)) {
+    while (!flat->failed && share_draw(&flat->share, &chunk)) {
         if (flat->figures.first_ns == NEVER)
             flat->figures.first_ns = runtime_now() - flat->start_ns;
         if (flat->meter.folder != NULL)

@@ -72,7 +72,7 @@ static void sift_up(struct heap *heap, size_t i)
     heap->items[i] = due;
 }
 
-int heap_push(struct heap *heap, struct future *future)
+int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order)
 {
     if (heap->length == heap->capacity) {
         size_t capacity = heap->capacity == 0 ? 256 : 2 * heap->capacity;
@@ -84,9 +84,14 @@ int heap_push(struct heap *heap, struct future *future)
         heap->items = items;
         heap->capacity = capacity;
     }
-    heap->items[heap->length] = (struct due){future->at_ns, heap->sequence++, future};
+    heap->items[heap->length] = (struct due){future->at_ns, order, future};
     sift_up(heap, heap->length++);
     return 0;
+}
+
+int heap_push(struct heap *heap, struct future *future)
+{
+    return heap_push_ordered(heap, future, heap->sequence++);
 }
 
 /* The earliest of those below `i`; `length` where there are none. */

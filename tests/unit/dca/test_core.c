@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flat draws without MPI: workers that share two counters in memory and come in any order, also in the middle of one
  * another's draws. However they interleave, the chunks cover the loop exactly once. */
-#include "common/dca/core.h"
+#include "common/dca/machine.h"
 #include "common/util/random.h"
 #include "tests/unit/sched/loops.h"
 
@@ -13,6 +13,7 @@ struct world {
     uint64_t counters[FLAT_COUNTERS];
     struct flat_measured measured[WORKERS_MAX];
     struct flat_core cores[WORKERS_MAX];
+    struct dca_machine machines[WORKERS_MAX];
     bool busy[WORKERS_MAX], over[WORKERS_MAX];
     unsigned workers, depth;
     struct random random;
@@ -32,8 +33,9 @@ static void let_another(struct world *world)
     draw_once(world, w);
 }
 
-static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
+    (void)assigns;
     struct world *world = self;
     let_another(world);
     uint64_t before = world->counters[counter];
@@ -68,7 +70,8 @@ static void draw_once(struct world *world, unsigned w)
     world->busy[w] = true;
     sharing = world;
     sharer = w;
-    bool drawn = flat_draw(&world->cores[w], &counters, &chunk);
+    bool drawn = dca_machine_draw(&world->machines[w], &counters, &chunk);
+    ck_assert_ptr_eq(dca_machine_check(&world->machines[w]), NULL);
     world->busy[w] = false;
     world->over[w] = !drawn;
     if (!drawn)
@@ -80,7 +83,7 @@ static void draw_once(struct world *world, unsigned w)
     if (world->chunks < sizeof world->sizes / sizeof *world->sizes)
         world->sizes[world->chunks] = chunk.count;
     world->chunks++;
-    flat_measure(&world->cores[w], chunk.count, chunk.count * (100 + 50 * w), 10, 8);
+    dca_machine_measure(&world->machines[w], chunk.count, chunk.count * (100 + 50 * w), 10, 8);
 }
 
 static void world_init(struct world *world, const char *technique, const struct sched_config *config, bool two_counters,
@@ -93,10 +96,11 @@ static void world_init(struct world *world, const char *technique, const struct 
     random_init(&world->random, seed);
     ranges_init(&world->done);
     for (unsigned w = 0; w < config->workers; w++) {
-        const struct flat_config flat = {
-            .technique = &spec, .sched = *config, .worker = w, .two_counters = two_counters};
+        const struct flat_config flat = {.technique = &spec, .sched = *config, .two_counters = two_counters};
         if (flat_init(&world->cores[w], &flat, &error) < 0)
             ck_abort_msg("%s: %s", technique, error.text);
+        dca_machine_init(&world->machines[w], &world->cores[w], w, config->powers != NULL ? config->powers[w] : 1,
+                         false);
     }
 }
 
@@ -165,7 +169,7 @@ static void fill_powers(double *powers, unsigned workers, unsigned kind)
 static void load_world(struct world *world)
 {
     for (unsigned w = 0; w < world->workers; w++)
-        flat_set_load(&world->cores[w], 1 + w % 3);
+        dca_machine_set_load(&world->machines[w], 1 + w % 3);
 }
 
 static void cover(const char *technique, enum sched_weighting weighting, bool two_counters)
@@ -216,8 +220,9 @@ START_TEST(covers_the_loop_once_when_cores_are_loaded)
 END_TEST
 
 /* Nobody draws in between. */
-static uint64_t add_alone(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t add_alone(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
+    (void)assigns;
     uint64_t *counters = self, before = counters[counter];
     counters[counter] += amount;
     return before;
@@ -234,19 +239,18 @@ static uint64_t first_chunk(const char *technique, double load)
     uint64_t values[FLAT_COUNTERS] = {0};
     const struct flat_counters counters = {.self = values, .fetch_add = add_alone, .share = measure_nothing};
     const struct sched_spec spec = spec_of(technique);
-    const struct flat_config config = {.technique = &spec,
-                                       .sched = {.iterations = 100000,
-                                                 .workers = 4,
-                                                 .powers = powers,
-                                                 .weighting = SCHED_WEIGHTING_ACP,
-                                                 .loads = true},
-                                       .worker = 1};
+    const struct flat_config config = {
+        .technique = &spec,
+        .sched = {
+            .iterations = 100000, .workers = 4, .powers = powers, .weighting = SCHED_WEIGHTING_ACP, .loads = true}};
     struct flat_core core;
+    struct dca_machine machine;
     struct range chunk;
     struct error error;
     ck_assert_msg(flat_init(&core, &config, &error) == 0, "%s", error.text);
-    flat_set_load(&core, load);
-    ck_assert(flat_draw(&core, &counters, &chunk));
+    dca_machine_init(&machine, &core, 1, 1, false);
+    dca_machine_set_load(&machine, load);
+    ck_assert(dca_machine_draw(&machine, &counters, &chunk));
     flat_fini(&core);
     return chunk.count;
 }
@@ -356,8 +360,8 @@ START_TEST(weights_give_their_share)
         world_init(world, weighted[i], &config, false, 1);
         const struct flat_counters counters = {.self = world, .fetch_add = fetch_add};
         world->busy[0] = world->busy[1] = true;
-        ck_assert(flat_draw(&world->cores[0], &counters, &first));
-        ck_assert(flat_draw(&world->cores[1], &counters, &second));
+        ck_assert(dca_machine_draw(&world->machines[0], &counters, &first));
+        ck_assert(dca_machine_draw(&world->machines[1], &counters, &second));
         double ratio = (double)first.count / (double)second.count;
         ck_assert_msg(ratio > 2.5 && ratio < 13, "%s: %g", weighted[i], ratio);
         world_fini(world);
@@ -399,7 +403,7 @@ START_TEST(nobody_draws_after_a_stop)
         for (unsigned w = 0; w < 8; w++)
             world->busy[w] = true; /* nobody draws in between */
         for (unsigned w = 0; w < 8; w++)
-            flat_stop(&world->cores[w], &counters); /* as mpirun sends a signal to all */
+            dca_machine_stop(&world->machines[w], &counters); /* as mpirun sends a signal to all */
         ck_assert(flat_is_stopped(&world->cores[1], &counters));
         uint64_t drawn = ranges_total(&world->done);
         for (unsigned w = 0; w < 8; w++)
@@ -424,7 +428,7 @@ START_TEST(the_longest_loop_overflows_nothing)
             ck_assert_uint_eq(ranges_total(&world->done), FLAT_SPAN / 64);
             const struct flat_counters counters = {.self = world, .fetch_add = fetch_add};
             for (unsigned w = 0; w < 64; w++)
-                flat_stop(&world->cores[w], &counters);
+                dca_machine_stop(&world->machines[w], &counters);
             world_fini(world);
             free(world);
         }
@@ -452,9 +456,9 @@ START_TEST(what_cannot_run_flat_is_refused)
 }
 END_TEST
 
-static uint64_t all_after(void *self, enum flat_counter counter, uint64_t amount)
+static uint64_t all_after(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
 {
-    (void)counter;
+    (void)counter, (void)assigns;
     *(uint64_t *)self += amount;
     return *(uint64_t *)self - amount;
 }
@@ -469,7 +473,7 @@ START_TEST(drawn_tells_how_far_it_is)
     world_init(world, "fac2", &config, false, 1);
     ck_assert_int_eq(flat_first_counter(&world->cores[0]), FLAT_STEP);
     ck_assert_uint_eq(flat_drawn(&world->cores[0], own), 0);
-    ck_assert(flat_draw(&world->cores[0], &counters, &chunk));
+    ck_assert(dca_machine_draw(&world->machines[0], &counters, &chunk));
     ck_assert_uint_eq(flat_drawn(&world->cores[0], own), 125);
     ck_assert_uint_eq(flat_drawn(&world->cores[0], UINT64_MAX), 1000);
     world_fini(world);

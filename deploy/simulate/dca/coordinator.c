@@ -5,7 +5,7 @@
  *
  * Requests that come while it answers others are answered behind them. When rank 0 looks next is found when a request
  * comes: of looks that find nothing there is no event. */
-#include "deploy/simulate/flat_run.h"
+#include "deploy/simulate/dca/run.h"
 
 #include <stdlib.h>
 
@@ -30,28 +30,29 @@ struct coordinator {
     double served_ns;   /* until then it answers, or has something else to do than its chunk */
 };
 
-static double exchange_ns(const struct flat_run *run, unsigned w, double bytes)
+/* What the worker needs for a message of so many bytes. */
+static double message_ns(const struct dca_run *run, unsigned w, double from_ns, double bytes)
 {
     const struct platform_service *service = &run->simulation->platform.service;
-    return flat_on_core(run, w, service->message_ns + service->byte_ns * bytes);
+    return dca_on_core_ns(run, w, from_ns, service->message_ns + service->byte_ns * bytes);
 }
 
-static int open_coordinator(struct flat_run *run, struct error *error)
+static int open_coordinator(struct dca_run *run, struct error *error)
 {
     struct coordinator *own = calloc(1, sizeof *own);
-    run->own = own;
+    run->coordinator = own;
     if (own != NULL)
         own->asked = calloc(run->simulation->workers, sizeof *own->asked);
     if (own == NULL || own->asked == NULL)
         return error_set(error, "out of memory for the requests of %u workers", run->simulation->workers);
     for (unsigned w = 1; w < run->simulation->workers; w++)
-        run->hands[w].way_ns = flat_latency_ns(run, w);
+        run->workers[w].way_ns = dca_link(run, w)->latency_ns;
     return 0;
 }
 
-static void close_coordinator(struct flat_run *run)
+static void close_coordinator(struct dca_run *run)
 {
-    struct coordinator *own = run->own;
+    struct coordinator *own = run->coordinator;
     if (own != NULL)
         free(own->asked);
     free(own);
@@ -60,10 +61,11 @@ static void close_coordinator(struct flat_run *run)
 /* --- when rank 0 looks --- */
 
 /* Iterations between two looks. */
-static uint64_t iterations_between(const struct flat_run *run)
+static uint64_t iterations_between(const struct dca_run *run)
 {
-    const struct range *chunk = &run->hands[0].chunk;
-    double iteration_ns = flat_cost_ns(run, 0, chunk->first, chunk->count) / (double)chunk->count;
+    const struct range *chunk = &run->workers[0].machine.chunk;
+    double iteration_ns =
+        dca_compute_ns(run, 0, run->coordinator->resumed_ns, chunk->first, chunk->count) / (double)chunk->count;
     uint64_t asked = run->simulation->drawing.break_after;
     double in_turn = iteration_ns > 0 ? TURN_NS / iteration_ns : 1e9;
     double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
@@ -72,17 +74,18 @@ static uint64_t iterations_between(const struct flat_run *run)
 }
 
 /* When so many iterations of the chunk are done. */
-static double done_ns(const struct flat_run *run, uint64_t done)
+static double done_ns(const struct dca_run *run, uint64_t done)
 {
-    const struct coordinator *own = run->own;
-    return own->resumed_ns + flat_cost_ns(run, 0, run->hands[0].chunk.first + own->done, done - own->done);
+    const struct coordinator *own = run->coordinator;
+    return own->resumed_ns +
+           dca_compute_ns(run, 0, own->resumed_ns, run->workers[0].machine.chunk.first + own->done, done - own->done);
 }
 
 /* How many are done at the first look that is not before `at_ns`; all of them: it is when the chunk is over. */
-static uint64_t find_break(const struct flat_run *run, double at_ns)
+static uint64_t find_break(const struct dca_run *run, double at_ns)
 {
-    const struct coordinator *own = run->own;
-    const uint64_t step = iterations_between(run), all = run->hands[0].chunk.count;
+    const struct coordinator *own = run->coordinator;
+    const uint64_t step = iterations_between(run), all = run->workers[0].machine.chunk.count;
     uint64_t below = 0, n = 1, most = (all - own->done + step - 1) / step;
     while (n < most && done_ns(run, own->done + n * step) < at_ns) {
         below = n;
@@ -98,50 +101,51 @@ static uint64_t find_break(const struct flat_run *run, double at_ns)
     return n < most ? own->done + n * step : all;
 }
 
-static void plan_look(struct flat_run *run, double at_ns)
+static void plan_look(struct dca_run *run, double at_ns)
 {
-    struct coordinator *own = run->own;
+    struct coordinator *own = run->coordinator;
     double look_ns = at_ns > own->served_ns ? at_ns : own->served_ns;
     own->look_done = own->done;
     if (own->computes && at_ns > own->served_ns) {
         own->look_done = find_break(run, at_ns);
-        if (own->look_done == run->hands[0].chunk.count)
+        if (own->look_done == run->workers[0].machine.chunk.count)
             return; /* finish() looks */
         look_ns = done_ns(run, own->look_done);
     }
     own->looks = true;
-    flat_push(run, look_ns, 0, FLAT_LOOKS);
+    dca_schedule(run, look_ns, 0, DRAWING_LOOKS);
 }
 
 /* --- answering --- */
 
-static double assign_ns(const struct flat_run *run, unsigned w)
+static double assign_ns(const struct dca_run *run, unsigned w, double from_ns)
 {
-    return flat_is_late(run, w) ? flat_on_core(run, 0, run->assignment_ns) : 0;
+    return dca_is_late(run, w) ? dca_on_core_ns(run, 0, from_ns, run->assignment_ns) : 0;
 }
 
 /* Answers all that are here. When that is done. */
-static double serve(struct flat_run *run, double at_ns)
+static double serve(struct dca_run *run, double at_ns)
 {
-    struct coordinator *own = run->own;
+    struct coordinator *own = run->coordinator;
     for (; own->count > 0; own->count--) {
         unsigned w = own->asked[own->first];
+        const double asked = dca_asked_bytes(run, w, ASKING_BYTES), answer = dca_answer_bytes(run, w, ANSWER_BYTES);
         own->first = (own->first + 1) % run->simulation->workers;
-        at_ns += exchange_ns(run, 0, ASKING_BYTES) + flat_on_core(run, 0, EXCHANGE_NS) + assign_ns(run, w) +
-                 exchange_ns(run, 0, ANSWER_BYTES);
+        at_ns += message_ns(run, 0, at_ns, asked) + dca_on_core_ns(run, 0, at_ns, EXCHANGE_NS) +
+                 assign_ns(run, w, at_ns) + message_ns(run, 0, at_ns, answer);
         run->messages += 2;
-        run->bytes += ASKING_BYTES + ANSWER_BYTES;
-        flat_answered(run, w, flat_access(run, w),
-                      at_ns + run->hands[w].way_ns + exchange_ns(run, w, ANSWER_BYTES) +
-                          flat_on_core(run, w, EXCHANGE_NS));
+        run->bytes += (uint64_t)(asked + answer);
+        double there_ns = at_ns + run->workers[w].way_ns;
+        dca_answer(run, w, dca_access(run, w),
+                   there_ns + message_ns(run, w, there_ns, answer) + dca_on_core_ns(run, w, there_ns, EXCHANGE_NS));
     }
     own->served_ns = at_ns;
     return at_ns;
 }
 
-static void look(struct flat_run *run, double at_ns)
+static void look(struct dca_run *run, double at_ns)
 {
-    struct coordinator *own = run->own;
+    struct coordinator *own = run->coordinator;
     bool begins_later = own->resumed_ns > at_ns; /* its own draw is not over */
     own->looks = false;
     own->done = own->look_done;
@@ -150,14 +154,14 @@ static void look(struct flat_run *run, double at_ns)
 }
 
 /* It has other chunks to compute, and was delayed in this one. */
-static double finish(struct flat_run *run, unsigned w, double at_ns)
+static double finish(struct dca_run *run, unsigned w, double at_ns)
 {
-    struct coordinator *own = run->own;
+    struct coordinator *own = run->coordinator;
     if (w != 0)
         return at_ns;
-    double over_ns = done_ns(run, run->hands[0].chunk.count);
+    double over_ns = done_ns(run, run->workers[0].machine.chunk.count);
     if (over_ns > at_ns) {
-        flat_push(run, over_ns, 0, FLAT_FINISHES);
+        dca_schedule(run, over_ns, 0, DRAWING_FINISHES);
         return 0;
     }
     own->computes = false;
@@ -166,41 +170,42 @@ static double finish(struct flat_run *run, unsigned w, double at_ns)
 
 /* --- a draw --- */
 
-static void ask(struct flat_run *run, unsigned w, double at_ns)
+/* Rank 0 has the counters, and what all have measured. */
+static void leave(struct dca_run *run, unsigned w, double at_ns)
 {
     if (w == 0)
-        flat_answered(run, 0, flat_access(run, 0), at_ns + assign_ns(run, 0));
+        dca_answer(run, 0, dca_access(run, 0), at_ns + assign_ns(run, 0, at_ns));
     else
-        flat_push(run, at_ns + exchange_ns(run, w, ASKING_BYTES) + run->hands[w].way_ns, w, FLAT_ARRIVES);
+        dca_schedule(run,
+                     at_ns + message_ns(run, w, at_ns, dca_asked_bytes(run, w, ASKING_BYTES)) + run->workers[w].way_ns,
+                     w, DRAWING_ARRIVES);
 }
 
-static void arrive(struct flat_run *run, unsigned w, double at_ns)
+static void arrive(struct dca_run *run, unsigned w, double at_ns)
 {
-    struct coordinator *own = run->own;
+    struct coordinator *own = run->coordinator;
     own->asked[(own->first + own->count++) % run->simulation->workers] = w;
     if (!own->looks)
         plan_look(run, at_ns);
 }
 
-static void drawn(struct flat_run *run, unsigned w, const struct range *chunk, double at_ns)
+static void drawn(struct dca_run *run, unsigned w, double at_ns)
 {
-    struct coordinator *own = run->own;
-    flat_compute(run, w, chunk, at_ns);
+    struct coordinator *own = run->coordinator;
     if (w != 0)
         return;
-    own->computes = chunk != NULL;
+    own->computes = run->workers[0].machine.state == DCA_COMPUTING;
     own->done = 0;
     own->resumed_ns = at_ns;
-    if (chunk == NULL)
+    if (!own->computes)
         own->served_ns = at_ns;
 }
 
-const struct flat_transport flat_by_messages = {
+const struct dca_model dca_coordinator = {
     .topology = REPORT_DCA_TWO_SIDED,
     .open = open_coordinator,
     .close = close_coordinator,
-    .begin = flat_begin_access,
-    .ask = ask,
+    .leave = leave,
     .arrive = arrive,
     .drawn = drawn,
     .finish = finish,

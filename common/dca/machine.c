@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker of DCA: see machine.h. */
+#include "common/dca/machine.h"
+
+#include <assert.h>
+
+/* What lies this close below a whole number is that number: as in the techniques. */
+#define ROUNDING_GUARD 1e-9
+
+/* A part of a step. Inlined everywhere, so that an action stays in registers: through memory it costs a draw 20 ns. */
+#define PART static inline __attribute__((always_inline))
+
+#define STATE(state) (1u << (state))
+
+/* Where each state may go to. */
+static const unsigned legal[DCA_STATES] = {
+    [DCA_IDLE] = STATE(DCA_EXCHANGING) | STATE(DCA_FETCHING) | STATE(DCA_DRAWING) | STATE(DCA_ENDED),
+    [DCA_EXCHANGING] = STATE(DCA_FETCHING),
+    [DCA_FETCHING] = STATE(DCA_TAKING) | STATE(DCA_COMPUTING) | STATE(DCA_PUBLISHING) | STATE(DCA_ENDED),
+    [DCA_TAKING] = STATE(DCA_COMPUTING) | STATE(DCA_PUBLISHING) | STATE(DCA_ENDED),
+    [DCA_DRAWING] =
+        STATE(DCA_FETCHING) | STATE(DCA_PUBLISHING) | STATE(DCA_AWAITING) | STATE(DCA_COMPUTING) | STATE(DCA_ENDED),
+    [DCA_AWAITING] = STATE(DCA_DRAWING) | STATE(DCA_ENDED),
+    [DCA_PUBLISHING] = STATE(DCA_DRAWING) | STATE(DCA_ENDED),
+    [DCA_COMPUTING] = STATE(DCA_EXCHANGING) | STATE(DCA_FETCHING) | STATE(DCA_DRAWING) | STATE(DCA_ENDED),
+    [DCA_ENDED] = 0,
+};
+
+const char *dca_state_name(enum dca_state state)
+{
+    static const char *const names[DCA_STATES] = {"idle",     "exchanging", "fetching",  "taking", "drawing",
+                                                  "awaiting", "publishing", "computing", "ended"};
+    return names[state];
+}
+
+static void dca_move(struct dca_machine *machine, enum dca_state to)
+{
+    assert((legal[machine->state] & STATE(to)) != 0);
+    machine->state = to;
+}
+
+void dca_machine_init(struct dca_machine *machine, struct flat_core *core, unsigned worker, double power, bool by_node)
+{
+    *machine = (struct dca_machine){.core = core,
+                                    .by_node = by_node,
+                                    .worker = worker,
+                                    .weight = flat_weight(core, power),
+                                    .load = 1,
+                                    .rest = core->iterations};
+}
+
+const char *dca_machine_check(const struct dca_machine *machine)
+{
+    const struct flat_core *core = machine->core;
+    const struct range *chunk = &machine->chunk;
+    const unsigned of_node = STATE(DCA_DRAWING) | STATE(DCA_AWAITING) | STATE(DCA_PUBLISHING);
+    if ((of_node & STATE(machine->state)) != 0 && !machine->by_node)
+        return "a worker without a queue waits for one";
+    if (machine->state == DCA_EXCHANGING && !flat_learns(core))
+        return "a worker waits for measurements that its technique does not want";
+    if (machine->state == DCA_TAKING && (core->way == FLAT_BY_PLACE || (machine->size == 0 && core->iterations > 0)))
+        return "a worker takes iterations without a size";
+    if (machine->size > core->iterations || machine->rest > core->iterations)
+        return "a chunk or the rest is longer than the loop";
+    if (machine->carry < 0 || machine->carry >= 1)
+        return "rounding has cut off a whole iteration";
+    if (machine->state == DCA_COMPUTING &&
+        (chunk->count == 0 || chunk->first >= core->iterations || chunk->count > core->iterations - chunk->first))
+        return "a worker computes what is not in the loop";
+    return NULL;
+}
+
+void dca_machine_set_load(struct dca_machine *machine, double load)
+{
+    if (machine->core->sched.loads == NULL)
+        return;
+    machine->load = load;
+    sched_set_load(&machine->core->sched, machine->worker, load);
+}
+
+void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
+                         unsigned samples)
+{
+    struct flat_measured *own = &machine->own;
+    if (!flat_learns(machine->core))
+        return;
+    own->chunks++;
+    own->iterations += iterations;
+    own->compute_ns += compute_ns;
+    if (samples > 1) {
+        own->freedom += samples - 1;
+        own->squares += (samples - 1) * deviation_ns * deviation_ns;
+    }
+}
+
+/* --- the size of a chunk --- */
+
+/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j, [RMA] Table 2. What rounding down cuts off goes to this worker's next
+ * chunk, so that no crumbs are left for the end. */
+static uint64_t weighted(struct dca_machine *machine, uint64_t size)
+{
+    const struct flat_core *core = machine->core;
+    double share = (double)size * machine->weight / machine->load + machine->carry;
+    if (share >= (double)core->iterations)
+        return core->iterations;
+    uint64_t whole = (uint64_t)(share + ROUNDING_GUARD);
+    double rest = share - (double)whole;
+    machine->carry = whole > 0 && rest > 0 ? rest : 0;
+    return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
+}
+
+/* The size of chunk `step`. Weighted chunks may not add up to N in the closed form's own number of steps; the rest is
+ * factored by two then, by what the last draw has told of it: else it would go out in chunks of the last size, which is
+ * often 1. */
+static uint64_t size_of_step(struct dca_machine *machine, uint64_t step)
+{
+    const struct flat_core *core = machine->core;
+    uint64_t size = sched_at(&core->sched, step);
+    if (!core->weighted)
+        return size;
+    if (step >= core->bounds.count) {
+        uint64_t half = machine->rest / (2 * (uint64_t)core->sched.workers);
+        size = half > size ? half : size;
+    }
+    return weighted(machine, size);
+}
+
+/* --- drawing --- */
+
+PART struct dca_action fetch(struct dca_machine *machine, enum dca_state state, enum flat_counter counter,
+                             uint64_t amount)
+{
+    dca_move(machine, state);
+    return (struct dca_action){.type = DCA_ACTION_FETCH_ADD,
+                               .counter = (uint8_t)counter,
+                               .amount = amount,
+                               .assigns = amount > 0 && counter == flat_first_counter(machine->core)};
+}
+
+/* The first counter tells the step, or how much is left: then nothing is added to it. */
+PART struct dca_action fetch_first(struct dca_machine *machine)
+{
+    if (machine->core->way == FLAT_BY_REST)
+        return fetch(machine, DCA_FETCHING, FLAT_START, 0);
+    return fetch(machine, DCA_FETCHING, FLAT_STEP, 1);
+}
+
+PART struct dca_action dca_end(struct dca_machine *machine)
+{
+    dca_move(machine, DCA_ENDED);
+    return (struct dca_action){.type = DCA_ACTION_END};
+}
+
+/* After START and FINISHED, and for the queue whenever it may have chunks again. */
+PART struct dca_action begin_draw(struct dca_machine *machine)
+{
+    if (machine->stopped)
+        return dca_end(machine);
+    if (machine->by_node) {
+        dca_move(machine, DCA_DRAWING);
+        return (struct dca_action){.type = DCA_ACTION_DRAW};
+    }
+    if (!flat_learns(machine->core))
+        return fetch_first(machine);
+    flat_seal(&machine->own);
+    dca_move(machine, DCA_EXCHANGING);
+    return (struct dca_action){.type = DCA_ACTION_EXCHANGE};
+}
+
+/* The counters have given the chunk; count 0: there are none, for ever. */
+PART struct dca_action take(struct dca_machine *machine, const struct range *range, bool calculated)
+{
+    if (machine->by_node) {
+        dca_move(machine, DCA_PUBLISHING);
+        return (struct dca_action){.type = DCA_ACTION_PUBLISH, .range = *range, .calculated = calculated};
+    }
+    if (range->count == 0)
+        return dca_end(machine);
+    dca_move(machine, DCA_COMPUTING);
+    machine->chunk = *range;
+    return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = calculated};
+}
+
+/* [RMA]: draw i, calculate K_i, add it to the start; without weights the steps below S cover the loop. [DCA] section 4,
+ * as there for af: read R, calculate K, add it to the start. R may be older than the addition: then K is what was right
+ * a moment ago. By place the step says all. */
+PART struct dca_action take_first_answer(struct dca_machine *machine, uint64_t counter)
+{
+    struct flat_core *core = machine->core;
+    struct range none = {0, 0}, chunk;
+    if (flat_is_over(core, counter))
+        return take(machine, &none, false);
+    if (core->way == FLAT_BY_PLACE) {
+        flat_draw_step(core, counter, &chunk);
+        return take(machine, &chunk, true);
+    }
+    uint64_t size = core->way == FLAT_BY_REST
+                        ? sched_from_rest(&core->sched, machine->worker, core->iterations - counter)
+                        : size_of_step(machine, counter);
+    machine->size = size < core->iterations ? size : core->iterations;
+    struct dca_action action = fetch(machine, DCA_TAKING, FLAT_START, machine->size);
+    action.calculated = true;
+    return action;
+}
+
+/* The start of the loop was `start` when `size` was added to it. */
+PART struct dca_action take_second_answer(struct dca_machine *machine, uint64_t start)
+{
+    const uint64_t iterations = machine->core->iterations;
+    struct range chunk = {0, 0};
+    if (start < iterations) {
+        uint64_t left = iterations - start;
+        chunk = (struct range){.first = start, .count = machine->size < left ? machine->size : left};
+        machine->rest = left - chunk.count;
+    }
+    return take(machine, &chunk, false);
+}
+
+/* The queue has answered. Who is to refill it first takes what is left of a big chunk that was too long at once. */
+PART struct dca_action take_from_queue(struct dca_machine *machine, enum flat_drawn result, const struct range *range)
+{
+    assert(machine->state == DCA_DRAWING);
+    switch (result) {
+    case FLAT_DRAWN:
+        dca_move(machine, DCA_COMPUTING);
+        machine->chunk = *range;
+        return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = true};
+    case FLAT_REFILL: return range->count > 0 ? take(machine, range, false) : fetch_first(machine);
+    case FLAT_WAIT: dca_move(machine, DCA_AWAITING); return (struct dca_action){.type = DCA_ACTION_AWAIT};
+    case FLAT_END:
+    case FLAT_BROKEN: break;
+    }
+    return dca_end(machine);
+}
+
+/* No draw makes the step as large; by rest it is not used otherwise. What is on its way to this worker it computes. */
+static struct dca_action dca_stop(struct dca_machine *machine)
+{
+    const unsigned start = machine->core->way == FLAT_BY_REST ? 1u << FLAT_START : 0;
+    if (machine->stopped)
+        return (struct dca_action){.type = DCA_ACTION_NONE};
+    machine->stopped = true;
+    return (struct dca_action){
+        .type = DCA_ACTION_STOP, .counters = (uint8_t)(1u << FLAT_STEP | start), .amount = machine->core->stop};
+}
+
+PART struct dca_action take_answer(struct dca_machine *machine, uint64_t counter)
+{
+    assert(machine->state == DCA_FETCHING || machine->state == DCA_TAKING);
+    return machine->state == DCA_FETCHING ? take_first_answer(machine, counter) : take_second_answer(machine, counter);
+}
+
+PART struct dca_action take_measured(struct dca_machine *machine)
+{
+    assert(machine->state == DCA_EXCHANGING);
+    flat_learn(machine->core);
+    return fetch_first(machine);
+}
+
+struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event)
+{
+    switch (event->type) {
+    case DCA_EVENT_STOP: return dca_stop(machine);
+    case DCA_EVENT_START: assert(machine->state == DCA_IDLE); return begin_draw(machine);
+    case DCA_EVENT_FINISHED: assert(machine->state == DCA_COMPUTING); return begin_draw(machine);
+    case DCA_EVENT_PUBLISHED: assert(machine->state == DCA_PUBLISHING); return begin_draw(machine);
+    case DCA_EVENT_REFILLED: assert(machine->state == DCA_AWAITING); return begin_draw(machine);
+    case DCA_EVENT_EXCHANGED: return take_measured(machine);
+    case DCA_EVENT_FETCHED: return take_answer(machine, event->value);
+    case DCA_EVENT_DREW: return take_from_queue(machine, event->drawn.result, &event->drawn.range);
+    }
+    return (struct dca_action){.type = DCA_ACTION_NONE};
+}
+
+/* --- whom each action is done for at once --- */
+
+/* Each action and the step of what answers it, without the event in between. */
+bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *counters, struct range *chunk)
+{
+    if (machine->state == DCA_ENDED)
+        return false;
+    for (struct dca_action action = begin_draw(machine);;) {
+        if (action.calculated && counters->calculating != NULL)
+            counters->calculating(counters->self);
+        switch (action.type) {
+        case DCA_ACTION_FETCH_ADD:
+            action = take_answer(machine, counters->fetch_add(counters->self, (enum flat_counter)action.counter,
+                                                              action.amount, action.assigns));
+            break;
+        case DCA_ACTION_EXCHANGE:
+            counters->share(counters->self, &machine->own, machine->core->fresh);
+            machine->core->fresh[machine->worker] = machine->own;
+            action = take_measured(machine);
+            break;
+        case DCA_ACTION_DRAW: {
+            enum flat_drawn result = counters->draw(counters->self, chunk);
+            action = take_from_queue(machine, result, chunk);
+            break;
+        }
+        case DCA_ACTION_PUBLISH: {
+            const struct range big = action.range;
+            counters->publish(counters->self, &big);
+            action = begin_draw(machine);
+            break;
+        }
+        case DCA_ACTION_AWAIT:
+            counters->await(counters->self);
+            action = begin_draw(machine);
+            break;
+        case DCA_ACTION_COMPUTE: *chunk = action.range; return true;
+        default: return false;
+        }
+    }
+}
+
+void dca_machine_stop(struct dca_machine *machine, const struct flat_counters *counters)
+{
+    const struct dca_action action = dca_machine_step(machine, &(struct dca_event){.type = DCA_EVENT_STOP});
+    if (action.type != DCA_ACTION_STOP)
+        return;
+    if (counters->stop_queue != NULL)
+        counters->stop_queue(counters->self);
+    for (unsigned counter = 0; counter < FLAT_COUNTERS; counter++)
+        if ((action.counters & 1u << counter) != 0)
+            counters->fetch_add(counters->self, (enum flat_counter)counter, action.amount, false);
+}
+
+bool flat_is_stopped(const struct flat_core *core, const struct flat_counters *counters)
+{
+    return counters->fetch_add(counters->self, FLAT_STEP, 0, false) >= core->stop;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* A simulated run of workers alone (DCA): see run.h. Here is the run, what becomes of the machines' actions, and the
+ * report. */
+#include "deploy/simulate/dca/run.h"
+
+#include "common/machine/spread.h"
+#include "deploy/simulate/say.h"
+#include "worker/dca/check.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- events --- */
+
+/* The heap counts whole nanoseconds; what comes within the same one is ordered by the rest of the time in 2^-36 ns, by
+ * worker, and by type. */
+static uint64_t order_of(double at_ns, unsigned w, enum drawing_event type)
+{
+    const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
+    return rest << 26 | (uint64_t)w << 2 | type;
+}
+
+void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
+{
+    struct future *future = heap_new(&run->heap);
+    if (type == DRAWING_LOOKS)
+        run->look_ns = at_ns;
+    else
+        run->workers[w].due_ns = at_ns;
+    if (future == NULL) {
+        run->out_of_memory = true;
+        return;
+    }
+    *future = (struct future){.at_ns = (uint64_t)at_ns, .rank = w, .done = type};
+    run->out_of_memory |= heap_push_ordered(&run->heap, future, order_of(at_ns, w, type)) < 0;
+}
+
+/* --- what a worker does --- */
+
+uint64_t dca_access(struct dca_run *run, unsigned w)
+{
+    struct drawing_worker *worker = &run->workers[w];
+    if (worker->access.type == DCA_ACTION_EXCHANGE) {
+        run->core.fresh[worker->machine.worker] = worker->machine.own;
+        return 0;
+    }
+    uint64_t *counter = &run->counters[worker->access.counter], before = *counter;
+    *counter += worker->access.amount;
+    return before;
+}
+
+void dca_answer(struct dca_run *run, unsigned w, uint64_t counter, double at_ns)
+{
+    const bool exchanged = run->workers[w].access.type == DCA_ACTION_EXCHANGE;
+    dca_give(run, w, &(struct dca_event){.type = exchanged ? DCA_EVENT_EXCHANGED : DCA_EVENT_FETCHED, .value = counter},
+             at_ns);
+}
+
+static void compute(struct dca_run *run, unsigned w, double at_ns)
+{
+    struct drawing_worker *worker = &run->workers[w];
+    const struct range *chunk = &worker->machine.chunk;
+    worker->compute_ns = dca_compute_ns(run, w, at_ns, chunk->first, chunk->count);
+    run->first_ns = run->first_ns < 0 || at_ns < run->first_ns ? at_ns : run->first_ns;
+    dca_schedule(run, at_ns + worker->compute_ns, w, DRAWING_FINISHES);
+}
+
+void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, double at_ns)
+{
+    struct drawing_worker *worker = &run->workers[w];
+    const struct dca_action action = dca_machine_step(&worker->machine, event);
+    if (action.calculated)
+        at_ns += dca_on_core_ns(run, w, at_ns, run->calculation_ns);
+    switch (action.type) {
+    case DCA_ACTION_FETCH_ADD:
+    case DCA_ACTION_EXCHANGE:
+        worker->access = action;
+        run->model->leave(run, w, at_ns);
+        return;
+    case DCA_ACTION_DRAW: dca_queue_draw(run, w, at_ns); return;
+    case DCA_ACTION_PUBLISH: dca_queue_publish(run, w, &action.range, at_ns); return;
+    case DCA_ACTION_AWAIT: dca_queue_await(run, w); return;
+    case DCA_ACTION_COMPUTE: compute(run, w, at_ns); break;
+    default: break;
+    }
+    if (run->model->drawn != NULL)
+        run->model->drawn(run, w, at_ns);
+}
+
+/* What timing the chunk in pieces shows, as the executor does it. */
+static void measure(struct dca_run *run, unsigned w, double began_ns)
+{
+    struct drawing_worker *worker = &run->workers[w];
+    const struct range *chunk = &worker->machine.chunk;
+    struct spread spread = {0};
+    double iteration_ns = worker->compute_ns / (double)chunk->count, at_ns = began_ns;
+    for (uint64_t done = 0, piece; done < chunk->count; done += piece) {
+        piece = spread_piece(chunk->count, chunk->count - done, iteration_ns);
+        double piece_ns = dca_compute_ns(run, w, at_ns, chunk->first + done, piece);
+        spread_add(&spread, piece, piece_ns);
+        at_ns += piece_ns;
+    }
+    dca_machine_measure(&worker->machine, chunk->count, (uint64_t)worker->compute_ns, spread_deviation_ns(&spread),
+                        (unsigned)spread.pieces);
+}
+
+static void finish(struct dca_run *run, unsigned w, double at_ns)
+{
+    const struct drawing_worker *worker = &run->workers[w];
+    struct report_worker *row = &run->rows[w];
+    double next_ns = run->model->finish != NULL ? run->model->finish(run, w, at_ns) : at_ns;
+    if (next_ns <= 0)
+        return;
+    run->chunks++;
+    row->chunks++;
+    row->iterations += worker->machine.chunk.count;
+    row->compute_s += worker->compute_ns / 1e9;
+    row->finish_s = at_ns / 1e9;
+    run->end_ns = at_ns > run->end_ns ? at_ns : run->end_ns;
+    if (flat_learns(&run->core))
+        measure(run, w, at_ns - worker->compute_ns);
+    dca_give(run, w, &(struct dca_event){.type = DCA_EVENT_FINISHED}, next_ns);
+}
+
+/* The worker begins, or goes on behind what has come into the queue of its node. */
+static void begin(struct dca_run *run, unsigned w, double at_ns)
+{
+    const enum dca_state state = run->workers[w].machine.state;
+    dca_give(run, w,
+             &(struct dca_event){.type = state == DCA_IDLE         ? DCA_EVENT_START
+                                         : state == DCA_PUBLISHING ? DCA_EVENT_PUBLISHED
+                                                                   : DCA_EVENT_REFILLED},
+             at_ns);
+}
+
+static void happen(struct dca_run *run, unsigned w, enum drawing_event type)
+{
+    const double at_ns = run->workers[w].due_ns;
+    switch (type) {
+    case DRAWING_BEGINS: begin(run, w, at_ns); break;
+    case DRAWING_ARRIVES: run->model->arrive(run, w, at_ns); break;
+    case DRAWING_FINISHES: finish(run, w, at_ns); break;
+    case DRAWING_LOOKS: run->model->look(run, run->look_ns); break;
+    }
+}
+
+/* --- before --- */
+
+/* A node's speed is that of its workers together. */
+static void sum_by_node(const struct simulation *simulation, const double *speeds, double *sums)
+{
+    for (unsigned w = 0; w < simulation->workers; w++)
+        sums[simulation->placement.node_of[w]] += speeds[w];
+}
+
+/* The powers of those for whom chunks are cut, workers or nodes, to be freed; NULL where nothing is weighted. */
+static int make_powers(const struct dca_run *run, unsigned count, double **powers, struct error *error)
+{
+    const struct simulation *simulation = run->simulation;
+    const struct job *job = &simulation->plan.job;
+    *powers = NULL;
+    if ((job->spec.technique.technique->needs & SCHED_NEEDS_POWER) == 0 && job->spec.weighting == SCHED_WEIGHTING_NONE)
+        return 0;
+    double *speeds = calloc(simulation->workers, sizeof *speeds);
+    if (speeds == NULL)
+        return error_set(error, "out of memory for the powers of %u workers", simulation->workers);
+    const double *workers = run->given.powers != NULL ? run->given.powers : simulation->worker_speeds;
+    if (run->model == &dca_queues)
+        sum_by_node(simulation, workers, speeds);
+    else
+        memcpy(speeds, workers, simulation->workers * sizeof *speeds);
+    sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
+    *powers = speeds;
+    return 0;
+}
+
+static int init_machines(struct dca_run *run, struct error *error)
+{
+    const struct simulation *simulation = run->simulation;
+    const struct job *job = &simulation->plan.job;
+    const bool by_node = run->model == &dca_queues;
+    const unsigned count = by_node ? simulation->placement.nodes : simulation->workers;
+    double *powers;
+    if (make_powers(run, count, &powers, error) < 0)
+        return -1;
+    const struct flat_config config = {
+        .technique = &job->spec.technique,
+        .sched = {.iterations = simulation->plan.count,
+                  .workers = count,
+                  .powers = powers,
+                  .min_chunk = job->spec.min_chunk,
+                  .weighting = job->spec.weighting,
+                  .loads = true},
+        .two_counters = simulation->drawing.two_counters,
+    };
+    run->core_ready = flat_init(&run->core, &config, error) == 0;
+    for (unsigned w = 0; run->core_ready && w < simulation->workers; w++) {
+        const unsigned node = simulation->placement.node_of[w], drawer = by_node ? node : w;
+        const double power = powers != NULL ? powers[drawer] : 1;
+        dca_machine_init(&run->workers[w].machine, &run->core, drawer, power, by_node);
+        run->rows[w] = (struct report_worker){.rank = w, .node = node, .power = power};
+        if (job->spec.weighting == SCHED_WEIGHTING_ACP) {
+            dca_machine_set_load(&run->workers[w].machine, simulation->worker_loads[w]);
+            run->rows[w].load = simulation->worker_loads[w];
+        }
+    }
+    free(powers);
+    return run->core_ready ? 0 : -1;
+}
+
+/* A failing node ends the run: of the faults only slowdowns stay. */
+static int init_faults(struct dca_run *run, struct error *error)
+{
+    struct virtual_config *config = &run->given.config;
+    unsigned kept = 0;
+    run->fails_ns = INFINITY;
+    for (unsigned i = 0; i < config->fault_count; i++) {
+        const struct virtual_fault *fault = &run->given.faults[i];
+        if (fault->type == VIRTUAL_SLOW) {
+            run->given.faults[kept++] = *fault;
+        } else if ((double)fault->at_ns < run->fails_ns) {
+            run->fails_ns = (double)fault->at_ns;
+            run->failed_node = run->simulation->placement.node_of[fault->rank];
+        }
+    }
+    config->fault_count = kept;
+    return perturbations_init(&run->perturbations, config, NULL, error);
+}
+
+static const struct dca_model *model_of(enum worker_dca dca)
+{
+    switch (dca) {
+    case WORKER_DCA_TWO_SIDED: return &dca_coordinator;
+    case WORKER_DCA_NODE: return &dca_queues;
+    default: return &dca_window;
+    }
+}
+
+static int check(const struct simulation *simulation, struct error *error)
+{
+    if (flat_check_loop(&simulation->plan, error) < 0)
+        return -1;
+    return flat_check_techniques(&simulation->drawing, &simulation->plan, simulation->workers,
+                                 simulation->placement.nodes, error);
+}
+
+static int init(struct dca_run *run, const struct simulation *simulation, struct error *error)
+{
+    const struct job *job = &simulation->plan.job;
+    *run = (struct dca_run){
+        .simulation = simulation,
+        .model = model_of(simulation->drawing.dca),
+        .calculation_ns = (double)job->spec.calculation_ns + simulation->platform.service.calculation_ns,
+        .assignment_ns = (double)job->spec.assignment_ns,
+        .first_ns = -1,
+    };
+    run->workers = calloc(simulation->workers, sizeof *run->workers);
+    run->rows = calloc(simulation->workers, sizeof *run->rows);
+    if (run->workers == NULL || run->rows == NULL)
+        return error_set(error, "out of memory for %u workers", simulation->workers);
+    if (check(simulation, error) < 0 || simulation_configure(simulation, &run->given, error) < 0 ||
+        init_faults(run, error) < 0 || init_machines(run, error) < 0)
+        return -1;
+    return run->model->open(run, error);
+}
+
+static void fini(struct dca_run *run)
+{
+    if (run->model->close != NULL)
+        run->model->close(run);
+    if (run->core_ready)
+        flat_fini(&run->core);
+    heap_fini(&run->heap);
+    perturbations_fini(&run->perturbations);
+    simulation_run_fini(&run->given);
+    free(run->workers);
+    free(run->rows);
+}
+
+/* --- after --- */
+
+static int say(struct dca_run *run, bool failed, const char *version)
+{
+    const struct simulation *simulation = run->simulation;
+    char failure[100];
+    struct report report = {
+        .version = version,
+        .topology = run->model->topology,
+        .technique = simulation->plan.job.spec.technique,
+        .weighting = simulation->plan.job.spec.weighting,
+        .min_chunk = simulation->plan.job.spec.min_chunk,
+        .first = simulation->plan.first,
+        .iterations = simulation->plan.count,
+        .workers = simulation->workers,
+        .nodes = simulation->placement.nodes,
+        .elapsed_s = run->first_ns >= 0 ? (run->end_ns - run->first_ns) / 1e9 : 0,
+        .chunks = run->chunks,
+        .refills = run->refills,
+        .messages = run->messages,
+        .bytes_on_wire = run->bytes,
+        .worker_stats = run->rows,
+    };
+    for (unsigned w = 0; w < simulation->workers; w++) {
+        struct report_worker *row = &run->rows[w];
+        report.done += row->iterations;
+        row->finish_s = row->chunks > 0 ? row->finish_s - run->first_ns / 1e9 : 0;
+        row->wait_s = fmax(0, report.elapsed_s - row->compute_s);
+        row->load = row->chunks > 0 ? row->load : 0;
+    }
+    if (failed) {
+        snprintf(failure, sizeof failure, "node %u failed, and a run without a supermaster ends with it",
+                 run->failed_node);
+        report.outcome = REPORT_FAILED;
+        report.failure = failure;
+    }
+    return simulation_say(simulation, &report, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
+}
+
+/* Until nothing is left to happen; true: a node has failed before. */
+static bool run_to_the_end(struct dca_run *run)
+{
+    struct future *future;
+    for (unsigned w = 0; w < run->simulation->workers; w++)
+        dca_schedule(run, 0, w, DRAWING_BEGINS);
+    while (!run->out_of_memory && (future = heap_pop(&run->heap)) != NULL) {
+        const unsigned w = future->rank;
+        const enum drawing_event type = (enum drawing_event)future->done;
+        heap_return(&run->heap, future);
+        if ((type == DRAWING_LOOKS ? run->look_ns : run->workers[w].due_ns) >= run->fails_ns)
+            return true;
+        happen(run, w, type);
+    }
+    return false;
+}
+
+int simulation_run_flat(struct simulation *simulation, const char *version, struct error *error)
+{
+    struct dca_run run;
+    int status = init(&run, simulation, error);
+    if (status == 0) {
+        bool failed = run_to_the_end(&run);
+        status = run.out_of_memory ? error_set(error, "out of memory for what is to come") : say(&run, failed, version);
+    }
+    fini(&run);
+    return status;
+}

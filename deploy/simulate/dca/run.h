@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside a simulated run of workers alone (DCA) in virtual time: what its parts share. run.c gives events to the
+ * machines of the workers (common/dca/machine.h) and does their actions; the other files say how long an access to what
+ * the workers share takes: window.c one-sided, coordinator.c by requests to rank 0, queues.c the queues of the nodes.
+ *
+ * Model: a worker begins a draw, its access goes to the counters (to each of two, where the technique needs both), and
+ * with the answer it calculates its chunk, computes it and begins the next draw. What a worker does itself, calculating
+ * and delays among it, takes it longer on a slower core, and longer still while its node is slowed down; computing also
+ * takes so many times as long as processes run on its core. Accesses happen in the order in which they come to the
+ * counters. Deterministic: of what comes at one moment the lowest worker's is first.
+ *
+ * All workers share one core: what one of them has measured and published is learned once, at the first draw after
+ * that, by whomever. Each draw begins with an exchange, so that nobody can tell that from a core for each worker. */
+#pragma once
+
+#include "common/dca/machine.h"
+#include "common/metrics/report.h"
+#include "deploy/simulate/backend.h"
+#include "deploy/simulate/simgrid/perturb.h"
+#include "deploy/simulate/virtual/heap.h"
+
+enum drawing_event {
+    DRAWING_BEGINS,   /* the worker begins a draw, or looks at its node's queue again */
+    DRAWING_ARRIVES,  /* its access is where the counters are */
+    DRAWING_FINISHES, /* its chunk is computed */
+    DRAWING_LOOKS,    /* rank 0 looks after the requests of the others */
+};
+
+struct drawing_worker {
+    struct dca_machine machine;
+    struct dca_action access; /* FETCH_ADD or EXCHANGE that is under way */
+    double way_ns;            /* from it to the counters */
+    double due_ns;            /* of the event that is scheduled for it */
+    double compute_ns;        /* of the chunk that it computes */
+    unsigned behind;          /* who waits behind it for the queue of its node */
+};
+
+struct dca_run;
+
+/* A way of reaching the counters. */
+struct dca_model {
+    enum report_topology topology;
+    /* -1 with one line; close() comes all the same. NULL: there is nothing to be done. */
+    int (*open)(struct dca_run *run, struct error *error);
+    void (*close)(struct dca_run *run);
+    /* The worker's access leaves it. */
+    void (*leave)(struct dca_run *run, unsigned w, double at_ns);
+    /* DRAWING_ARRIVES */
+    void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
+    /* The worker has begun a chunk, or ended. */
+    void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
+    /* DRAWING_FINISHES, DRAWING_LOOKS: NULL where nobody serves others. finish() returns when the worker begins its
+     * next draw, or 0 where it has come too early, and comes again. */
+    double (*finish)(struct dca_run *run, unsigned w, double at_ns);
+    void (*look)(struct dca_run *run, double at_ns);
+};
+
+extern const struct dca_model dca_window, dca_coordinator, dca_queues;
+
+struct simulated_queue;
+
+struct dca_run {
+    const struct simulation *simulation;
+    struct simulation_run given; /* what happens to the nodes, and the powers */
+    struct perturbations perturbations;
+    double fails_ns;      /* when a node fails, and the run with it; INFINITY: none does */
+    unsigned failed_node; /* which */
+    const struct dca_model *model;
+    struct flat_core core;
+    bool core_ready;
+    uint64_t counters[FLAT_COUNTERS];
+    struct drawing_worker *workers; /* [workers] owned */
+    struct heap heap;
+    double look_ns;                       /* of DRAWING_LOOKS */
+    struct report_worker *rows;           /* [workers] owned */
+    double calculation_ns, assignment_ns; /* --inject-delay among them, on a core of speed 1 */
+    double free_ns;                       /* when the counters in a window are free */
+    double locked_ns;                     /* when the latest delayed assignment there is over */
+    struct coordinator *coordinator;      /* owned by coordinator.c */
+    struct simulated_queue *queues;       /* [nodes] owned by queues.c */
+    double first_ns, end_ns;              /* the first draw, the end of the last chunk; first_ns is below 0 before */
+    uint64_t chunks, refills, messages, bytes;
+    bool out_of_memory;
+};
+
+/* --- run.c --- */
+
+/* At most one event for each worker at a time, and one of rank 0's looks. */
+void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
+/* The worker's access happens; FETCH_ADD: what the counter was. */
+uint64_t dca_access(struct dca_run *run, unsigned w);
+/* That answer is back at the worker. */
+void dca_answer(struct dca_run *run, unsigned w, uint64_t counter, double at_ns);
+/* The machine's step at that time, and its action. */
+void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, double at_ns);
+
+/* Bytes of what the worker's access asks, and of its answer. */
+static inline double dca_asked_bytes(const struct dca_run *run, unsigned w, double plain)
+{
+    return run->workers[w].access.type == DCA_ACTION_EXCHANGE ? plain + sizeof(struct flat_measured) : plain;
+}
+
+static inline double dca_answer_bytes(const struct dca_run *run, unsigned w, double plain)
+{
+    return run->workers[w].access.type == DCA_ACTION_EXCHANGE
+               ? (double)run->simulation->workers * sizeof(struct flat_measured)
+               : plain;
+}
+
+/* Whether a delayed assignment is part of the worker's access. */
+static inline bool dca_is_late(const struct dca_run *run, unsigned w)
+{
+    return run->assignment_ns > 0 && run->workers[w].access.assigns;
+}
+
+/* How long the worker takes from `from_ns` on for what takes `ns` on a core of speed 1. */
+static inline double dca_on_core_ns(const struct dca_run *run, unsigned w, double from_ns, double ns)
+{
+    return perturbed_ns(&run->perturbations, w, from_ns, ns / run->simulation->rank_speeds[w]);
+}
+
+/* Between the worker and rank 0. */
+static inline const struct platform_link *dca_link(const struct dca_run *run, unsigned w)
+{
+    const struct placement *placement = &run->simulation->placement;
+    const unsigned *node = placement->platform_node, *node_of = placement->node_of;
+    return platform_link_between(&run->simulation->platform, node[node_of[0]], node[node_of[w]]);
+}
+
+/* Computing of the iterations, counted from the loop's beginning, from `from_ns` on. */
+static inline double dca_compute_ns(const struct dca_run *run, unsigned w, double from_ns, uint64_t first,
+                                    uint64_t count)
+{
+    const struct simulation *simulation = run->simulation;
+    double alone_ns =
+        simulation_cost_ns(simulation, simulation->plan.first + first, count) / simulation->worker_speeds[w];
+    return perturbed_ns(&run->perturbations, w, from_ns, alone_ns * simulation->worker_loads[w]);
+}
+
+/* --- window.c, which queues.c uses as well --- */
+
+void dca_window_leave(struct dca_run *run, unsigned w, double at_ns);
+void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns);
+/* Sets every worker's way to the counters. */
+int dca_window_open(struct dca_run *run, struct error *error);
+
+/* --- queues.c --- */
+
+/* DRAW, PUBLISH and AWAIT of the worker. */
+void dca_queue_draw(struct dca_run *run, unsigned w, double at_ns);
+void dca_queue_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns);
+void dca_queue_await(struct dca_run *run, unsigned w);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* --dca rma, simulated: the counters are in a window of rank 0. An access takes a message's way there and back, but on
+ * the node of rank 0, where it is an atomic operation in memory; the window does one after the other, each in
+ * ATOMIC_NS; no core is busy with it.
+ *
+ * A delayed assignment passes under a ticket lock: a ticket is drawn, whoever has it reads whose turn it is until it is
+ * his own, accesses the counter, lets the delay pass and says so. Each of these is an access of its own. Who waits is
+ * taken to disturb nobody. */
+#include "deploy/simulate/dca/run.h"
+
+#include <math.h>
+
+/* MPI_Fetch_and_op on an allocated window, within a node of an AMD EPYC (tests/bench/RESULTS.md: 79 to 99). */
+#define ATOMIC_NS    93
+#define ACCESS_BYTES 16 /* what is added, what was there */
+
+int dca_window_open(struct dca_run *run, struct error *error)
+{
+    const unsigned *node_of = run->simulation->placement.node_of;
+    (void)error;
+    for (unsigned w = 0; w < run->simulation->workers; w++)
+        run->workers[w].way_ns = node_of[w] == node_of[0] ? 0 : dca_link(run, w)->latency_ns;
+    return 0;
+}
+
+void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
+{
+    dca_schedule(run, at_ns + run->workers[w].way_ns, w, DRAWING_ARRIVES);
+}
+
+/* When the next access is through that is at the window at `at_ns`. */
+static double through_ns(struct dca_run *run, double at_ns)
+{
+    run->messages++;
+    run->bytes += ACCESS_BYTES;
+    run->free_ns = (at_ns > run->free_ns ? at_ns : run->free_ns) + ATOMIC_NS;
+    return run->free_ns;
+}
+
+/* The ticket is drawn at `at_ns`. When the worker is through with all of it. */
+static double take_turn_ns(struct dca_run *run, unsigned w, double at_ns)
+{
+    const double way_ns = run->workers[w].way_ns, round_ns = 2 * way_ns + ATOMIC_NS;
+    double read_ns = at_ns + round_ns;
+    if (read_ns < run->locked_ns)
+        read_ns += ceil((run->locked_ns - read_ns) / round_ns) * round_ns;
+    run->messages += 3;
+    run->bytes += 3 * ACCESS_BYTES;
+    double turn_ns = read_ns + round_ns + way_ns;
+    run->locked_ns = turn_ns + dca_on_core_ns(run, w, turn_ns, run->assignment_ns) + way_ns + ATOMIC_NS;
+    return run->locked_ns + way_ns;
+}
+
+/* The worker's own record is written at `through_ns`; when it has read all of them, which disturbs nobody. */
+static double read_all_ns(struct dca_run *run, unsigned w, double through_ns)
+{
+    const double bytes = dca_answer_bytes(run, w, 0);
+    run->messages++;
+    run->bytes += (uint64_t)(dca_asked_bytes(run, w, 0) + bytes) - ACCESS_BYTES;
+    return through_ns + 3 * run->workers[w].way_ns + ATOMIC_NS + bytes / dca_link(run, w)->bytes_per_ns;
+}
+
+void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns)
+{
+    double through = through_ns(run, at_ns);
+    double back_ns = run->workers[w].access.type == DCA_ACTION_EXCHANGE ? read_all_ns(run, w, through)
+                     : dca_is_late(run, w)                              ? take_turn_ns(run, w, through)
+                                                                        : through + run->workers[w].way_ns;
+    dca_answer(run, w, dca_access(run, w), back_ns);
+}
+
+const struct dca_model dca_window = {
+    .topology = REPORT_DCA_RMA,
+    .open = dca_window_open,
+    .leave = dca_window_leave,
+    .arrive = dca_window_arrive,
+};
