@@ -22,7 +22,7 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
     pulse_release(&driver->runtime->pulse);
     int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
     pulse_retake(&driver->runtime->pulse);
-    driver->now_ns = runtime_now(); /* the disk may have taken its time */
+    driver->now_ns = driver->ops->now(); /* the disk may have taken its time */
     driver_note_stored(driver, part, result, &error);
 }
 
@@ -33,7 +33,7 @@ void driver_probe(struct driver *driver)
     pulse_release(&driver->runtime->pulse);
     executor_probe(driver->effects->executor, &speed);
     pulse_retake(&driver->runtime->pulse);
-    driver->now_ns = runtime_now();
+    driver->now_ns = driver->ops->now();
     driver_step(driver, &event);
 }
 

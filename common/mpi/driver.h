@@ -6,6 +6,7 @@
 #include "common/machine/machine.h"
 #include "common/mpi/deferred.h"
 #include "common/mpi/net.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 #include "common/mpi/wait.h"
@@ -49,6 +50,7 @@ enum driver_state { DRIVER_RUNS, DRIVER_EXITS, DRIVER_BROKEN };
 
 struct driver {
     struct runtime *runtime;
+    const struct runtime_ops *ops; /* of the runtime */
     const struct machine *machine;
     const struct effects *effects;
     struct net net;

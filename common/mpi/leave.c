@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How ranks end that are not told to exit: peers whose process has ended or that are dropped, and this rank itself when
  * it is taken for lost, has lost the supermaster, or cannot go on. */
-#include "common/mpi/detect.h"
 #include "common/mpi/driver.h"
 
 #include <assert.h>
@@ -17,7 +16,7 @@ void driver_give_up(struct driver *driver, const char *text)
 
 static _Noreturn void exit_failed(struct runtime *runtime)
 {
-    doorbell_abandon(&runtime->doorbell);
+    runtime->ops->abandon(runtime);
     fflush(stderr);
     _exit(EXIT_STATUS_FAILED);
 }
@@ -34,13 +33,10 @@ static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
 static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
 {
     const unsigned supermaster = runtime->topology.supermaster;
-    unsigned first_of_node = 0;
-    doorbell_abandon(&runtime->doorbell);
+    runtime->ops->abandon(runtime);
     if (in_order)
         _exit(EXIT_STATUS_DONE); /* the supermaster has waited for this rank long enough */
-    while (!doorbell_reaches(&runtime->doorbell, first_of_node))
-        first_of_node++;
-    if (doorbell_claim_report(&runtime->doorbell, first_of_node)) {
+    if (runtime->ops->claim_report(runtime)) {
         fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
                 runtime->rank, supermaster);
         fflush(stderr);
@@ -91,10 +87,10 @@ static void watch_orphans(struct runtime *runtime, unsigned master)
     if (runtime->hellos[master].role != ROLE_MASTER)
         return;
     if (runtime->role == ROLE_WORKER)
-        detect_watch(runtime, topology->supermaster);
+        runtime->ops->watch(runtime, topology->supermaster);
     for (unsigned w = 0; runtime->role == ROLE_SUPERMASTER && w < topology->workers; w++)
         if (runtime_master_of(runtime, topology->worker_rank[w]) == master)
-            detect_watch(runtime, topology->worker_rank[w]);
+            runtime->ops->watch(runtime, topology->worker_rank[w]);
 }
 
 void driver_drop(struct driver *driver, unsigned rank, const char *text)
@@ -109,9 +105,8 @@ void driver_drop(struct driver *driver, unsigned rank, const char *text)
     if (is_supermaster) /* nothing can be relied on that comes from there */
         exit_failed(runtime);
     runtime->lossy = true;
-    peers_move(&runtime->peers, rank, PEER_FENCE); /* a beat tells it, if it is far */
-    if (doorbell_reaches(&runtime->doorbell, rank))
-        doorbell_fence(&runtime->doorbell, rank);
+    peers_move(&runtime->peers, rank, PEER_FENCE);
+    runtime->ops->fence(runtime, rank);
 }
 
 void driver_lose_fenced(struct driver *driver)
@@ -148,13 +143,12 @@ void driver_look_at_peers(struct driver *driver)
     struct runtime *runtime = driver->runtime;
     unsigned ended;
     bool in_order;
-    if (doorbell_is_fenced(&runtime->doorbell))
-        exit_fenced(runtime, "is taken for lost by others, who do not understand it");
-    detect_look(runtime, driver->now_ns);
-    if (runtime->pulse.is_fenced)
-        exit_fenced(runtime, "is taken for lost by others, whom it did not answer or understand");
+    runtime->ops->look_at_peers(runtime, driver->now_ns);
+    const char *why_fenced = runtime->ops->fenced(runtime);
+    if (why_fenced != NULL)
+        exit_fenced(runtime, why_fenced);
     while (peers_take_ended(&runtime->peers, &ended, &in_order)) {
         on_peer_exit(driver, ended, in_order);
-        detect_look(runtime, driver->now_ns);
+        runtime->ops->look_at_peers(runtime, driver->now_ns);
     }
 }

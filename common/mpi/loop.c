@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Driving a machine: events in, actions out, in a turn that never blocks while there is something to do. */
-#include "common/mpi/detect.h"
 #include "common/mpi/driver.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ void driver_deliver_stored(struct driver *driver)
 static void refresh_clock(struct driver *driver)
 {
     if (!driver->now_is_fresh)
-        driver->now_ns = runtime_now();
+        driver->now_ns = driver->ops->now();
     driver->now_is_fresh = true;
     driver->since_clock = 0;
 }
@@ -143,7 +143,7 @@ static bool compute(struct driver *driver)
         return false;
     }
     uint64_t before_ns = driver->now_ns;
-    driver->now_ns = event.now_ns > 0 ? event.now_ns : runtime_now();
+    driver->now_ns = event.now_ns > 0 ? event.now_ns : driver->ops->now();
     driver->since_clock = 0;
     if (meter != NULL && load_meter_look(meter, driver->now_ns)) { /* the machine knows it before it asks for more */
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
@@ -164,7 +164,7 @@ static bool compute(struct driver *driver)
 static void look_at_time(struct driver *driver)
 {
     const struct machine *machine = driver->machine;
-    wait_look(&driver->wait, driver->now_ns);
+    driver->ops->look(&driver->wait, driver->now_ns);
     driver_look_at_peers(driver);
     if (driver->wait.drain) {
         driver->wait.drain = false;
@@ -194,8 +194,8 @@ static void idle(struct driver *driver)
     uint64_t until_ns = driver->machine->deadline(driver->machine->self);
     if (driver->next_tick_ns < until_ns)
         until_ns = driver->next_tick_ns;
-    if (wait_idle(&driver->wait, &driver->runtime->doorbell, driver->now_ns, until_ns, net_is_pending(&driver->net),
-                  receive_while_waiting, driver))
+    if (driver->ops->idle(&driver->wait, driver->runtime, driver->now_ns, until_ns, net_is_pending(&driver->net),
+                          receive_while_waiting, driver))
         refresh_clock(driver);
 }
 
@@ -235,45 +235,28 @@ static void turn(struct driver *driver)
 
 /* --- start and end --- */
 
-/* Whether messages can come from where no doorbell reaches. Workers hear of their master alone, unless they exchange
- * boundary data. */
-static bool has_far_peers(const struct runtime *runtime)
-{
-    for (unsigned i = 0; i < runtime->ranks; i++)
-        if (!doorbell_reaches(&runtime->doorbell, i))
-            return runtime->role != ROLE_WORKER || runtime->exchanges ||
-                   !doorbell_reaches(&runtime->doorbell, runtime_master_of(runtime, runtime->rank));
-    return false;
-}
-
 static int driver_init(struct driver *driver)
 {
     struct runtime *runtime = driver->runtime;
     const struct effects *effects = driver->effects;
-    const bool is_worker = runtime->role == ROLE_WORKER;
-    const int descriptor = effects->executor != NULL ? executor_descriptor(effects->executor) : -1;
+    const unsigned receives = runtime->role == ROLE_WORKER ? 4 : RECEIVES_MAX;
     driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
     driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);
     driver->sink = (struct action_sink){driver_send, driver_apply, driver};
     actions_init_sink(&driver->actions, &driver->sink);
-    if (driver->stores.events == NULL || driver->stores.errors == NULL ||
-        wait_init(&driver->wait, &runtime->doorbell, runtime->cores_are_free) < 0 || detect_begin(runtime) < 0 ||
-        net_init(&driver->net, runtime->world, is_worker ? 4 : RECEIVES_MAX, &runtime->ulfm, &runtime->peers) < 0 ||
-        wait_watch(&driver->wait, &runtime->watch) < 0 || wait_for_work(&driver->wait, descriptor) < 0)
-        return -1;
-    driver->wait.work_is_own = effects->executor != NULL && executor_has_threads(effects->executor);
-    driver->wait.far_peers = has_far_peers(runtime);
-    driver->wait.patient = is_worker;
-    driver->wait.net = &driver->net;
     driver->next_tick_ns = effects->tick != NULL && effects->tick_ns > 0 ? 0 : NEVER;
-    return 0;
+    if (driver->stores.events == NULL || driver->stores.errors == NULL || driver->ops->watch_all(runtime) < 0 ||
+        driver->ops->open_wait(&driver->wait, runtime, effects) < 0)
+        return -1;
+    return net_init(&driver->net, runtime, receives);
 }
 
 static void driver_fini(struct driver *driver)
 {
+    assert(peers_check(&driver->runtime->peers));
     if (!driver->runtime->lossy) /* else MPI is let be */
         net_fini(&driver->net);
-    wait_fini(&driver->wait);
+    driver->ops->close_wait(&driver->wait);
     actions_fini(&driver->actions);
     deferred_fini(&driver->deferred);
     free(driver->stores.events);
@@ -293,10 +276,10 @@ static bool goes_on(const struct driver *driver)
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
                   const char *failure)
 {
-    struct driver driver = {.runtime = runtime, .machine = machine, .effects = effects};
+    struct driver driver = {.runtime = runtime, .ops = runtime->ops, .machine = machine, .effects = effects};
     struct error error;
     runtime->exchanges = effects->executor != NULL && executor_is_dependent(effects->executor);
-    if (runtime_prepare(runtime, &error) < 0) {
+    if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
             driver_give_up(&driver, error.text);
         for (;;) /* the rank of this node that says why ends them all */
@@ -308,7 +291,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
     }
     if (effects->begun != NULL)
         effects->begun(effects->context);
-    driver.now_ns = runtime_now();
+    driver.now_ns = runtime->ops->now();
     step_simple(&driver, failure == NULL ? EVENT_START : EVENT_PROBLEM, failure);
     while (goes_on(&driver))
         turn(&driver);

@@ -3,24 +3,37 @@
  * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there. */
 #include "common/mpi/net.h"
 
+#include "common/mpi/rank.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm, const struct peers *peers)
+int net_init(struct net *net, struct runtime *runtime, unsigned receives)
 {
-    *net = (struct net){.comm = comm, .receive_count = receives, .ulfm = ulfm, .peers = peers};
+    assert(receives > 0 && receives <= RECEIVES_MAX);
+    *net = (struct net){
+        .ops = runtime->ops,
+        .comm = runtime->world,
+        .ulfm = &runtime->ulfm,
+        .peers = &runtime->peers,
+        .receive_count = receives,
+        .send_capacity = runtime->ops->sends,
+        .waiting_capacity = 64,
+    };
     net->receive_bytes = malloc(receives * sizeof *net->receive_bytes);
-    net->waiting_capacity = 64;
     net->waiting = malloc(net->waiting_capacity * sizeof *net->waiting);
-    if (net->receive_bytes == NULL || net->waiting == NULL) {
+    net->sends = calloc(net->send_capacity, sizeof *net->sends);
+    if (net->receive_bytes == NULL || net->waiting == NULL || net->sends == NULL) {
         free(net->receive_bytes);
         free(net->waiting);
+        free(net->sends);
         return -1;
     }
     for (unsigned i = 0; i < receives; i++) {
-        MPI_Recv_init(net->receive_bytes[i], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, comm,
+        MPI_Recv_init(net->receive_bytes[i], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, net->comm,
                       &net->receives[i]);
-        net_start(net, i);
+        net->ops->start_receive(net, i);
     }
     return 0;
 }
@@ -28,20 +41,9 @@ int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulf
 /* Starts the receive again whose bytes were in use: not before its message has been answered. */
 static void release_held(struct net *net)
 {
-    net_start(net, net->receive_head);
+    net->ops->start_receive(net, net->receive_head);
     net->receive_head = net->receive_head + 1 < net->receive_count ? net->receive_head + 1 : 0;
     net->receive_held = false;
-}
-
-/* At the end of a run that failed. */
-static void cancel_inbound(struct net *net)
-{
-    for (unsigned i = 0; i < net->inbound_count; i++) {
-        MPI_Request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].request;
-        MPI_Cancel(request);
-        MPI_Wait(request, MPI_STATUS_IGNORE);
-    }
-    free(net->inbound);
 }
 
 void net_fini(struct net *net)
@@ -53,17 +55,22 @@ void net_fini(struct net *net)
         MPI_Wait(&net->receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&net->receives[i]);
     }
-    cancel_inbound(net);
-    for (unsigned i = 0; i < SENDS_MAX; i++)
+    for (unsigned i = 0; i < net->inbound_count; i++) { /* the run has failed */
+        MPI_Request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].request;
+        MPI_Cancel(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    free(net->inbound);
+    for (unsigned i = 0; i < net->send_capacity; i++)
         free(net->sends[i].large);
+    free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
         free(net->collects[i].buffer);
     free(net->receive_bytes);
     free(net->waiting);
 }
 
-/* What a receive says that was tested. Where errors are not fatal of themselves, only those of lost ranks are not. */
-static bool has_arrived(struct net *net, int result, int arrived)
+bool net_has_arrived(struct net *net, int result, int arrived)
 {
     if (result == MPI_SUCCESS)
         return arrived;
@@ -72,22 +79,13 @@ static bool has_arrived(struct net *net, int result, int arrived)
     return false;
 }
 
-#ifndef HDSS_SIMULATED
-/* The receives were started one after another, and MPI matches in that order: only the oldest needs to be looked at. */
-static inline bool net_has_mail(struct net *net, MPI_Status *status)
-{
-    int arrived, result = MPI_Test(&net->receives[net->receive_head], &arrived, status);
-    return has_arrived(net, result, arrived);
-}
-#endif
-
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size)
 {
     MPI_Status status;
     int length;
     if (net->receive_held)
         release_held(net);
-    if (!net_has_mail(net, &status))
+    if (!net->ops->find_message(net, &status))
         return false;
     MPI_Get_count(&status, MPI_BYTE, &length);
     *from = (unsigned)status.MPI_SOURCE;
@@ -99,67 +97,56 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
 
 bool net_can_send(const struct net *net)
 {
-    return net->send_count < SENDS_MAX;
+    return net->send_count < net->send_capacity;
 }
 
-static unsigned char *make_large(struct send_slot *slot)
+/* The place in the ring of sends that is `count` behind the first. */
+static unsigned send_place(const struct net *net, unsigned count)
 {
-    if (slot->large == NULL)
-        slot->large = malloc(MESSAGE_MAX);
-    return slot->large;
+    unsigned place = net->send_first + count;
+    return place < net->send_capacity ? place : place - net->send_capacity;
 }
 
-/* Boundary data have nothing in front of them that could be written over. */
-static bool is_copied(const struct message *message)
+/* The bytes of the message: written before an inline payload, which has room in front of it for that (one message, no
+ * copy), else into the slot. Boundary data have nothing in front of them that could be written over, and are copied. */
+static unsigned char *encode(struct send_slot *slot, const struct message *message, bool is_copied, size_t *size)
 {
-    return message->type == MESSAGE_BOUNDARY && message->payload == PAYLOAD_INLINE;
-}
-
-static unsigned char *encode_copy(struct send_slot *slot, const struct message *message, size_t *size)
-{
-    unsigned char *bytes = message_size(message) > sizeof slot->bytes ? make_large(slot) : slot->bytes;
-    if (bytes != NULL)
-        *size = message_encode(message, bytes);
-    return bytes;
-}
-
-static unsigned char *encode(struct send_slot *slot, const struct message *message, size_t *size)
-{
-    if (is_copied(message))
-        return encode_copy(slot, message, size);
-    if (message->payload == PAYLOAD_INLINE) {
-        /* The payload has room for the fixed part in front of it: one message, no copy. */
+    if (message->payload == PAYLOAD_INLINE && !is_copied) {
         unsigned char *start = (unsigned char *)message->payload_data - message_fixed_size(message);
         *size = message_encode_fixed(message, start) + message->payload_bytes;
         return start;
     }
-    unsigned char *bytes = message_fixed_size(message) > sizeof slot->bytes ? make_large(slot) : slot->bytes;
+    unsigned char *bytes = slot->bytes;
+    size_t room = is_copied ? message_size(message) : message_fixed_size(message);
+    assert(room <= MESSAGE_MAX);
+    if (room > sizeof slot->bytes) {
+        if (slot->large == NULL)
+            slot->large = malloc(MESSAGE_MAX);
+        bytes = slot->large;
+    }
     if (bytes != NULL)
-        *size = message_encode_fixed(message, bytes);
+        *size = is_copied ? message_encode(message, bytes) : message_encode_fixed(message, bytes);
     return bytes;
-}
-
-static void start_send(struct net *net, struct send_slot *slot, const struct message *message,
-                       const unsigned char *bytes, size_t size)
-{
-    const int to = (int)slot->to;
-    MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG_CONTROL, net->comm, &slot->control);
-    if (message->payload == PAYLOAD_DATA)
-        MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, to, TAG_DATA, net->comm, &slot->data);
 }
 
 int net_send(struct net *net, unsigned to, const struct message *message)
 {
-    struct send_slot *slot = &net->sends[(net->send_first + net->send_count) % SENDS_MAX];
+    assert(net_can_send(net));
+    struct send_slot *slot = &net->sends[send_place(net, net->send_count)];
+    const bool is_copied = message->type == MESSAGE_BOUNDARY && message->payload == PAYLOAD_INLINE;
     size_t size;
-    unsigned char *bytes = encode(slot, message, &size);
+    unsigned char *bytes = encode(slot, message, is_copied, &size);
     if (bytes == NULL)
         return -1;
     slot->to = to;
-    slot->payload = message->payload == PAYLOAD_NONE || is_copied(message) ? NULL : message->payload_data;
+    slot->payload = message->payload == PAYLOAD_NONE || is_copied ? NULL : message->payload_data;
     slot->control = slot->data = MPI_REQUEST_NULL;
-    if (net_announce(net, to, size))
-        start_send(net, slot, message, bytes, size);
+    if (net->ops->announce(net, to, size)) {
+        MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG_CONTROL, net->comm, &slot->control);
+        if (message->payload == PAYLOAD_DATA)
+            MPI_Isend(message->payload_data, (int)message->payload_bytes, MPI_BYTE, (int)to, TAG_DATA, net->comm,
+                      &slot->data);
+    }
     net->send_count++;
     net->begun++;
     return 0;
@@ -194,7 +181,7 @@ bool net_sent(struct net *net, unsigned *to, const void **payload)
         return false;
     *to = slot->to;
     *payload = slot->payload;
-    net->send_first = (net->send_first + 1) % SENDS_MAX;
+    net->send_first = send_place(net, 1);
     net->send_count--;
     net->over++;
     return true;
@@ -258,7 +245,7 @@ struct collect *net_poll_collect(struct net *net)
         int arrived = collect->active, result = MPI_SUCCESS;
         if (collect->active && collect->request != MPI_REQUEST_NULL) /* else who waited for it has found it here */
             result = MPI_Test(&collect->request, &arrived, MPI_STATUS_IGNORE);
-        if (has_arrived(net, result, arrived))
+        if (net_has_arrived(net, result, arrived))
             return collect;
     }
     return NULL;
@@ -308,7 +295,7 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived)
         return false;
     struct inbound *oldest = &net->inbound[net->inbound_first];
     int result = MPI_Test(&oldest->request, &is_here, MPI_STATUS_IGNORE);
-    if (!has_arrived(net, result, is_here))
+    if (!net_has_arrived(net, result, is_here))
         return false;
     *arrived = *oldest;
     net->inbound_first = (net->inbound_first + 1) % net->inbound_capacity;

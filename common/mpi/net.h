@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/machine/machine.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/ulfm.h"
 #include "proto/message.h"
@@ -17,12 +18,12 @@
 
 /* Control messages that can lie unread before MPI keeps them itself. */
 #define RECEIVES_MAX 16
-/* Control messages on their way out; more must wait for the oldest. */
-#ifndef SENDS_MAX
+/* Control messages on their way out, of a real rank; more must wait for the oldest. */
 #define SENDS_MAX 64
-#endif
 /* Data messages being received at once; further ones wait their turn. */
 #define COLLECTS_MAX 4
+
+struct runtime;
 
 struct send_slot {
     unsigned char bytes[512]; /* a control message that brings no long records */
@@ -52,15 +53,16 @@ struct inbound {
 };
 
 struct net {
+    const struct runtime_ops *ops;
     MPI_Comm comm;
     struct ulfm *ulfm;                           /* borrowed */
     const struct peers *peers;                   /* borrowed: sends to whom nothing is sent any more are given up */
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
     MPI_Request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
-    bool receive_held; /* the bytes of the message at receive_head are in use */
-    struct mail *mail; /* of a simulated rank: what has come; borrowed; NULL in a real run */
-    struct send_slot sends[SENDS_MAX];
+    bool receive_held;       /* the bytes of the message at receive_head are in use */
+    struct send_slot *sends; /* [send_capacity], owned */
+    unsigned send_capacity;
     unsigned send_first, send_count; /* a ring, in the order of sending */
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
@@ -71,34 +73,16 @@ struct net {
     uint64_t begun, over; /* messages whose sending has begun, and has ended, in this order */
 };
 
-/* -1 when memory is out. */
-int net_init(struct net *net, MPI_Comm comm, unsigned receives, struct ulfm *ulfm, const struct peers *peers);
+/* For a rank whose peers are in their table; at most RECEIVES_MAX receives. -1 when memory is out. */
+int net_init(struct net *net, struct runtime *runtime, unsigned receives);
 void net_fini(struct net *net);
 
 /* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
-/* Where a simulated run (deploy/simulate/simgrid, which is built with HDSS_SIMULATED) takes over: its ranks wait for a
- * message where real ones poll, and see messages in the order of their arrival. */
-#ifdef HDSS_SIMULATED
-/* Starts a receive. */
-void net_start(struct net *net, unsigned receive);
-/* A message of so many bytes is about to be sent to `to`; false: this rank fails before it would arrive. */
-bool net_announce(struct net *net, unsigned to, size_t bytes);
-/* Whether a control message has come: then receive_head is its receive. */
-bool net_has_mail(struct net *net, MPI_Status *status);
-#else
-static inline void net_start(struct net *net, unsigned receive)
-{
-    MPI_Start(&net->receives[receive]);
-}
-
-static inline bool net_announce(struct net *net, unsigned to, size_t bytes)
-{
-    (void)net, (void)to, (void)bytes;
-    return true;
-}
-#endif
+/* Whether a receive has what it is for, by the result of testing it. Where MPI's errors are not fatal of themselves,
+ * only those of lost ranks are not. */
+bool net_has_arrived(struct net *net, int result, int arrived);
 
 /* Room for one more message; false: progress the sends first. */
 bool net_can_send(const struct net *net);

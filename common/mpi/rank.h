@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/mpi/doorbell.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/runtime.h"
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 
 struct runtime {
+    const struct runtime_ops *ops;
     unsigned rank, ranks;
     enum role role;
     MPI_Comm world, node; /* node: once runtime_node() has made it */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of a machine that is driven, on their way out. Nothing blocks but a full ring of sends, and that no longer
  * than until a peer is found to have ended. */
-#include "common/mpi/detect.h"
 #include "common/mpi/driver.h"
 #include "common/util/grow.h"
 
@@ -39,7 +38,7 @@ bool driver_progress_sends(struct driver *driver)
     while (net_sent(&driver->net, &to, &payload)) {
         if (payload != NULL)
             executor_sent(driver->effects->executor, payload);
-        doorbell_ring(&driver->runtime->doorbell, to);
+        driver->ops->ring(driver->runtime, to);
         any = true;
     }
     if (any && driver->releases.count > 0)
@@ -54,8 +53,8 @@ void driver_delay(struct driver *driver)
     driver->actions.calculations = driver->actions.assignments = 0;
     if (delay_ns == 0)
         return;
-    runtime_delay(driver->runtime, delay_ns);
-    driver->now_ns = runtime_now();
+    driver->ops->delay(driver->runtime, delay_ns);
+    driver->now_ns = driver->ops->now();
 }
 
 /* Looks between two of which no peer is found to have ended, while there is no room to send. */
@@ -64,14 +63,13 @@ void driver_delay(struct driver *driver)
 /* Waits for the oldest message to be gone: for ever, if nobody found out that its receiver has ended. */
 static void make_room(struct driver *driver)
 {
-    struct runtime *runtime = driver->runtime;
     for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
         driver_progress_sends(driver);
         deferred_look(driver);
         if (looks % LOOKS_PER_END == 0) {
-            const uint64_t now_ns = runtime_now();
-            wait_look(&driver->wait, now_ns); /* the kernel tells of ends there */
-            detect_look(runtime, now_ns);
+            const uint64_t now_ns = driver->ops->now();
+            driver->ops->look(&driver->wait, now_ns); /* the kernel tells of ends there */
+            driver->ops->look_at_peers(driver->runtime, now_ns);
         }
     }
 }
@@ -108,5 +106,5 @@ void driver_send(void *context, unsigned to, const struct message *message)
     }
     driver_progress_sends(driver);
     if (driver->net.send_count > 0) /* else the receiver has been rung for this very message */
-        doorbell_ring(&driver->runtime->doorbell, to);
+        driver->ops->ring(driver->runtime, to);
 }

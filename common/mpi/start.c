@@ -3,6 +3,8 @@
  * one rank, and all leave with the same status. */
 #include "common/mpi/detect.h"
 #include "common/mpi/meet.h"
+#include "common/mpi/net.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 #include "common/mpi/singleton.h"
@@ -135,7 +137,8 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
         MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    *runtime = (struct runtime){.rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
+    *runtime = (struct runtime){
+        .ops = &runtime_mpi_ops, .rank = (unsigned)rank, .ranks = (unsigned)ranks, .role = introduction->role};
     if (ranks == 1 && singleton_refuse(role_name(introduction->role))) {
         *status = EXIT_STATUS_USAGE;
         MPI_Finalize();

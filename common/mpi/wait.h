@@ -4,7 +4,6 @@
 
 #include "common/machine/machine.h"
 #include "common/mpi/doorbell.h"
-#include "common/mpi/net.h"
 #include "common/mpi/watch.h"
 
 #include <event2/event.h>
@@ -24,7 +23,6 @@ struct wait {
     bool far_peers;         /* some messages come from where no doorbell reaches */
     bool patient;           /* nobody waits for this rank while it waits */
     bool drain;             /* a signal asked for it; cleared by the loop */
-    struct net *net;        /* what a simulated rank waits for; borrowed */
     uint64_t idle_since_ns; /* NEVER while busy */
     uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
     uint64_t looked_at_ns;  /* last time at libevent */

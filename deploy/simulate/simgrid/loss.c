@@ -5,7 +5,6 @@
  * compute, to send and to receive at that moment, in the middle of whatever it does, and waits for the end of the run.
  * What would arrive after it, it does not send. Those who watch it learn of it as in virtual time, where ranks are told
  * of what their heartbeats would tell them. */
-#include "common/mpi/detect.h"
 #include "deploy/simulate/simgrid/rank.h"
 
 #include <simgrid/host.h>
@@ -23,7 +22,7 @@ bool simulated_reaches(const struct simulated_rank *self, unsigned to)
     if (self->is_gone || self->ends_ns == NEVER)
         return !self->is_gone;
     double latency_s = sg_host_get_route_latency(standings[self->rank].host, standings[to].host);
-    return (double)runtime_now() + latency_s * 1e9 <= (double)(self->ends_ns + self->run->config->last_ns);
+    return (double)simulated_now() + latency_s * 1e9 <= (double)(self->ends_ns + self->run->config->last_ns);
 }
 
 void simulated_note_end(struct simulated_rank *self)
@@ -31,7 +30,7 @@ void simulated_note_end(struct simulated_rank *self)
     const struct simulated_run *run = self->run;
     if (self->is_gone || !simulated_may_fail(run))
         return;
-    self->has_failed = self->ends_ns <= runtime_now();
+    self->has_failed = self->ends_ns <= simulated_now();
     self->is_gone = self->has_failed || run->standings[run->topology->supermaster].has_left;
 }
 
@@ -52,21 +51,21 @@ uint64_t simulated_next_look(const struct simulated_rank *self)
     return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
 }
 
-/* Reports the next failure that the rank learns of, as common/mpi/watch.c does processes that have ended. There is
+/* Reports the next failure that the rank learns of, as common/mpi/detect.c does processes that have ended. There is
  * nothing to decide for who has lost the supermaster. */
-void detect_look(struct runtime *runtime, uint64_t now_ns)
+void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 {
     struct simulated_rank *self = simulated_self();
     const struct notice *notice;
     (void)now_ns;
-    while (!self->is_gone && (notice = next_notice(self)) != NULL && notice->at_ns <= runtime_now()) {
+    while (!self->is_gone && (notice = next_notice(self)) != NULL && notice->at_ns <= simulated_now()) {
         self->notices++;
         if (self->run->standings[notice->lost].has_left)
             continue; /* before it could fail */
         if (notice->lost == self->run->topology->supermaster)
             self->is_gone = true;
         else {
-            detect_end(runtime, notice->lost);
+            peers_move(&runtime->peers, notice->lost, PEER_DIES);
             return;
         }
     }
@@ -83,7 +82,7 @@ static void wake_others(const struct simulated_run *run)
 void simulated_leave(struct simulated_rank *self)
 {
     struct simulated_run *run = self->run;
-    run->end_ns = runtime_now(); /* each rank says it, the last one last */
+    run->end_ns = simulated_now(); /* each rank says it, the last one last */
     run->standings[self->rank].has_left = !self->is_gone;
     if (!simulated_may_fail(run))
         return;

@@ -14,7 +14,6 @@
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
 #include <smpi/smpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +30,7 @@ struct receive {
 
 struct mail {
     struct simulated_run *run;
+    struct net *net; /* of the runtime, which owns the receives; NULL: none has been started */
     unsigned rank;
     struct receive receives[RECEIVES_MAX];
     unsigned receive_count;
@@ -89,9 +89,10 @@ static int grow_inbox(struct inbox *inbox)
     return 0;
 }
 
-bool net_announce(struct net *net, unsigned to, size_t bytes)
+bool mail_announce(struct net *net, unsigned to, size_t bytes)
 {
-    struct mail *mail = net->mail;
+    struct mail *mail = simulated_self()->mail;
+    (void)net;
     double ns = mail->run->config->message_ns + mail->run->config->byte_ns * (double)bytes;
     simulated_note_busy(simulated_self(), ns);
     simulated_work(simulated_self(), ns);
@@ -120,11 +121,10 @@ static void shorten_inbox(struct mail *mail)
     mail->run->inboxes[mail->rank].taken = oldest;
 }
 
-void net_start(struct net *net, unsigned receive)
+void mail_start_receive(struct net *net, unsigned receive)
 {
-    if (net->mail == NULL)
-        net->mail = simulated_self()->mail;
-    struct mail *mail = net->mail;
+    struct mail *mail = simulated_self()->mail;
+    mail->net = net;
     if (mail->receive_count < net->receive_count)
         mail->receive_count++;
     mail->receives[receive] = (struct receive){.state = RECEIVE_WAITS, .number = mail->started++};
@@ -174,36 +174,35 @@ static unsigned next_arrived(const struct mail *mail)
 /* --- looking --- */
 
 /* The requests of the receives that wait: of several whose messages are here MPI tells the first. */
-static int list_receives(const struct net *net, MPI_Request *requests)
+static int list_receives(const struct mail *mail, MPI_Request *requests)
 {
-    const struct mail *mail = net->mail;
     for (unsigned n = 0; n < mail->waiting_count; n++)
-        requests[n] = net->receives[mail->waiting[n]];
+        requests[n] = mail->net->receives[mail->waiting[n]];
     return (int)mail->waiting_count;
 }
 
 /* Notes what has come while this rank computed. Else it takes the next message when it waits. */
-static void look(struct net *net)
+static void look(struct mail *mail)
 {
     MPI_Request requests[RECEIVES_MAX];
     int index, any = 1;
     MPI_Status status;
     simulated_self()->computed = false;
     while (any) {
-        MPI_Testany(list_receives(net, requests), requests, &index, &any, &status);
+        MPI_Testany(list_receives(mail, requests), requests, &index, &any, &status);
         any = any && index != MPI_UNDEFINED;
         if (any)
-            note_arrival(net->mail, (unsigned)index, &status);
+            note_arrival(mail, (unsigned)index, &status);
     }
 }
 
-bool net_has_mail(struct net *net, MPI_Status *status)
+bool mail_find(struct net *net, MPI_Status *status)
 {
-    struct mail *mail = net->mail;
+    struct mail *mail = simulated_self()->mail;
     if (simulated_self()->is_gone)
         return false;
     if (simulated_self()->computed)
-        look(net);
+        look(mail);
     unsigned next = next_arrived(mail);
     if (next == mail->receive_count)
         return false;
@@ -218,11 +217,10 @@ bool net_has_mail(struct net *net, MPI_Status *status)
 /* Another actor of the same rank, which sleeps for it. */
 static void give_alarm(int argc, char **argv)
 {
-    struct mail *mail = NULL;
+    struct mail *mail = sg_actor_self_get_data();
+    (void)argc, (void)argv;
     SMPI_thread_create();
-    sg_actor_sleep_until(strtod(argv[1], NULL));
-    if (argc != 3 || sscanf(argv[2], "%p", (void **)&mail) != 1)
-        return;
+    sg_actor_sleep_until((double)mail->alarm_ns * 1e-9);
     mail->rings = true;
     MPI_Send(NULL, 0, MPI_BYTE, (int)mail->rank, TAG_ALARM, MPI_COMM_WORLD);
 }
@@ -236,19 +234,16 @@ static void await_alarm(struct mail *mail)
 /* One that comes earlier does no harm. */
 static void set_alarm(struct mail *mail, uint64_t at_ns)
 {
-    char name[] = "alarm", at[40], whose[32];
-    char *const words[] = {name, at, whose};
     if (mail->alarm_ns <= at_ns)
         return;
     dismiss_alarm(mail);
     await_alarm(mail);
-    snprintf(at, sizeof at, "%a", (double)at_ns * 1e-9);
-    snprintf(whose, sizeof whose, "%p", (void *)mail);
     mail->alarm_ns = at_ns;
     mail->rings = false;
-    mail->alarm = sg_actor_init(name, sg_host_self());
+    mail->alarm = sg_actor_init("alarm", sg_host_self());
+    sg_actor_set_data(mail->alarm, mail);
     sg_actor_ref(mail->alarm);
-    sg_actor_start(mail->alarm, give_alarm, 3, words);
+    sg_actor_start(mail->alarm, give_alarm, 0, NULL);
 }
 
 /* Of another rank, which wakes this one, where its own does not ring. */
@@ -271,35 +266,6 @@ void mail_wake(unsigned rank)
 
 /* --- waiting --- */
 
-int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free)
-{
-    (void)doorbell;
-    *wait = (struct wait){.cores_are_free = cores_are_free, .idle_since_ns = NEVER};
-    return 0;
-}
-
-void wait_fini(struct wait *wait)
-{
-    (void)wait;
-}
-
-int wait_watch(struct wait *wait, struct watch *watch)
-{
-    (void)wait, (void)watch;
-    return 0;
-}
-
-int wait_for_work(struct wait *wait, int descriptor)
-{
-    (void)wait, (void)descriptor;
-    return 0;
-}
-
-void wait_look(struct wait *wait, uint64_t now_ns)
-{
-    (void)wait, (void)now_ns;
-}
-
 /* Behind the receives come the data messages, the oldest of the boundary data, and the alarm. What is sent is not
  * waited for: it has left. */
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
@@ -311,22 +277,22 @@ static int add_request(MPI_Request **owners, int count, MPI_Request *request)
 }
 
 /* All but the receives. */
-static int list_others(struct net *net, MPI_Request **owners, int count)
+static int list_others(struct mail *mail, MPI_Request **owners, int count)
 {
+    struct net *net = mail->net;
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
         if (net->collects[i].active)
             count = add_request(owners, count, &net->collects[i].request);
     if (net->inbound_count > 0)
         count = add_request(owners, count, &net->inbound[net->inbound_first].request);
-    return add_request(owners, count, &net->mail->alarm_request);
+    return add_request(owners, count, &mail->alarm_request);
 }
 
 /* Of what is through net.c finds that there is no request any more. */
-static void wait_for_any(struct net *net)
+static void wait_for_any(struct mail *mail)
 {
-    struct mail *mail = net->mail;
     MPI_Request requests[REQUESTS_MAX], *owners[REQUESTS_MAX];
-    int receives = list_receives(net, requests), count = list_others(net, owners, receives), index;
+    int receives = list_receives(mail, requests), count = list_others(mail, owners, receives), index;
     MPI_Status status;
     for (int i = receives; i < count; i++)
         requests[i] = *owners[i];
@@ -339,13 +305,13 @@ static void wait_for_any(struct net *net)
         *owners[index] = MPI_REQUEST_NULL;
 }
 
-bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
+bool mail_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context)
 {
-    struct mail *mail = wait->net->mail;
     struct simulated_rank *self = simulated_self();
+    struct mail *mail = self->mail;
     uint64_t look_ns = simulated_next_look(self);
-    (void)doorbell, (void)pending, (void)poll, (void)context;
+    (void)wait, (void)runtime, (void)pending, (void)poll, (void)context;
     until_ns = look_ns < until_ns ? look_ns : until_ns;
     if (self->is_gone || until_ns <= now_ns || next_arrived(mail) < mail->receive_count)
         return true;
@@ -353,7 +319,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
         set_alarm(mail, until_ns);
     if (simulated_may_fail(mail->run))
         await_alarm(mail);
-    wait_for_any(wait->net);
+    wait_for_any(mail);
     simulated_note_end(self);
     return true;
 }

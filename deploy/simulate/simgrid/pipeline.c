@@ -109,7 +109,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     simulated_begin(executor, first, count, mark, careful);
-    pipeline->work.started_ns = runtime_now();
+    pipeline->work.started_ns = simulated_now();
     pipeline->at_ns = (double)pipeline->work.started_ns;
     pipeline->compute_ns = 0;
     pipeline->step = 0;
@@ -140,7 +140,7 @@ static void begin_step(struct simulated_pipeline *pipeline)
 {
     const struct simulated_work *work = &pipeline->work;
     if (pipeline->has_waited)
-        pipeline->at_ns = (double)runtime_now();
+        pipeline->at_ns = (double)simulated_now();
     pipeline->has_waited = false;
     pipeline->step_ns = simulated_part_ns(work, pipeline->at_ns, work->count, pipeline->steps);
     pipeline->in_step = true;
@@ -163,7 +163,7 @@ static bool go_on(struct simulated_pipeline *pipeline)
     struct simulated_rank *self = simulated_self();
     double end_ns = pipeline->at_ns + pipeline->step_ns;
     self->look_ns = end_ns > LAST_MOMENT_NS ? (uint64_t)(end_ns - LAST_MOMENT_NS) : 0;
-    if (self->look_ns > runtime_now())
+    if (self->look_ns > simulated_now())
         return false;
     self->look_ns = NEVER;
     simulated_compute_until(end_ns);
@@ -212,7 +212,7 @@ static void tell_results(struct simulated_pipeline *pipeline, struct event *even
 /* Boundary data go first: somebody may be waiting for them. */
 static bool event_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {
-    event->now_ns = runtime_now();
+    event->now_ns = simulated_now();
     event->chunk.compute_ns = (uint64_t)pipeline->compute_ns;
     if (pipeline->edge_due)
         tell_edge(pipeline, event);

@@ -13,7 +13,7 @@ struct simulated_rank *simulated_self(void)
     return smpi_process_get_user_data();
 }
 
-uint64_t runtime_now(void)
+uint64_t simulated_now(void)
 {
     return (uint64_t)(simgrid_get_clock() * 1e9 + 0.5);
 }
@@ -26,20 +26,20 @@ double simulated_speed(void)
 double simulated_core_ns(const struct simulated_rank *self, double ns)
 {
     double core_ns = ns * self->run->flops_per_ns / simulated_speed();
-    return perturbed_ns(self->run->perturbations, self->rank, (double)runtime_now(), core_ns);
+    return perturbed_ns(self->run->perturbations, self->rank, (double)simulated_now(), core_ns);
 }
 
 /* What of the owed time has passed. */
 static double passed_ns(const struct simulated_rank *self)
 {
     const struct perturbations *perturbations = self->run->perturbations;
-    double core_ns = unperturbed_ns(perturbations, self->rank, (double)self->owed_at_ns, (double)runtime_now());
+    double core_ns = unperturbed_ns(perturbations, self->rank, (double)self->owed_at_ns, (double)simulated_now());
     return core_ns * simulated_speed() / self->run->flops_per_ns;
 }
 
 void simulated_execute(struct simulated_rank *self, double core_ns)
 {
-    double left_ns = self->ends_ns == NEVER ? core_ns : (double)self->ends_ns - (double)runtime_now();
+    double left_ns = self->ends_ns == NEVER ? core_ns : (double)self->ends_ns - (double)simulated_now();
     left_ns = left_ns < core_ns ? left_ns : core_ns;
     if (left_ns > 0)
         smpi_execute_flops(left_ns * simulated_speed());
@@ -76,7 +76,7 @@ void simulated_give_up(struct simulated_run *run, unsigned rank, const char *tex
 }
 
 /* What a chunk takes to be cut or assigned: on a slower core longer. */
-void runtime_delay(struct runtime *runtime, uint64_t ns)
+void simulated_delay(struct runtime *runtime, uint64_t ns)
 {
     struct simulated_rank *self = simulated_self();
     (void)runtime;
@@ -94,12 +94,6 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
     return 0;
 }
 
-int runtime_prepare(struct runtime *runtime, struct error *error)
-{
-    runtime->prepared = true;
-    return doorbell_init(&runtime->doorbell, runtime, error);
-}
-
 /* The machine's step. The rank is busy with the event before the first message leaves, and with each message before
  * that leaves; what is left then it is before the next event: who waits in the meantime need not be woken for it. */
 static void step(void *self, const struct event *event, struct actions *actions)
@@ -111,7 +105,7 @@ static void step(void *self, const struct event *event, struct actions *actions)
         actions_add(actions, &(struct action){.type = ACTION_EXIT, .exit = {.status = EXIT_STATUS_FAILED}});
         return;
     }
-    now.now_ns = runtime_now();
+    now.now_ns = simulated_now();
     rank->owed_ns = (double)rank->run->config->service_ns;
     rank->owed_at_ns = now.now_ns;
     simulated_note_busy(rank, rank->owed_ns);
@@ -142,6 +136,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .look_ns = NEVER,
     };
     struct runtime runtime = {
+        .ops = &simulated_ops,
         .rank = rank,
         .ranks = run->topology->ranks,
         .role = run->hellos[rank].role,

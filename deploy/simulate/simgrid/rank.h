@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of a simulated run: the runtime of real ranks (common/mpi: loop.c and net.c) drives its machine over
+/* A rank of a simulated run: the runtime of real ranks (common/mpi: driver.h and net.c) drives its machine over
  * simulated MPI. What differs is here: the clock is SimGrid's, a rank that has nothing to do waits in MPI, and what the
  * daemons do beside computing takes the time that the platform says. */
 #pragma once
 
 #include "common/mpi/net.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/wait.h"
 #include "deploy/simulate/simgrid/run.h"
@@ -30,6 +31,14 @@ struct simulated_rank {
 /* Drives the machine to its end; returns its status. The rank has called MPI_Init. */
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects);
+
+/* What carries it: see common/mpi/ops.h. */
+extern const struct runtime_ops simulated_ops;
+
+/* SimGrid's clock, in ns. */
+uint64_t simulated_now(void);
+/* Cutting or assigning a chunk takes so long on a core of speed 1. */
+void simulated_delay(struct runtime *runtime, uint64_t ns);
 
 /* The rank that this is. */
 struct simulated_rank *simulated_self(void);
@@ -72,6 +81,9 @@ uint64_t simulated_next_look(const struct simulated_rank *self);
  * still be sent to it. */
 void simulated_leave(struct simulated_rank *self);
 
+/* Reports a failure that the rank learns of to its table of peers; the next one when it is called again. */
+void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);
+
 /* --- mail.c --- */
 
 /* NULL when memory is out. */
@@ -79,3 +91,10 @@ struct mail *mail_new(struct simulated_run *run, unsigned rank);
 void mail_free(struct mail *mail);
 /* Has a rank that waits stop to do so. */
 void mail_wake(unsigned rank);
+
+/* See struct runtime_ops. */
+void mail_start_receive(struct net *net, unsigned receive);
+bool mail_announce(struct net *net, unsigned to, size_t bytes);
+bool mail_find(struct net *net, MPI_Status *status);
+bool mail_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
+               bool (*poll)(void *context), void *context);

@@ -39,7 +39,7 @@ void simulated_compute_until(double at_ns)
     struct simulated_rank *self = simulated_self();
     simulated_clear(self);
     self->computed = true;
-    simulated_execute(self, at_ns - (double)runtime_now());
+    simulated_execute(self, at_ns - (double)simulated_now());
 }
 
 void simulated_probe(struct executor *executor, struct speed *speed)
@@ -47,7 +47,7 @@ void simulated_probe(struct executor *executor, struct speed *speed)
     const struct simulated_work *work = work_of(executor);
     const struct virtual_config *config = work->run->config;
     struct probe probe;
-    double began_ns = (double)runtime_now(), all_ns = 0;
+    double began_ns = (double)simulated_now(), all_ns = 0;
     machines_begin_probe(config, &probe);
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double sum_ns = 0;
@@ -73,7 +73,7 @@ void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, 
     work->count = count;
     work->done = work->sliced = 0;
     work->mark = mark;
-    work->started_ns = runtime_now() + (uint64_t)simulated_core_ns(simulated_self(), simulated_self()->owed_ns);
+    work->started_ns = simulated_now() + (uint64_t)simulated_core_ns(simulated_self(), simulated_self()->owed_ns);
 }
 
 void simulated_set_mark(struct executor *executor, uint64_t mark)
@@ -129,7 +129,7 @@ static enum turn simulated_advance(struct executor *executor, struct event *even
     uint64_t slice = simulated_next_slice(work);
     bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
     uint64_t next = marked ? work->mark : slice;
-    double end_ns = (double)work->started_ns + time_ns(work, next), now_ns = (double)runtime_now();
+    double end_ns = (double)work->started_ns + time_ns(work, next), now_ns = (double)simulated_now();
     if (end_ns - now_ns > LOOK_NS) {
         simulated_compute_until(now_ns + LOOK_NS);
         return TURN_WORKED;
@@ -138,7 +138,7 @@ static enum turn simulated_advance(struct executor *executor, struct event *even
     simulated_compute_until(end_ns);
     if (simulated_self()->is_gone)
         return TURN_BLOCKED;
-    event->now_ns = runtime_now();
+    event->now_ns = simulated_now();
     event->type = marked ? EVENT_MARK : work->done < work->count ? EVENT_SLICE : EVENT_FINISHED;
     event->chunk.done = work->done;
     event->chunk.compute_ns = event->now_ns - work->started_ns;
@@ -161,7 +161,7 @@ void simulated_fini(struct executor *executor)
     (void)executor; /* nothing is owned */
 }
 
-static const struct executor_ops simulated_ops = {
+static const struct executor_ops simulated_work_ops = {
     .probe = simulated_probe,
     .begin = simulated_begin,
     .set_mark = simulated_set_mark,
@@ -174,7 +174,7 @@ void simulated_work_init(struct simulated_work *work, struct simulated_run *run,
 {
     const struct virtual_config *config = run->config;
     *work = (struct simulated_work){
-        .executor.ops = &simulated_ops,
+        .executor.ops = &simulated_work_ops,
         .run = run,
         .rank = run->topology->worker_rank[w],
         .flops_per_ns = simulated_speed(),

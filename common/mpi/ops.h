@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What carries a rank: the machine that it runs on (ops_mpi.c), or a simulated one (deploy/simulate/simgrid). The files
+ * that drive a machine (driver.h) and net.c ask it for the time, for what has come, for sleep and for the lives of
+ * peers. They use MPI beside it, of which a simulator may bring its own. */
+#pragma once
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct effects;
+struct error;
+struct net;
+struct runtime;
+struct wait;
+
+struct runtime_ops {
+    /* --- time --- */
+    uint64_t (*now)(void);                               /* ns of the clock that events carry */
+    void (*delay)(struct runtime *runtime, uint64_t ns); /* lets so much pass, see runtime_delay() */
+
+    /* --- peers: see peers.h, to which their ends are reported --- */
+    /* What the ranks of a node share. -1 with one line, which is empty where another rank says why. */
+    int (*prepare)(struct runtime *runtime, struct error *error);
+    /* Makes the table, and watches all that concern the rank from the start. -1 when memory, files or threads are out.
+     */
+    int (*watch_all)(struct runtime *runtime);
+    void (*watch)(struct runtime *runtime, unsigned rank);           /* from now on that one, too */
+    void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns); /* cheap where nothing is due */
+    void (*fence)(struct runtime *runtime, unsigned rank);           /* has a rank leave that is taken for lost */
+    const char *(*fenced)(const struct runtime *runtime); /* why others took this rank for lost; NULL: they did not */
+    /* Says that this rank goes without the others. */
+    void (*abandon)(struct runtime *runtime);
+    /* True for one rank of the node: the one to say that the supermaster was lost. */
+    bool (*claim_report)(struct runtime *runtime);
+
+    /* --- messages: for net.c --- */
+    unsigned sends; /* control messages on their way out at most; more must wait for the oldest */
+    void (*start_receive)(struct net *net, unsigned receive);
+    /* A message of so many bytes is about to be sent; false: it would not arrive, and is not. */
+    bool (*announce)(struct net *net, unsigned to, size_t bytes);
+    /* Whether a control message has come: then net->receive_head is its receive. */
+    bool (*find_message)(struct net *net, MPI_Status *status);
+    void (*ring)(struct runtime *runtime, unsigned rank); /* wakes the receiver of what was sent */
+
+    /* --- waiting: see wait.h --- */
+    int (*open_wait)(struct wait *wait, struct runtime *runtime, const struct effects *effects); /* -1: memory is out */
+    void (*close_wait)(struct wait *wait);
+    void (*look)(struct wait *wait, uint64_t now_ns); /* at signals and timers */
+    /* As wait_idle(). */
+    bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
+                 bool (*poll)(void *context), void *context);
+};
+
+/* Of a rank over MPI on a real machine. */
+extern const struct runtime_ops runtime_mpi_ops;

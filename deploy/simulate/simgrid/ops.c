@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What carries a simulated rank. It rings no doorbells, as whoever waits does so in MPI, and nobody has to find out who
+ * has failed: see loss.c. */
+#include "common/mpi/ops.h"
+
+#include "common/mpi/peers.h"
+#include "deploy/simulate/simgrid/rank.h"
+
+/* Memory of hundreds of ranks in one process. */
+#define SENDS 8
+
+static int prepare(struct runtime *runtime, struct error *error)
+{
+    (void)runtime, (void)error;
+    return 0;
+}
+
+/* Whose end a rank learns of is said by the configuration. */
+static int watch_all(struct runtime *runtime)
+{
+    if (peers_init(&runtime->peers, runtime->ranks) < 0)
+        return -1;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        if (i != runtime->rank)
+            peers_move(&runtime->peers, i, PEER_WATCH);
+    return 0;
+}
+
+static void do_nothing_to(struct runtime *runtime, unsigned rank)
+{
+    (void)runtime, (void)rank;
+}
+
+static const char *why_fenced(const struct runtime *runtime)
+{
+    (void)runtime;
+    return NULL;
+}
+
+static void abandon(struct runtime *runtime)
+{
+    (void)runtime;
+}
+
+static bool claim_report(struct runtime *runtime)
+{
+    (void)runtime;
+    return true;
+}
+
+static int open_wait(struct wait *wait, struct runtime *runtime, const struct effects *effects)
+{
+    (void)effects;
+    *wait = (struct wait){.cores_are_free = runtime->cores_are_free, .idle_since_ns = NEVER};
+    return 0;
+}
+
+static void close_wait(struct wait *wait)
+{
+    (void)wait;
+}
+
+static void look(struct wait *wait, uint64_t now_ns)
+{
+    (void)wait, (void)now_ns;
+}
+
+const struct runtime_ops simulated_ops = {
+    .now = simulated_now,
+    .delay = simulated_delay,
+    .prepare = prepare,
+    .watch_all = watch_all,
+    .watch = do_nothing_to,
+    .look_at_peers = simulated_look_at_peers,
+    .fence = do_nothing_to,
+    .fenced = why_fenced,
+    .abandon = abandon,
+    .claim_report = claim_report,
+    .sends = SENDS,
+    .start_receive = mail_start_receive,
+    .announce = mail_announce,
+    .find_message = mail_find,
+    .ring = do_nothing_to,
+    .open_wait = open_wait,
+    .close_wait = close_wait,
+    .look = look,
+    .idle = mail_idle,
+};
