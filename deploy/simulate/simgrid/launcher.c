@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where SMPI starts each rank: loads the module of its daemon and runs it. Its one argument is the address of the run,
- * as all ranks are in the process that has made it. */
+/* Where SMPI starts each rank: loads the module of its daemon and runs it. All ranks are in the process that has made
+ * the run, which tells this module of it first. */
 #include "deploy/simulate/simgrid/run.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static simulated_rank_function *load(const struct simulated_run *run, unsigned rank)
+static struct simulated_run *run;
+
+simulated_set_run_function simulated_set_run;
+
+void simulated_set_run(struct simulated_run *the_run)
+{
+    run = the_run;
+}
+
+static simulated_rank_function *load_daemon(unsigned rank)
 {
     char path[4096];
     simulated_rank_function *function = NULL;
@@ -23,15 +32,14 @@ static simulated_rank_function *load(const struct simulated_run *run, unsigned r
 
 int main(int argc, char **argv)
 {
-    struct simulated_run *run = NULL;
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc != 2 || sscanf(argv[1], "%p", (void **)&run) != 1)
+    if (run == NULL)
         return 1;
     if (rank == 0)
         run->begun(run->context);
-    simulated_rank_function *function = load(run, (unsigned)rank);
+    simulated_rank_function *function = load_daemon((unsigned)rank);
     if (function == NULL) {
         run->is_broken = true;
         MPI_Abort(MPI_COMM_WORLD, 1);

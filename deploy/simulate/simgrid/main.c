@@ -3,12 +3,11 @@
  * program only, so that hdss needs none. */
 #include "common/os/modules.h"
 #include "deploy/simulate/simgrid/backend.h"
+#include "deploy/simulate/simgrid/run.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define LAUNCHER "hdss-simulated-rank.so"
 
 static int read_platform(void *context, const char *path, struct platform *platform, struct error *error)
 {
@@ -19,7 +18,7 @@ static int run(struct simulation *simulation, struct simgrid_file *file, struct 
 {
     char folder[PATH_MAX];
     struct error missing;
-    if (modules_find(LAUNCHER, folder, &missing) < 0)
+    if (modules_find(SIMULATED_LAUNCHER, folder, &missing) < 0)
         return error_set(error, "--backend simgrid: the modules of simulated ranks are missing: %.400s", missing.text);
     if (simulation_prepare(simulation, read_platform, file, error) < 0)
         return -1;

@@ -53,6 +53,11 @@ struct simulated_run {
     bool is_broken;  /* a line was said */
 };
 
-/* The entry of a module: runs the rank, and returns when it has left. */
+/* The entry of a daemon's module: runs the rank, and returns when it has left. */
 typedef void simulated_rank_function(struct simulated_run *run, unsigned rank);
 #define SIMULATED_RANK_NAME "simulated_rank"
+
+/* The module that SMPI loads and starts once for each rank, and where it is told the run before that. */
+#define SIMULATED_LAUNCHER "hdss-simulated-rank.so"
+typedef void simulated_set_run_function(struct simulated_run *run);
+#define SIMULATED_SET_RUN_NAME "simulated_set_run"

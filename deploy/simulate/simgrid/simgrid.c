@@ -5,6 +5,7 @@
 
 #include "deploy/simulate/simgrid/lineup.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
@@ -107,26 +108,40 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-static void start(struct simgrid_job *job, const struct simgrid_config *config)
+/* Tells the launcher's module of the run. SMPI loads the same one: the ranks have no globals of their own. */
+static int set_run(struct simulated_run *run, const char *launcher, struct error *error)
 {
-    char launcher[4200], platform[600], address[32], ranks[40], hosts[640], path[600];
-    char *words[SETTINGS + 8], name[] = "hdss-simgrid";
+    simulated_set_run_function *function = NULL;
+    void *module = dlopen(launcher, RTLD_LAZY | RTLD_LOCAL);
+    void *symbol = module != NULL ? dlsym(module, SIMULATED_SET_RUN_NAME) : NULL;
+    if (symbol == NULL)
+        return error_set(error, "%s", dlerror());
+    memcpy(&function, &symbol, sizeof function);
+    function(run);
+    return 0;
+}
+
+static int start(struct simgrid_job *job, const struct simgrid_config *config, struct error *error)
+{
+    char launcher[4200], platform[600], ranks[40], hosts[640], path[600];
+    char *words[SETTINGS + 7], name[] = "hdss-simgrid";
     int count = 0;
-    snprintf(launcher, sizeof launcher, "%s/hdss-simulated-rank.so", config->folder);
+    snprintf(launcher, sizeof launcher, "%s/" SIMULATED_LAUNCHER, config->folder);
+    if (set_run(&job->lineup.run, launcher, error) < 0)
+        return -1;
     path_of(job, PLATFORM_FILE, platform);
     path_of(job, HOSTS_FILE, path);
     snprintf(ranks, sizeof ranks, "--cfg=smpi/np:%u", config->placement->ranks);
     snprintf(hosts, sizeof hosts, "--cfg=smpi/hostfile:%s", path);
-    snprintf(address, sizeof address, "%p", (void *)&job->lineup.run);
     words[count++] = name;
     words[count++] = config->file != NULL ? (char *)config->file->path : platform;
     for (size_t i = 0; i < SETTINGS; i++)
         words[count++] = settings[i];
     words[count++] = ranks;
     words[count++] = hosts;
-    words[count++] = address;
     words[count] = NULL;
     smpi_main(launcher, count, words);
+    return 0;
 }
 
 static int check(const struct simgrid_job *job, struct error *error)
@@ -149,8 +164,7 @@ struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct 
     if (lineup_init(&job->lineup, config, error) == 0 && write_files(job, config, error) == 0) {
         job->lineup.run.begun = remove_folder;
         job->lineup.run.context = job;
-        start(job, config);
-        if (check(job, error) == 0) {
+        if (start(job, config, error) == 0 && check(job, error) == 0) {
             const struct simulated_run *run = &job->lineup.run;
             *result = (struct virtual_result){
                 .status = run->status, .end_ns = run->end_ns, .events = run->events, .supermaster = run->supermaster};
