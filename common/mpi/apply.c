@@ -3,11 +3,13 @@
  * it in the meantime to the thread that beats (pulse.c). */
 #include "common/mpi/driver.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void driver_note_stored(struct driver *driver, const struct part *part, int result, const struct error *error)
 {
     struct stores *stores = &driver->stores;
+    assert(stores->count < STORES_MAX);
     unsigned i = (stores->first + stores->count++) % STORES_MAX;
     stores->events[i] = (struct event){.type = EVENT_STORED, .part = *part};
     if (result < 0) {
@@ -19,6 +21,7 @@ void driver_note_stored(struct driver *driver, const struct part *part, int resu
 void driver_store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes)
 {
     struct error error;
+    assert(driver->effects->store != NULL);
     pulse_release(&driver->runtime->pulse);
     int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
     pulse_retake(&driver->runtime->pulse);
@@ -55,7 +58,7 @@ static bool apply_durably(struct driver *driver, const struct action *action)
 
 /* Boundary data are here, or on their way: then they are received to where the kernel wants them, or, where a HALT has
  * made them late, to nowhere. */
-static void take_boundary(struct driver *driver, const struct action *action)
+static void apply_boundary(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
     struct inbound inbound = {
@@ -66,6 +69,7 @@ static void take_boundary(struct driver *driver, const struct action *action)
         .is_late = action->boundary.is_late,
     };
     void *room;
+    assert(driver->runtime->exchanges);
     if (inbound.is_late)
         room = inbound.room = malloc(inbound.bytes);
     else if (action->boundary.data == NULL)
@@ -79,7 +83,7 @@ static void take_boundary(struct driver *driver, const struct action *action)
 }
 
 /* The loop stands still as a worker was lost. What is still being sent of boundary data is their receivers' to drop. */
-static void halt_loop(struct driver *driver, const struct action *action)
+static void apply_halt(struct driver *driver, const struct action *action)
 {
     driver->runtime->lossy = true;
     driver->releases.count = 0;
@@ -111,10 +115,10 @@ void driver_apply(void *self, const struct action *action)
         break;
     case ACTION_JOURNAL: apply_durably(driver, action); break;
     case ACTION_SYNC: driver->outcome.sync_failed = !apply_durably(driver, action); break;
-    case ACTION_BOUNDARY: take_boundary(driver, action); break;
+    case ACTION_BOUNDARY: apply_boundary(driver, action); break;
     case ACTION_INHERIT: executor_inherit(executor, action->seam); break;
     case ACTION_RELEASE: driver_release(driver, action->seam); break;
-    case ACTION_HALT: halt_loop(driver, action); break;
+    case ACTION_HALT: apply_halt(driver, action); break;
     case ACTION_RESTART: executor_restart(executor, action->seam); break;
     case ACTION_DROP: driver_drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:

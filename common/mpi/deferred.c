@@ -10,6 +10,7 @@
 #include "common/mpi/driver.h"
 #include "common/util/grow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ bool deferred_take(struct deferred *deferred, unsigned *from, const unsigned cha
 {
     if (deferred->count == 0)
         return false;
+    assert(deferred->count <= deferred->room);
     free(deferred->open);
     deferred->open = deferred->messages[0];
     memmove(deferred->messages, deferred->messages + 1, --deferred->count * sizeof(struct deferred_message *));

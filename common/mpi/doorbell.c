@@ -11,6 +11,7 @@
 #include "common/mpi/rank.h"
 #include "common/mpi/tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -118,6 +119,7 @@ void doorbell_ring(struct doorbell *doorbell, unsigned rank)
     if (index < 0)
         return;
     atomic_thread_fence(memory_order_seq_cst);
+    assert(index < doorbell->node_ranks);
     struct bell *bell = &doorbell->bells[index];
     if (atomic_load_explicit(&bell->sleeping, memory_order_relaxed) == 0 || atomic_exchange(&bell->sleeping, 0) == 0)
         return;
@@ -140,6 +142,7 @@ void doorbell_abandon(struct doorbell *doorbell)
 
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank)
 {
+    assert(doorbell_reaches(doorbell, rank));
     return atomic_load(&doorbell->bells[doorbell->node_index[rank]].left) != 0;
 }
 

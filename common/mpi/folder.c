@@ -174,7 +174,7 @@ static void remove_sockets(DIR *open)
 }
 
 /* Of this user, with the mode that it was made with, and old if it is empty. */
-static bool is_ours(DIR *open, time_t *changed)
+static bool folder_is_ours(DIR *open, time_t *changed)
 {
     struct stat status;
     if (fstat(dirfd(open), &status) < 0)
@@ -194,7 +194,7 @@ void folder_clear(const char *folder)
             close(fd);
         return;
     }
-    if (is_ours(open, &changed) && is_deserted(open, folder, &sockets) &&
+    if (folder_is_ours(open, &changed) && is_deserted(open, folder, &sockets) &&
         (sockets > 0 || time(NULL) - changed > EMPTY_MAX_S)) {
         remove_sockets(open);
         folder_unmap_name(folder, false);

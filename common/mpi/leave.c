@@ -123,6 +123,7 @@ void driver_lose_fenced(struct driver *driver)
 static void on_peer_exit(struct driver *driver, unsigned rank, bool in_order)
 {
     struct runtime *runtime = driver->runtime;
+    assert(rank != runtime->rank);
     runtime->lossy = true;
     take_last_messages(driver);
     if (driver->state != DRIVER_RUNS || peers_state(&runtime->peers, rank) != PEER_CLOSED)

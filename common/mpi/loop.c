@@ -28,7 +28,7 @@ void driver_step(struct driver *driver, struct event *event)
         driver_lose_fenced(driver);
 }
 
-static void step_simple(struct driver *driver, enum event_type type, const char *text)
+static void driver_step_simple(struct driver *driver, enum event_type type, const char *text)
 {
     struct event event = {.type = type, .text = text};
     driver_step(driver, &event);
@@ -52,7 +52,7 @@ void driver_deliver_stored(struct driver *driver)
 
 /* Reading the clock takes a tenth of a round trip, so no message waits for it: it is read when there is nothing to do,
  * and after what may have taken long. A message's time is some hundred nanoseconds old. */
-static void refresh_clock(struct driver *driver)
+static void driver_refresh_clock(struct driver *driver)
 {
     if (!driver->now_is_fresh)
         driver->now_ns = driver->ops->now();
@@ -109,7 +109,7 @@ bool driver_receive_data(struct driver *driver)
     return true;
 }
 
-static bool receive_boundary(struct driver *driver)
+static bool driver_receive_boundary(struct driver *driver)
 {
     struct inbound arrived;
     if (!net_poll_inbound(&driver->net, &arrived))
@@ -127,7 +127,7 @@ static bool receive_boundary(struct driver *driver)
 /* A turn of computing after which messages are looked at before its event is. */
 #define LONG_TURN_NS 2000u
 
-static bool compute(struct driver *driver)
+static bool driver_compute(struct driver *driver)
 {
     const struct effects *effects = driver->effects;
     struct load_meter *meter = effects->meter;
@@ -161,17 +161,17 @@ static bool compute(struct driver *driver)
     return true;
 }
 
-static void look_at_time(struct driver *driver)
+static void driver_look_at_time(struct driver *driver)
 {
     const struct machine *machine = driver->machine;
     driver->ops->look(&driver->wait, driver->now_ns);
     driver_look_at_peers(driver);
     if (driver->wait.drain) {
         driver->wait.drain = false;
-        step_simple(driver, EVENT_DRAIN, NULL);
+        driver_step_simple(driver, EVENT_DRAIN, NULL);
     }
     if (machine->deadline(machine->self) <= driver->now_ns)
-        step_simple(driver, EVENT_TIMER, NULL);
+        driver_step_simple(driver, EVENT_TIMER, NULL);
     if (driver->next_tick_ns <= driver->now_ns) {
         pulse_release(&driver->runtime->pulse);
         driver->effects->tick(driver->effects->context, driver->now_ns); /* a terminal may be held */
@@ -189,21 +189,21 @@ static bool receive_while_waiting(void *context)
 }
 
 /* Nothing has happened in this turn: waits for a message, a signal or the next deadline. */
-static void idle(struct driver *driver)
+static void driver_idle(struct driver *driver)
 {
     uint64_t until_ns = driver->machine->deadline(driver->machine->self);
     if (driver->next_tick_ns < until_ns)
         until_ns = driver->next_tick_ns;
     if (driver->ops->idle(&driver->wait, driver->runtime, driver->now_ns, until_ns, net_is_pending(&driver->net),
                           receive_while_waiting, driver))
-        refresh_clock(driver);
+        driver_refresh_clock(driver);
 }
 
 /* Messages, sends, data, computing, time. A rank that computes handles one message a turn. Between two short chunks
  * that are here it looks for messages later, when it has nothing to compute: a look takes as long as a chunk, and where
  * ranks share cores MPI gives this one away when there is no message. Neither does it look first where it slept for its
  * kernel, and not for a message. */
-static void turn(struct driver *driver)
+static void driver_turn(struct driver *driver)
 {
     const unsigned most = driver->effects->executor == NULL ? MESSAGES_PER_TURN : 1;
     bool later =
@@ -216,21 +216,21 @@ static void turn(struct driver *driver)
     }
     happened |= driver_progress_sends(driver);
     happened |= driver_receive_data(driver);
-    happened |= receive_boundary(driver);
-    driver->computed = driver->state == DRIVER_RUNS && compute(driver);
+    happened |= driver_receive_boundary(driver);
+    driver->computed = driver->state == DRIVER_RUNS && driver_compute(driver);
     happened |= driver->computed;
     if (later && !driver->computed) {
         driver->looked_ns = driver->now_ns;
         happened |= driver_receive(driver, most);
     }
     if (!happened || driver->since_clock >= CLOCK_MESSAGES)
-        refresh_clock(driver);
-    look_at_time(driver);
+        driver_refresh_clock(driver);
+    driver_look_at_time(driver);
     driver->now_is_fresh = false;
     if (happened)
         wait_reset(&driver->wait);
     else if (driver->state == DRIVER_RUNS || driver->net.send_count > 0)
-        idle(driver);
+        driver_idle(driver);
 }
 
 /* --- start and end --- */
@@ -267,7 +267,7 @@ static void driver_fini(struct driver *driver)
 /* Messages to a rank of another node that was lost, of which nobody tells, stay for ever. */
 #define LAST_SENDS_NS 2000000000u
 
-static bool goes_on(const struct driver *driver)
+static bool driver_goes_on(const struct driver *driver)
 {
     bool late = driver->runtime->lossy && driver->now_ns > driver->exit_ns + LAST_SENDS_NS;
     return driver->state == DRIVER_RUNS || (driver->state == DRIVER_EXITS && driver->net.send_count > 0 && !late);
@@ -278,6 +278,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
 {
     struct driver driver = {.runtime = runtime, .ops = runtime->ops, .machine = machine, .effects = effects};
     struct error error;
+    assert(runtime->grouped && runtime->ops != NULL);
     runtime->exchanges = effects->executor != NULL && executor_is_dependent(effects->executor);
     if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
@@ -292,9 +293,9 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
     if (effects->begun != NULL)
         effects->begun(effects->context);
     driver.now_ns = runtime->ops->now();
-    step_simple(&driver, failure == NULL ? EVENT_START : EVENT_PROBLEM, failure);
-    while (goes_on(&driver))
-        turn(&driver);
+    driver_step_simple(&driver, failure == NULL ? EVENT_START : EVENT_PROBLEM, failure);
+    while (driver_goes_on(&driver))
+        driver_turn(&driver);
     driver_fini(&driver);
     pulse_release(&runtime->pulse); /* until runtime_wait(): the output may still have to be finished */
     return driver.status;

@@ -8,6 +8,7 @@
 
 #include "common/mpi/place.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,8 @@ static size_t seating_bytes(const struct runtime *runtime)
     return sizeof(struct seating) + runtime->ranks * sizeof(struct seat);
 }
 
-static void describe(const struct runtime *runtime, const struct introduction *introduction, struct arrival *own)
+static void describe_arrival(const struct runtime *runtime, const struct introduction *introduction,
+                             struct arrival *own)
 {
     unsigned major = 0, minor = 0, patch = 0;
     int level;
@@ -75,6 +77,7 @@ static int by_host_and_rank(const void *a, const void *b)
  * everybody finds that out. */
 static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
 {
+    assert(count > 0);
     cpu_set_t cores = arrivals[0].place.cores;
     bool blind = false;
     for (unsigned i = 1; i < count; i++) {
@@ -132,7 +135,7 @@ int runtime_meet(struct runtime *runtime, const struct introduction *introductio
     runtime->hellos = calloc(runtime->ranks, sizeof *runtime->hellos);
     int result = -1;
     if (seating != NULL && runtime->hellos != NULL && (arrivals != NULL || runtime->rank > 0)) {
-        describe(runtime, introduction, &own);
+        describe_arrival(runtime, introduction, &own);
         result = tree_gather(runtime, &own, sizeof own, arrivals);
     }
     if (result == 0) {

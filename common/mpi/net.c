@@ -91,6 +91,7 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
     *from = (unsigned)status.MPI_SOURCE;
     *bytes = net->receive_bytes[net->receive_head];
     *size = (size_t)length;
+    assert(*size <= MESSAGE_MAX);
     net->receive_held = true;
     return true;
 }
@@ -152,14 +153,14 @@ int net_send(struct net *net, unsigned to, const struct message *message)
     return 0;
 }
 
-static void let_go(MPI_Request *request)
+static void free_request(MPI_Request *request)
 {
     if (*request != MPI_REQUEST_NULL)
         MPI_Request_free(request);
 }
 
 /* What MPI still holds of a message to a rank that has ended, nobody will ever read: its bytes may change. */
-static bool is_through(struct net *net, struct send_slot *slot)
+static bool send_is_over(struct net *net, struct send_slot *slot)
 {
     int control, data = 1;
     MPI_Test(&slot->control, &control, MPI_STATUS_IGNORE);
@@ -169,21 +170,22 @@ static bool is_through(struct net *net, struct send_slot *slot)
         return true;
     if (peers_can_send(net->peers, slot->to))
         return false;
-    let_go(&slot->control);
-    let_go(&slot->data);
+    free_request(&slot->control);
+    free_request(&slot->data);
     return true;
 }
 
 bool net_sent(struct net *net, unsigned *to, const void **payload)
 {
     struct send_slot *slot = &net->sends[net->send_first];
-    if (net->send_count == 0 || !is_through(net, slot))
+    if (net->send_count == 0 || !send_is_over(net, slot))
         return false;
     *to = slot->to;
     *payload = slot->payload;
     net->send_first = send_place(net, 1);
     net->send_count--;
     net->over++;
+    assert(net->over + net->send_count == net->begun);
     return true;
 }
 
@@ -253,6 +255,7 @@ struct collect *net_poll_collect(struct net *net)
 
 int net_collected(struct net *net, struct collect *collect)
 {
+    assert(collect->active && net->collects_active > 0);
     collect->active = false;
     net->collects_active--;
     if (net->waiting_count == 0)
@@ -316,7 +319,7 @@ void net_cancel_inbound(struct net *net, unsigned from)
         struct inbound *inbound = &net->inbound[(net->inbound_first + i) % net->inbound_capacity];
         if (inbound->from == from) {
             MPI_Cancel(&inbound->request);
-            let_go(&inbound->request);
+            free_request(&inbound->request);
         } else
             net->inbound[(net->inbound_first + kept++) % net->inbound_capacity] = *inbound;
     }
@@ -345,7 +348,7 @@ static int cancel_active(struct net *net, struct collect *collect, struct part *
 {
     *part = collect->part;
     MPI_Cancel(&collect->request);
-    let_go(&collect->request);
+    free_request(&collect->request);
     collect->buffer = NULL;
     collect->capacity = 0;
     return net_collected(net, collect) < 0 ? -1 : 1;

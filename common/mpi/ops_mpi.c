@@ -11,25 +11,25 @@
 
 #include <assert.h>
 
-static void fence_rank(struct runtime *runtime, unsigned rank)
+static void real_fence(struct runtime *runtime, unsigned rank)
 {
     if (doorbell_reaches(&runtime->doorbell, rank)) /* else its beats are answered so */
         doorbell_fence(&runtime->doorbell, rank);
 }
 
-static const char *why_fenced(const struct runtime *runtime)
+static const char *real_why_fenced(const struct runtime *runtime)
 {
     if (doorbell_is_fenced(&runtime->doorbell))
         return "is taken for lost by others, who do not understand it";
     return runtime->pulse.is_fenced ? "is taken for lost by others, whom it did not answer or understand" : NULL;
 }
 
-static void abandon_node(struct runtime *runtime)
+static void real_abandon(struct runtime *runtime)
 {
     doorbell_abandon(&runtime->doorbell);
 }
 
-static bool claim_report(struct runtime *runtime)
+static bool real_claim_report(struct runtime *runtime)
 {
     unsigned first_of_node = 0;
     while (!doorbell_reaches(&runtime->doorbell, first_of_node))
@@ -38,32 +38,32 @@ static bool claim_report(struct runtime *runtime)
     return doorbell_claim_report(&runtime->doorbell, first_of_node);
 }
 
-static void start_receive(struct net *net, unsigned receive)
+static void real_start_receive(struct net *net, unsigned receive)
 {
     MPI_Start(&net->receives[receive]);
 }
 
-static bool announce_nothing(struct net *net, unsigned to, size_t bytes)
+static bool real_announce(struct net *net, unsigned to, size_t bytes)
 {
     (void)net, (void)to, (void)bytes;
     return true;
 }
 
 /* The receives were started one after another, and MPI matches in that order: only the oldest needs to be looked at. */
-static bool find_message(struct net *net, MPI_Status *status)
+static bool real_find_message(struct net *net, MPI_Status *status)
 {
     int arrived, result = MPI_Test(&net->receives[net->receive_head], &arrived, status);
     return net_has_arrived(net, result, arrived);
 }
 
-static void ring_rank(struct runtime *runtime, unsigned rank)
+static void real_ring(struct runtime *runtime, unsigned rank)
 {
     doorbell_ring(&runtime->doorbell, rank);
 }
 
 /* Whether messages can come from where no doorbell reaches. Workers hear of their master alone, unless they exchange
  * boundary data. */
-static bool has_far_peers(const struct runtime *runtime)
+static bool real_has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = 0; i < runtime->ranks; i++)
         if (!doorbell_reaches(&runtime->doorbell, i))
@@ -72,7 +72,7 @@ static bool has_far_peers(const struct runtime *runtime)
     return false;
 }
 
-static int open_wait(struct wait *wait, struct runtime *runtime, const struct effects *effects)
+static int real_open_wait(struct wait *wait, struct runtime *runtime, const struct effects *effects)
 {
     const int descriptor = effects->executor != NULL ? executor_descriptor(effects->executor) : -1;
     assert(runtime->watch.peers != NULL);
@@ -80,13 +80,13 @@ static int open_wait(struct wait *wait, struct runtime *runtime, const struct ef
         wait_for_work(wait, descriptor) < 0)
         return -1;
     wait->work_is_own = effects->executor != NULL && executor_has_threads(effects->executor);
-    wait->far_peers = has_far_peers(runtime);
+    wait->far_peers = real_has_far_peers(runtime);
     wait->patient = runtime->role == ROLE_WORKER;
     return 0;
 }
 
-static bool idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
-                 bool (*poll)(void *context), void *context)
+static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
+                      bool (*poll)(void *context), void *context)
 {
     return wait_idle(wait, &runtime->doorbell, now_ns, until_ns, pending, poll, context);
 }
@@ -98,17 +98,17 @@ const struct runtime_ops runtime_mpi_ops = {
     .watch_all = detect_begin,
     .watch = detect_watch,
     .look_at_peers = detect_look,
-    .fence = fence_rank,
-    .fenced = why_fenced,
-    .abandon = abandon_node,
-    .claim_report = claim_report,
+    .fence = real_fence,
+    .fenced = real_why_fenced,
+    .abandon = real_abandon,
+    .claim_report = real_claim_report,
     .sends = SENDS_MAX,
-    .start_receive = start_receive,
-    .announce = announce_nothing,
-    .find_message = find_message,
-    .ring = ring_rank,
-    .open_wait = open_wait,
+    .start_receive = real_start_receive,
+    .announce = real_announce,
+    .find_message = real_find_message,
+    .ring = real_ring,
+    .open_wait = real_open_wait,
     .close_wait = wait_fini,
     .look = wait_look,
-    .idle = idle,
+    .idle = real_idle,
 };

@@ -61,7 +61,7 @@ const char *peers_state_name(enum peer_state state)
     return state_names[state];
 }
 
-static bool has_ended(enum peer_state state)
+static bool is_to_be_closed(enum peer_state state)
 {
     return state == PEER_LEFT || state == PEER_DIED;
 }
@@ -78,8 +78,8 @@ bool peers_move(struct peers *peers, unsigned rank, enum peer_event event)
     const enum peer_state to = (enum peer_state)moves[event][from];
     assert(to >= from);
     peers->state[rank] = (unsigned char)to;
-    peers->ended += has_ended(to);
-    peers->ended -= has_ended(from);
+    peers->ended += is_to_be_closed(to);
+    peers->ended -= is_to_be_closed(from);
     peers->fenced += to == PEER_FENCED;
     peers->fenced -= from == PEER_FENCED;
     return to != from;
@@ -122,7 +122,7 @@ bool peers_check(const struct peers *peers)
     for (unsigned i = 0; i < peers->ranks; i++) {
         if (peers->state[i] >= PEER_STATES)
             return false;
-        ended += has_ended(peers_state(peers, i));
+        ended += is_to_be_closed(peers_state(peers, i));
         fenced += peers->state[i] == PEER_FENCED;
     }
     return ended == peers->ended && fenced == peers->fenced;

@@ -18,6 +18,7 @@
 #include "common/mpi/detect.h"
 #include "common/mpi/rank.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static void send_beat(struct pulse *pulse, unsigned to, unsigned char kind)
 {
     struct beat *beat = &pulse->beats[to];
     int through = 1;
+    assert(beat->is_far || kind == BEAT_FENCED);
     if (beat->request != MPI_REQUEST_NULL)
         MPI_Test(&beat->request, &through, MPI_STATUS_IGNORE);
     if (!through)
@@ -121,7 +123,7 @@ static int start_thread(struct pulse *pulse)
 
 /* --- for the runtime --- */
 
-static bool is_needed(const struct runtime *runtime)
+static bool pulse_is_needed(const struct runtime *runtime)
 {
     for (unsigned i = 0; i < runtime->ranks; i++)
         if (is_far(runtime, i))
@@ -133,7 +135,7 @@ int pulse_init(struct pulse *pulse, struct runtime *runtime)
 {
     int level;
     *pulse = (struct pulse){.runtime = runtime, .stop = -1};
-    if (!is_needed(runtime))
+    if (!pulse_is_needed(runtime))
         return 0;
     pulse->beats = calloc(runtime->ranks, sizeof *pulse->beats);
     if (pulse->beats == NULL)

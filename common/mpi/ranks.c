@@ -3,6 +3,8 @@
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 
+#include <assert.h>
+
 unsigned runtime_rank(const struct runtime *runtime)
 {
     return runtime->rank;
@@ -33,6 +35,7 @@ unsigned runtime_master_of(const struct runtime *runtime, unsigned rank)
 {
     const struct topology *topology = &runtime->topology;
     unsigned w = topology_worker(topology, rank);
+    assert(w < topology->workers);
     return topology->masters == 0 ? topology->supermaster : topology->master_rank[topology->master_of[w]];
 }
 

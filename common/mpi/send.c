@@ -4,6 +4,8 @@
 #include "common/mpi/driver.h"
 #include "common/util/grow.h"
 
+#include <assert.h>
+
 /* Releases boundary data of which nothing is being sent any more. */
 static void release_seams(struct driver *driver)
 {
@@ -61,7 +63,7 @@ void driver_delay(struct driver *driver)
 #define LOOKS_PER_END 256
 
 /* Waits for the oldest message to be gone: for ever, if nobody found out that its receiver has ended. */
-static void make_room(struct driver *driver)
+static void make_room_to_send(struct driver *driver)
 {
     for (unsigned looks = 1; !net_can_send(&driver->net); looks++) {
         driver_progress_sends(driver);
@@ -79,6 +81,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
     struct driver *driver = context;
     const struct effects *effects = driver->effects;
     struct message told;
+    assert(to < driver->runtime->ranks);
     if (driver->outcome.sync_failed) {
         driver->outcome.sync_failed = false;
         return;
@@ -94,7 +97,7 @@ void driver_send(void *context, unsigned to, const struct message *message)
         if (effects->parting != NULL)
             effects->parting(effects->context);
     }
-    make_room(driver);
+    make_room_to_send(driver);
     if (!peers_can_send(&driver->runtime->peers, to)) {
         if (message->payload != PAYLOAD_NONE)
             executor_sent(effects->executor, message->payload_data);

@@ -29,7 +29,7 @@ static const struct {
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
 };
 
-static long value_of(const char *name)
+static long number_in_environment(const char *name)
 {
     const char *text = getenv(name);
     return text != NULL ? strtol(text, NULL, 10) : 0;
@@ -38,10 +38,10 @@ static long value_of(const char *name)
 bool singleton_refuse(const char *program)
 {
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
-        long ranks = value_of(launches[i].ranks);
+        long ranks = number_in_environment(launches[i].ranks);
         if (ranks <= 1)
             continue;
-        if (value_of(launches[i].rank) == 0)
+        if (number_in_environment(launches[i].rank) == 0)
             fprintf(stderr,
                     "hdss: %s is built with " LIBRARY ", whose ranks this launcher cannot start (%s is %ld, yet each "
                     "rank is alone): launch it by the " LAUNCHER " of " LIBRARY ", or by hdss run, which finds it\n",

@@ -32,7 +32,7 @@ uint64_t runtime_now(void)
  * slack is set: 14 to 17 us at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
 #define SLEEP_LATE_NS 20000u
 
-static void sleep_until(struct runtime *runtime, uint64_t until_ns)
+static void sleep_to_instant(struct runtime *runtime, uint64_t until_ns)
 {
     const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
     if (!runtime->sleeps_precisely)
@@ -44,7 +44,7 @@ static void sleep_until(struct runtime *runtime, uint64_t until_ns)
 
 void runtime_nap(struct runtime *runtime, uint64_t ns)
 {
-    sleep_until(runtime, runtime_now() + ns);
+    sleep_to_instant(runtime, runtime_now() + ns);
 }
 
 void runtime_delay(struct runtime *runtime, uint64_t ns)
@@ -53,7 +53,7 @@ void runtime_delay(struct runtime *runtime, uint64_t ns)
         return;
     uint64_t until_ns = runtime_now() + ns;
     if (!runtime->cores_are_free && ns > SLEEP_LATE_NS)
-        sleep_until(runtime, until_ns - SLEEP_LATE_NS);
+        sleep_to_instant(runtime, until_ns - SLEEP_LATE_NS);
     while (runtime_now() < until_ns)
         ;
 }
@@ -90,15 +90,15 @@ bool runtime_is_launched(void)
     return false;
 }
 
-static void say(FILE *stream, const char *text)
+static void print_text(FILE *stream, const char *text)
 {
     fputs(text, stream);
     fflush(stream);
 }
 
 /* Says on behalf of all why they leave. */
-static void say_why(const struct runtime *runtime, const struct introduction *introduction, int status,
-                    const struct error *error)
+static void print_why_all_leave(const struct runtime *runtime, const struct introduction *introduction, int status,
+                                const struct error *error)
 {
     if (error->text[0] != '\0') {
         if (runtime->rank == 0)
@@ -109,7 +109,7 @@ static void say_why(const struct runtime *runtime, const struct introduction *in
         if (runtime->hellos[i].status == status)
             return; /* a lower rank says it */
     if (introduction->status == status && introduction->text != NULL)
-        say(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
+        print_text(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
 
 /* The least level of threads that suffices. pulse.c has a thread that uses MPI, in turn with the rank's own, where
@@ -154,7 +154,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     *status = topology_check(runtime->hellos, runtime->ranks, &error);
     if (*status == EXIT_STATUS_DONE)
         return runtime;
-    say_why(runtime, introduction, *status, &error);
+    print_why_all_leave(runtime, introduction, *status, &error);
     if (*status == HELLO_STATUS_HELP)
         *status = EXIT_STATUS_DONE;
     runtime_leave(runtime, *status);
@@ -301,7 +301,7 @@ static void push_far_messages(struct runtime *runtime)
     }
 }
 
-static _Noreturn void leave_alone(struct runtime *runtime, int status)
+static _Noreturn void exit_without_others(struct runtime *runtime, int status)
 {
     pulse_stop(&runtime->pulse);
     pulse_leave(&runtime->pulse);
@@ -339,7 +339,7 @@ void runtime_leave(struct runtime *runtime, int status)
     runtime_wait(runtime);
     pulse_retake(&runtime->pulse);
     if (runtime->lossy)
-        leave_alone(runtime, status);
+        exit_without_others(runtime, status);
     pulse_stop(&runtime->pulse);
     pulse_fini(&runtime->pulse);
     watch_fini(&runtime->watch);

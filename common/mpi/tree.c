@@ -13,6 +13,7 @@
 
 #include "common/mpi/rank.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ static struct tree tree_of(struct runtime *runtime, unsigned root)
 {
     struct tree tree = {
         .runtime = runtime, .root = root, .own = (runtime->rank + runtime->ranks - root) % runtime->ranks};
+    assert(root < runtime->ranks);
     for (tree.span = 1; tree.span <= tree.own; tree.span *= 2)
         ;
     return tree;
@@ -88,6 +90,7 @@ static bool take_from_children(const struct tree *tree, unsigned char *room, siz
         MPI_Irecv(room, (int)size, MPI_BYTE, rank_of(tree, child), TAG_START, tree->runtime->world, &requests[count++]);
         room += size;
     }
+    assert(count <= CHILDREN_MAX);
     return wait_for(tree->runtime, tree->may_lose, count, requests);
 }
 

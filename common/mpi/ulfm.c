@@ -13,6 +13,7 @@
 
 #ifdef HDSS_ULFM
 
+#include <assert.h>
 #include <mpi-ext.h>
 
 #define ASK_EVERY_NS 1000000000u
@@ -31,13 +32,14 @@ bool ulfm_is_loss(struct ulfm *ulfm, int result)
 }
 
 /* The failed ones keep their places in the group: who is new stands behind the others. */
-static void note(struct runtime *runtime, MPI_Group failed, int count)
+static void ulfm_report(struct runtime *runtime, MPI_Group failed, int count)
 {
     MPI_Group all;
     MPI_Comm_group(runtime->world, &all);
     for (int place = runtime->ulfm.known; place < count; place++) {
         int rank;
         MPI_Group_translate_ranks(failed, 1, &place, all, &rank);
+        assert(rank >= 0); /* whoever has failed is a rank of the world */
         detect_end(runtime, (unsigned)rank);
     }
     MPI_Group_free(&all);
@@ -56,7 +58,7 @@ void ulfm_look(struct runtime *runtime, uint64_t now_ns)
         return;
     MPI_Group_size(failed, &count);
     if (count > ulfm->known) {
-        note(runtime, failed, count);
+        ulfm_report(runtime, failed, count);
         MPIX_Comm_ack_failed(runtime->world, count, &acknowledged);
         ulfm->known = count;
     }

@@ -150,7 +150,7 @@ void wait_look(struct wait *wait, uint64_t now_ns)
     event_base_loop(wait->base, EVLOOP_NONBLOCK);
 }
 
-static void sleep_until(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
+static void wait_sleep(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
 {
     if (until_ns <= now_ns)
         return;
@@ -183,7 +183,7 @@ static uint64_t longest_nap(const struct wait *wait, uint64_t now_ns, bool pendi
 
 /* Polls for a moment; with something pending only once, as that needs this rank. Returns whether it gave its core away.
  */
-static bool spin(const struct wait *wait, bool pending, bool (*poll)(void *context), void *context)
+static bool wait_spin(const struct wait *wait, bool pending, bool (*poll)(void *context), void *context)
 {
     if (!wait->cores_are_free) {
         sched_yield();
@@ -203,7 +203,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
     }
     if ((wait->work == NULL || wait->work_is_own) &&
         now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
-        return spin(wait, pending, poll, context);
+        return wait_spin(wait, pending, poll, context);
     uint64_t longest = SLEEP_MAX_NS;
     if (pending || wait->far_peers) {
         longest = wait->nap_ns;
@@ -212,7 +212,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
     doorbell_set_sleeping(doorbell, true);
     bool mail = poll(context);
     if (!mail) {
-        sleep_until(wait, now_ns, earlier(until_ns, now_ns + longest));
+        wait_sleep(wait, now_ns, earlier(until_ns, now_ns + longest));
         wait->looked_at_ns = now_ns;
     }
     doorbell_set_sleeping(doorbell, false);

@@ -182,7 +182,7 @@ static int list_receives(const struct mail *mail, MPI_Request *requests)
 }
 
 /* Notes what has come while this rank computed. Else it takes the next message when it waits. */
-static void look(struct mail *mail)
+static void look_at_mail(struct mail *mail)
 {
     MPI_Request requests[RECEIVES_MAX];
     int index, any = 1;
@@ -202,7 +202,7 @@ bool mail_find(struct net *net, MPI_Status *status)
     if (simulated_self()->is_gone)
         return false;
     if (simulated_self()->computed)
-        look(mail);
+        look_at_mail(mail);
     unsigned next = next_arrived(mail);
     if (next == mail->receive_count)
         return false;

@@ -14,7 +14,7 @@ static int read_platform(void *context, const char *path, struct platform *platf
     return simgrid_read_file(context, path, platform, error);
 }
 
-static int run(struct simulation *simulation, struct simgrid_file *file, struct error *error)
+static int run_simgrid(struct simulation *simulation, struct simgrid_file *file, struct error *error)
 {
     char folder[PATH_MAX];
     struct error missing;
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     struct simgrid_file file = {.count = 0};
     struct error error;
     int asked = simulation_read(&simulation, argc, argv, &error);
-    int status = asked == 0 ? run(&simulation, &file, &error) : asked;
+    int status = asked == 0 ? run_simgrid(&simulation, &file, &error) : asked;
     if (asked > 0)
         error_set(&error, "accepted: the arguments of hdss simulate");
     if (status < 0 || asked > 0) {

@@ -9,14 +9,14 @@
 /* Memory of hundreds of ranks in one process. */
 #define SENDS 8
 
-static int prepare(struct runtime *runtime, struct error *error)
+static int quiet_prepare(struct runtime *runtime, struct error *error)
 {
     (void)runtime, (void)error;
     return 0;
 }
 
 /* Whose end a rank learns of is said by the configuration. */
-static int watch_all(struct runtime *runtime)
+static int watch_all_peers(struct runtime *runtime)
 {
     if (peers_init(&runtime->peers, runtime->ranks) < 0)
         return -1;
@@ -26,41 +26,41 @@ static int watch_all(struct runtime *runtime)
     return 0;
 }
 
-static void do_nothing_to(struct runtime *runtime, unsigned rank)
+static void quiet_towards(struct runtime *runtime, unsigned rank)
 {
     (void)runtime, (void)rank;
 }
 
-static const char *why_fenced(const struct runtime *runtime)
+static const char *quiet_fenced(const struct runtime *runtime)
 {
     (void)runtime;
     return NULL;
 }
 
-static void abandon(struct runtime *runtime)
+static void quiet_abandon(struct runtime *runtime)
 {
     (void)runtime;
 }
 
-static bool claim_report(struct runtime *runtime)
+static bool quiet_claim_report(struct runtime *runtime)
 {
     (void)runtime;
     return true;
 }
 
-static int open_wait(struct wait *wait, struct runtime *runtime, const struct effects *effects)
+static int quiet_open_wait(struct wait *wait, struct runtime *runtime, const struct effects *effects)
 {
     (void)effects;
     *wait = (struct wait){.cores_are_free = runtime->cores_are_free, .idle_since_ns = NEVER};
     return 0;
 }
 
-static void close_wait(struct wait *wait)
+static void quiet_close_wait(struct wait *wait)
 {
     (void)wait;
 }
 
-static void look(struct wait *wait, uint64_t now_ns)
+static void quiet_look(struct wait *wait, uint64_t now_ns)
 {
     (void)wait, (void)now_ns;
 }
@@ -68,21 +68,21 @@ static void look(struct wait *wait, uint64_t now_ns)
 const struct runtime_ops simulated_ops = {
     .now = simulated_now,
     .delay = simulated_delay,
-    .prepare = prepare,
-    .watch_all = watch_all,
-    .watch = do_nothing_to,
+    .prepare = quiet_prepare,
+    .watch_all = watch_all_peers,
+    .watch = quiet_towards,
     .look_at_peers = simulated_look_at_peers,
-    .fence = do_nothing_to,
-    .fenced = why_fenced,
-    .abandon = abandon,
-    .claim_report = claim_report,
+    .fence = quiet_towards,
+    .fenced = quiet_fenced,
+    .abandon = quiet_abandon,
+    .claim_report = quiet_claim_report,
     .sends = SENDS,
     .start_receive = mail_start_receive,
     .announce = mail_announce,
     .find_message = mail_find,
-    .ring = do_nothing_to,
-    .open_wait = open_wait,
-    .close_wait = close_wait,
-    .look = look,
+    .ring = quiet_towards,
+    .open_wait = quiet_open_wait,
+    .close_wait = quiet_close_wait,
+    .look = quiet_look,
     .idle = mail_idle,
 };

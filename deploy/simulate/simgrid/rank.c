@@ -96,7 +96,7 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
 
 /* The machine's step. The rank is busy with the event before the first message leaves, and with each message before
  * that leaves; what is left then it is before the next event: who waits in the meantime need not be woken for it. */
-static void step(void *self, const struct event *event, struct actions *actions)
+static void simulated_step(void *self, const struct event *event, struct actions *actions)
 {
     struct simulated_rank *rank = self;
     struct event now = *event;
@@ -113,13 +113,13 @@ static void step(void *self, const struct event *event, struct actions *actions)
     rank->machine.step(rank->machine.self, &now, actions);
 }
 
-static uint64_t deadline(const void *self)
+static uint64_t simulated_deadline(const void *self)
 {
     const struct simulated_rank *rank = self;
     return rank->is_gone ? 0 : rank->machine.deadline(rank->machine.self);
 }
 
-static const char *state(const void *self)
+static const char *simulated_state(const void *self)
 {
     const struct simulated_rank *rank = self;
     return rank->machine.state(rank->machine.self);
@@ -150,7 +150,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         simulated_give_up(run, rank, "out of memory");
     smpi_process_set_user_data(&self);
     simulated_come(&self);
-    const struct machine timed = {&self, step, deadline, state};
+    const struct machine timed = {&self, simulated_step, simulated_deadline, simulated_state};
     int status = runtime_drive(&runtime, &timed, effects, NULL);
     mail_free(self.mail);
     peers_fini(&runtime.peers);

@@ -21,7 +21,7 @@ struct simgrid_job {
 #define PLATFORM_FILE "platform.xml"
 #define HOSTS_FILE    "hosts"
 
-static void path_of(const struct simgrid_job *job, const char *name, char path[600])
+static void path_in_folder(const struct simgrid_job *job, const char *name, char path[600])
 {
     snprintf(path, 600, "%s/%s", job->folder, name);
 }
@@ -44,9 +44,9 @@ static void remove_folder(void *context)
     char path[600];
     if (job->folder[0] == '\0')
         return;
-    path_of(job, PLATFORM_FILE, path);
+    path_in_folder(job, PLATFORM_FILE, path);
     unlink(path);
-    path_of(job, HOSTS_FILE, path);
+    path_in_folder(job, HOSTS_FILE, path);
     unlink(path);
     rmdir(job->folder);
     job->folder[0] = '\0';
@@ -74,8 +74,8 @@ static int write_files(struct simgrid_job *job, const struct simgrid_config *con
     char platform[600], hosts[600];
     if (make_folder(job, error) < 0)
         return -1;
-    path_of(job, PLATFORM_FILE, platform);
-    path_of(job, HOSTS_FILE, hosts);
+    path_in_folder(job, PLATFORM_FILE, platform);
+    path_in_folder(job, HOSTS_FILE, hosts);
     if ((config->file == NULL && simgrid_write_platform(config->platform, config->placement, platform) < 0) ||
         write_hosts(config, hosts) < 0)
         return error_set(error, "%s: %s", job->folder, strerror(errno));
@@ -121,7 +121,7 @@ static int set_run(struct simulated_run *run, const char *launcher, struct error
     return 0;
 }
 
-static int start(struct simgrid_job *job, const struct simgrid_config *config, struct error *error)
+static int start_ranks(struct simgrid_job *job, const struct simgrid_config *config, struct error *error)
 {
     char launcher[4200], platform[600], ranks[40], hosts[640], path[600];
     char *words[SETTINGS + 7], name[] = "hdss-simgrid";
@@ -129,8 +129,8 @@ static int start(struct simgrid_job *job, const struct simgrid_config *config, s
     snprintf(launcher, sizeof launcher, "%s/" SIMULATED_LAUNCHER, config->folder);
     if (set_run(&job->lineup.run, launcher, error) < 0)
         return -1;
-    path_of(job, PLATFORM_FILE, platform);
-    path_of(job, HOSTS_FILE, path);
+    path_in_folder(job, PLATFORM_FILE, platform);
+    path_in_folder(job, HOSTS_FILE, path);
     snprintf(ranks, sizeof ranks, "--cfg=smpi/np:%u", config->placement->ranks);
     snprintf(hosts, sizeof hosts, "--cfg=smpi/hostfile:%s", path);
     words[count++] = name;
@@ -144,7 +144,7 @@ static int start(struct simgrid_job *job, const struct simgrid_config *config, s
     return 0;
 }
 
-static int check(const struct simgrid_job *job, struct error *error)
+static int check_end(const struct simgrid_job *job, struct error *error)
 {
     const struct simulated_run *run = &job->lineup.run;
     if (run->is_over)
@@ -164,7 +164,7 @@ struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct 
     if (lineup_init(&job->lineup, config, error) == 0 && write_files(job, config, error) == 0) {
         job->lineup.run.begun = remove_folder;
         job->lineup.run.context = job;
-        if (start(job, config, error) == 0 && check(job, error) == 0) {
+        if (start_ranks(job, config, error) == 0 && check_end(job, error) == 0) {
             const struct simulated_run *run = &job->lineup.run;
             *result = (struct virtual_result){
                 .status = run->status, .end_ns = run->end_ns, .events = run->events, .supermaster = run->supermaster};
