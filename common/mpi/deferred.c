@@ -59,18 +59,15 @@ void deferred_look(struct driver *driver)
             peers_move(peers, topology->worker_rank[w], PEER_DISMISS);
 }
 
-bool deferred_take(struct deferred *deferred, unsigned *from, const unsigned char **bytes, size_t *size)
+void deferred_take(struct deferred *deferred, unsigned *from, const unsigned char **bytes, size_t *size)
 {
-    if (deferred->count == 0)
-        return false;
-    assert(deferred->count <= deferred->room);
+    assert(deferred->count > 0 && deferred->count <= deferred->room);
     free(deferred->open);
     deferred->open = deferred->messages[0];
     memmove(deferred->messages, deferred->messages + 1, --deferred->count * sizeof(struct deferred_message *));
     *from = deferred->open->from;
     *bytes = deferred->open->bytes;
     *size = deferred->open->size;
-    return true;
 }
 
 void deferred_fini(struct deferred *deferred)

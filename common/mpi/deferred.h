@@ -17,7 +17,7 @@ struct deferred {
 /* Takes the next message from MPI and defers it, where this rank exchanges boundary data. */
 void deferred_look(struct driver *driver);
 
-/* The oldest deferred message, or false. The bytes stay until the next call. */
-bool deferred_take(struct deferred *deferred, unsigned *from, const unsigned char **bytes, size_t *size);
+/* Takes the oldest deferred message, of which there is one. The bytes stay until the next call. */
+void deferred_take(struct deferred *deferred, unsigned *from, const unsigned char **bytes, size_t *size);
 
 void deferred_fini(struct deferred *deferred);

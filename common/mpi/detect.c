@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is watched, and by what: the kernel tells of processes of this node (watch.c), beats of the others (pulse.c), the
- * MPI library of any (ulfm.c). All of them report to the table of peers (peers.c), through detect_end(). */
+/* The detectors of a real rank. The kernel tells of processes of this node (watch.c), beats of the others (pulse.c),
+ * the MPI library of any (ulfm.c). All of them report to the table of peers (peers.c), through detect_end(). */
 #include "common/mpi/detect.h"
 
 #include "common/mpi/pulse.h"
@@ -10,9 +10,9 @@
 
 #include <assert.h>
 
-/* Those who depend on each other: the supermaster and the masters, whoever serves and a worker. What costs no message,
- * on this node, is seen by more: each worker sees the supermaster and, where workers exchange boundary data, the other
- * workers, as what it still sends them would never be gone. */
+/* Ranks that depend on each other watch each other: the supermaster and the masters, a worker and the rank that serves
+ * it. On this node watching costs no message, and each worker also watches the supermaster and, where workers exchange
+ * boundary data, the other workers: what it still sends to a dead one would never be gone. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank)
 {
     const enum role own = runtime->role, other = runtime->hellos[rank].role;

@@ -19,5 +19,5 @@ void detect_look(struct runtime *runtime, uint64_t now_ns);
 /* A detector has found that the peer has ended: it has left in order if it has said so. */
 void detect_end(struct runtime *runtime, unsigned rank);
 
-/* Whether `rank` is to be watched here from the start. */
+/* True where `rank` is to be watched here from the start. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank);

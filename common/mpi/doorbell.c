@@ -23,7 +23,7 @@ struct room {
     unsigned char memory_is_inside;
 };
 
-/* Which ranks are on this node, and where. Returns the first of them, -1 when memory is out. */
+/* Numbers the ranks of this node. Returns the first of them, -1 when memory is out. */
 static int map_node(struct doorbell *doorbell, const struct runtime *runtime)
 {
     const uint32_t node = runtime->hellos[runtime->rank].node;

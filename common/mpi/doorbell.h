@@ -48,11 +48,11 @@ bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
 /* For a rank that goes without waiting for the others, so that they do not take it for lost. */
 void doorbell_leave(struct doorbell *doorbell);
-/* For a rank that goes because it cannot go on: its socket goes with it, and the others if it is the last. */
+/* For a rank that cannot go on: removes its socket, and the others if it is the last. */
 void doorbell_abandon(struct doorbell *doorbell);
-/* Of a rank of this node. */
+/* True where a rank of this node has ended in order. */
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
-/* Has a rank of this node leave. */
+/* Tells a rank of this node that it was taken for lost, and is to leave. */
 void doorbell_fence(struct doorbell *doorbell, unsigned rank);
 static inline bool doorbell_is_fenced(const struct doorbell *doorbell)
 {

@@ -22,7 +22,7 @@
 /* Stores are answered in the turn in which they are asked for: a step asks for one at most, a turn makes few steps. */
 #define STORES_MAX (2 * MESSAGES_PER_TURN + COLLECTS_MAX)
 
-/* What has been stored, and has still to be told to the machine: a ring. */
+/* Parts that have been stored, of which the machine has still to be told: a ring. */
 struct stores {
     struct event *events; /* [STORES_MAX] EVENT_STORED; owned */
     struct error *errors; /* [STORES_MAX] the text of each; owned */
@@ -39,7 +39,7 @@ struct releases {
     size_t count, room;
 };
 
-/* What the actions of a step leave to be done behind it. */
+/* The rest of a step: its actions leave it to be done behind them. */
 struct outcome {
     bool wants_probe;
     struct error problem; /* the first one; empty where there is none */
@@ -88,7 +88,7 @@ void driver_deliver_stored(struct driver *driver);
 
 /* --- apply.c --- */
 
-/* Of any action but SEND; an action_sink's. */
+/* Applies any action but SEND; an action_sink's. */
 void driver_apply(void *context, const struct action *action);
 
 /* Notes that a part is stored, or was not, with the error, where `result` is negative. */
@@ -102,7 +102,7 @@ void driver_probe(struct driver *driver);
 
 /* --- send.c --- */
 
-/* An action_sink's. */
+/* Sends a message, unless its receiver has ended; an action_sink's. */
 void driver_send(void *context, unsigned to, const struct message *message);
 
 /* Gives back what finished sends have borrowed, and rings their receivers. Returns whether one had finished. */
@@ -116,7 +116,7 @@ void driver_delay(struct driver *driver);
 
 /* --- leave.c --- */
 
-/* This rank cannot go on: says why and ends the run. */
+/* Says why this rank cannot go on, and ends the run. */
 void driver_give_up(struct driver *driver, const char *text);
 
 /* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by driver_lose_fenced().

@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So many characters of the boot's number tell it from others. */
+/* Characters of the boot's number that tell it from others. */
 #define BOOT_LENGTH 8
 /* An empty folder that is so old is nobody's. */
 #define EMPTY_MAX_S 600
@@ -146,7 +146,7 @@ static bool is_dot(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Whether nobody is behind any socket of the open folder, and how many there are. */
+/* True where nobody is behind any socket of the open folder. `count`: how many sockets there are. */
 static bool is_deserted(DIR *open, const char *folder, unsigned *sockets)
 {
     const struct dirent *entry;
@@ -173,7 +173,7 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* Of this user, with the mode that it was made with, and old if it is empty. */
+/* True for a folder of this user, with the mode that it was made with, and old if it is empty. */
 static bool folder_is_ours(DIR *open, time_t *changed)
 {
     struct stat status;
@@ -247,7 +247,7 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
     return -1;
 }
 
-/* It may be that of the user who has become this one. */
+/* The folder may be that of the user who has become this one. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");

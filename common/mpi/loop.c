@@ -67,9 +67,11 @@ bool driver_receive(struct driver *driver, unsigned most)
     size_t size;
     unsigned from, count = 0;
     struct message message;
-    /* a deferred message comes before those that MPI has */
-    while (count < most &&
-           (deferred_take(&driver->deferred, &from, &bytes, &size) || net_poll(&driver->net, &from, &bytes, &size))) {
+    while (count < most) {
+        if (driver->deferred.count > 0)
+            deferred_take(&driver->deferred, &from, &bytes, &size); /* it came before those that MPI has */
+        else if (!net_poll(&driver->net, &from, &bytes, &size))
+            break;
         count++;
         driver->now_is_fresh = false;
         driver->since_clock++;

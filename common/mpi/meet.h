@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is where: see meet.c. */
+/* The ranks find out who is where: see meet.c. */
 #pragma once
 
 #include "common/mpi/runtime.h"

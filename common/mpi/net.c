@@ -70,13 +70,10 @@ void net_fini(struct net *net)
     free(net->waiting);
 }
 
-bool net_has_arrived(struct net *net, int result, int arrived)
+void net_note_error(struct net *net, int result)
 {
-    if (result == MPI_SUCCESS)
-        return arrived;
     if (!ulfm_is_loss(net->ulfm, result))
         MPI_Abort(net->comm, 1);
-    return false;
 }
 
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size)
@@ -159,7 +156,7 @@ static void free_request(MPI_Request *request)
         MPI_Request_free(request);
 }
 
-/* What MPI still holds of a message to a rank that has ended, nobody will ever read: its bytes may change. */
+/* Nobody will ever read the message to a rank that has ended, though MPI may still hold it: its bytes may change. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
     int control, data = 1;
@@ -189,14 +186,6 @@ bool net_sent(struct net *net, unsigned *to, const void **payload)
     return true;
 }
 
-static struct collect *free_collect(struct net *net)
-{
-    for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        if (!net->collects[i].active)
-            return &net->collects[i];
-    return NULL;
-}
-
 static int start_collect(struct net *net, struct collect *slot, const struct collect *wanted)
 {
     if (slot->capacity < wanted->bytes) {
@@ -215,8 +204,13 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     return 0;
 }
 
-static int queue_collect(struct net *net, const struct collect *wanted)
+int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes)
 {
+    const struct collect wanted = {.part = *part, .from = from, .bytes = bytes};
+    net->collects_active++;
+    for (unsigned i = 0; net->waiting_count == 0 && i < COLLECTS_MAX; i++)
+        if (!net->collects[i].active)
+            return start_collect(net, &net->collects[i], &wanted);
     if (net->waiting_count == net->waiting_capacity) {
         struct collect *grown = malloc(2 * net->waiting_capacity * sizeof *grown);
         if (grown == NULL)
@@ -228,16 +222,8 @@ static int queue_collect(struct net *net, const struct collect *wanted)
         net->waiting_first = 0;
         net->waiting_capacity *= 2;
     }
-    net->waiting[(net->waiting_first + net->waiting_count++) % net->waiting_capacity] = *wanted;
+    net->waiting[(net->waiting_first + net->waiting_count++) % net->waiting_capacity] = wanted;
     return 0;
-}
-
-int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes)
-{
-    const struct collect wanted = {.part = *part, .from = from, .bytes = bytes};
-    net->collects_active++;
-    struct collect *slot = net->waiting_count == 0 ? free_collect(net) : NULL;
-    return slot != NULL ? start_collect(net, slot, &wanted) : queue_collect(net, &wanted);
 }
 
 struct collect *net_poll_collect(struct net *net)
@@ -266,25 +252,20 @@ int net_collected(struct net *net, struct collect *collect)
     return start_collect(net, collect, &wanted);
 }
 
-static int grow_inbound(struct net *net)
-{
-    unsigned capacity = 2 * net->inbound_capacity + 8;
-    struct inbound *grown = malloc(capacity * sizeof *grown);
-    if (grown == NULL)
-        return -1;
-    for (unsigned i = 0; i < net->inbound_count; i++)
-        grown[i] = net->inbound[(net->inbound_first + i) % net->inbound_capacity];
-    free(net->inbound);
-    net->inbound = grown;
-    net->inbound_first = 0;
-    net->inbound_capacity = capacity;
-    return 0;
-}
-
 int net_await(struct net *net, const struct inbound *wanted, void *room)
 {
-    if (net->inbound_count == net->inbound_capacity && grow_inbound(net) < 0)
-        return -1;
+    if (net->inbound_count == net->inbound_capacity) {
+        unsigned capacity = 2 * net->inbound_capacity + 8;
+        struct inbound *grown = malloc(capacity * sizeof *grown);
+        if (grown == NULL)
+            return -1;
+        for (unsigned i = 0; i < net->inbound_count; i++)
+            grown[i] = net->inbound[(net->inbound_first + i) % net->inbound_capacity];
+        free(net->inbound);
+        net->inbound = grown;
+        net->inbound_first = 0;
+        net->inbound_capacity = capacity;
+    }
     struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
     *inbound = *wanted;
     MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, (int)wanted->from, TAG_DATA, net->comm, &inbound->request);
@@ -326,7 +307,8 @@ void net_cancel_inbound(struct net *net, unsigned from)
     net->inbound_count = kept;
 }
 
-static bool cancel_waiting(struct net *net, unsigned from, struct part *part)
+/* Nobody knows whether MPI is through with the buffer of one that is being received: it stays MPI's. */
+int net_cancel(struct net *net, unsigned from, struct part *part)
 {
     for (unsigned i = 0; i < net->waiting_count; i++) {
         unsigned at = (net->waiting_first + i) % net->waiting_capacity;
@@ -338,28 +320,18 @@ static bool cancel_waiting(struct net *net, unsigned from, struct part *part)
                 net->waiting[(net->waiting_first + i + 1) % net->waiting_capacity];
         net->waiting_count--;
         net->collects_active--;
-        return true;
-    }
-    return false;
-}
-
-/* Nobody knows whether MPI is through with the buffer: it stays MPI's. */
-static int cancel_active(struct net *net, struct collect *collect, struct part *part)
-{
-    *part = collect->part;
-    MPI_Cancel(&collect->request);
-    free_request(&collect->request);
-    collect->buffer = NULL;
-    collect->capacity = 0;
-    return net_collected(net, collect) < 0 ? -1 : 1;
-}
-
-int net_cancel(struct net *net, unsigned from, struct part *part)
-{
-    if (cancel_waiting(net, from, part))
         return 1;
-    for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        if (net->collects[i].active && net->collects[i].from == from)
-            return cancel_active(net, &net->collects[i], part);
+    }
+    for (unsigned i = 0; i < COLLECTS_MAX; i++) {
+        struct collect *collect = &net->collects[i];
+        if (!collect->active || collect->from != from)
+            continue;
+        *part = collect->part;
+        MPI_Cancel(&collect->request);
+        free_request(&collect->request);
+        collect->buffer = NULL;
+        collect->capacity = 0;
+        return net_collected(net, collect) < 0 ? -1 : 1;
+    }
     return 0;
 }

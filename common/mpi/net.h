@@ -80,9 +80,18 @@ void net_fini(struct net *net);
 /* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
-/* Whether a receive has what it is for, by the result of testing it. Where MPI's errors are not fatal of themselves,
- * only those of lost ranks are not. */
-bool net_has_arrived(struct net *net, int result, int arrived);
+/* An MPI operation has failed. Where errors are not fatal of themselves, only those of lost ranks are not: another one
+ * ends the run. */
+void net_note_error(struct net *net, int result);
+
+/* True where a receive has its message, by the result of testing it. */
+static inline bool net_has_arrived(struct net *net, int result, int arrived)
+{
+    if (result == MPI_SUCCESS)
+        return arrived;
+    net_note_error(net, result);
+    return false;
+}
 
 /* Room for one more message; false: progress the sends first. */
 bool net_can_send(const struct net *net);

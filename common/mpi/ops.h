@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What carries a rank: the machine that it runs on (ops_mpi.c), or a simulated one (deploy/simulate/simgrid). The files
- * that drive a machine (driver.h) and net.c ask it for the time, for what has come, for sleep and for the lives of
- * peers. They use MPI beside it, of which a simulator may bring its own. */
+/* The carrier of a rank: the machine that it runs on (ops_mpi.c), or a simulated one (deploy/simulate/simgrid). The
+ * files that drive a machine (driver.h) and net.c ask it for the time, for what has come, for sleep and for the lives
+ * of peers. They use MPI beside it, of which a simulator may bring its own. */
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +20,7 @@ struct runtime_ops {
     void (*delay)(struct runtime *runtime, uint64_t ns); /* lets so much pass, see runtime_delay() */
 
     /* --- peers: see peers.h, to which their ends are reported --- */
-    /* What the ranks of a node share. -1 with one line, which is empty where another rank says why. */
+    /* Makes what the ranks of a node share. -1 with one line, which is empty where another rank says why. */
     int (*prepare)(struct runtime *runtime, struct error *error);
     /* Makes the table, and watches all that concern the rank from the start. -1 when memory, files or threads are out.
      */
@@ -39,7 +39,7 @@ struct runtime_ops {
     void (*start_receive)(struct net *net, unsigned receive);
     /* A message of so many bytes is about to be sent; false: it would not arrive, and is not. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
-    /* Whether a control message has come: then net->receive_head is its receive. */
+    /* True where a control message has come: then net->receive_head is its receive. */
     bool (*find_message)(struct net *net, MPI_Status *status);
     void (*ring)(struct runtime *runtime, unsigned rank); /* wakes the receiver of what was sent */
 
@@ -52,5 +52,5 @@ struct runtime_ops {
                  bool (*poll)(void *context), void *context);
 };
 
-/* Of a rank over MPI on a real machine. */
+/* Those of a rank over MPI on a real machine. */
 extern const struct runtime_ops runtime_mpi_ops;

@@ -61,7 +61,7 @@ static void real_ring(struct runtime *runtime, unsigned rank)
     doorbell_ring(&runtime->doorbell, rank);
 }
 
-/* Whether messages can come from where no doorbell reaches. Workers hear of their master alone, unless they exchange
+/* True where messages can come from where no doorbell reaches. Workers hear of their master alone, unless they exchange
  * boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rank knows of each other rank's life, in one table: see peers.c. It knows nothing of MPI. */
+/* The table in which a rank keeps what it knows of the lives of the others: see peers.c. It knows nothing of MPI. */
 #pragma once
 
 #include <stdbool.h>
@@ -53,7 +53,7 @@ bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 /* A peer that this rank's machine took for lost, each once: it is LOST then. */
 bool peers_take_fenced(struct peers *peers, unsigned *rank);
 
-/* Whether the table is what it should be: for assertions and tests. */
+/* True where the invariants of the table hold: for assertions and tests. */
 bool peers_check(const struct peers *peers);
 
 const char *peers_state_name(enum peer_state state);
@@ -73,7 +73,7 @@ static inline bool peers_can_receive(const struct peers *peers, unsigned rank)
     return peers->state[rank] < PEER_FENCED;
 }
 
-/* Whether a detector is to tell of its end. */
+/* True where a detector is to tell of the peer's end. */
 static inline bool peers_is_watched(const struct peers *peers, unsigned rank)
 {
     return peers->state[rank] == PEER_WATCHED || peers->state[rank] == PEER_DISMISSED;

@@ -68,7 +68,7 @@ static bool is_said_to_hold_all(void)
     return false;
 }
 
-/* Whether the variables of `process` are those of a rank. */
+/* True where the variables of `process` are those of a rank. */
 static bool was_launched(const char *process)
 {
     char path[64], *word = NULL;

@@ -14,6 +14,6 @@ struct place {
 
 void place_look(struct place *place);
 
-/* Whether all ranks of the launch are on this node, and a pid means the same process to them, as far as this process
+/* True where all ranks of the launch are on this node, and a pid means the same process to them, as far as this process
  * can tell without asking the others. */
 bool place_holds_all(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who this rank is, and who serves whom. */
+/* The numbers of this rank and of those that serve. */
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 

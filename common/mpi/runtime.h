@@ -12,7 +12,7 @@
 #include "common/util/error.h"
 #include "proto/message.h"
 
-/* What the daemon's program does for its machine. Calls that a role never needs may be NULL. */
+/* The effects that the daemon's program has for its machine. Calls that a role never needs may be NULL. */
 struct effects {
     void *context;
     /* worker */
@@ -41,7 +41,7 @@ struct effects {
     uint64_t calculation_ns, assignment_ns;
 };
 
-/* What a rank brings to the start. */
+/* Each rank brings this to the start. */
 struct introduction {
     enum role role;
     const char *version; /* "major.minor.patch" */
@@ -53,7 +53,7 @@ struct introduction {
 
 struct runtime;
 
-/* Whether this process was started by an MPI launcher (without touching MPI). */
+/* True where this process was started by an MPI launcher (without touching MPI). */
 bool runtime_is_launched(void);
 
 /* Initialises MPI, exchanges hellos and checks the line-up. NULL where this rank must leave with `*status`: everything
@@ -105,7 +105,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
 /* Waits for all ranks to be through. Not where one of them was lost. */
 void runtime_wait(struct runtime *runtime);
 
-/* Whether a rank of the run was lost. */
+/* True where a rank of the run was lost. */
 bool runtime_is_lossy(const struct runtime *runtime);
 
 /* The machine took a rank for lost whose process may still be there: nobody waits for all from now on. */

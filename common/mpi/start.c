@@ -284,7 +284,7 @@ bool runtime_is_lossy(const struct runtime *runtime)
     return runtime->lossy;
 }
 
-/* What goes to another node may still be in this process, though MPI has called it sent. */
+/* Messages to another node may still be in this process, though MPI has called them sent. */
 #define LAST_PROGRESS_NS 200000000u
 
 static void push_far_messages(struct runtime *runtime)
@@ -324,16 +324,6 @@ static void on_alarm(int signal)
     _exit(finalize_status);
 }
 
-static void finalize(int status)
-{
-    finalize_status = status;
-    fflush(NULL);
-    signal(SIGALRM, on_alarm);
-    alarm(FINALIZE_MAX_S);
-    MPI_Finalize();
-    alarm(0);
-}
-
 void runtime_leave(struct runtime *runtime, int status)
 {
     runtime_wait(runtime);
@@ -350,7 +340,12 @@ void runtime_leave(struct runtime *runtime, int status)
         topology_fini(&runtime->topology);
     if (runtime->node != MPI_COMM_NULL)
         MPI_Comm_free(&runtime->node);
-    finalize(status);
+    finalize_status = status;
+    fflush(NULL);
+    signal(SIGALRM, on_alarm);
+    alarm(FINALIZE_MAX_S);
+    MPI_Finalize();
+    alarm(0);
     free(runtime->hellos);
     free(runtime->words);
     free(runtime->word);

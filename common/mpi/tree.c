@@ -58,7 +58,7 @@ static unsigned subtree(const struct tree *tree, unsigned place, unsigned span)
     return (tree->runtime->ranks - 1 - place) / span + 1;
 }
 
-/* Whether all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
+/* True once all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
 static bool wait_for(struct runtime *runtime, bool may_lose, int count, MPI_Request *requests)
 {
     const uint64_t began_ns = runtime_now();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What an MPI library with ULFM (Open MPI 5, mpi-ext.h) tells of ranks that have failed; without it there is nothing
- * here.
+/* The detector that an MPI library with ULFM brings (Open MPI 5, mpi-ext.h); without it there is nothing here.
  *
- * It is asked once a second, and when an operation failed for that reason: what it names of the peers that this rank
- * watches has ended, as if the kernel had told or its beats had been missed. All are acknowledged, else receives from
+ * The library is asked once a second, and when an operation failed for that reason: the watched peers that it names
+ * have ended, as if the kernel had told or their beats had been missed. All are acknowledged, else receives from
  * any rank would fail for ever. Errors are returned then instead of ending the rank; net.c looks at them.
  * The library does all this only under `mpirun --with-ft ulfm`, and else names nobody. */
 #include "common/mpi/ulfm.h"

@@ -16,9 +16,9 @@
 #define SHARED_SPIN_NS 20000u
 #define NAP_MIN_NS     50000u
 #define NAP_MAX_NS     1000000u
-/* Who may be patient naps for a sixteenth of the time that it has waited, where that is longer, up to SLEEP_MAX_NS. A
- * look with TCP costs 20 us of a core and more: hundreds of ranks of one machine that each look once in a millisecond
- * take its cores from those that have something to do. */
+/* A rank that may be patient naps for a sixteenth of the time that it has waited, where that is longer, up to
+ * SLEEP_MAX_NS. A look with TCP costs 20 us of a core and more: hundreds of ranks of one machine that each look once in
+ * a millisecond take its cores from those that have something to do. */
 #define PATIENCE 16
 /* A sleeper looks up now and then all the same, should a message have been held back in the sender's transport. */
 #define SLEEP_MAX_NS 20000000u
@@ -175,25 +175,6 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t longest_nap(const struct wait *wait, uint64_t now_ns, bool pending)
-{
-    uint64_t patience_ns = wait->patient && !pending ? (now_ns - wait->idle_since_ns) / PATIENCE : 0;
-    return patience_ns < NAP_MAX_NS ? NAP_MAX_NS : earlier(patience_ns, SLEEP_MAX_NS);
-}
-
-/* Polls for a moment; with something pending only once, as that needs this rank. Returns whether it gave its core away.
- */
-static bool wait_spin(const struct wait *wait, bool pending, bool (*poll)(void *context), void *context)
-{
-    if (!wait->cores_are_free) {
-        sched_yield();
-        return true;
-    }
-    for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
-        ;
-    return false;
-}
-
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context)
 {
@@ -202,12 +183,22 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
         wait->nap_ns = NAP_MIN_NS;
     }
     if ((wait->work == NULL || wait->work_is_own) &&
-        now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS))
-        return wait_spin(wait, pending, poll, context);
+        now_ns - wait->idle_since_ns < (wait->cores_are_free ? SPIN_NS : SHARED_SPIN_NS)) {
+        if (!wait->cores_are_free) {
+            sched_yield();
+            return true;
+        }
+        /* with something pending, which needs this rank, it does not look but goes on */
+        for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
+            ;
+        return false;
+    }
     uint64_t longest = SLEEP_MAX_NS;
     if (pending || wait->far_peers) {
+        uint64_t patience_ns = wait->patient && !pending ? (now_ns - wait->idle_since_ns) / PATIENCE : 0;
         longest = wait->nap_ns;
-        wait->nap_ns = earlier(2 * wait->nap_ns, longest_nap(wait, now_ns, pending));
+        wait->nap_ns =
+            earlier(2 * wait->nap_ns, patience_ns < NAP_MAX_NS ? NAP_MAX_NS : earlier(patience_ns, SLEEP_MAX_NS));
     }
     doorbell_set_sleeping(doorbell, true);
     bool mail = poll(context);

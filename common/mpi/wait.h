@@ -40,7 +40,7 @@ int wait_watch(struct wait *wait, struct watch *watch);
 /* Has waiting end when the descriptor is readable; -1 stands for none. -1 when memory is out. */
 int wait_for_work(struct wait *wait, int descriptor);
 
-/* Whether the kernel's descriptor has ended the last sleep: said once. */
+/* True, once, where the kernel's descriptor has ended the last sleep. */
 static inline bool wait_take_work(struct wait *wait)
 {
     bool ready = wait->work_is_ready;

@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { TAG_CONTROL = 1 }; /* see internal.h of the runtime */
+enum { TAG_CONTROL = 1 }; /* see common/mpi/net.h */
 
 static int number(const char *name)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* What the virtual cluster can and this one cannot. */
+/* Names what the virtual cluster can and this one cannot. */
 static const char *find_unknown(const struct virtual_config *config)
 {
     for (unsigned i = 0; i < config->fault_count; i++)

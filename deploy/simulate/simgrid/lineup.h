@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ranks of a simulated run are given. */
+/* The set-up of a simulated run: all that its ranks are given. */
 #pragma once
 
 #include "deploy/simulate/simgrid/run.h"

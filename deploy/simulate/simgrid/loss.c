@@ -71,7 +71,7 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     }
 }
 
-/* Who still waits for the supermaster does so in vain. */
+/* Ranks that still wait for the supermaster do so in vain. */
 static void wake_others(const struct simulated_run *run)
 {
     for (unsigned rank = 0; rank < run->topology->ranks; rank++)

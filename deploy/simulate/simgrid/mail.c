@@ -231,7 +231,7 @@ static void await_alarm(struct mail *mail)
         MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_ALARM, MPI_COMM_WORLD, &mail->alarm_request);
 }
 
-/* One that comes earlier does no harm. */
+/* An alarm that comes too early does no harm. */
 static void set_alarm(struct mail *mail, uint64_t at_ns)
 {
     if (mail->alarm_ns <= at_ns)
@@ -246,7 +246,7 @@ static void set_alarm(struct mail *mail, uint64_t at_ns)
     sg_actor_start(mail->alarm, give_alarm, 0, NULL);
 }
 
-/* Of another rank, which wakes this one, where its own does not ring. */
+/* The alarm is of another rank, which wakes this one, where its own does not ring. */
 static void hear_alarm(struct mail *mail)
 {
     mail->alarm_request = MPI_REQUEST_NULL;
@@ -288,7 +288,7 @@ static int list_others(struct mail *mail, MPI_Request **owners, int count)
     return add_request(owners, count, &mail->alarm_request);
 }
 
-/* Of what is through net.c finds that there is no request any more. */
+/* A request that is through is set to none, which net.c finds. */
 static void wait_for_any(struct mail *mail)
 {
     MPI_Request requests[REQUESTS_MAX], *owners[REQUESTS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a module has: there is one for each daemon, and the launcher loads that of its rank. */
+/* The functions of a module: there is one for each daemon, and the launcher loads that of its rank. */
 #pragma once
 
 #include "deploy/simulate/simgrid/run.h"

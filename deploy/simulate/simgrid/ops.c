@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What carries a simulated rank. It rings no doorbells, as whoever waits does so in MPI, and nobody has to find out who
- * has failed: see loss.c. */
+/* The carrier of a simulated rank. It rings no doorbells, as whoever waits does so in MPI, and nobody has to find out
+ * who has failed: see loss.c. */
 #include "common/mpi/ops.h"
 
 #include "common/mpi/peers.h"

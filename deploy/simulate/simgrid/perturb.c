@@ -40,7 +40,7 @@ static int list_slowings(struct perturbations *perturbations, const struct virtu
 
 /* --- failures --- */
 
-/* What is being listed. */
+/* The notices that are being listed. */
 struct list {
     const struct virtual_config *config;
     const struct topology *topology;
@@ -81,7 +81,7 @@ static void add_workers(struct list *list, unsigned m)
             add_notice(list, topology->supermaster, topology->worker_rank[w], end_ns + list->config->detect_ns);
 }
 
-/* Of a worker only its master and the supermaster hear anything. */
+/* Only its master and the supermaster hear of a worker. */
 static void add_worker(struct list *list, unsigned w)
 {
     const struct topology *topology = list->topology;
@@ -93,7 +93,7 @@ static void add_worker(struct list *list, unsigned w)
         add_notice(list, topology->supermaster, rank, list->ends_ns[rank]);
 }
 
-/* Who learns of the end of the rank. */
+/* Lists the ranks that learn of the end of a rank. */
 static void add_failure(struct list *list, unsigned rank)
 {
     const struct topology *topology = list->topology;

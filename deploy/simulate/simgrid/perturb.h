@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to happen to the ranks of a simulated run, and when, as the configuration's faults say. */
+/* Slowdowns and failures of the ranks of a simulated run, as the configuration's faults say. */
 #pragma once
 
 #include "deploy/simulate/virtual/machines.h"
@@ -18,7 +18,7 @@ struct notice {
     unsigned lost;
 };
 
-/* Those of a rank stand together, in the order of their times. */
+/* The slowings, and the notices, of a rank stand together, in the order of their times. */
 struct perturbations {
     struct slowing *slowings; /* NULL: there are none; owned */
     unsigned *first_slowing;  /* [ranks + 1] index of the first of each rank; owned */

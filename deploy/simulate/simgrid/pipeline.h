@@ -29,5 +29,5 @@ struct simulated_pipeline {
     bool edge_due;   /* those of the latest step are to be told */
 };
 
-/* Of the w-th worker. */
+/* For the w-th worker. */
 void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct simulated_run *run, unsigned w);

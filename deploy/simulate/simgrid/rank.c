@@ -29,7 +29,7 @@ double simulated_core_ns(const struct simulated_rank *self, double ns)
     return perturbed_ns(self->run->perturbations, self->rank, (double)simulated_now(), core_ns);
 }
 
-/* What of the owed time has passed. */
+/* The part of the owed time that has passed. */
 static double passed_ns(const struct simulated_rank *self)
 {
     const struct perturbations *perturbations = self->run->perturbations;
@@ -75,7 +75,7 @@ void simulated_give_up(struct simulated_run *run, unsigned rank, const char *tex
     MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
 }
 
-/* What a chunk takes to be cut or assigned: on a slower core longer. */
+/* Cutting or assigning a chunk takes longer on a slower core. */
 void simulated_delay(struct runtime *runtime, uint64_t ns)
 {
     struct simulated_rank *self = simulated_self();

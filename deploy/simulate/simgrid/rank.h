@@ -32,7 +32,7 @@ struct simulated_rank {
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects);
 
-/* What carries it: see common/mpi/ops.h. */
+/* The carrier of a simulated rank: see common/mpi/ops.h. */
 extern const struct runtime_ops simulated_ops;
 
 /* SimGrid's clock, in ns. */
@@ -43,7 +43,7 @@ void simulated_delay(struct runtime *runtime, uint64_t ns);
 /* The rank that this is. */
 struct simulated_rank *simulated_self(void);
 
-/* Of the core of this rank, in flops a nanosecond. */
+/* The speed of this rank's core, in flops a nanosecond. */
 double simulated_speed(void);
 
 /* How long the core of this rank takes from now on for what takes so long on one of speed 1. */
@@ -58,12 +58,12 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
 
 /* Notes that handling messages takes so long on a core of speed 1. */
 void simulated_note_busy(struct simulated_rank *self, double ns);
-/* What is owed is done: it was taken together with something else. */
+/* Takes the owed time as passed: it was spent together with something else. */
 void simulated_clear(struct simulated_rank *self);
 
 /* --- loss.c --- */
 
-/* Whether somebody fails in this run. */
+/* True where somebody fails in this run. */
 static inline bool simulated_may_fail(const struct simulated_run *run)
 {
     return run->perturbations->ends_ns != NULL;
@@ -71,7 +71,7 @@ static inline bool simulated_may_fail(const struct simulated_run *run)
 
 /* The rank begins. */
 void simulated_come(struct simulated_rank *self);
-/* Whether a message that it sends now arrives: it does not once the rank has failed. */
+/* True where a message that the rank sends now arrives, as it has not failed by then. */
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
 /* Notes that the rank has failed, or that the supermaster has left without it, when that is so. */
 void simulated_note_end(struct simulated_rank *self);

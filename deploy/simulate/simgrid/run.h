@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One run on SimGrid's simulated MPI (SMPI): what its ranks are given, and what comes of it.
+/* A run on SimGrid's simulated MPI (SMPI): what its ranks are given, and what comes of it.
  *
  * All ranks are in one process, with no globals of their own: this is shared, and not written to by any of them but
  * where it says so. */
@@ -9,7 +9,7 @@
 #include "deploy/simulate/virtual/machines.h"
 #include "worker/kernels/costs/costs.h"
 
-/* Who has sent the control messages to a rank that it has not taken, in the order of sending: the n-th of all is at
+/* The senders of the control messages that a rank has not taken, in the order of sending: that of the n-th of all is at
  * from[n % capacity]. Senders write to it. */
 struct inbox {
     uint32_t *from; /* [capacity] owned */
@@ -18,7 +18,7 @@ struct inbox {
     uint64_t taken; /* all up to this one are, and maybe some behind */
 };
 
-/* What a rank says of itself. */
+/* A rank's word of itself. */
 struct standing {
     const void *host; /* where it is: of SimGrid */
     bool has_left;    /* in order */

@@ -13,7 +13,7 @@
 #include "deploy/simulate/platforms/platform.h"
 
 struct simgrid_config {
-    /* Of it the line-up, the job, the workers' speeds and the service times; borrowed. The network and the costs are
+    /* Gives the line-up, the job, the workers' speeds and the service times; borrowed. The network and the costs are
      * those below. Nothing is stored; of faults there are slowdowns and failures at a given time, and
      * loads are there from the start. */
     const struct virtual_config *run;
@@ -53,7 +53,7 @@ void simgrid_job_free(struct simgrid_job *simulation);
 /* Writes the used nodes of a platform as SimGrid reads it. -1 when that fails (errno). */
 int simgrid_write_platform(const struct platform *platform, const struct placement *placement, const char *path);
 
-/* Of a core of speed 1 there. */
+/* Flops of a core of speed 1 there. */
 #define SIMGRID_FLOPS_PER_NS 1.0
 /* Name of the n-th used node there. */
 #define SIMGRID_HOST_MAX 16

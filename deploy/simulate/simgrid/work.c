@@ -7,8 +7,8 @@
 
 #include <smpi/smpi.h>
 
-/* Who computes a long chunk looks at the messages now and then: at the end of the run it must not go on with what
- * others have done, as nobody waits for it so long. */
+/* A worker that computes a long chunk looks at the messages now and then: at the end of the run it must not go on with
+ * what others have done, as nobody waits for it so long. */
 #define LOOK_NS 1e9
 
 static struct simulated_work *work_of(struct executor *executor)
@@ -28,7 +28,7 @@ double simulated_part_ns(const struct simulated_work *work, double from_ns, uint
     return slowed_ns(work, from_ns, core_ns * work->load / (double)parts);
 }
 
-/* Of the first iterations of the running chunk, from its beginning. */
+/* The time of the first iterations of the running chunk, from its beginning. */
 static double time_ns(const struct simulated_work *work, uint64_t count)
 {
     return simulated_part_ns(work, (double)work->started_ns, count, 1);
@@ -81,7 +81,7 @@ void simulated_set_mark(struct executor *executor, uint64_t mark)
     work_of(executor)->mark = mark;
 }
 
-/* What timing the chunk in pieces shows. */
+/* Notes what timing the chunk in pieces shows. */
 static void time_pieces(const struct simulated_work *work, struct chunk_event *chunk)
 {
     struct spread spread = {0};

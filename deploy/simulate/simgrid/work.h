@@ -24,7 +24,7 @@ struct simulated_work {
     unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results that go within a message, behind its own bytes */
 };
 
-/* Of the w-th worker. */
+/* For the w-th worker. */
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
 /* How long it takes, from `from_ns` on, for one of so many equal parts of the first iterations of the running chunk. */
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);
@@ -32,7 +32,7 @@ double simulated_part_ns(const struct simulated_work *work, double from_ns, uint
 void simulated_compute_until(double at_ns);
 /* Where what has gathered is sent, though the chunk goes on. */
 uint64_t simulated_next_slice(const struct simulated_work *work);
-/* What is not sent yet of the chunk is in the event. */
+/* Puts the results of the chunk that are not sent yet into the event. */
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);
 /* The chunk is over. */
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
