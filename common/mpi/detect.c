@@ -33,7 +33,7 @@ void detect_watch(struct runtime *runtime, unsigned rank)
     if (!peers_move(&runtime->peers, rank, PEER_WATCH))
         return;
     watch_begin(&runtime->watch, rank);
-    pulse_heard(&runtime->pulse, rank); /* its beats are missed from now on */
+    pulse_heard(&runtime->pulse, rank); /* beats are missed from now on */
 }
 
 int detect_begin(struct runtime *runtime)

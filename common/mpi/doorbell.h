@@ -33,7 +33,7 @@ struct doorbell {
     int own;              /* own index */
     int node_ranks;
     int socket;
-    char folder[FOLDER_MAX]; /* of the sockets of the node's ranks */
+    char folder[FOLDER_MAX]; /* with the sockets of the node's ranks */
 };
 
 /* All ranks of the node call it, and none waits for more than the first of them. -1 with one line where it failed; the

@@ -35,7 +35,7 @@ struct release {
 };
 
 struct releases {
-    struct release *items; /* of boundary data that are still being sent; owned */
+    struct release *items; /* for boundary data that are still being sent; owned */
     size_t count, room;
 };
 
@@ -50,7 +50,7 @@ enum driver_state { DRIVER_RUNS, DRIVER_EXITS, DRIVER_BROKEN };
 
 struct driver {
     struct runtime *runtime;
-    const struct runtime_ops *ops; /* of the runtime */
+    const struct runtime_ops *ops; /* the runtime's */
     const struct machine *machine;
     const struct effects *effects;
     struct net net;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Its name, with the NUL: that of a socket in it must fit in a sockaddr_un. */
+/* The room for its name, with the NUL: that of a socket in it must fit in a sockaddr_un. */
 #define FOLDER_MAX 96
 
 /* Makes the folder and binds its first socket, number 0. Returns that, or -1 with one line. */

@@ -13,7 +13,7 @@ void driver_step(struct driver *driver, struct event *event)
 {
     event->now_ns = driver->now_ns;
     driver->machine->step(driver->machine->self, event, &driver->actions);
-    driver_delay(driver); /* of chunks that are not sent on in this step */
+    driver_delay(driver); /* for chunks that are not sent on in this step */
     if (driver->outcome.wants_probe) {
         driver->outcome.wants_probe = false;
         driver_probe(driver);
@@ -69,7 +69,7 @@ bool driver_receive(struct driver *driver, unsigned most)
     struct message message;
     while (count < most) {
         if (driver->deferred.count > 0)
-            deferred_take(&driver->deferred, &from, &bytes, &size); /* it came before those that MPI has */
+            deferred_take(&driver->deferred, &from, &bytes, &size); /* came before those that MPI has */
         else if (!net_poll(&driver->net, &from, &bytes, &size))
             break;
         count++;
@@ -81,7 +81,7 @@ bool driver_receive(struct driver *driver, unsigned most)
         enum decode_result reason = message_decode(&message, bytes, size);
         if (reason == DECODE_OK) {
             struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
-            if (message.type == MESSAGE_END && message.end.lossy) /* this rank may have lost nobody itself */
+            if (message.type == MESSAGE_END && message.end.lossy) /* the rank may have lost nobody itself */
                 runtime->lossy = true;
             driver_step(driver, &event);
         } else {

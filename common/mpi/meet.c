@@ -18,19 +18,19 @@
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
-    uint32_t level; /* of threads, of its MPI */
+    uint32_t level; /* thread level of its MPI */
     struct place place;
 };
 
 /* Told to all ranks, of each. */
 struct seat {
     unsigned char hello[HELLO_BYTES];
-    uint32_t cores;    /* of the rank's node: those that its ranks may run on */
+    uint32_t cores;    /* on the rank's node: those that its ranks may run on */
     uint32_t is_blind; /* a pid is not the same process to all ranks of the node */
 };
 
 struct seating {
-    uint32_t cores;    /* of all nodes */
+    uint32_t cores;    /* on all nodes */
     uint32_t can_beat; /* every worker may use MPI from two threads, by turns */
     struct seat seats[];
 };

@@ -27,7 +27,7 @@ struct runtime;
 
 struct send_slot {
     unsigned char bytes[512]; /* a control message that brings no long records */
-    unsigned char *large;     /* one that does; owned, kept for the next */
+    unsigned char *large;     /* a message that does; owned, kept for the next */
     MPI_Request control, data;
     const void *payload; /* to be released when both are gone */
     unsigned to;

@@ -52,5 +52,5 @@ struct runtime_ops {
                  bool (*poll)(void *context), void *context);
 };
 
-/* Those of a rank over MPI on a real machine. */
+/* For a rank over MPI on a real machine. */
 extern const struct runtime_ops runtime_mpi_ops;

@@ -21,14 +21,14 @@ enum peer_state {
 #define PEER_STATES (PEER_LOST + 1)
 
 enum peer_event {
-    PEER_WATCH,   /* its end concerns this rank from now on */
+    PEER_WATCH,   /* the end of the peer concerns this rank from now on */
     PEER_DISMISS, /* an END to it has come by here */
     PEER_LEAVES,  /* a detector: it has ended in order */
     PEER_DIES,    /* a detector: it has ended, or is silent */
-    PEER_CLOSE,   /* this rank deals with its end */
-    PEER_FENCE,   /* this rank's machine takes it for lost, though its process may be there */
+    PEER_CLOSE,   /* the loop deals with its end */
+    PEER_FENCE,   /* the machine takes it for lost, though its process may be there */
     PEER_HALT,    /* a HALT names it as lost */
-    PEER_LOSE,    /* this rank's machine is told of its loss */
+    PEER_LOSE,    /* the machine is told of its loss */
 };
 #define PEER_EVENTS (PEER_LOSE + 1)
 

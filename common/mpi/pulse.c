@@ -54,7 +54,7 @@ static void send_beat(struct pulse *pulse, unsigned to, unsigned char kind)
     MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_BEAT, pulse->runtime->world, &beat->request);
 }
 
-/* Whoever beats though it was taken for lost lives after all, and is told. */
+/* A peer that beats though it was taken for lost lives after all, and is told. */
 static void take_beat(struct pulse *pulse, unsigned from)
 {
     struct peers *peers = &pulse->runtime->peers;

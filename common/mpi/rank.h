@@ -35,7 +35,7 @@ struct runtime {
     bool is_blind; /* a pid is not the same process to all ranks of the node */
     bool can_beat; /* each worker could while it computes */
     unsigned cores;
-    unsigned node_cores;   /* that the ranks of this node may run on */
+    unsigned node_cores;   /* cores that the ranks of this node may run on */
     bool sleeps_precisely; /* the timer's slack is set */
 };
 

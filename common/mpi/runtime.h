@@ -23,9 +23,9 @@ struct effects {
     struct load_meter *meter; /* of the load that the machine is told; NULL: it is told none */
     /* whoever collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
-    /* whoever keeps a journal: records that the ranges are done. -1 with one line. */
+    /* A rank that keeps a journal: records that the ranges are done. -1 with one line. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
-    /* whoever stores for --durability node: brings what is stored to the disk. -1 with one line. */
+    /* A rank that stores for --durability node: brings what is stored to the disk. -1 with one line. */
     int (*sync)(void *context, struct error *error);
     /* all ranks are there, and from now on the loss of one is noticed; may be NULL */
     void (*begun)(void *context);
@@ -46,9 +46,9 @@ struct introduction {
     enum role role;
     const char *version; /* "major.minor.patch" */
     int status;          /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP */
-    const char *text;    /* what to print on behalf of all if it is the lowest rank with that status; may be NULL */
+    const char *text;    /* text to print on behalf of all if it is the lowest rank with that status; may be NULL */
     bool dca;
-    bool has_threads; /* some of its own may compute; none of them uses MPI */
+    bool has_threads; /* threads of its own may compute; none of them uses MPI */
 };
 
 struct runtime;

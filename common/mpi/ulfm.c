@@ -38,7 +38,7 @@ static void ulfm_report(struct runtime *runtime, MPI_Group failed, int count)
     for (int place = runtime->ulfm.known; place < count; place++) {
         int rank;
         MPI_Group_translate_ranks(failed, 1, &place, all, &rank);
-        assert(rank >= 0); /* whoever has failed is a rank of the world */
+        assert(rank >= 0); /* a failed rank is one of the world */
         detect_end(runtime, (unsigned)rank);
     }
     MPI_Group_free(&all);

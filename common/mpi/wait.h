@@ -15,12 +15,12 @@ struct wait {
     struct event *signals[3];
     struct event *bell;
     struct event *timer;
-    struct event *ends;     /* of peers; NULL: none is watched */
+    struct event *ends;     /* when a peer ends; NULL: none is watched */
     struct event *work;     /* something that a kernel waits for; NULL: nothing */
-    bool work_is_ready;     /* it has ended the sleep */
+    bool work_is_ready;     /* has ended the sleep */
     bool work_is_own;       /* by other threads of this rank, not by a process that wants the core */
     bool cores_are_free;    /* each rank of this node can have a core */
-    bool far_peers;         /* some messages come from where no doorbell reaches */
+    bool far_peers;         /* messages may come from where no doorbell reaches */
     bool patient;           /* nobody waits for this rank while it waits */
     bool drain;             /* a signal asked for it; cleared by the loop */
     uint64_t idle_since_ns; /* NEVER while busy */

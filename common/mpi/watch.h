@@ -9,9 +9,9 @@ struct runtime;
 
 /* How the end of a peer's process is found. */
 enum watch_means {
-    WATCH_BY_KERNEL, /* its pidfd becomes readable */
+    WATCH_BY_KERNEL, /* by a pidfd that becomes readable */
     WATCH_BY_ASKING, /* once a second */
-    WATCH_TOO_LATE,  /* it was not there any more when its pidfd was to be opened */
+    WATCH_TOO_LATE,  /* the process was not there any more when its pidfd was to be opened */
 };
 
 struct watched {

@@ -23,14 +23,14 @@ enum receive_state { RECEIVE_WAITS, RECEIVE_HAS, RECEIVE_TAKEN };
 
 struct receive {
     enum receive_state state;
-    uint64_t number;  /* of the message that it takes */
+    uint64_t number;  /* number of the message that it takes */
     uint64_t arrival; /* in the order of arriving */
     MPI_Status status;
 };
 
 struct mail {
     struct simulated_run *run;
-    struct net *net; /* of the runtime, which owns the receives; NULL: none has been started */
+    struct net *net; /* the runtime's, which owns the receives; NULL: none has been started */
     unsigned rank;
     struct receive receives[RECEIVES_MAX];
     unsigned receive_count;
@@ -38,8 +38,8 @@ struct mail {
     unsigned waiting_count;
     uint64_t started, arrived; /* counts */
     uint64_t alarm_ns;         /* NEVER: none is set */
-    sg_actor_t alarm;          /* who gives it */
-    bool rings;                /* it is about to */
+    sg_actor_t alarm;          /* the actor that gives it */
+    bool rings;                /* the actor is about to give it */
     MPI_Request alarm_request;
 };
 
@@ -261,7 +261,7 @@ void mail_wake(unsigned rank)
 {
     MPI_Request request;
     MPI_Isend(NULL, 0, MPI_BYTE, (int)rank, TAG_ALARM, MPI_COMM_WORLD, &request);
-    MPI_Request_free(&request); /* it may be computing, and never ask for it */
+    MPI_Request_free(&request); /* the rank may be computing, and never ask for it */
 }
 
 /* --- waiting --- */

@@ -15,7 +15,7 @@ static int quiet_prepare(struct runtime *runtime, struct error *error)
     return 0;
 }
 
-/* Whose end a rank learns of is said by the configuration. */
+/* The configuration says whose end a rank learns of. */
 static int watch_all_peers(struct runtime *runtime)
 {
     if (peers_init(&runtime->peers, runtime->ranks) < 0)

@@ -8,9 +8,9 @@
 /* Boundary data that have come for the chunk that begins at `at`, or will. */
 struct simulated_seam {
     uint64_t at;
-    uint64_t bytes;     /* that are here, */
-    uint64_t announced; /* and will be */
-    unsigned awaited;   /* messages of them on their way */
+    uint64_t bytes;     /* bytes that are here */
+    uint64_t announced; /* bytes that are here or will be */
+    unsigned awaited;   /* messages with such data on their way */
 };
 
 #define SIMULATED_SEAMS_MAX (HANDOVERS_MAX + COMING_MAX)
@@ -20,13 +20,13 @@ struct simulated_pipeline {
     struct boundaries boundaries;
     struct simulated_seam seams[SIMULATED_SEAMS_MAX]; /* [seam_count] */
     unsigned seam_count;
-    uint64_t step, steps; /* of the chunk */
-    double at_ns;         /* when it had come so far */
-    double step_ns;       /* that the one takes which it is in */
+    uint64_t step, steps; /* steps of the chunk: done, all */
+    double at_ns;         /* when the chunk had come so far */
+    double step_ns;       /* time that the running step takes */
     double compute_ns;
     bool in_step;
-    bool has_waited; /* since then, for boundary data */
-    bool edge_due;   /* those of the latest step are to be told */
+    bool has_waited; /* the next step has, for boundary data */
+    bool edge_due;   /* boundary data of the latest step are to be told */
 };
 
 /* For the w-th worker. */

@@ -13,16 +13,16 @@
 struct simulated_rank {
     struct simulated_run *run;
     unsigned rank;
-    struct machine machine; /* that is driven */
+    struct machine machine; /* the one that is driven */
     struct mail *mail;
-    double owed_ns;      /* that what it has done takes, and has not taken yet: on a core of speed 1 */
+    double owed_ns;      /* time that its work takes and has not taken yet, on a core of speed 1 */
     uint64_t owed_at_ns; /* since when */
     bool computed;       /* and has not looked at its messages since */
     uint64_t ends_ns;    /* when it fails; NEVER */
     uint64_t look_ns;    /* when it has to look up from waiting, as a step is about to end; NEVER */
-    bool has_failed;     /* which it did */
-    bool is_gone;        /* it does nothing any more: it has failed, or the supermaster is not there */
-    unsigned notices;    /* of others that it has learned of, in the order of their times */
+    bool has_failed;     /* at ends_ns */
+    bool is_gone;        /* does nothing any more: it has failed, or the supermaster is not there */
+    unsigned notices;    /* failures of others that it has learned of, in the order of their times */
 };
 
 /* The status of a rank that has failed, as in struct virtual_result. */

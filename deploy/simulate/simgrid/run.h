@@ -25,7 +25,7 @@ struct standing {
 };
 
 struct simulated_run {
-    /* what the ranks are given; borrowed */
+    /* --- given to the ranks; borrowed --- */
     const struct virtual_config *config; /* see struct simgrid_config */
     const struct topology *topology;
     struct hello *hellos; /* [ranks] */
@@ -34,19 +34,19 @@ struct simulated_run {
     const struct perturbations *perturbations;
     const unsigned char *results; /* imagined: as many as go in one part, which nobody writes to; NULL: none */
     unsigned char *boundary;      /* data of one seam, which all send and receive, and nobody looks at */
-    double flops_per_ns;          /* of a core of speed 1 */
-    const char *folder;           /* of the modules */
+    double flops_per_ns;          /* speed 1 of a core */
+    const char *folder;           /* with the modules */
     void (*begun)(void *context); /* called by the first rank: SimGrid has read its files */
     void *context;
-    /* of the ranks among themselves */
+    /* --- the ranks among themselves --- */
     struct inbox *inboxes;      /* [ranks] */
     struct standing *standings; /* [ranks] */
-    /* what comes of it: by the supermaster */
-    struct supermaster *supermaster; /* its machine, to be there behind the run */
+    /* --- the result: by the supermaster --- */
+    struct supermaster *supermaster; /* machine, to be there behind the run */
     bool supermaster_is_there;       /* and to be released */
-    bool is_over;                    /* it has left in order */
+    bool is_over;                    /* the supermaster has left in order */
     int status;
-    /* by whoever does it */
+    /* --- the result: by the rank that it is about --- */
     uint64_t events;
     double *busy_ns; /* [1 + masters] of the supermaster and the masters, since the first chunk was assigned */
     uint64_t end_ns; /* when the last rank has left */

@@ -15,7 +15,7 @@
 
 struct simgrid_job {
     struct lineup lineup;
-    char folder[512]; /* of the files; empty: there are none */
+    char folder[512]; /* with the files; empty: there are none */
 };
 
 #define PLATFORM_FILE "platform.xml"

@@ -18,10 +18,10 @@ struct simgrid_config {
      * loads are there from the start. */
     const struct virtual_config *run;
     const struct platform *platform;   /* borrowed */
-    const struct placement *placement; /* of the ranks; borrowed */
+    const struct placement *placement; /* where the ranks are; borrowed */
     const struct simgrid_file *file;   /* a SimGrid platform that `platform` was read from; NULL: none; borrowed */
-    const struct costs *costs;         /* of the iterations on a core of speed 1; borrowed */
-    const char *folder;                /* of the modules; borrowed */
+    const struct costs *costs;         /* for the iterations on a core of speed 1; borrowed */
+    const char *folder;                /* with the modules; borrowed */
 };
 
 /* A SimGrid platform file. Its hosts are nodes, in their order; a core of the first has speed 1. */
@@ -29,7 +29,7 @@ struct simgrid_file {
     const char *path; /* borrowed */
     char **hosts;     /* [count] their names; owned */
     size_t count, room;
-    double flops_per_ns; /* of a core of the first */
+    double flops_per_ns; /* speed of a core of the first */
 };
 
 /* Reads the hosts of a file, in a process of its own. The nodes and cores of the platform, its name and the service

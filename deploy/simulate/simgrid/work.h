@@ -13,8 +13,8 @@ struct simulated_work {
     struct executor executor; /* first */
     struct simulated_run *run;
     unsigned rank;
-    double flops_per_ns; /* of the core */
-    double speed;        /* of the worker on it: it may be slower */
+    double flops_per_ns; /* speed of the core */
+    double speed;        /* speed of the worker on it, which may be slower */
     double load;         /* runnable processes on it, the worker being one */
     bool running;
     uint64_t first, count, done;
