@@ -16,6 +16,11 @@
 
 #include <assert.h>
 
+/* The invariants are checked after each turn in builds that are not optimised, and in tests. */
+#if !defined(__OPTIMIZE__) && !defined(EXECUTOR_CHECKED)
+#define EXECUTOR_CHECKED
+#endif
+
 struct executor;
 
 /* Calls that are not said to be NULL are there in each implementation. */
@@ -100,7 +105,7 @@ static inline void executor_forget(struct executor *executor)
 static inline enum turn executor_advance(struct executor *executor, struct event *event)
 {
     enum turn turn = executor->ops->advance(executor, event);
-#if !defined(NDEBUG) && !defined(__OPTIMIZE__)
+#ifdef EXECUTOR_CHECKED
     executor_check(executor);
 #endif
     return turn;

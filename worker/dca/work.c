@@ -34,7 +34,7 @@ int flat_prepare_waiting(struct flat *flat)
         return -1;
     flat->wait.far_peers = has_far_peers(flat);
     wait_reset(&flat->wait);
-    return wait_for_work(&flat->wait, executor_descriptor(&flat->exec.executor));
+    return wait_for_work(&flat->wait, flat->exec_open ? executor_descriptor(&flat->exec.executor) : -1);
 }
 
 void flat_finish_waiting(struct flat *flat)
@@ -180,7 +180,7 @@ static uint64_t next_break(const struct flat *flat, uint64_t done)
 static void store(struct flat *flat, const struct chunk_event *chunk)
 {
     struct lead *lead = &flat->lead;
-    uint64_t first = flat->exec.first + flat->exec.sliced - chunk->count;
+    uint64_t first = flat->exec.chunk.first + flat->exec.chunk.sliced - chunk->count;
     if (chunk->data != NULL) {
         if (!flat->failed &&
             results_write(&lead->sink, first, chunk->count, chunk->data, chunk->bytes, &lead->error) < 0)
@@ -197,7 +197,8 @@ static void finish_chunk(struct flat *flat, const struct chunk_event *chunk)
 {
     flat->figures.chunks++;
     flat->figures.compute_ns += chunk->compute_ns;
-    dca_machine_measure(&flat->share.machine, flat->exec.count, chunk->compute_ns, chunk->deviation_ns, chunk->samples);
+    dca_machine_measure(&flat->share.machine, flat->exec.chunk.count, chunk->compute_ns, chunk->deviation_ns,
+                        chunk->samples);
     if (flat->exec.config.collect) /* its results are stored */
         flat->figures.finish_ns = runtime_now() - flat->start_ns;
 }
@@ -272,14 +273,14 @@ static void run_chunk(struct flat *flat, const struct range *chunk)
     executor_begin(&exec->executor, flat->lead.plan.first + chunk->first, chunk->count, next_break(flat, 0), false);
     while (!over) {
         struct event event;
-        uint64_t before_ns = exec->compute_ns;
+        uint64_t before_ns = exec->chunk.compute_ns;
         event.chunk.data = NULL;
         enum turn turn = executor_advance(&exec->executor, &event);
         if (turn == TURN_EVENT)
             over = handle(flat, &event);
         else if (turn == TURN_BLOCKED)
             await_work(flat);
-        look_around(flat, exec->compute_ns - before_ns);
+        look_around(flat, exec->chunk.compute_ns - before_ns);
     }
 }
 

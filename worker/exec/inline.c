@@ -7,6 +7,7 @@
 #include "common/util/digest.h"
 #include "worker/exec/steps.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,32 +20,29 @@
 
 static void begin_piece(struct exec *exec)
 {
-    exec->piece_first = exec->done;
-    exec->piece_end = exec->done + spread_piece(exec->count, exec->count - exec->done, exec->iteration_ns);
-    exec->piece_ns = 0;
+    const struct exec_chunk *chunk = &exec->chunk;
+    exec->pieces.first = chunk->done;
+    exec->pieces.end = chunk->done + spread_piece(chunk->count, chunk->count - chunk->done, exec->iteration_ns);
+    exec->pieces.ns = 0;
 }
 
-static void begin_spread(struct exec *exec)
+/* Ends the running piece where it may end: one that turned out too short goes on, a short rest at the end tells more of
+ * the clock than of the kernel and is left out. */
+static void end_piece(struct exec *exec)
 {
-    exec->spread = (struct spread){0};
-    begin_piece(exec);
-}
-
-/* Where a piece may end: one that turned out too short goes on, a short rest at the end tells more of the clock than of
- * the kernel and is left out. */
-static void look_at_piece(struct exec *exec)
-{
-    if (exec->done < exec->piece_end)
+    const struct exec_chunk *chunk = &exec->chunk;
+    struct exec_pieces *pieces = &exec->pieces;
+    if (chunk->done < pieces->end)
         return;
-    bool is_long = exec->piece_ns >= SPREAD_PIECE_NS / 2, last = exec->done == exec->count;
-    if (is_long || (last && exec->spread.pieces == 0))
-        spread_add(&exec->spread, exec->done - exec->piece_first, exec->piece_ns);
+    bool is_long = pieces->ns >= SPREAD_PIECE_NS / 2, last = chunk->done == chunk->count;
+    if (is_long || (last && pieces->spread.pieces == 0))
+        spread_add(&pieces->spread, chunk->done - pieces->first, pieces->ns);
     if (last)
         return;
     if (is_long)
         begin_piece(exec);
     else
-        exec->piece_end += spread_piece(exec->count, exec->count - exec->done, exec->iteration_ns);
+        pieces->end += spread_piece(chunk->count, chunk->count - chunk->done, exec->iteration_ns);
 }
 
 /* --- computing --- */
@@ -53,118 +51,106 @@ int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *re
 {
     if (!exec_is_in_step(exec, first) && exec_enter_step(exec, first) < 0)
         return -1;
-    return exec->variable ? exec_run_variable(exec, first, count)
-                          : exec->config.kernel->run(exec->instance, first, count, records, exec->error);
+    return exec->records.variable ? exec_run_variable(exec, first, count)
+                                  : exec->config.kernel->run(exec->instance, first, count, records, exec->error);
 }
 
-/* Runs the kernel; its time, waiting included, is added to compute_ns and to the running piece. The waiting of a slow
- * worker comes in lumps: to a piece it counts evenly. */
-static int run_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records, bool at_end)
+/* Runs the kernel for the next `count` iterations of the chunk; its time, waiting included, is added to the chunk and
+ * to the running piece. The waiting of a slow worker comes in lumps: to a piece it counts evenly. */
+static int run_timed_kernel(struct exec *exec, uint64_t count, void *records)
 {
+    struct exec_chunk *chunk = &exec->chunk;
     bool slow = exec->config.slowdown > 1;
-    uint64_t began = exec->waiting ? exec->wait_began_ns : clock_ns(CLOCK_MONOTONIC);
-    uint64_t before = exec->waiting || !slow ? began : clock_ns(exec_work_clock(exec));
-    int result = exec_call_kernel(exec, first, count, records);
+    uint64_t began = chunk->waiting ? chunk->wait_began_ns : clock_ns(CLOCK_MONOTONIC);
+    uint64_t before = chunk->waiting || !slow ? began : clock_ns(exec_work_clock(exec));
+    int result = exec_call_kernel(exec, chunk->first + chunk->done, count, records);
     double worked = 0;
     if (result == HDSS_WAIT) {
-        exec->wait_began_ns = began;
+        chunk->wait_began_ns = began;
         return result;
     }
     if (slow) {
         worked = (double)(clock_ns(exec_work_clock(exec)) - before);
         exec->waiting_ns += worked * (exec->config.slowdown - 1);
-        exec_pay_waiting(&exec->waiting_ns, at_end);
+        exec_pay_waiting(&exec->waiting_ns, chunk->done + count == chunk->count);
     }
     uint64_t ended = clock_ns(CLOCK_MONOTONIC), elapsed = ended - began;
-    if (exec->done == 0)
-        exec->began_ns = began;
-    exec->compute_ns += elapsed;
-    if (exec->config.short_runs && count == exec->count)
+    if (chunk->done == 0)
+        chunk->began_ns = began;
+    chunk->compute_ns += elapsed;
+    if (exec->config.short_runs && count == chunk->count)
         exec_look_for_short(exec, began, ended);
     exec->ended_ns = ended;
-    exec->piece_ns += slow ? worked * exec->config.slowdown : (double)elapsed;
+    exec->pieces.ns += slow ? worked * exec->config.slowdown : (double)elapsed;
     return result;
 }
 
 /* Iterations for this turn: no further than the mark, the buffer and TURN_NS allow. */
 static uint64_t turn_size(const struct exec *exec)
 {
-    uint64_t size = exec_least(exec->count - exec->done, exec_room(exec));
+    const struct exec_chunk *chunk = &exec->chunk;
+    uint64_t size = exec_least(chunk->count - chunk->done, exec_room(exec));
     if (exec->config.kernel->descriptor != NULL) /* what others have done must not wait for one that waits */
         return 1;
-    if (exec->mark > exec->done)
-        size = exec_least(size, exec->mark - exec->done);
-    if (exec->done < exec->doubtful)
+    if (chunk->mark > chunk->done)
+        size = exec_least(size, chunk->mark - chunk->done);
+    if (chunk->done < chunk->doubtful)
         return 1;
     double in_time = exec->iteration_ns > 0 ? TURN_NS / exec->iteration_ns : 1;
     return in_time < 1 ? 1 : in_time < (double)size ? (uint64_t)in_time : size;
 }
 
-static void learn(struct exec *exec, uint64_t iterations, uint64_t elapsed_ns)
+/* Computes one turn's iterations, piece by piece where the spread is wanted, until the kernel fails or waits. */
+static void compute_turn(struct exec *exec)
 {
-    double time = (double)elapsed_ns / (double)iterations, before = exec->iteration_ns;
-    time = time < 0.5 ? 0.5 : time;
+    struct exec_chunk *chunk = &exec->chunk;
+    struct exec_records *made = &exec->records;
+    const uint64_t before_ns = chunk->compute_ns, begun = chunk->done, end = begun + turn_size(exec);
+    const size_t gathered = output_bytes(&made->output);
+    unsigned char *const records = exec_next_records(exec), *to = records;
+    int result = 0;
+    assert(end > begun && end <= chunk->count && "a turn has iterations, of the chunk");
+    while (result == 0 && chunk->done < end) {
+        uint64_t count = exec->config.spread ? exec_least(end, exec->pieces.end) - chunk->done : end - chunk->done;
+        result = run_timed_kernel(exec, count, to);
+        if (result < 0) { /* several iterations are run again one by one */
+            chunk->failed = count == 1;
+            chunk->final = chunk->failed && made->output.called_failed;
+            chunk->doubtful = chunk->done + count;
+        } else if (result == 0) {
+            chunk->done += count;
+            if (!made->variable)
+                to += count * made->bytes;
+            if (exec->config.spread)
+                end_piece(exec);
+        }
+    }
+    const uint64_t iterations = chunk->done - begun;
+    if (iterations == 0)
+        return;
+    if (made->variable)
+        exec_look_at_output(exec, iterations, gathered);
+    else
+        chunk->digest += digest_records(chunk->first + begun, iterations, records, made->bytes);
     /* Slower is believed at once, faster by a factor at a time, so that one cheap iteration does not make a long turn.
      */
-    exec->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
-}
-
-/* The kernel failed at the next `count` iterations. */
-static void note_failure(struct exec *exec, uint64_t count)
-{
-    exec->failed = count == 1;
-    exec->final = exec->failed && exec->output.called_failed;
-    exec->doubtful = exec->done + count;
-}
-
-/* Runs the next `size` iterations, piece by piece where the spread is wanted, until the kernel fails or waits. */
-static void run_pieces(struct exec *exec, uint64_t size, unsigned char *records)
-{
-    for (uint64_t end = exec->done + size; exec->done < end;) {
-        uint64_t count = exec->config.spread ? exec_least(end, exec->piece_end) - exec->done : end - exec->done;
-        int result = run_kernel(exec, exec->first + exec->done, count, records, exec->done + count == exec->count);
-        if (result < 0)
-            note_failure(exec, count);
-        if (result != 0)
-            return;
-        exec->done += count;
-        if (!exec->variable)
-            records += count * exec->record_bytes;
-        if (exec->config.spread)
-            look_at_piece(exec);
-    }
-}
-
-/* Computes one turn's iterations. */
-static void compute(struct exec *exec)
-{
-    uint64_t before = exec->compute_ns, done = exec->done;
-    size_t gathered = output_bytes(&exec->output);
-    unsigned char *records = exec_next_records(exec);
-    run_pieces(exec, turn_size(exec), records);
-    if (exec->done == done)
-        return;
-    if (exec->variable)
-        exec_look_at_output(exec, exec->done - done, gathered);
-    else
-        exec->digest += digest_records(exec->first + done, exec->done - done, records, exec->record_bytes);
-    learn(exec, exec->done - done, exec->compute_ns - before);
+    double time = (double)(chunk->compute_ns - before_ns) / (double)iterations, known = exec->iteration_ns;
+    time = time < 0.5 ? 0.5 : time;
+    exec->iteration_ns = known <= 0 || time > known ? time : time < known / 8 ? known / 8 : time;
 }
 
 /* --- what is computed leaves --- */
 
 uint64_t exec_next_part(const struct exec *exec, size_t *bytes)
 {
-    uint64_t gathered = exec->done - exec->sliced;
-    *bytes = gathered * exec->record_bytes;
-    return exec->variable && exec->config.collect ? output_fit(&exec->output, bytes) : gathered;
+    uint64_t gathered = exec->chunk.done - exec->chunk.sliced;
+    *bytes = gathered * exec->records.bytes;
+    return exec->records.variable && exec->config.collect ? output_fit(&exec->records.output, bytes) : gathered;
 }
 
-/* Makes room for a block of variable output. -1 when memory is out. */
-static int reserve(struct exec *exec, struct exec_buffer *buffer, size_t bytes)
+/* Makes room for a block of so many bytes. -1 when memory is out. */
+static int reserve_block(struct exec *exec, struct exec_buffer *buffer, size_t bytes)
 {
-    if (!exec->variable || !exec->config.collect || bytes <= buffer->room)
-        return 0;
     free(buffer->bytes);
     buffer->room = bytes < SLICE_MAX ? SLICE_MAX : bytes;
     buffer->bytes = aligned_alloc(64, (EXEC_HEADROOM + buffer->room + 63) / 64 * 64);
@@ -175,170 +161,153 @@ static int reserve(struct exec *exec, struct exec_buffer *buffer, size_t bytes)
     return -1;
 }
 
-/* Puts the next results that have gathered into the event, and goes on with the other buffer. */
-static void hand_over(struct exec *exec, struct event *event, uint64_t count, size_t bytes)
-{
-    if (exec->config.collect && count > 0) {
-        struct exec_buffer *buffer = exec_buffer_in_use(exec);
-        event->chunk.data = buffer->bytes + EXEC_HEADROOM;
-        event->chunk.bytes = bytes;
-        if (exec->variable)
-            exec->digest += output_take(&exec->output, count, exec->config.loop, buffer->bytes + EXEC_HEADROOM);
-        buffer->sent = true;
-        exec->filling = (exec->filling + 1) % EXEC_BUFFERS;
-    }
-    event->chunk.count = count;
-    event->chunk.digest = exec->digest;
-    exec->sliced += count;
-    exec->sliced_at_ns = exec->compute_ns;
-    exec->digest = 0;
-}
-
-/* The next `count` iterations, which nobody will have from here. */
-static void lose_part(struct exec *exec, struct event *event, uint64_t count)
-{
-    event->type = EVENT_FAILURE;
-    event->text = exec->error;
-    event->chunk.count = count;
-    output_take(&exec->output, count, exec->config.loop, NULL);
-    exec->sliced += count;
-}
-
-/* A buffer is full, or the last slice is long ago. */
-static bool slice_is_due(const struct exec *exec, uint64_t count, size_t bytes)
-{
-    bool full = exec->variable ? bytes >= SLICE_MAX || count < exec->done - exec->sliced : count == exec->capacity;
-    return (exec->config.collect && full) || exec->compute_ns - exec->sliced_at_ns >= SLICE_NS;
-}
-
-static void end_chunk(struct exec *exec, struct event *event)
-{
-    event->type = EVENT_FINISHED;
-    event->chunk.began_ns = exec->began_ns;
-    exec->running = false;
-    event->chunk.deviation_ns = spread_deviation_ns(&exec->spread);
-    event->chunk.samples = exec->spread.pieces < UINT32_MAX ? (uint32_t)exec->spread.pieces : UINT32_MAX;
-}
-
 void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes)
 {
-    if (reserve(exec, exec_buffer_in_use(exec), bytes) < 0) {
-        lose_part(exec, event, count);
+    struct exec_chunk *chunk = &exec->chunk;
+    struct exec_records *made = &exec->records;
+    struct exec_buffer *buffer = exec_buffer_in_use(exec);
+    assert(count <= chunk->done - chunk->sliced && "what leaves has been computed");
+    event->chunk.count = count;
+    if (made->variable && exec->config.collect && bytes > buffer->room && reserve_block(exec, buffer, bytes) < 0) {
+        /* nobody will have these iterations from here */
+        event->type = EVENT_FAILURE;
+        event->text = exec->error;
+        output_take(&made->output, count, exec->config.loop, NULL);
+        chunk->sliced += count;
         return;
     }
-    hand_over(exec, event, count, bytes);
+    if (exec->config.collect && count > 0) { /* the next results gather in the other buffer */
+        event->chunk.data = buffer->bytes + EXEC_HEADROOM;
+        event->chunk.bytes = bytes;
+        if (made->variable)
+            chunk->digest += output_take(&made->output, count, exec->config.loop, buffer->bytes + EXEC_HEADROOM);
+        buffer->sent = true;
+        made->filling = (made->filling + 1) % EXEC_BUFFERS;
+    }
+    event->chunk.digest = chunk->digest;
+    chunk->sliced += count;
+    chunk->sliced_at_ns = chunk->compute_ns;
+    chunk->digest = 0;
     event->type = EVENT_SLICE;
-    if (exec->sliced == exec->count)
-        end_chunk(exec, event);
+    if (chunk->sliced < chunk->count)
+        return;
+    event->type = EVENT_FINISHED;
+    event->chunk.began_ns = chunk->began_ns;
+    event->chunk.deviation_ns = spread_deviation_ns(&exec->pieces.spread);
+    event->chunk.samples = exec->pieces.spread.pieces < UINT32_MAX ? (uint32_t)exec->pieces.spread.pieces : UINT32_MAX;
+    chunk->running = false;
 }
 
-/* Parts go in order. */
-static bool event_is_due(struct exec *exec, struct event *event)
+/* Whether a part leaves: the last one of the chunk, a full buffer, or any where the last slice is long ago. Parts go in
+ * order. */
+static bool send_due_part(struct exec *exec, struct event *event)
 {
+    const struct exec_chunk *chunk = &exec->chunk;
     size_t bytes;
-    uint64_t count = exec_next_part(exec, &bytes);
-    if (count > 0 && exec->count * exec->record_bytes <= DIGEST_SOON_BYTES)
+    uint64_t count = exec_next_part(exec, &bytes), gathered = chunk->done - chunk->sliced;
+    if (count > 0 && chunk->count * exec->records.bytes <= DIGEST_SOON_BYTES)
         event->now_ns = exec->ended_ns;
-    event->chunk.done = exec->done;
-    event->chunk.compute_ns = exec->compute_ns;
-    if (exec->sliced + count < exec->count && !slice_is_due(exec, count, bytes))
+    event->chunk.done = chunk->done;
+    event->chunk.compute_ns = chunk->compute_ns;
+    bool full = exec->records.variable ? bytes >= SLICE_MAX || count < gathered : count == exec->records.capacity;
+    bool late = chunk->compute_ns - chunk->sliced_at_ns >= SLICE_NS;
+    if (chunk->sliced + count < chunk->count && !(exec->config.collect && full) && !late)
         return false;
     exec_send_part(exec, event, count, bytes);
     return true;
 }
 
-/* --- chunks --- */
+static bool tell_mark(struct exec *exec, struct event *event)
+{
+    struct exec_chunk *chunk = &exec->chunk;
+    if (!chunk->running || chunk->mark == 0 || chunk->mark != chunk->done)
+        return false;
+    chunk->mark = 0;
+    *event = (struct event){.type = EVENT_MARK, .chunk = {.done = chunk->done, .compute_ns = chunk->compute_ns}};
+    return true;
+}
+
+/* --- the executor --- */
 
 static void inline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
 {
     struct exec *exec = exec_of(executor);
+    struct exec_chunk *chunk = &exec->chunk;
+    assert(!chunk->running && "chunks are computed one after another");
     if (!exec_is_in_step(exec, first))
         exec_enter_step(exec, first); /* not in the chunk's time; executor_advance() tells if it fails */
-    exec->running = true;
-    exec->first = first;
-    exec->count = count;
-    exec->mark = mark;
-    exec->done = exec->sliced = exec->doubtful = 0;
-    exec->failed = exec->final = false;
+    chunk->running = true;
+    chunk->first = first;
+    chunk->count = count;
+    chunk->mark = mark;
+    chunk->done = chunk->sliced = chunk->doubtful = 0;
+    chunk->waiting = chunk->failed = chunk->final = false;
+    chunk->sliced_at_ns = 0;
+    chunk->digest = 0;
+    chunk->compute_ns = exec->config.short_runs ? exec_pause(exec) : 0;
+    if (exec->records.variable)
+        output_clear(&exec->records.output, first);
+    if (exec->config.spread) {
+        exec->pieces.spread = (struct spread){0};
+        begin_piece(exec);
+    }
     exec->careful.wanted = careful && exec->config.kernel->descriptor == NULL;
-    exec->sliced_at_ns = 0;
-    exec->digest = 0;
-    exec->waiting = false;
-    exec->compute_ns = exec->config.short_runs ? exec_pause(exec) : 0;
-    if (exec->variable)
-        output_clear(&exec->output, first);
-    if (exec->config.spread)
-        begin_spread(exec);
     if (exec->careful.wanted)
-        exec->began_ns = clock_ns(CLOCK_MONOTONIC);
+        chunk->began_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static void inline_set_mark(struct executor *executor, uint64_t mark)
 {
-    exec_of(executor)->mark = mark;
+    exec_of(executor)->chunk.mark = mark;
 }
 
-static bool mark_is_due(struct exec *exec, struct event *event)
+static enum turn advance_exec(struct exec *exec, struct event *event)
 {
-    if (!exec->running || exec->mark == 0 || exec->mark != exec->done)
-        return false;
-    exec->mark = 0;
-    *event = (struct event){.type = EVENT_MARK, .chunk = {.done = exec->done, .compute_ns = exec->compute_ns}};
-    return true;
-}
-
-/* A time step cannot be entered: said once. */
-static enum turn be_stuck(struct exec *exec, struct event *event)
-{
-    if (exec->stuck_told)
-        return TURN_BLOCKED;
-    *event = (struct event){.type = EVENT_PROBLEM, .text = exec->error};
-    exec->stuck_told = true;
-    return TURN_EVENT;
-}
-
-/* More of variable output has gathered than could leave at once. */
-static bool lags(const struct exec *exec)
-{
-    return exec->variable && exec->config.collect && output_bytes(&exec->output) >= SLICE_MAX;
-}
-
-static enum turn advance_once(struct exec *exec, struct event *event)
-{
-    if (mark_is_due(exec, event)) /* reached together with a slice, which went first */
+    const struct exec_chunk *chunk = &exec->chunk;
+    if (tell_mark(exec, event)) /* reached together with a slice, which went first */
         return TURN_EVENT;
-    if (!exec->running || exec_buffer_in_use(exec)->sent)
+    if (!chunk->running || exec_buffer_in_use(exec)->sent)
         return TURN_BLOCKED;
-    if (!exec->is_stuck && !exec->failed && exec->done < exec->count && (exec->waiting || !lags(exec)))
-        (exec->careful.wanted ? exec_compute_in_child : compute)(exec);
-    if (exec->is_stuck)
-        return be_stuck(exec, event);
-    if (exec->failed) {
+    if (!exec->step.is_stuck && !chunk->failed && chunk->done < chunk->count) {
+        /* more variable output may have gathered than could leave at once */
+        bool lags = exec->records.variable && exec->config.collect &&
+                    output_bytes(&exec->records.output) >= SLICE_MAX && !chunk->waiting;
+        if (!lags)
+            (exec->careful.wanted ? exec_compute_in_child : compute_turn)(exec);
+    }
+    if (exec->step.is_stuck) {
+        if (exec->step.stuck_told)
+            return TURN_BLOCKED;
+        *event = (struct event){.type = EVENT_PROBLEM, .text = exec->error};
+        exec->step.stuck_told = true;
+        return TURN_EVENT;
+    }
+    if (chunk->failed) {
         exec_tell_failure(exec, event);
         return TURN_EVENT;
     }
-    if (exec->waiting)
+    if (chunk->waiting)
         return exec_wait_turn(exec, event);
-    return event_is_due(exec, event) || mark_is_due(exec, event) ? TURN_EVENT : TURN_WORKED;
+    return send_due_part(exec, event) || tell_mark(exec, event) ? TURN_EVENT : TURN_WORKED;
 }
 
 /* What a kernel waits for next is begun before anything else is looked at: it runs beside that. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
-    enum turn turn = advance_once(exec, event);
+    enum turn turn = advance_exec(exec, event);
     if (turn != TURN_WORKED || exec->config.kernel->descriptor == NULL)
         return turn;
-    enum turn next = advance_once(exec, event);
+    enum turn next = advance_exec(exec, event);
     return next == TURN_BLOCKED ? TURN_WORKED : next;
 }
 
 static void inline_sent(struct executor *executor, const void *data)
 {
-    struct exec *exec = exec_of(executor);
+    struct exec_buffer *buffers = exec_of(executor)->records.buffers;
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
-        if (exec->buffers[i].bytes != NULL && exec->buffers[i].bytes + EXEC_HEADROOM == data)
-            exec->buffers[i].sent = false;
+        if (buffers[i].bytes != NULL && buffers[i].bytes + EXEC_HEADROOM == data)
+            buffers[i].sent = false;
 }
 
 static int inline_descriptor(const struct executor *executor)
@@ -355,5 +324,6 @@ const struct executor_ops inline_ops = {
     .advance = inline_advance,
     .sent = inline_sent,
     .descriptor = inline_descriptor,
+    .check = exec_check,
     .fini = exec_fini,
 };

@@ -53,55 +53,77 @@ struct exec_buffer {
     bool sent;            /* on its way: not to be touched */
 };
 
-struct exec {
-    struct executor executor; /* first */
-    struct exec_config config;
-    void *instance;
-    bool open;
-    uint64_t record_bytes, capacity; /* bytes of a record; records that fit a buffer */
-    struct exec_buffer buffers[EXEC_BUFFERS];
-    unsigned filling;
-    bool variable;          /* the kernel's output is */
-    struct output output;   /* where it is: what has not left */
-    double iteration_bytes; /* estimate, for the size of a turn */
-    /* the time step that the kernel is in, and its iterations: all there are where steps do not build upon one another
-     */
-    uint64_t step, step_first, step_count;
+/* The time step that the kernel is in, and its iterations: all there are where steps do not build upon one another. */
+struct exec_step {
+    uint64_t number, first, count;
     void *earlier;             /* the records of the step before it, as far as they were read; owned */
-    bool is_stuck, stuck_told; /* the next step cannot be entered, for which exec->error says why: nothing runs any more
-                                */
-    /* Tells other instances of a step, that of this executor being told; NULL: there are none. */
+    bool is_stuck, stuck_told; /* the next step cannot be entered, for which exec->error says why: nothing is computed
+                                  any more */
+    /* Tells other instances of a step, when that of this executor has been told; NULL: there are none. */
     int (*tell_others)(void *others, uint64_t step, const void *results, char error[HDSS_ERROR_MAX]);
     void *others;
-    /* the running chunk */
-    bool waiting; /* its iteration at `done` has begun and waits for something */
-    uint64_t wait_began_ns;
+};
+
+/* Results that have not left: records of one length in the buffers, or variable output. */
+struct exec_records {
+    uint64_t bytes, capacity; /* bytes of a record; records that fit a buffer; 0 for variable output */
+    struct exec_buffer buffers[EXEC_BUFFERS];
+    unsigned filling;       /* the buffer that is in use */
+    bool variable;          /* the kernel's output is */
+    struct output output;   /* where variable output is */
+    double iteration_bytes; /* estimate, for the size of a turn */
+};
+
+/* The running chunk, or the latest. sliced <= done <= count. */
+struct exec_chunk {
     bool running;
+    bool waiting; /* its iteration at `done` has begun and waits for something, since wait_began_ns */
+    bool failed;  /* its iteration at `done` has, for which exec->error says why; `final`: for good */
+    bool final;
     uint64_t first, count, mark;
     uint64_t done;     /* iterations computed, or failed */
     uint64_t sliced;   /* of them left with a slice, or failed */
     uint64_t doubtful; /* up to here iterations are run one by one */
-    bool failed;       /* the next one has, for which exec->error says why; `final`: for good */
-    bool final;
-    struct careful careful; /* where the chunk is run in a child process */
-    uint64_t sliced_at_ns;  /* compute_ns when the last slice left */
+    uint64_t digest;   /* of those not sliced; of variable output, of those digested where they were made */
+    uint64_t began_ns; /* when its first iteration began */
+    uint64_t wait_began_ns;
     uint64_t compute_ns;
-    uint64_t digest; /* of those not sliced; of variable output, of those digested where they were made */
+    uint64_t sliced_at_ns; /* compute_ns when the last slice left */
+};
+
+/* The pieces in which a chunk is timed, where the spread is wanted. */
+struct exec_pieces {
     struct spread spread;
-    uint64_t piece_first, piece_end; /* the running piece, in iterations of the chunk */
-    double piece_ns;                 /* time in it so far */
-    uint64_t began_ns;               /* when the running chunk's first iteration began */
-    uint64_t ended_ns;               /* when the kernel was last seen to end; with short chunks after exec_pause() */
-    double iteration_ns;             /* estimate, for the size of a turn; 0: unknown */
-    double waiting_ns;               /* owed to the slowdown */
-    /* short chunks */
-    uint64_t short_count;      /* a chunk of so many iterations is short; 0: not known */
-    unsigned calm;             /* short chunks in a row that were timed one by one */
-    double clock_ns, short_ns; /* reading the clock takes; a short iteration takes */
-    unsigned run_left;         /* chunks of the run that are to come; 0: it has not begun */
-    uint64_t run_done;         /* iterations of the run */
+    uint64_t first, end; /* the running piece, in iterations of the chunk */
+    double ns;           /* time in it so far */
+};
+
+/* Chunks that are too short to be timed one by one. */
+struct exec_shorts {
+    uint64_t count;      /* a chunk of so many iterations is short; 0: not known */
+    unsigned calm;       /* short chunks in a row that were timed one by one */
+    double clock_ns;     /* reading the clock takes */
+    double iteration_ns; /* a short iteration takes */
+    unsigned run_left;   /* chunks of the run that are to come; 0: it has not begun */
+    uint64_t run_done;   /* iterations of the run */
     uint64_t run_began_ns;
     uint64_t random; /* of the length of runs */
+};
+
+struct exec {
+    struct executor executor; /* first */
+    struct exec_config config;
+    void *instance; /* of the kernel */
+    bool open;      /* the kernel is */
+    struct exec_step step;
+    struct exec_records records;
+    struct exec_chunk chunk;
+    struct exec_pieces pieces;
+    struct exec_shorts shorts;
+    struct careful careful; /* where the chunk is run in a child process */
+    uint64_t ended_ns;      /* when the kernel was last seen to end; with short chunks after exec_pause() */
+    double iteration_ns;    /* estimate, for the size of a turn; 0: unknown */
+    double waiting_ns;      /* owed to the slowdown */
     char error[HDSS_ERROR_MAX];
 };
 
@@ -114,7 +136,7 @@ int exec_init(struct exec *exec, const struct exec_config *config);
  * wanted. */
 static inline bool exec_is_short(const struct exec *exec, uint64_t count)
 {
-    return count <= exec->short_count;
+    return count <= exec->shorts.count;
 }
 
 /* The first and the last short chunk of a run: see exec_short(). */
@@ -124,14 +146,14 @@ int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t
  * the last of a run brings the time of all. -1 when the kernel failed, with one line in exec->error. */
 static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns)
 {
-    if (exec->run_left <= 1)
+    if (exec->shorts.run_left <= 1)
         return exec_short_timed(exec, first, count, digest, compute_ns);
-    void *records = exec->buffers[0].bytes + EXEC_HEADROOM;
-    exec->run_left--;
-    exec->run_done += count;
+    void *records = exec->records.buffers[0].bytes + EXEC_HEADROOM;
+    exec->shorts.run_left--;
+    exec->shorts.run_done += count;
     if (exec->config.kernel->run(exec->instance, first, count, records, exec->error) < 0)
         return -1;
-    *digest += digest_records(first, count, records, exec->record_bytes);
+    *digest += digest_records(first, count, records, exec->records.bytes);
     return 0;
 }
 

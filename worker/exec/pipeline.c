@@ -221,14 +221,14 @@ static struct pipeline_buffer *buffer_in_use(struct pipeline *pipeline)
 
 static unsigned char *records_of(struct pipeline *pipeline, uint64_t row)
 {
-    return buffer_in_use(pipeline)->bytes + EXEC_HEADROOM + row * pipeline->exec.record_bytes;
+    return buffer_in_use(pipeline)->bytes + EXEC_HEADROOM + row * pipeline->exec.records.bytes;
 }
 
 /* Room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
 static int make_room(struct pipeline *pipeline)
 {
     struct pipeline_buffer *buffer = buffer_in_use(pipeline);
-    uint64_t bytes = pipeline->count * pipeline->exec.record_bytes;
+    uint64_t bytes = pipeline->count * pipeline->exec.records.bytes;
     if (bytes <= buffer->room)
         return 0;
     free(buffer->bytes);
@@ -376,7 +376,7 @@ static void pipeline_try_row(void *context, uint64_t iteration)
         .reach = loop->reach,
         .before = iteration == pipeline->config.exec.probe_first ? NULL : before->data,
         .after = after->data,
-        .records = pipeline->exec.buffers[0].bytes + EXEC_HEADROOM,
+        .records = pipeline->exec.records.buffers[0].bytes + EXEC_HEADROOM,
     };
     pipeline->config.exec.kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error);
 }
@@ -409,7 +409,7 @@ static bool mark_is_due(struct pipeline *pipeline, struct event *event)
  * long ago, or the chunk is complete. */
 static uint64_t rows_to_leave(const struct pipeline *pipeline)
 {
-    uint64_t ready = rows_complete(pipeline) - pipeline->sliced, bytes = pipeline->exec.record_bytes;
+    uint64_t ready = rows_complete(pipeline) - pipeline->sliced, bytes = pipeline->exec.records.bytes;
     uint64_t most = bytes < SLICE_MAX ? SLICE_MAX / bytes : 1;
     bool full = pipeline->config.exec.collect && ready >= most;
     bool late = pipeline->compute_ns - pipeline->sliced_at_ns >= SLICE_NS;
@@ -439,7 +439,7 @@ static bool must_wait(struct pipeline *pipeline, uint64_t bytes)
 
 static bool slice_is_due(struct pipeline *pipeline, struct event *event, bool *blocked)
 {
-    uint64_t rows = rows_to_leave(pipeline), bytes = rows * pipeline->exec.record_bytes;
+    uint64_t rows = rows_to_leave(pipeline), bytes = rows * pipeline->exec.records.bytes;
     *blocked = rows > 0 && pipeline->config.exec.collect && must_wait(pipeline, bytes);
     if (rows == 0 || *blocked)
         return false;
@@ -449,7 +449,7 @@ static bool slice_is_due(struct pipeline *pipeline, struct event *event, bool *b
         .chunk = {.done = pipeline->done, .compute_ns = pipeline->compute_ns, .count = rows},
     };
     event->chunk.digest =
-        digest_records(pipeline->first + pipeline->sliced, rows, records, pipeline->exec.record_bytes);
+        digest_records(pipeline->first + pipeline->sliced, rows, records, pipeline->exec.records.bytes);
     if (pipeline->config.exec.collect) {
         event->chunk.data = records;
         event->chunk.bytes = bytes;

@@ -35,7 +35,7 @@ int exec_enter_step(struct exec *exec, uint64_t iteration);
 /* Whether the kernel is in the iteration's time step. */
 static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
 {
-    return iteration - exec->step_first < exec->step_count;
+    return iteration - exec->step.first < exec->step.count;
 }
 
 /* --- timing.c --- */
@@ -51,6 +51,9 @@ void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns
 /* --- steps.c --- */
 
 void exec_fini(struct executor *executor);
+
+/* Stops the program where an invariant does not hold. */
+void exec_check(const struct executor *executor);
 
 /* The clock of the real work: a sleeping kernel is timed by the wall, a computing one by the core, which others may
  * share. */
@@ -80,7 +83,7 @@ enum turn exec_wait_turn(struct exec *exec, struct event *event);
 
 static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
 {
-    return &exec->buffers[exec->filling];
+    return &exec->records.buffers[exec->records.filling];
 }
 
 static inline uint64_t exec_least(uint64_t a, uint64_t b)
@@ -92,18 +95,19 @@ static inline uint64_t exec_least(uint64_t a, uint64_t b)
  * harm. */
 static inline uint64_t exec_room(const struct exec *exec)
 {
-    if (!exec->variable)
-        return exec->config.collect ? exec->capacity - (exec->done - exec->sliced) : exec->capacity;
-    size_t gathered = output_bytes(&exec->output);
-    double fit = gathered < SLICE_MAX ? (double)(SLICE_MAX - gathered) / (exec->iteration_bytes + 1) : 1;
+    if (!exec->records.variable)
+        return exec->config.collect ? exec->records.capacity - (exec->chunk.done - exec->chunk.sliced)
+                                    : exec->records.capacity;
+    size_t gathered = output_bytes(&exec->records.output);
+    double fit = gathered < SLICE_MAX ? (double)(SLICE_MAX - gathered) / (exec->records.iteration_bytes + 1) : 1;
     return fit < 1 ? 1 : fit < 1e18 ? (uint64_t)fit : UINT64_MAX;
 }
 
 /* Where the next records go. */
 static inline unsigned char *exec_next_records(struct exec *exec)
 {
-    if (exec->variable)
+    if (exec->records.variable)
         return NULL;
-    uint64_t place = exec->config.collect ? exec->done - exec->sliced : 0;
-    return exec_buffer_in_use(exec)->bytes + EXEC_HEADROOM + place * exec->record_bytes;
+    uint64_t place = exec->config.collect ? exec->chunk.done - exec->chunk.sliced : 0;
+    return exec_buffer_in_use(exec)->bytes + EXEC_HEADROOM + place * exec->records.bytes;
 }

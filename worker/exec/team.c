@@ -623,7 +623,7 @@ int team_init(struct team *team, const struct team_config *config)
     for (unsigned t = 0; t < config->threads; t++)
         if (open_member(team, t) < 0)
             return -1;
-    team->exec.tell_others = tell_members;
-    team->exec.others = team;
+    team->exec.step.tell_others = tell_members;
+    team->exec.step.others = team;
     return 0;
 }

@@ -7,44 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int refuse(struct exec *exec, const char *text)
+/* Reads the records of the step that the kernel is in, and tells all instances of the next one. */
+static int enter_next_step(struct exec *exec)
 {
-    char line[HDSS_ERROR_MAX];
-    snprintf(line, sizeof line, "time step %" PRIu64 ": %.*s", exec->step, HDSS_ERROR_MAX - 60, text);
-    snprintf(exec->error, sizeof exec->error, "%s", line);
-    return -1;
-}
-
-static int read_earlier(struct exec *exec)
-{
+    const struct exec_config *config = &exec->config;
+    struct exec_step *step = &exec->step;
     struct error error;
-    uint64_t each = exec->config.each;
-    if (exec->earlier == NULL)
-        exec->earlier = malloc(each * exec->record_bytes);
-    if (exec->earlier == NULL)
-        return refuse(exec, "no memory for the results of the step before");
-    if (exec->config.read(exec->config.context, exec->step_first - each, each, exec->earlier, &error) < 0)
-        return refuse(exec, error.text);
-    return 0;
-}
-
-static int tell(struct exec *exec)
-{
-    if (exec->config.kernel->step(exec->instance, exec->step, exec->earlier, exec->error) == 0 &&
-        (exec->tell_others == NULL || exec->tell_others(exec->others, exec->step, exec->earlier, exec->error) == 0))
+    const char *why = exec->error;
+    if (step->earlier == NULL)
+        step->earlier = malloc(step->count * exec->records.bytes);
+    if (step->earlier == NULL) {
+        why = "no memory for the results of the step before";
+    } else if (config->read(config->context, step->first, step->count, step->earlier, &error) < 0) {
+        why = error.text;
+    } else if (config->kernel->step(exec->instance, step->number + 1, step->earlier, exec->error) == 0 &&
+               (step->tell_others == NULL ||
+                step->tell_others(step->others, step->number + 1, step->earlier, exec->error) == 0)) {
+        step->number++;
+        step->first += step->count;
         return 0;
-    return refuse(exec, exec->error);
-}
-
-static int enter_next(struct exec *exec)
-{
-    exec->step++;
-    exec->step_first += exec->config.each;
-    if (read_earlier(exec) == 0 && tell(exec) == 0)
-        return 0;
-    exec->step--;
-    exec->step_first -= exec->config.each;
-    exec->is_stuck = true;
+    }
+    char line[HDSS_ERROR_MAX];
+    snprintf(line, sizeof line, "time step %" PRIu64 ": %.*s", step->number + 1, HDSS_ERROR_MAX - 60, why);
+    snprintf(exec->error, sizeof exec->error, "%s", line);
+    step->is_stuck = true;
     return -1;
 }
 
@@ -52,15 +38,15 @@ static int enter_next(struct exec *exec)
  * further in any case. */
 int exec_enter_step(struct exec *exec, uint64_t iteration)
 {
-    if (exec->is_stuck)
+    if (exec->step.is_stuck)
         return -1;
-    if (iteration < exec->step_first) {
+    if (iteration < exec->step.first) {
         snprintf(exec->error, sizeof exec->error,
-                 "an iteration of a time step that is over: the worker is in step %" PRIu64, exec->step);
+                 "an iteration of a time step that is over: the worker is in step %" PRIu64, exec->step.number);
         return -1;
     }
     while (!exec_is_in_step(exec, iteration))
-        if (enter_next(exec) < 0)
+        if (enter_next_step(exec) < 0)
             return -1;
     return 0;
 }

@@ -7,6 +7,8 @@
 #include "common/machine/probe.h"
 #include "common/util/digest.h"
 
+#include <assert.h>
+
 /* An iteration as long as this needs no warming up. */
 #define PROBE_LONG_NS 50000000u
 /* A chunk that takes less is short: timing it, which takes some 70 ns, would cost a third of it or more. */
@@ -37,97 +39,92 @@ double exec_time_clock(void)
 
 static void begin_run(struct exec *exec, uint64_t now_ns)
 {
-    exec->random = exec->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth, MMIX */
-    exec->run_left = RUN_LEAST + (unsigned)(exec->random >> 33) % (RUN_MOST - RUN_LEAST + 1);
-    exec->run_done = 0;
-    exec->run_began_ns = now_ns;
+    exec->shorts.random =
+        exec->shorts.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth, MMIX */
+    exec->shorts.run_left = RUN_LEAST + (unsigned)(exec->shorts.random >> 33) % (RUN_MOST - RUN_LEAST + 1);
+    exec->shorts.run_done = 0;
+    exec->shorts.run_began_ns = now_ns;
 }
 
 /* Chunks are timed by themselves again. */
-static void doubt(struct exec *exec)
+static void doubt_shorts(struct exec *exec)
 {
-    exec->short_count = 0;
-    exec->calm = 0;
+    exec->shorts.count = 0;
+    exec->shorts.calm = 0;
 }
 
 /* Takes the time of a chunk of `count` iterations if it is short. A reading of the clock is in `elapsed_ns`. */
 static bool learn_short(struct exec *exec, uint64_t count, uint64_t elapsed_ns)
 {
-    double time = (double)elapsed_ns - exec->clock_ns;
+    double time = (double)elapsed_ns - exec->shorts.clock_ns;
     if (time >= SHORT_NS)
         return false;
     time = time > 0 ? time / (double)count : 0;
-    exec->short_ns = exec->calm == 0 ? time : exec->short_ns + SHORT_WEIGHT * (time - exec->short_ns);
+    exec->shorts.iteration_ns =
+        exec->shorts.calm == 0 ? time : exec->shorts.iteration_ns + SHORT_WEIGHT * (time - exec->shorts.iteration_ns);
     return true;
 }
 
 void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns)
 {
-    bool is_soon = (double)(began_ns - exec->ended_ns) <= SHORT_GAP_NS + exec->clock_ns;
-    if (!is_soon || !learn_short(exec, exec->count, ended_ns - began_ns)) {
-        doubt(exec);
+    bool is_soon = (double)(began_ns - exec->ended_ns) <= SHORT_GAP_NS + exec->shorts.clock_ns;
+    if (!is_soon || !learn_short(exec, exec->chunk.count, ended_ns - began_ns)) {
+        doubt_shorts(exec);
         return;
     }
-    if (++exec->calm < SHORT_CALM)
+    if (++exec->shorts.calm < SHORT_CALM)
         return;
-    uint64_t fit = exec->short_ns > 1 ? (uint64_t)(SHORT_NS / exec->short_ns) : (uint64_t)SHORT_NS;
-    exec->short_count = fit < exec->capacity ? fit : exec->capacity;
+    uint64_t fit =
+        exec->shorts.iteration_ns > 1 ? (uint64_t)(SHORT_NS / exec->shorts.iteration_ns) : (uint64_t)SHORT_NS;
+    exec->shorts.count = fit < exec->records.capacity ? fit : exec->records.capacity;
     begin_run(exec, ended_ns);
 }
 
 /* Ends the run; returns the time of its iterations. */
 static uint64_t end_run(struct exec *exec, uint64_t now_ns)
 {
-    uint64_t passed = now_ns - exec->run_began_ns, time = (uint64_t)(exec->short_ns * (double)exec->run_done);
-    exec->run_left = 0;
-    exec->run_done = 0;
+    uint64_t passed = now_ns - exec->shorts.run_began_ns,
+             time = (uint64_t)(exec->shorts.iteration_ns * (double)exec->shorts.run_done);
+    exec->shorts.run_left = 0;
+    exec->shorts.run_done = 0;
     if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
         return time < passed ? time : passed;
-    doubt(exec); /* one was long, or the core was taken away, which counts for a chunk that is timed, too */
+    doubt_shorts(exec); /* one was long, or the core was taken away, which counts for a chunk that is timed, too */
     return passed;
-}
-
-static int run_whole(struct exec *exec, uint64_t first, uint64_t count, void *records)
-{
-    exec->run_done += count;
-    return exec->config.kernel->run(exec->instance, first, count, records, exec->error);
-}
-
-/* The last of a run. */
-static int run_timed(struct exec *exec, uint64_t first, uint64_t count, void *records, uint64_t *compute_ns)
-{
-    uint64_t began = clock_ns(CLOCK_MONOTONIC);
-    if (run_whole(exec, first, count, records) < 0)
-        return -1;
-    uint64_t ended = clock_ns(CLOCK_MONOTONIC);
-    if (learn_short(exec, count, ended - began)) {
-        *compute_ns += end_run(exec, ended);
-    } else {
-        exec->run_done -= count;
-        *compute_ns += end_run(exec, began) + (ended - began);
-        doubt(exec);
-    }
-    exec->ended_ns = ended;
-    begin_run(exec, ended);
-    return 0;
 }
 
 int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns)
 {
-    unsigned char *records = exec->buffers[0].bytes + EXEC_HEADROOM;
-    if (exec->run_left == 0)
+    struct exec_shorts *shorts = &exec->shorts;
+    unsigned char *records = exec->records.buffers[0].bytes + EXEC_HEADROOM;
+    assert(exec_is_short(exec, count) && !exec->chunk.running && "a short chunk fits the buffer, which is free");
+    if (shorts->run_left == 0)
         begin_run(exec, clock_ns(CLOCK_MONOTONIC));
-    int result = --exec->run_left > 0 ? run_whole(exec, first, count, records)
-                                      : run_timed(exec, first, count, records, compute_ns);
-    if (result == 0)
-        *digest += digest_records(first, count, records, exec->record_bytes);
-    return result;
+    bool is_last = --shorts->run_left == 0;
+    uint64_t began = is_last ? clock_ns(CLOCK_MONOTONIC) : 0;
+    shorts->run_done += count;
+    if (exec->config.kernel->run(exec->instance, first, count, records, exec->error) < 0)
+        return -1;
+    if (is_last) {
+        uint64_t ended = clock_ns(CLOCK_MONOTONIC);
+        if (learn_short(exec, count, ended - began)) {
+            *compute_ns += end_run(exec, ended);
+        } else {
+            shorts->run_done -= count;
+            *compute_ns += end_run(exec, began) + (ended - began);
+            doubt_shorts(exec);
+        }
+        exec->ended_ns = ended;
+        begin_run(exec, ended);
+    }
+    *digest += digest_records(first, count, records, exec->records.bytes);
+    return 0;
 }
 
 uint64_t exec_pause(struct exec *exec)
 {
-    exec->run_left = 0;
-    if (exec->run_done == 0)
+    exec->shorts.run_left = 0;
+    if (exec->shorts.run_done == 0)
         return 0;
     exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
     return end_run(exec, exec->ended_ns);
@@ -204,9 +201,10 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
 static void run_inline_probe(void *context, uint64_t iteration)
 {
     struct exec *exec = context;
-    if (exec->variable)
-        output_clear(&exec->output, iteration);
-    exec_call_kernel(exec, iteration, 1, exec->variable ? NULL : exec->buffers[0].bytes + EXEC_HEADROOM);
+    if (exec->records.variable)
+        output_clear(&exec->records.output, iteration);
+    exec_call_kernel(exec, iteration, 1,
+                     exec->records.variable ? NULL : exec->records.buffers[0].bytes + EXEC_HEADROOM);
 }
 
 void exec_probe(struct executor *executor, struct speed *speed)

@@ -242,7 +242,7 @@ static unsigned run_to_end(uint64_t *done, uint64_t *digest, uint64_t *failed_at
         if (event.chunk.data != NULL)
             executor_sent(&exec.executor, event.chunk.data);
     } while (event.type != EVENT_FINISHED);
-    ck_assert_uint_eq(event.chunk.done, exec.count);
+    ck_assert_uint_eq(event.chunk.done, exec.chunk.count);
     return failures;
 }
 
@@ -437,7 +437,7 @@ START_TEST(nothing_is_measured_that_nobody_wants)
     next_event();
     exec.iteration_ns = 1; /* known to be short: a turn takes all that fit the buffer */
     kernel.calls = 0;
-    executor_begin(&exec.executor, 30, exec.capacity, 0, false);
+    executor_begin(&exec.executor, 30, exec.records.capacity, 0, false);
     struct event event = next_event();
     ck_assert_uint_eq(kernel.calls, 1);
     ck_assert_uint_eq(event.chunk.samples, 0);
