@@ -7,6 +7,7 @@
 #include "common/util/grow.h"
 #include "worker/exec/steps.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static struct pipeline *pipeline_of(struct executor *executor)
     return (struct pipeline *)executor;
 }
 
-static struct seam_data *find_seam(struct pipeline *pipeline, uint64_t at)
+static struct seam_data *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->seam_count; i++)
         if (pipeline->seams[i].at == at && !pipeline->seams[i].is_aside)
@@ -35,7 +36,7 @@ static struct seam_data *find_seam(struct pipeline *pipeline, uint64_t at)
     return NULL;
 }
 
-static void note_problem(struct pipeline *pipeline, const char *text)
+static void pipeline_note_problem(struct pipeline *pipeline, const char *text)
 {
     if (pipeline->has_problem)
         return;
@@ -44,35 +45,29 @@ static void note_problem(struct pipeline *pipeline, const char *text)
         snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%s", text);
 }
 
-static int grow_seams(struct pipeline *pipeline)
-{
-    unsigned room = 2 * pipeline->seam_room + 4;
-    struct seam_data *seams = realloc(pipeline->seams, room * sizeof *seams);
-    if (seams == NULL)
-        return -1;
-    memset(seams + pipeline->seam_room, 0, (room - pipeline->seam_room) * sizeof *seams);
-    pipeline->seams = seams;
-    pipeline->seam_room = room;
-    return 0;
-}
-
-static unsigned char *allocate_seam(const struct pipeline *pipeline)
-{
-    return aligned_alloc(64, (pipeline->seam_bytes + 63) / 64 * 64);
-}
-
 /* The seam at an iteration, new if there is none. NULL when memory is out, which is noted. */
-static struct seam_data *take_seam(struct pipeline *pipeline, uint64_t at)
+static struct seam_data *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
 {
-    struct seam_data *seam = find_seam(pipeline, at);
+    struct seam_data *seam = pipeline_find_seam(pipeline, at);
     if (seam != NULL)
         return seam;
-    if (pipeline->seam_count < pipeline->seam_room || grow_seams(pipeline) == 0) {
-        seam = &pipeline->seams[pipeline->seam_count];
-        *seam = (struct seam_data){.at = at, .data = seam->data != NULL ? seam->data : allocate_seam(pipeline)};
+    if (pipeline->seam_count == pipeline->seam_room) {
+        unsigned room = 2 * pipeline->seam_room + 4;
+        struct seam_data *seams = realloc(pipeline->seams, room * sizeof *seams);
+        if (seams == NULL) {
+            pipeline_note_problem(pipeline, "out of memory for boundary data");
+            return NULL;
+        }
+        memset(seams + pipeline->seam_room, 0, (room - pipeline->seam_room) * sizeof *seams);
+        pipeline->seams = seams;
+        pipeline->seam_room = room;
     }
-    if (seam == NULL || seam->data == NULL) {
-        note_problem(pipeline, "out of memory for boundary data");
+    seam = &pipeline->seams[pipeline->seam_count];
+    *seam = (struct seam_data){.at = at, .data = seam->data};
+    if (seam->data == NULL)
+        seam->data = aligned_alloc(64, (pipeline->seam_bytes + 63) / 64 * 64);
+    if (seam->data == NULL) {
+        pipeline_note_problem(pipeline, "out of memory for boundary data");
         return NULL;
     }
     pipeline->seam_count++;
@@ -87,9 +82,9 @@ static void remove_seam(struct pipeline *pipeline, struct seam_data *seam)
     *last = dropped;
 }
 
-static void drop_seam(struct pipeline *pipeline, uint64_t at)
+static void pipeline_drop_seam(struct pipeline *pipeline, uint64_t at)
 {
-    struct seam_data *seam = find_seam(pipeline, at);
+    struct seam_data *seam = pipeline_find_seam(pipeline, at);
     if (seam != NULL)
         remove_seam(pipeline, seam);
 }
@@ -100,7 +95,7 @@ static void abandon_seam(struct pipeline *pipeline, struct seam_data *seam)
     unsigned char **abandoned =
         grow(pipeline->abandoned, pipeline->abandoned_count, &pipeline->abandoned_room, sizeof *abandoned);
     if (abandoned == NULL) { /* then it is lost */
-        note_problem(pipeline, "out of memory for boundary data");
+        pipeline_note_problem(pipeline, "out of memory for boundary data");
     } else {
         pipeline->abandoned = abandoned;
         abandoned[pipeline->abandoned_count++] = seam->data;
@@ -112,9 +107,10 @@ static void abandon_seam(struct pipeline *pipeline, struct seam_data *seam)
 static void *pipeline_await(struct executor *executor, uint64_t at, uint64_t offset, uint64_t bytes)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = take_seam(pipeline, at);
+    struct seam_data *seam = pipeline_take_seam(pipeline, at);
     if (seam == NULL)
         return NULL;
+    assert(offset + bytes <= pipeline->seam_bytes && "boundary data fit their seam");
     seam->announced = offset + bytes;
     seam->awaited++;
     return seam->data + offset;
@@ -123,9 +119,10 @@ static void *pipeline_await(struct executor *executor, uint64_t at, uint64_t off
 static void pipeline_came(struct executor *executor, uint64_t at, uint64_t offset, uint64_t bytes)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = find_seam(pipeline, at);
+    struct seam_data *seam = pipeline_find_seam(pipeline, at);
     if (seam == NULL)
         return;
+    assert(seam->awaited > 0 && "boundary data come that are awaited");
     seam->awaited--;
     seam->bytes = seam->awaited == 0 ? seam->announced : offset + bytes;
 }
@@ -133,9 +130,10 @@ static void pipeline_came(struct executor *executor, uint64_t at, uint64_t offse
 static void pipeline_take(struct executor *executor, uint64_t at, uint64_t offset, const void *data, uint64_t bytes)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = take_seam(pipeline, at);
+    struct seam_data *seam = pipeline_take_seam(pipeline, at);
     if (seam == NULL)
         return;
+    assert(offset + bytes <= pipeline->seam_bytes && "boundary data fit their seam");
     memcpy(seam->data + offset, data, bytes);
     seam->announced = offset + bytes;
     if (seam->awaited == 0)
@@ -145,41 +143,36 @@ static void pipeline_take(struct executor *executor, uint64_t at, uint64_t offse
 static void pipeline_inherit(struct executor *executor, uint64_t at)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = find_seam(pipeline, at);
+    struct seam_data *seam = pipeline_find_seam(pipeline, at);
     if (seam != NULL)
         seam->bytes = pipeline->seam_bytes;
 }
 
 static void pipeline_release(struct executor *executor, uint64_t at)
 {
-    drop_seam(pipeline_of(executor), at);
+    pipeline_drop_seam(pipeline_of(executor), at);
 }
 
 /* --- standing still --- */
-
-static bool is_among(const uint64_t *seams, unsigned count, uint64_t seam)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (seams[i] == seam)
-            return true;
-    return false;
-}
 
 static void pipeline_halt(struct executor *executor, const uint64_t *seams, unsigned count)
 {
     struct pipeline *pipeline = pipeline_of(executor);
     for (unsigned i = pipeline->seam_count; i-- > 0;) {
         struct seam_data *seam = &pipeline->seams[i];
-        if (is_among(seams, count, seam->at))
+        unsigned k = 0;
+        while (k < count && seams[k] != seam->at)
+            k++;
+        if (k < count)
             seam->is_aside = true;
         else if (seam->is_own || seam->awaited > 0)
             abandon_seam(pipeline, seam);
         else
             remove_seam(pipeline, seam);
     }
-    if (pipeline->running && pipeline->buffers[pipeline->filling].on_way > 0)
+    if (pipeline->chunk.running && pipeline->buffers[pipeline->filling].on_way > 0)
         pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
-    pipeline->running = false;
+    pipeline->chunk.running = false;
 }
 
 static void pipeline_restart(struct executor *executor, uint64_t at)
@@ -225,10 +218,10 @@ static unsigned char *records_of(struct pipeline *pipeline, uint64_t row)
 }
 
 /* Room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
-static int make_room(struct pipeline *pipeline)
+static int make_room_for_rows(struct pipeline *pipeline)
 {
     struct pipeline_buffer *buffer = buffer_in_use(pipeline);
-    uint64_t bytes = pipeline->count * pipeline->exec.records.bytes;
+    uint64_t bytes = pipeline->chunk.count * pipeline->exec.records.bytes;
     if (bytes <= buffer->room)
         return 0;
     free(buffer->bytes);
@@ -242,46 +235,46 @@ static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t c
     struct pipeline *pipeline = pipeline_of(executor);
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     (void)careful; /* no iteration is suspected where all wait for one another */
-    pipeline->running = true;
-    pipeline->first = first;
-    pipeline->count = count;
-    pipeline->mark = mark;
-    pipeline->end = loop->sync + (count - 1) * loop->reach;
-    pipeline->from = pipeline->told = pipeline->done = pipeline->sliced = 0;
-    pipeline->compute_ns = pipeline->sliced_at_ns = 0;
+    pipeline->chunk.running = true;
+    pipeline->chunk.first = first;
+    pipeline->chunk.count = count;
+    pipeline->chunk.mark = mark;
+    pipeline->chunk.end = loop->sync + (count - 1) * loop->reach;
+    pipeline->chunk.from = pipeline->chunk.told = pipeline->chunk.done = pipeline->chunk.sliced = 0;
+    pipeline->chunk.compute_ns = pipeline->chunk.sliced_at_ns = 0;
     pipeline->element_ns = 0;
-    drop_seam(pipeline, PROBE_BEFORE);
-    drop_seam(pipeline, PROBE_AFTER);
-    struct seam_data *after = take_seam(pipeline, first + count);
+    pipeline_drop_seam(pipeline, PROBE_BEFORE);
+    pipeline_drop_seam(pipeline, PROBE_AFTER);
+    struct seam_data *after = pipeline_take_seam(pipeline, first + count);
     if (after != NULL)
         after->is_own = true;
 }
 
 static void pipeline_set_mark(struct executor *executor, uint64_t mark)
 {
-    pipeline_of(executor)->mark = mark;
+    pipeline_of(executor)->chunk.mark = mark;
 }
 
 /* Elements of the first row up to which the chunk can be computed with the boundary data that are here. */
 static uint64_t reachable(struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    if (pipeline->first == pipeline->config.exec.probe_first)
-        return pipeline->end;
-    const struct seam_data *before = find_seam(pipeline, pipeline->first);
+    if (pipeline->chunk.first == pipeline->config.exec.probe_first)
+        return pipeline->chunk.end;
+    const struct seam_data *before = pipeline_find_seam(pipeline, pipeline->chunk.first);
     uint64_t elements = before != NULL ? before->bytes / loop->boundary_bytes : 0;
     if (elements == loop->sync)
-        return pipeline->end;
+        return pipeline->chunk.end;
     return elements > loop->reach ? elements - loop->reach : 0;
 }
 
 /* How far this turn goes: to the next point at most. */
 static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
 {
-    uint64_t point = (pipeline->from / pipeline->interval + 1) * pipeline->interval;
+    uint64_t point = (pipeline->chunk.from / pipeline->interval + 1) * pipeline->interval;
     double fit = pipeline->element_ns > 0 ? TURN_NS / pipeline->element_ns : ELEMENTS_MIN;
     uint64_t most = fit < ELEMENTS_MIN ? ELEMENTS_MIN : fit < 1e18 ? (uint64_t)fit : UINT64_MAX / 2;
-    return exec_least(exec_least(point, limit), pipeline->from + most);
+    return exec_least(exec_least(point, limit), pipeline->chunk.from + most);
 }
 
 /* The elements of all rows that are computed when the first row has come to `at`, in rows. All of them only at the end.
@@ -289,71 +282,64 @@ static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
 static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    if (at >= pipeline->end)
-        return pipeline->count;
-    double reach = (double)loop->reach, sync = (double)loop->sync, rows = (double)pipeline->count, x = (double)at;
+    if (at >= pipeline->chunk.end)
+        return pipeline->chunk.count;
+    double reach = (double)loop->reach, sync = (double)loop->sync, rows = (double)pipeline->chunk.count, x = (double)at;
     double begun = reach > 0 && x < rows * reach ? x / reach : rows;
     double complete = x < sync ? 0 : reach > 0 ? (x - sync) / reach : rows;
     double elements = complete * sync + (begun - complete) * (x - reach * (begun + complete) / 2);
     uint64_t worth = elements > 0 ? (uint64_t)(elements / sync) : 0;
-    return worth < pipeline->count ? worth : pipeline->count - 1;
+    return worth < pipeline->chunk.count ? worth : pipeline->chunk.count - 1;
 }
 
 /* Rows of the chunk that are complete, and elements of its last row that are. */
 static uint64_t rows_complete(const struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    if (pipeline->from < loop->sync)
+    if (pipeline->chunk.from < loop->sync)
         return 0;
-    uint64_t more = loop->reach > 0 ? (pipeline->from - loop->sync) / loop->reach : pipeline->count;
-    return more < pipeline->count ? more + 1 : pipeline->count;
-}
-
-static uint64_t last_row(const struct pipeline *pipeline)
-{
-    uint64_t behind = pipeline->end - pipeline->config.exec.loop->sync;
-    return pipeline->from > behind ? pipeline->from - behind : 0;
-}
-
-static int run_kernel(struct pipeline *pipeline, uint64_t to)
-{
-    const struct hdss_loop *loop = pipeline->config.exec.loop;
-    const struct seam_data *before = find_seam(pipeline, pipeline->first);
-    const struct hdss_block block = {
-        .first = pipeline->first,
-        .count = pipeline->count,
-        .from = pipeline->from,
-        .to = to,
-        .sync = loop->sync,
-        .reach = loop->reach,
-        .before = pipeline->first == pipeline->config.exec.probe_first ? NULL : before->data,
-        .after = find_seam(pipeline, pipeline->first + pipeline->count)->data,
-        .records = records_of(pipeline, 0),
-    };
-    return pipeline->config.exec.kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error);
+    uint64_t more = loop->reach > 0 ? (pipeline->chunk.from - loop->sync) / loop->reach : pipeline->chunk.count;
+    return more < pipeline->chunk.count ? more + 1 : pipeline->chunk.count;
 }
 
 /* Computes up to `to`; the time of it, waiting of a slow worker included, is the chunk's. */
-static void compute(struct pipeline *pipeline, uint64_t to)
+static void compute_block(struct pipeline *pipeline, uint64_t to)
 {
-    const double slowdown = pipeline->config.exec.slowdown;
+    const struct exec_config *config = &pipeline->config.exec;
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const struct seam_data *before = pipeline_find_seam(pipeline, chunk->first);
+    const struct seam_data *after = pipeline_find_seam(pipeline, chunk->first + chunk->count);
+    const bool is_first = chunk->first == config->probe_first, is_slow = config->slowdown > 1;
     const clockid_t clock = exec_work_clock(&pipeline->exec);
-    uint64_t began = clock_ns(CLOCK_MONOTONIC), before = slowdown > 1 ? clock_ns(clock) : 0;
-    if (run_kernel(pipeline, to) < 0) {
-        note_problem(pipeline, pipeline->exec.error);
+    assert(chunk->from < to && to <= chunk->end && "a block has elements, of the chunk");
+    assert((is_first || before != NULL) && after != NULL && "a chunk that runs has its boundary data");
+    const struct hdss_block block = {
+        .first = chunk->first,
+        .count = chunk->count,
+        .from = chunk->from,
+        .to = to,
+        .sync = config->loop->sync,
+        .reach = config->loop->reach,
+        .before = is_first ? NULL : before->data,
+        .after = after->data,
+        .records = records_of(pipeline, 0),
+    };
+    uint64_t began = clock_ns(CLOCK_MONOTONIC), worked = is_slow ? clock_ns(clock) : 0;
+    if (config->kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error) < 0) {
+        pipeline_note_problem(pipeline, pipeline->exec.error);
         return;
     }
-    if (slowdown > 1) {
-        pipeline->waiting_ns += (double)(clock_ns(clock) - before) * (slowdown - 1);
-        exec_pay_waiting(&pipeline->waiting_ns, to == pipeline->end);
+    if (is_slow) {
+        pipeline->waiting_ns += (double)(clock_ns(clock) - worked) * (config->slowdown - 1);
+        exec_pay_waiting(&pipeline->waiting_ns, to == chunk->end);
     }
     uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - began;
-    if (pipeline->from == 0)
-        pipeline->began_ns = began;
-    pipeline->compute_ns += elapsed;
-    pipeline->element_ns = (double)(elapsed > 0 ? elapsed : 1) / (double)(to - pipeline->from);
-    pipeline->from = to;
-    pipeline->done = rows_worth(pipeline, to);
+    if (chunk->from == 0)
+        chunk->began_ns = began;
+    chunk->compute_ns += elapsed;
+    pipeline->element_ns = (double)(elapsed > 0 ? elapsed : 1) / (double)(to - chunk->from);
+    chunk->from = to;
+    chunk->done = rows_worth(pipeline, to);
 }
 
 /* Computes an iteration to measure it, as if all before it were zeros. */
@@ -361,8 +347,9 @@ static void pipeline_try_row(void *context, uint64_t iteration)
 {
     struct pipeline *pipeline = context;
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    struct seam_data *before = take_seam(pipeline, PROBE_BEFORE), *after = take_seam(pipeline, PROBE_AFTER);
-    before = find_seam(pipeline, PROBE_BEFORE); /* the second may have moved the first */
+    struct seam_data *before = pipeline_take_seam(pipeline, PROBE_BEFORE),
+                     *after = pipeline_take_seam(pipeline, PROBE_AFTER);
+    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* the second may have moved the first */
     if (before == NULL || after == NULL)
         return;
     if (before->bytes == 0)
@@ -384,85 +371,76 @@ static void pipeline_try_row(void *context, uint64_t iteration)
 /* --- events --- */
 
 /* What the last row has added is told at the points, and when the chunk is complete; the last chunk's nobody wants. */
-static bool edge_is_due(struct pipeline *pipeline, struct event *event)
+static bool pipeline_tell_edge(struct pipeline *pipeline, struct event *event)
 {
-    uint64_t at = pipeline->first + pipeline->count,
-             bytes = last_row(pipeline) * pipeline->config.exec.loop->boundary_bytes;
-    bool at_point = pipeline->from % pipeline->interval == 0 || pipeline->from == pipeline->end;
-    if (!at_point || bytes == pipeline->told || at == pipeline->config.end)
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    const struct hdss_loop *loop = pipeline->config.exec.loop;
+    uint64_t at = chunk->first + chunk->count, behind = chunk->end - loop->sync;
+    uint64_t bytes = (chunk->from > behind ? chunk->from - behind : 0) * loop->boundary_bytes;
+    bool at_point = chunk->from % pipeline->interval == 0 || chunk->from == chunk->end;
+    if (!at_point || bytes == chunk->told || at == pipeline->config.end)
         return false;
-    *event = (struct event){.type = EVENT_EDGE, .edge = {at, find_seam(pipeline, at)->data, bytes}};
-    pipeline->told = bytes;
+    assert(bytes > chunk->told && bytes <= pipeline->seam_bytes && "boundary data become more, up to all of them");
+    *event = (struct event){.type = EVENT_EDGE, .edge = {at, pipeline_find_seam(pipeline, at)->data, bytes}};
+    chunk->told = bytes;
     return true;
 }
 
-static bool mark_is_due(struct pipeline *pipeline, struct event *event)
+static bool pipeline_tell_mark(struct pipeline *pipeline, struct event *event)
 {
-    if (pipeline->mark == 0 || pipeline->done < pipeline->mark || pipeline->done == pipeline->count)
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    if (chunk->mark == 0 || chunk->done < chunk->mark || chunk->done == chunk->count)
         return false;
-    pipeline->mark = 0;
-    *event = (struct event){.type = EVENT_MARK, .chunk = {.done = pipeline->done, .compute_ns = pipeline->compute_ns}};
+    chunk->mark = 0;
+    *event = (struct event){.type = EVENT_MARK, .chunk = {.done = chunk->done, .compute_ns = chunk->compute_ns}};
     return true;
 }
 
-/* Rows that leave next: those that are complete, up to a slice. None before there is a slice of them, or the last is
- * long ago, or the chunk is complete. */
-static uint64_t rows_to_leave(const struct pipeline *pipeline)
+/* Rows that are complete leave, up to a slice: none before there is a slice of them, or the last is long ago, or the
+ * chunk is complete. */
+static bool tell_rows(struct pipeline *pipeline, struct event *event)
 {
-    uint64_t ready = rows_complete(pipeline) - pipeline->sliced, bytes = pipeline->exec.records.bytes;
-    uint64_t most = bytes < SLICE_MAX ? SLICE_MAX / bytes : 1;
-    bool full = pipeline->config.exec.collect && ready >= most;
-    bool late = pipeline->compute_ns - pipeline->sliced_at_ns >= SLICE_NS;
-    if (!full && !late && pipeline->from < pipeline->end)
-        return 0;
-    return pipeline->config.exec.collect ? exec_least(ready, most) : ready;
-}
-
-static void end_chunk(struct pipeline *pipeline, struct event *event)
-{
-    event->type = EVENT_FINISHED;
-    event->chunk.began_ns = pipeline->began_ns;
-    pipeline->running = false;
-    if (pipeline->first != pipeline->config.exec.probe_first)
-        drop_seam(pipeline, pipeline->first);
-    if (pipeline->first + pipeline->count == pipeline->config.end)
-        drop_seam(pipeline, pipeline->config.end);
-    if (buffer_in_use(pipeline)->on_way > 0)
-        pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
-}
-
-/* A short part goes in one message with its head, which is written before it: that must be through itself. */
-static bool must_wait(struct pipeline *pipeline, uint64_t bytes)
-{
-    return bytes <= INLINE_MAX && pipeline->sliced > 0 && buffer_in_use(pipeline)->on_way > 0;
-}
-
-static bool slice_is_due(struct pipeline *pipeline, struct event *event, bool *blocked)
-{
-    uint64_t rows = rows_to_leave(pipeline), bytes = rows * pipeline->exec.records.bytes;
-    *blocked = rows > 0 && pipeline->config.exec.collect && must_wait(pipeline, bytes);
-    if (rows == 0 || *blocked)
+    struct pipeline_chunk *chunk = &pipeline->chunk;
+    struct pipeline_buffer *buffer = buffer_in_use(pipeline);
+    const bool collect = pipeline->config.exec.collect;
+    const uint64_t row_bytes = pipeline->exec.records.bytes, most = row_bytes < SLICE_MAX ? SLICE_MAX / row_bytes : 1;
+    uint64_t rows = rows_complete(pipeline) - chunk->sliced;
+    bool late = chunk->compute_ns - chunk->sliced_at_ns >= SLICE_NS;
+    if (!(collect && rows >= most) && !late && chunk->from < chunk->end)
         return false;
-    const unsigned char *records = records_of(pipeline, pipeline->sliced);
+    if (collect)
+        rows = exec_least(rows, most);
+    /* A short part goes in one message with its head, which is written before it: that must be through itself. */
+    if (rows == 0 || (collect && rows * row_bytes <= INLINE_MAX && chunk->sliced > 0 && buffer->on_way > 0))
+        return false;
+    const unsigned char *records = records_of(pipeline, chunk->sliced);
     *event = (struct event){
         .type = EVENT_SLICE,
-        .chunk = {.done = pipeline->done, .compute_ns = pipeline->compute_ns, .count = rows},
+        .chunk = {.done = chunk->done, .compute_ns = chunk->compute_ns, .count = rows},
     };
-    event->chunk.digest =
-        digest_records(pipeline->first + pipeline->sliced, rows, records, pipeline->exec.records.bytes);
-    if (pipeline->config.exec.collect) {
+    event->chunk.digest = digest_records(chunk->first + chunk->sliced, rows, records, row_bytes);
+    if (collect) {
         event->chunk.data = records;
-        event->chunk.bytes = bytes;
-        buffer_in_use(pipeline)->on_way++;
+        event->chunk.bytes = rows * row_bytes;
+        buffer->on_way++;
     }
-    pipeline->sliced += rows;
-    pipeline->sliced_at_ns = pipeline->compute_ns;
-    if (pipeline->sliced == pipeline->count)
-        end_chunk(pipeline, event);
+    chunk->sliced += rows;
+    chunk->sliced_at_ns = chunk->compute_ns;
+    if (chunk->sliced < chunk->count)
+        return true;
+    event->type = EVENT_FINISHED;
+    event->chunk.began_ns = chunk->began_ns;
+    chunk->running = false;
+    if (chunk->first != pipeline->config.exec.probe_first)
+        pipeline_drop_seam(pipeline, chunk->first);
+    if (chunk->first + chunk->count == pipeline->config.end)
+        pipeline_drop_seam(pipeline, pipeline->config.end);
+    if (buffer->on_way > 0)
+        pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
     return true;
 }
 
-static enum turn tell_problem(struct pipeline *pipeline, struct event *event)
+static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *event)
 {
     if (pipeline->problem_told)
         return TURN_BLOCKED;
@@ -472,41 +450,36 @@ static enum turn tell_problem(struct pipeline *pipeline, struct event *event)
 }
 
 /* Boundary data go first: somebody may be waiting for them. */
-static bool event_is_due(struct pipeline *pipeline, struct event *event, bool *blocked)
+static bool tell_chunk(struct pipeline *pipeline, struct event *event)
 {
-    *blocked = false;
-    return edge_is_due(pipeline, event) || mark_is_due(pipeline, event) || slice_is_due(pipeline, event, blocked);
-}
-
-/* Whether the chunk can begin: its records have room. */
-static bool is_ready(struct pipeline *pipeline)
-{
-    if (pipeline->from > 0)
-        return true;
-    if (buffer_in_use(pipeline)->on_way > 0)
-        return false;
-    if (make_room(pipeline) < 0)
-        note_problem(pipeline, "out of memory for the results of a chunk");
-    return !pipeline->has_problem;
+    return pipeline_tell_edge(pipeline, event) || pipeline_tell_mark(pipeline, event) || tell_rows(pipeline, event);
 }
 
 static enum turn pipeline_advance(struct executor *executor, struct event *event)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    bool blocked;
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
     if (pipeline->has_problem)
-        return tell_problem(pipeline, event);
-    if (!pipeline->running)
+        return pipeline_tell_problem(pipeline, event);
+    if (!chunk->running)
         return TURN_BLOCKED;
-    if (pipeline->from > 0 && event_is_due(pipeline, event, &blocked))
+    if (chunk->from > 0 && tell_chunk(pipeline, event))
         return TURN_EVENT;
     uint64_t limit = reachable(pipeline);
-    if (pipeline->from >= exec_least(limit, pipeline->end) || !is_ready(pipeline))
-        return pipeline->has_problem ? tell_problem(pipeline, event) : TURN_BLOCKED;
-    compute(pipeline, turn_end(pipeline, limit));
+    if (chunk->from >= exec_least(limit, chunk->end))
+        return TURN_BLOCKED;
+    if (chunk->from == 0) { /* the chunk begins when its records have room */
+        if (buffer_in_use(pipeline)->on_way > 0)
+            return TURN_BLOCKED;
+        if (make_room_for_rows(pipeline) < 0) {
+            pipeline_note_problem(pipeline, "out of memory for the results of a chunk");
+            return pipeline_tell_problem(pipeline, event);
+        }
+    }
+    compute_block(pipeline, turn_end(pipeline, limit));
     if (pipeline->has_problem)
-        return tell_problem(pipeline, event);
-    return event_is_due(pipeline, event, &blocked) ? TURN_EVENT : TURN_WORKED;
+        return pipeline_tell_problem(pipeline, event);
+    return tell_chunk(pipeline, event) ? TURN_EVENT : TURN_WORKED;
 }
 
 static void pipeline_sent(struct executor *executor, const void *data)
@@ -515,8 +488,10 @@ static void pipeline_sent(struct executor *executor, const void *data)
     const unsigned char *bytes = data;
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
         struct pipeline_buffer *buffer = &pipeline->buffers[i];
-        if (buffer->bytes != NULL && bytes >= buffer->bytes && bytes < buffer->bytes + EXEC_HEADROOM + buffer->room)
+        if (buffer->bytes != NULL && bytes >= buffer->bytes && bytes < buffer->bytes + EXEC_HEADROOM + buffer->room) {
+            assert(buffer->on_way > 0 && "a part comes back once");
             buffer->on_way--;
+        }
     }
 }
 
@@ -526,12 +501,38 @@ static void pipeline_probe(struct executor *executor, struct speed *speed)
     exec_time_probe(&pipeline->exec, pipeline_try_row, pipeline, speed);
 }
 
+static void pipeline_check(const struct executor *executor)
+{
+    const struct pipeline *pipeline = (const struct pipeline *)executor;
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    assert(chunk->sliced <= chunk->done && chunk->done <= chunk->count && "rows are computed before they leave");
+    assert(chunk->from <= chunk->end && "no element is computed beyond the last row");
+    assert((chunk->done < chunk->count || chunk->from == chunk->end) && "all rows are done when all elements are");
+    assert(chunk->told <= pipeline->seam_bytes && "a chunk has so many boundary data");
+    assert((!pipeline->problem_told || pipeline->has_problem) && "a problem that was told is there");
+    assert(pipeline->seam_count <= pipeline->seam_room && "seams have room");
+    for (unsigned i = 0; i < pipeline->seam_count; i++) {
+        const struct seam_data *seam = &pipeline->seams[i];
+        assert(seam->data != NULL && "a seam has memory");
+        assert(seam->bytes <= pipeline->seam_bytes && seam->announced <= pipeline->seam_bytes &&
+               "no more boundary data come than there are");
+        assert((seam->awaited == 0 || seam->announced > 0) && "boundary data are announced before they come");
+        for (unsigned k = 0; k < i; k++)
+            assert((pipeline->seams[k].at != seam->at || pipeline->seams[k].is_aside != seam->is_aside) &&
+                   "a seam is there once, and once set aside");
+    }
+    for (unsigned i = 0; i < EXEC_BUFFERS; i++)
+        assert((pipeline->buffers[i].on_way == 0 || pipeline->buffers[i].bytes != NULL) &&
+               "a buffer on its way is there");
+}
+
 static const struct executor_ops pipeline_ops = {
     .probe = pipeline_probe,
     .begin = pipeline_begin,
     .set_mark = pipeline_set_mark,
     .advance = pipeline_advance,
     .sent = pipeline_sent,
+    .check = pipeline_check,
     .fini = pipeline_fini,
     .take_boundary = pipeline_take,
     .await_boundary = pipeline_await,

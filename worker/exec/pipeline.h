@@ -42,6 +42,17 @@ struct pipeline_buffer {
     unsigned on_way; /* parts that have left and are not through */
 };
 
+/* The running chunk, or the latest. sliced <= done <= count, from <= end. */
+struct pipeline_chunk {
+    bool running;
+    uint64_t first, count, mark;
+    uint64_t from, end; /* elements of its first row: computed, and when the last row is complete */
+    uint64_t told;      /* bytes of its boundary data */
+    uint64_t done;      /* rows' worth of elements computed: count only when all are */
+    uint64_t sliced;    /* rows that have left */
+    uint64_t compute_ns, sliced_at_ns, began_ns;
+};
+
 struct pipeline {
     struct executor executor; /* first */
     struct exec exec;         /* the kernel, and its probe */
@@ -55,14 +66,7 @@ struct pipeline {
     size_t abandoned_room;
     struct pipeline_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
-    /* the running chunk */
-    bool running;
-    uint64_t first, count, mark;
-    uint64_t from, end; /* elements of its first row: computed, and when the last row is complete */
-    uint64_t told;      /* bytes of its boundary data */
-    uint64_t done;      /* rows' worth of elements computed: count only when all are */
-    uint64_t sliced;    /* rows that have left */
-    uint64_t compute_ns, sliced_at_ns, began_ns;
+    struct pipeline_chunk chunk;
     double element_ns; /* estimate, of an element of the first row with those below it; 0: unknown */
     double waiting_ns; /* owed to the slowdown */
     bool has_problem, problem_told;

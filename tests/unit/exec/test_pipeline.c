@@ -372,7 +372,7 @@ START_TEST(nothing_is_computed_before_its_data_are_there)
     ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
     executor_take_boundary(&pipeline->executor, 10, 2 * loop.boundary_bytes, zeros, 3 * loop.boundary_bytes);
     ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_WORKED);
-    ck_assert_uint_eq(pipeline->from, 3);
+    ck_assert_uint_eq(pipeline->chunk.from, 3);
     ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
     /* What comes behind a message that is on its way waits for it. */
     ck_assert_ptr_nonnull(
@@ -452,8 +452,8 @@ START_TEST(a_mark_is_reached_by_the_work_that_is_done)
     ck_assert_uint_ge(event.chunk.done, 25);
     ck_assert_uint_le(event.chunk.done, 27);
     /* Half of the elements are done: the first row is at 74 of 100, the last one at 25. */
-    ck_assert_uint_ge(pipeline->from, 74);
-    ck_assert_uint_le(pipeline->from, 77);
+    ck_assert_uint_ge(pipeline->chunk.from, 74);
+    ck_assert_uint_le(pipeline->chunk.from, 77);
     close_workers();
 }
 END_TEST
