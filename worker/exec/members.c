@@ -9,7 +9,7 @@
 #include "common/util/digest.h"
 #include "worker/exec/steps.h"
 
-#include <stdio.h>
+#include <assert.h>
 
 /* A call of the kernel takes no longer on purpose: the main thread looks at its messages, all at whether to stop. */
 #define PIECE_NS 500000.0
@@ -21,7 +21,7 @@
 #define SPIN_NS 50000u
 
 /* Adds to what only this thread writes, and the main one reads. */
-static void add(_Atomic uint64_t *sum, uint64_t more)
+static void add_own(_Atomic uint64_t *sum, uint64_t more)
 {
     atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
 }
@@ -34,46 +34,41 @@ static uint64_t iterations_in(double time_ns, double iteration_ns)
     return count > 1 ? (uint64_t)count : 1;
 }
 
-/* `most`: iterations of a piece, whatever their time; 0: no limit. */
-static void learn(struct member *member, uint64_t elapsed_ns, uint64_t most)
-{
-    double time = (double)elapsed_ns / (double)member->untimed, before = member->iteration_ns;
-    time = time < 0.5 ? 0.5 : time;
-    member->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
-    member->piece_most = iterations_in(PIECE_NS, member->iteration_ns);
-    if (most > 0)
-        member->piece_most = exec_least(member->piece_most, most);
-    member->tick_most = iterations_in(TICK_NS, member->iteration_ns);
-}
-
 /* Reads the clock: what was done since it was read last has taken that long. */
-static uint64_t tick(struct team *team, unsigned thread)
+static uint64_t tick_member(struct team *team, unsigned thread)
 {
     struct member *member = &team->member[thread];
-    struct ring_slot *slot = team->ring.thread[thread].slot;
+    struct ring_thread *own = &team->ring.thread[thread];
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), elapsed_ns = now_ns - member->read_ns;
     member->read_ns = now_ns;
     if (member->untimed == 0)
         return now_ns;
-    learn(member, elapsed_ns, team->scratch_most);
-    team->ring.thread[thread].ahead_most =
-        (unsigned)exec_least(iterations_in(AHEAD_NS, member->iteration_ns), RING_AHEAD_MAX);
+    assert(own->slot != NULL && "iterations are of a slot");
+    /* slower is believed at once, faster by a factor at a time */
+    double time = (double)elapsed_ns / (double)member->untimed, before = member->iteration_ns;
+    time = time < 0.5 ? 0.5 : time;
+    member->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
+    member->piece_most = iterations_in(PIECE_NS, member->iteration_ns);
+    if (team->scratch_most > 0)
+        member->piece_most = exec_least(member->piece_most, team->scratch_most);
+    member->tick_most = iterations_in(TICK_NS, member->iteration_ns);
+    own->ahead_most = (unsigned)exec_least(iterations_in(AHEAD_NS, member->iteration_ns), RING_AHEAD_MAX);
     if (team->config.exec.spread && (double)elapsed_ns >= SPREAD_PIECE_NS / 2)
-        team_add_spread(team, slot, member->untimed, (double)elapsed_ns);
-    if (ring_learns(&team->ring) && !ring_has_failed(&team->ring.thread[thread]))
+        team_add_spread(team, own->slot, member->untimed, (double)elapsed_ns);
+    if (ring_learns(&team->ring) && !ring_has_failed(own))
         ring_learn(&team->ring, thread, member->untimed, elapsed_ns);
     member->untimed = 0;
-    add(&member->busy_ns, elapsed_ns);
-    add(&member->chunks, member->draws);
+    add_own(&member->busy_ns, elapsed_ns);
+    add_own(&member->chunks, member->draws);
     member->draws = 0;
-    atomic_fetch_add_explicit(&slot->busy_ns, elapsed_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&own->slot->busy_ns, elapsed_ns, memory_order_relaxed);
     return now_ns;
 }
 
 /* --- iterations --- */
 
 /* Runs the kernel as slowly as it is to be. */
-static int run_slowly(struct team *team, struct member *member, uint64_t first, uint64_t count, void *records)
+static int run_member_slowly(struct team *team, struct member *member, uint64_t first, uint64_t count, void *records)
 {
     const struct exec *exec = &team->exec;
     const clockid_t clock = exec_work_clock(exec);
@@ -82,13 +77,6 @@ static int run_slowly(struct team *team, struct member *member, uint64_t first, 
     member->waiting_ns += (double)(clock_ns(clock) - began) * (exec->config.slowdown - 1);
     exec_pay_waiting(&member->waiting_ns, false);
     return result;
-}
-
-static inline int run_kernel(struct team *team, struct member *member, uint64_t first, uint64_t count, void *records)
-{
-    const struct exec_config *config = &team->config.exec;
-    return config->slowdown > 1 ? run_slowly(team, member, first, count, records)
-                                : config->kernel->run(member->instance, first, count, records, member->error);
 }
 
 /* Runs iterations of the part that the thread is at, and adds to `*digest`. Of a part that has failed nothing is
@@ -100,7 +88,10 @@ static inline void run_iterations(struct team *team, struct member *member, stru
         return;
     unsigned char *to = own->slot->records;
     to = to == NULL ? member->scratch : to + (first - own->slot->first) * team->record_bytes;
-    if (run_kernel(team, member, first, count, to) < 0)
+    const struct exec_config *config = &team->config.exec;
+    int result = config->slowdown > 1 ? run_member_slowly(team, member, first, count, to)
+                                      : config->kernel->run(member->instance, first, count, to, member->error);
+    if (result < 0)
         ring_fail(own);
     else
         *digest += digest_records(first, count, to, team->record_bytes);
@@ -123,39 +114,31 @@ static inline void run_piece(struct team *team, unsigned thread)
 
 /* --- slots --- */
 
-static bool enter(struct team *team, unsigned thread)
+/* Draws, by the recursive form where the technique has no closed one; goes on with the next slot where this one is dry.
+ * False: there is nothing to draw. */
+static inline bool draw_iterations(struct team *team, unsigned thread)
 {
-    uint64_t nobody = 0;
+    struct ring *ring = &team->ring;
+    struct ring_thread *own = &ring->thread[thread];
     struct member *member = &team->member[thread];
-    if (!ring_enter(&team->ring, thread))
-        return false;
-    member->read_ns = clock_ns(CLOCK_MONOTONIC);
-    atomic_compare_exchange_strong_explicit(&team->ring.thread[thread].slot->began_ns, &nobody, member->read_ns,
-                                            memory_order_relaxed, memory_order_relaxed);
-    return true;
-}
-
-/* By the recursive form, where there is no closed one. */
-static bool draw_learned(struct team *team, unsigned thread)
-{
-    struct member *member = &team->member[thread];
-    return ring_learns(&team->ring) && ring_draw_learned(&team->ring, thread, &member->next, &member->end);
-}
-
-/* Draws; goes on with the next slot where this one is dry. False: there is nothing to draw. */
-static inline bool draw(struct team *team, unsigned thread)
-{
-    struct ring_thread *own = &team->ring.thread[thread];
-    while (own->slot != NULL || enter(team, thread)) {
-        if (ring_draw(&team->ring, thread, &team->member[thread].next, &team->member[thread].end) ||
-            draw_learned(team, thread)) {
-            team->member[thread].draws++;
+    for (;;) {
+        if (own->slot == NULL) {
+            uint64_t nobody = 0;
+            if (!ring_enter(ring, thread))
+                return false;
+            member->read_ns = clock_ns(CLOCK_MONOTONIC);
+            atomic_compare_exchange_strong_explicit(&own->slot->began_ns, &nobody, member->read_ns,
+                                                    memory_order_relaxed, memory_order_relaxed);
+        }
+        if (ring_draw(ring, thread, &member->next, &member->end) ||
+            (ring_learns(ring) && ring_draw_learned(ring, thread, &member->next, &member->end))) {
+            assert(member->next < member->end && "a draw has iterations");
+            member->draws++;
             return true;
         }
-        ring_tell(&team->ring, thread, tick(team, thread));
-        ring_leave(&team->ring, thread);
+        ring_tell(ring, thread, tick_member(team, thread));
+        ring_leave(ring, thread);
     }
-    return false;
 }
 
 /* The end has come, or there is something for the main thread to look at. */
@@ -196,7 +179,7 @@ bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
     bool any = false, is_main = thread == 0;
     if (team->ring.thread[thread].slot != NULL) /* it has looked after something else meanwhile */
         member->read_ns = clock_ns(CLOCK_MONOTONIC);
-    while (!ring_is_stopped(&team->ring) && (member->next < member->end || draw(team, thread))) {
+    while (!ring_is_stopped(&team->ring) && (member->next < member->end || draw_iterations(team, thread))) {
         any = true;
         run_piece(team, thread);
         if (member->next == member->end && !ring_learns(&team->ring))
@@ -204,7 +187,7 @@ bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
         bool is_late = is_main && team_has_news(team);
         if (!is_late && member->untimed < member->tick_most)
             continue;
-        uint64_t now_ns = tick(team, thread);
+        uint64_t now_ns = tick_member(team, thread);
         ring_tell(&team->ring, thread, now_ns);
         if (is_late || now_ns >= until_ns)
             break;

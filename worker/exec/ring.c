@@ -4,6 +4,7 @@
 
 #include "common/os/clock.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,23 @@ void ring_fini(struct ring *ring)
     ring->thread = NULL;
     ring->measured = NULL;
     ring->slots = 0;
+}
+
+/* Threads that draw meanwhile change what is read here, but none of what is asserted. */
+void ring_check(const struct ring *ring)
+{
+    const uint64_t oldest = atomic_load(&ring->oldest), begun = ring_begun(ring);
+    assert(oldest <= begun && begun - oldest <= ring->slots && "slots in use have a place in the ring");
+    assert(atomic_load(&ring->dry) <= begun && "a thread finds dry what has begun");
+    for (unsigned i = 0; i < ring->threads; i++) {
+        const uint64_t at = atomic_load(&ring->thread[i].at);
+        assert((at == RING_NOWHERE || at < begun) && "a thread is at a slot that has begun");
+    }
+    for (uint64_t number = oldest; number < begun; number++) {
+        const struct ring_slot *slot = ring_slot(ring, number);
+        assert(atomic_load_explicit(&slot->done, memory_order_relaxed) <= slot->count && "no iteration is done twice");
+        assert(slot->count <= RING_PARTS * slot->part_count && "a slot has so many parts at most");
+    }
 }
 
 /* --- the owner --- */

@@ -105,6 +105,9 @@ int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *tech
               void *context, struct error *error);
 void ring_fini(struct ring *ring);
 
+/* Stops the program where an invariant does not hold; for the owner. */
+void ring_check(const struct ring *ring);
+
 /* --- for the owner --- */
 
 /* The slot that begins next, if it is out of use and no thread is at it; else NULL. */

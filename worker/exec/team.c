@@ -6,6 +6,7 @@
 #include "common/util/stats.h"
 #include "worker/exec/steps.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,11 @@
 static struct team *team_of(struct executor *executor)
 {
     return (struct team *)executor;
+}
+
+static struct team_slot *team_slot(const struct team *team, uint64_t number)
+{
+    return &team->slot[number % team->ring.slots];
 }
 
 static size_t whole_lines(size_t bytes)
@@ -45,7 +51,7 @@ static void notify(void *context)
 }
 
 /* The main thread looks at everything now. */
-static void take_news(struct team *team)
+static void take_team_news(struct team *team)
 {
     uint64_t count;
     if (team->rests && !atomic_exchange(&team->blocked, false) && read(team->bell, &count, sizeof count) < 0)
@@ -88,7 +94,7 @@ static void team_fini(struct executor *executor)
     executor_fini(&team->exec.executor);
 }
 
-static int refuse(struct team *team, const char *text)
+static int team_refuse(struct team *team, const char *text)
 {
     snprintf(team->error, sizeof team->error, "%.60s: %.320s", team->config.exec.kernel->name, text);
     team_fini(&team->executor);
@@ -105,7 +111,7 @@ static int open_member(struct team *team, unsigned thread)
     if (!config->collect) {
         member->scratch = aligned_alloc(64, whole_lines(team->scratch_most * team->record_bytes));
         if (member->scratch == NULL)
-            return refuse(team, "no memory for the records of a thread");
+            return team_refuse(team, "no memory for the records of a thread");
     }
     if (thread == 0 || kernel->threads == HDSS_THREADS_SHARE)
         return 0;
@@ -169,7 +175,7 @@ void team_add_spread(struct team *team, const struct ring_slot *slot, uint64_t i
 }
 
 /* Takes what the threads have done so far: what is over has been counted before it was told. */
-static void take_figures(struct team *team)
+static void take_team_figures(struct team *team)
 {
     struct stats stats;
     stats_init(&stats);
@@ -183,28 +189,23 @@ static void take_figures(struct team *team)
     team->executor.figures.cov = (float)stats_cov(&stats);
 }
 
-static double busy_of(const struct team *team, uint64_t number)
-{
-    return (double)atomic_load_explicit(&ring_slot(&team->ring, number)->busy_ns, memory_order_relaxed);
-}
-
 /* Time that threads have spent in chunks after the oldest one. */
 static double later_ns(const struct team *team)
 {
     double sum = 0;
-    uint64_t number = team->head, begun = ring_begun(&team->ring);
-    while (number < begun && !team->slot[number % team->ring.slots].last)
+    uint64_t number = team->oldest.slot, begun = ring_begun(&team->ring);
+    while (number < begun && !team_slot(team, number)->last)
         number++;
     while (++number < begun)
-        if (!team->slot[number % team->ring.slots].cancelled)
-            sum += busy_of(team, number);
+        if (!team_slot(team, number)->cancelled)
+            sum += (double)atomic_load_explicit(&ring_slot(&team->ring, number)->busy_ns, memory_order_relaxed);
     return sum;
 }
 
 /* Wall time of the oldest chunk up to `now_ns`: see team.h. */
 static uint64_t wall_ns(const struct team *team, uint64_t now_ns, double later)
 {
-    uint64_t began = team->chunk_began_ns > team->last_ended_ns ? team->chunk_began_ns : team->last_ended_ns;
+    uint64_t began = team->oldest.began_ns > team->last_ended_ns ? team->oldest.began_ns : team->last_ended_ns;
     double wall = now_ns > began ? (double)(now_ns - began) : 0;
     wall -= (later - team->last_later_ns) / team->config.threads;
     return wall > 1 ? (uint64_t)wall : 1;
@@ -220,25 +221,12 @@ static void drop_records(struct team *team, struct team_slot *slot)
     slot->size = 0;
 }
 
-/* Memory for the records of a slot. False: not now. */
-static bool take_records(struct team *team, struct team_slot *slot, size_t bytes)
-{
-    if (team->head < ring_begun(&team->ring) && team->bytes_in_use + bytes > SLOTS_BYTES)
-        return false;
-    slot->bytes = aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
-    if (slot->bytes == NULL) {
-        error_set(&team->problem, "no memory for %zu bytes of records", bytes);
-        team->has_problem = true;
-        return false;
-    }
-    slot->size = bytes;
-    team->bytes_in_use += bytes;
-    return true;
-}
-
+/* Begins the next slot with the iterations of a chunk, for whose records there must be memory. False: not now. */
 static bool begin_slot(struct team *team, const struct team_chunk *chunk, struct team_slot *slot,
                        const struct range *range)
 {
+    unsigned char *records = NULL;
+    assert(slot->bytes == NULL && slot->sent == 0 && !slot->small_sent && "a slot that begins is free");
     slot->careful = chunk->careful;
     slot->cancelled = slot->over = false;
     slot->spread = (struct spread){0};
@@ -247,14 +235,22 @@ static bool begin_slot(struct team *team, const struct team_chunk *chunk, struct
         ring_begin_empty(&team->ring, range);
         return true;
     }
-    bool collect = team->config.exec.collect;
-    if (collect && !take_records(team, slot, range->count * team->record_bytes))
-        return false;
-    if (ring_begin(&team->ring, range, team->part_most, collect ? slot->bytes + EXEC_HEADROOM : NULL, &team->problem) ==
-        0)
-        return true;
-    team->has_problem = true;
-    return false;
+    if (team->config.exec.collect) {
+        size_t bytes = range->count * team->record_bytes;
+        if (team->oldest.slot < ring_begun(&team->ring) && team->bytes_in_use + bytes > SLOTS_BYTES)
+            return false;
+        slot->bytes = aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
+        if (slot->bytes == NULL) {
+            error_set(&team->problem, "no memory for %zu bytes of records", bytes);
+            team->has_problem = true;
+            return false;
+        }
+        slot->size = bytes;
+        team->bytes_in_use += bytes;
+        records = slot->bytes + EXEC_HEADROOM;
+    }
+    team->has_problem = ring_begin(&team->ring, range, team->part_most, records, &team->problem) < 0;
+    return !team->has_problem;
 }
 
 /* The kernel goes to the chunk's time step when nothing of another one is computed any more. False: not now. */
@@ -263,7 +259,7 @@ static bool is_in_step(struct team *team, const struct team_chunk *chunk)
     uint64_t first = chunk->first + chunk->given;
     if (exec_is_in_step(&team->exec, first))
         return true;
-    if (team->head < ring_begun(&team->ring) || !ring_is_left(&team->ring)) /* one may be at what was given up */
+    if (team->oldest.slot < ring_begun(&team->ring) || !ring_is_left(&team->ring)) /* one may be at what was given up */
         return false;
     if (exec_enter_step(&team->exec, first) == 0)
         return true;
@@ -273,11 +269,11 @@ static bool is_in_step(struct team *team, const struct team_chunk *chunk)
 }
 
 /* Begins what has come, as far as there is room. */
-static void fill(struct team *team)
+static void fill_slots(struct team *team)
 {
     while (team->begun < team->chunk_count && !team->has_problem) {
         struct team_chunk *chunk = &team->chunk[(team->chunk_first + team->begun) % TEAM_CHUNKS_MAX];
-        struct team_slot *slot = &team->slot[ring_begun(&team->ring) % team->ring.slots];
+        struct team_slot *slot = team_slot(team, ring_begun(&team->ring));
         if (slot->sent > 0 || slot->small_sent || ring_free_slot(&team->ring) == NULL || !is_in_step(team, chunk))
             return;
         if (slot->bytes != NULL)
@@ -295,10 +291,11 @@ static void fill(struct team *team)
 static void team_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
 {
     struct team *team = team_of(executor);
+    assert(team->chunk_count < TEAM_CHUNKS_MAX && "a worker has so many chunks at most");
     unsigned last = (team->chunk_first + team->chunk_count++) % TEAM_CHUNKS_MAX;
     team->chunk[last] = (struct team_chunk){.first = first, .count = count, .mark = mark, .careful = careful};
     team->dry_told = false;
-    fill(team);
+    fill_slots(team);
 }
 
 static void team_set_mark(struct executor *executor, uint64_t mark)
@@ -311,14 +308,14 @@ static void team_set_mark(struct executor *executor, uint64_t mark)
 static void team_forget(struct executor *executor)
 {
     struct team *team = team_of(executor);
-    uint64_t number = team->head, begun = ring_begun(&team->ring);
+    uint64_t number = team->oldest.slot, begun = ring_begun(&team->ring);
     if (team->chunk_count == 0)
         return;
-    while (number < begun && !team->slot[number % team->ring.slots].last)
+    while (number < begun && !team_slot(team, number)->last)
         number++;
     while (++number < begun) {
         ring_close_slot(&team->ring, number);
-        team->slot[number % team->ring.slots].cancelled = true;
+        team_slot(team, number)->cancelled = true;
     }
     team->chunk_count = 1;
     team->begun = team->begun > 0;
@@ -338,10 +335,10 @@ static uint64_t part_size(const struct ring_slot *slot, uint64_t at)
     return exec_least(slot->part_count, slot->count - at);
 }
 
-static struct ready look(const struct team *team, struct ring_slot *slot)
+static struct ready look_at_parts(const struct team *team, struct ring_slot *slot)
 {
     struct ready ready = {0};
-    for (uint64_t at = team->told; at < slot->count; at = team->told + ready.count) {
+    for (uint64_t at = team->oldest.told; at < slot->count; at = team->oldest.told + ready.count) {
         struct ring_part *part = &slot->part[at / slot->part_count];
         uint64_t size = part_size(slot, at);
         if (atomic_load_explicit(&part->done, memory_order_acquire) < size)
@@ -357,23 +354,17 @@ static struct ready look(const struct team *team, struct ring_slot *slot)
     return ready;
 }
 
-static void note_began(struct team *team, const struct ring_slot *slot)
-{
-    if (team->chunk_began_ns == 0)
-        team->chunk_began_ns = atomic_load_explicit(&slot->began_ns, memory_order_relaxed);
-}
-
 /* The oldest chunk is over, of which the event has the last part. */
-static void end_chunk(struct team *team, struct event *event, uint64_t ended_ns)
+static void end_oldest_chunk(struct team *team, struct event *event, uint64_t ended_ns)
 {
-    struct team_slot *slot = &team->slot[team->head % team->ring.slots];
+    struct team_slot *slot = team_slot(team, team->oldest.slot);
     double later = later_ns(team);
     pthread_mutex_lock(&team->lock);
     const struct spread spread = slot->spread;
     pthread_mutex_unlock(&team->lock);
-    take_figures(team);
+    take_team_figures(team);
     event->type = EVENT_FINISHED;
-    event->chunk.began_ns = team->chunk_began_ns;
+    event->chunk.began_ns = team->oldest.began_ns;
     event->chunk.compute_ns = wall_ns(team, ended_ns, later);
     event->chunk.deviation_ns = spread_deviation_ns(&spread) / team->config.threads;
     event->chunk.samples = spread.pieces < UINT32_MAX ? (uint32_t)spread.pieces : UINT32_MAX;
@@ -383,47 +374,47 @@ static void end_chunk(struct team *team, struct event *event, uint64_t ended_ns)
     team->chunk_first = (team->chunk_first + 1) % TEAM_CHUNKS_MAX;
     team->chunk_count--;
     team->begun--;
-    team->chunk_began_ns = team->before = 0;
+    team->oldest.began_ns = team->oldest.before = 0;
 }
 
 /* All of the oldest slot has been told: goes to the next one that is wanted. */
-static void end_slot(struct team *team)
+static void end_oldest_slot(struct team *team)
 {
-    struct team_slot *slot = &team->slot[team->head % team->ring.slots];
-    team->before += slot->last ? 0 : ring_slot(&team->ring, team->head)->count;
-    team->told = 0;
+    struct team_slot *slot = team_slot(team, team->oldest.slot);
+    team->oldest.before += slot->last ? 0 : ring_slot(&team->ring, team->oldest.slot)->count;
+    team->oldest.told = 0;
     slot->over = true;
     if (slot->sent == 0 && slot->bytes != NULL)
         drop_records(team, slot);
     do
-        team->head++;
-    while (team->head < ring_begun(&team->ring) && team->slot[team->head % team->ring.slots].cancelled);
-    ring_release(&team->ring, team->head);
+        team->oldest.slot++;
+    while (team->oldest.slot < ring_begun(&team->ring) && team_slot(team, team->oldest.slot)->cancelled);
+    ring_release(&team->ring, team->oldest.slot);
 }
 
 /* So many more iterations of the oldest slot have left with the event; it may be the last of the chunk. */
 static void note_told(struct team *team, struct event *event, uint64_t count, uint64_t now_ns)
 {
-    const struct ring_slot *slot = ring_slot(&team->ring, team->head);
-    team->told += count;
-    team->told_ns = now_ns;
-    event->chunk.done = team->before + team->told;
+    const struct ring_slot *slot = ring_slot(&team->ring, team->oldest.slot);
+    team->oldest.told += count;
+    team->oldest.told_ns = now_ns;
+    event->chunk.done = team->oldest.before + team->oldest.told;
     event->chunk.compute_ns = 0;
-    if (team->told < slot->count)
+    if (team->oldest.told < slot->count)
         return;
-    if (team->slot[team->head % team->ring.slots].last)
-        end_chunk(team, event, now_ns);
-    end_slot(team);
+    if (team_slot(team, team->oldest.slot)->last)
+        end_oldest_chunk(team, event, now_ns);
+    end_oldest_slot(team);
 }
 
 /* Puts the records into the event. What goes within a message is written behind others that may be on their way: it
  * gets a place of its own. False: that is taken. */
-static bool attach(struct team *team, struct event *event, const struct ready *ready)
+static bool attach_records(struct team *team, struct event *event, const struct ready *ready)
 {
-    struct team_slot *slot = &team->slot[team->head % team->ring.slots];
+    struct team_slot *slot = team_slot(team, team->oldest.slot);
     size_t bytes = ready->count * team->record_bytes;
-    unsigned char *records = slot->bytes + EXEC_HEADROOM + team->told * team->record_bytes;
-    if (bytes > INLINE_MAX || team->told == 0) {
+    unsigned char *records = slot->bytes + EXEC_HEADROOM + team->oldest.told * team->record_bytes;
+    if (bytes > INLINE_MAX || team->oldest.told == 0) {
         slot->sent++;
     } else if (!slot->small_sent) {
         records = memcpy(slot->small + EXEC_HEADROOM, records, bytes);
@@ -436,21 +427,22 @@ static bool attach(struct team *team, struct event *event, const struct ready *r
 }
 
 /* Whether the event is a part of the oldest chunk, the last one or not, that leaves. */
-static bool tell(struct team *team, struct event *event)
+static bool tell_part(struct team *team, struct event *event)
 {
-    struct ring_slot *slot = ring_slot(&team->ring, team->head);
-    struct ready ready = look(team, slot);
-    note_began(team, slot);
+    struct ring_slot *slot = ring_slot(&team->ring, team->oldest.slot);
+    struct ready ready = look_at_parts(team, slot);
+    if (team->oldest.began_ns == 0)
+        team->oldest.began_ns = atomic_load_explicit(&slot->began_ns, memory_order_relaxed);
     if (ready.count == 0)
         return false;
-    bool at_end = team->told + ready.count == slot->count;
+    bool at_end = team->oldest.told + ready.count == slot->count;
     uint64_t now_ns = at_end ? atomic_load_explicit(&slot->ended_ns, memory_order_relaxed) : clock_ns(CLOCK_MONOTONIC);
-    if (team->told_ns < team->chunk_began_ns)
-        team->told_ns = team->chunk_began_ns;
-    if (!at_end && !ready.full && !ready.failed && now_ns < team->told_ns + SLICE_NS)
+    if (team->oldest.told_ns < team->oldest.began_ns)
+        team->oldest.told_ns = team->oldest.began_ns;
+    if (!at_end && !ready.full && !ready.failed && now_ns < team->oldest.told_ns + SLICE_NS)
         return false;
     *event = (struct event){.type = EVENT_SLICE, .chunk = {.count = ready.count, .digest = ready.digest}};
-    if (team->config.exec.collect && !attach(team, event, &ready))
+    if (team->config.exec.collect && !attach_records(team, event, &ready))
         return false;
     note_told(team, event, ready.count, now_ns);
     return true;
@@ -461,15 +453,15 @@ static bool tell(struct team *team, struct event *event)
 /* Begins what is next of the oldest slot, if it is for the main thread alone. */
 static bool begin_alone(struct team *team)
 {
-    struct ring_slot *slot = ring_slot(&team->ring, team->head);
-    bool careful = team->slot[team->head % team->ring.slots].careful;
-    if (!careful && !look(team, slot).failed)
+    struct ring_slot *slot = ring_slot(&team->ring, team->oldest.slot);
+    bool careful = team_slot(team, team->oldest.slot)->careful;
+    if (!careful && !look_at_parts(team, slot).failed)
         return false;
-    if (team->chunk_began_ns == 0)
-        team->chunk_began_ns = clock_ns(CLOCK_MONOTONIC);
-    executor_begin(&team->exec.executor, slot->first + team->told, careful ? slot->count : part_size(slot, team->told),
-                   0, careful);
-    team->alone = true;
+    if (team->oldest.began_ns == 0)
+        team->oldest.began_ns = clock_ns(CLOCK_MONOTONIC);
+    executor_begin(&team->exec.executor, slot->first + team->oldest.told,
+                   careful ? slot->count : part_size(slot, team->oldest.told), 0, careful);
+    team->oldest.alone = true;
     return true;
 }
 
@@ -481,11 +473,11 @@ static enum turn advance_alone(struct team *team, struct event *event)
     if (turn != TURN_EVENT)
         return turn;
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), count = event->chunk.count;
-    team->alone = event->type != EVENT_FINISHED;
+    team->oldest.alone = event->type != EVENT_FINISHED;
     event->now_ns = now_ns;
-    if (team->alone) {
-        team->told += count;
-        team->told_ns = now_ns;
+    if (team->oldest.alone) {
+        team->oldest.told += count;
+        team->oldest.told_ns = now_ns;
         return TURN_EVENT;
     }
     event->type = EVENT_SLICE;
@@ -495,70 +487,56 @@ static enum turn advance_alone(struct team *team, struct event *event)
 
 /* --- a turn --- */
 
-static bool mark_is_due(struct team *team, struct event *event)
+/* Whether there is an event: a problem (nothing begins any more after it), a part of the oldest chunk that leaves, its
+ * mark, or that a thread has nothing to do, which is told once for all that has begun. */
+static bool tell_next(struct team *team, struct event *event)
 {
     struct team_chunk *chunk = &team->chunk[team->chunk_first];
-    const struct ring_slot *slot = ring_slot(&team->ring, team->head);
-    uint64_t done = team->before + atomic_load_explicit(&slot->done, memory_order_relaxed);
-    if (chunk->mark == 0 || done < chunk->mark || done >= chunk->count)
+    if (team->has_problem && !team->problem_told) {
+        *event = (struct event){.type = EVENT_PROBLEM, .text = team->problem.text};
+        return team->problem_told = true;
+    }
+    if (team->chunk_count == 0 || team->oldest.slot == ring_begun(&team->ring))
         return false;
-    chunk->mark = 0;
-    uint64_t time_ns = wall_ns(team, clock_ns(CLOCK_MONOTONIC), later_ns(team));
-    *event = (struct event){.type = EVENT_MARK, .chunk = {.done = done, .compute_ns = time_ns}};
-    return true;
-}
-
-/* A thread has nothing to do: said once for all that has begun. */
-static bool dry_is_due(struct team *team, struct event *event)
-{
+    if (!team->oldest.alone && tell_part(team, event))
+        return true;
+    const struct ring_slot *slot = ring_slot(&team->ring, team->oldest.slot);
+    uint64_t done = team->oldest.before + atomic_load_explicit(&slot->done, memory_order_relaxed);
+    if (chunk->mark > 0 && done >= chunk->mark && done < chunk->count) {
+        uint64_t time_ns = wall_ns(team, clock_ns(CLOCK_MONOTONIC), later_ns(team));
+        chunk->mark = 0;
+        *event = (struct event){.type = EVENT_MARK, .chunk = {.done = done, .compute_ns = time_ns}};
+        return true;
+    }
     if (team->dry_told || team->begun < team->chunk_count || !ring_is_dry(&team->ring))
         return false;
-    team->dry_told = true;
     *event = (struct event){.type = EVENT_DRY};
-    return true;
+    return team->dry_told = true;
 }
 
-static bool problem_is_due(struct team *team, struct event *event)
+static enum turn advance_team(struct team *team, struct event *event)
 {
-    if (!team->has_problem || team->problem_told)
-        return false;
-    *event = (struct event){.type = EVENT_PROBLEM, .text = team->problem.text};
-    team->problem_told = true; /* nothing begins any more */
-    return true;
-}
-
-static bool event_is_due(struct team *team, struct event *event)
-{
-    if (problem_is_due(team, event))
-        return true;
-    if (team->chunk_count == 0 || team->head == ring_begun(&team->ring))
-        return false;
-    return (!team->alone && tell(team, event)) || mark_is_due(team, event) || dry_is_due(team, event);
-}
-
-static enum turn advance_once(struct team *team, struct event *event)
-{
-    take_news(team);
-    fill(team);
-    if (event_is_due(team, event))
+    take_team_news(team);
+    fill_slots(team);
+    if (tell_next(team, event))
         return TURN_EVENT;
-    bool has_slot = team->chunk_count > 0 && team->head < ring_begun(&team->ring);
-    if (has_slot && (team->alone || begin_alone(team))) {
+    bool has_slot = team->chunk_count > 0 && team->oldest.slot < ring_begun(&team->ring);
+    if (has_slot && (team->oldest.alone || begin_alone(team))) {
         enum turn turn = advance_alone(team, event);
         if (turn != TURN_BLOCKED)
             return turn;
     }
     if (team_work(team, 0, clock_ns(CLOCK_MONOTONIC) + TURN_NS))
-        return event_is_due(team, event) ? TURN_EVENT : TURN_WORKED;
-    return event_is_due(team, event) ? TURN_EVENT : TURN_BLOCKED;
+        return tell_next(team, event) ? TURN_EVENT : TURN_WORKED;
+    return tell_next(team, event) ? TURN_EVENT : TURN_BLOCKED;
 }
 
 static enum turn team_advance(struct executor *executor, struct event *event)
 {
     struct team *team = team_of(executor);
-    enum turn turn = advance_once(team, event);
+    enum turn turn = advance_team(team, event);
     while (turn == TURN_BLOCKED && !is_blocked(team))
-        turn = advance_once(team, event);
+        turn = advance_team(team, event);
     return turn;
 }
 
@@ -582,6 +560,37 @@ static int team_descriptor(const struct executor *executor)
     return ((const struct team *)executor)->bell;
 }
 
+static void team_check(const struct executor *executor)
+{
+    const struct team *team = (const struct team *)executor;
+    const struct team_oldest *oldest = &team->oldest;
+    const uint64_t begun = ring_begun(&team->ring);
+    size_t bytes = 0;
+    ring_check(&team->ring);
+    assert(team->chunk_count <= TEAM_CHUNKS_MAX && team->begun <= team->chunk_count && "chunks begin in their order");
+    for (unsigned i = 0; i < team->chunk_count; i++) {
+        const struct team_chunk *chunk = &team->chunk[(team->chunk_first + i) % TEAM_CHUNKS_MAX];
+        assert((i < team->begun) == (chunk->given == chunk->count) && "a chunk has begun when all of it is in slots");
+        assert((i <= team->begun || chunk->given == 0) && "one chunk after another goes into slots");
+    }
+    assert(oldest->slot <= begun && begun - oldest->slot <= team->ring.slots && "slots are told in their order");
+    if (oldest->slot < begun) {
+        const uint64_t in_slot = ring_slot(&team->ring, oldest->slot)->count;
+        assert(oldest->told <= in_slot && "no more is told of a slot than is in it");
+        assert(team->chunk_count > 0 && oldest->before + in_slot <= team->chunk[team->chunk_first].count &&
+               "the slot that is told is the oldest chunk's");
+    }
+    assert((!oldest->alone || oldest->slot < begun) && "the main thread computes iterations of a slot");
+    assert((!team->problem_told || team->has_problem) && "a problem that was told is there");
+    for (unsigned i = 0; i < team->ring.slots; i++) {
+        const struct team_slot *slot = &team->slot[i];
+        assert((slot->bytes != NULL) == (slot->size > 0) && "records have memory");
+        assert((slot->sent == 0 || slot->bytes != NULL) && "records on their way are kept");
+        bytes += slot->size;
+    }
+    assert(bytes == team->bytes_in_use && "the memory of all slots is counted");
+}
+
 static const struct executor_ops team_ops = {
     .probe = team_probe,
     .begin = team_begin,
@@ -590,6 +599,7 @@ static const struct executor_ops team_ops = {
     .advance = team_advance,
     .sent = team_sent,
     .descriptor = team_descriptor,
+    .check = team_check,
     .fini = team_fini,
 };
 
@@ -612,14 +622,14 @@ int team_init(struct team *team, const struct team_config *config)
         return -1;
     }
     if (ring_init(&team->ring, config->threads, config->technique, notify, team, &error) < 0)
-        return refuse(team, error.text);
+        return team_refuse(team, error.text);
     team->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     team->member = aligned_alloc(RING_LINE, config->threads * sizeof *team->member);
     team->slot = calloc(team->ring.slots, sizeof *team->slot);
     if (team->member != NULL)
         memset(team->member, 0, config->threads * sizeof *team->member);
     if (team->bell < 0 || team->member == NULL || team->slot == NULL)
-        return refuse(team, "no memory, or no files, for its threads");
+        return team_refuse(team, "no memory, or no files, for its threads");
     for (unsigned t = 0; t < config->threads; t++)
         if (open_member(team, t) < 0)
             return -1;

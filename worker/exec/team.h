@@ -64,6 +64,16 @@ struct team_slot {
     struct spread spread; /* under team->lock */
 };
 
+/* The oldest chunk, of which the events tell. */
+struct team_oldest {
+    uint64_t slot;     /* the number of its slot that is being told: those before it are out of use */
+    uint64_t told;     /* iterations of that slot that have left, or failed */
+    uint64_t before;   /* iterations of the chunk in slots before that one */
+    uint64_t told_ns;  /* when the latest left */
+    bool alone;        /* the main thread computes the next of them with `exec` */
+    uint64_t began_ns; /* 0: not known yet */
+};
+
 struct team {
     struct executor executor; /* first; figures: when the latest chunk was over */
     struct team_config config;
@@ -76,13 +86,7 @@ struct team {
     size_t bytes_in_use;                         /* of the slots' records */
     struct team_chunk chunk[TEAM_CHUNKS_MAX];
     unsigned chunk_first, chunk_count, begun; /* begun: of them, all of whose iterations are in slots */
-    /* the oldest chunk */
-    uint64_t head;           /* its slot that is being told */
-    uint64_t told;           /* iterations of that slot that have left, or failed */
-    uint64_t before;         /* iterations of the chunk in slots before that one */
-    uint64_t told_ns;        /* when the latest left */
-    bool alone;              /* `exec` runs the next of them */
-    uint64_t chunk_began_ns; /* 0: not known yet */
+    struct team_oldest oldest;
     /* time */
     uint64_t last_ended_ns; /* when the latest chunk was over */
     double last_later_ns;   /* time in later ones then */
