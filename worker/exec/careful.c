@@ -2,6 +2,7 @@
 /* Running iterations that have taken workers down: see careful.h. */
 #include "worker/exec/careful.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,16 +27,6 @@ struct careful_share {
     _Alignas(64) unsigned char records[];
 };
 
-static int map_share(struct careful *careful, const struct careful_job *job)
-{
-    if (careful->share != NULL)
-        return 0;
-    careful->share_bytes = sizeof *careful->share + job->capacity * job->record_bytes;
-    void *memory = mmap(NULL, careful->share_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    careful->share = memory == MAP_FAILED ? NULL : memory;
-    return careful->share == NULL ? -1 : 0;
-}
-
 /* --- in the child --- */
 
 /* It dies by the signals of a crash, also where the MPI library would catch them, and of no drain: that waits for it.
@@ -51,7 +42,7 @@ static void set_signals(void)
 }
 
 /* Writes the block of one iteration to the file. */
-static int run_variable(const struct careful_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
+static int run_into_file(const struct careful_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
 {
     struct output *output = job->output; /* a copy of the worker's */
     size_t bytes;
@@ -74,11 +65,11 @@ static int run_variable(const struct careful_job *job, int file, uint64_t i, cha
     return 0;
 }
 
-static int run_one(struct careful_share *share, const struct careful_job *job, int file, uint64_t i)
+static int run_in_child(struct careful_share *share, const struct careful_job *job, int file, uint64_t i)
 {
     unsigned char *record = share->records + i * job->record_bytes;
     if (job->output != NULL)
-        return run_variable(job, file, job->first + i, share->error);
+        return run_into_file(job, file, job->first + i, share->error);
     return job->kernel->run(job->instance, job->first + i, 1, record, share->error);
 }
 
@@ -90,7 +81,7 @@ static _Noreturn void be_child(const struct careful *careful, const struct caref
         _exit(0);
     set_signals();
     for (uint64_t i = 0; i < job->count; i++) {
-        if (run_one(share, job, careful->block, i) < 0) {
+        if (run_in_child(share, job, careful->block, i) < 0) {
             atomic_store(&share->failed, true);
             break;
         }
@@ -101,22 +92,28 @@ static _Noreturn void be_child(const struct careful *careful, const struct caref
 
 /* --- in the worker --- */
 
-/* What the child before has left there is dropped. */
-static int open_block(struct careful *careful, const struct careful_job *job)
-{
-    if (job->output == NULL)
-        return 0;
-    if (careful->block == 0)
-        careful->block = memfd_create("hdss-block", MFD_CLOEXEC);
-    if (careful->block < 0)
-        careful->block = 0;
-    return careful->block == 0 ? -1 : ftruncate(careful->block, 0);
-}
-
+/* Begins a child for the job. -1 with errno where there is no memory, no file or no process for it. */
 static int begin_child(struct careful *careful, const struct careful_job *job)
 {
     int ends[2];
-    if (map_share(careful, job) < 0 || open_block(careful, job) < 0 || pipe2(ends, O_CLOEXEC) < 0)
+    assert(careful->child == 0 && "one child runs at a time");
+    assert(job->count > 0 && (job->count <= job->capacity || job->output != NULL) && "the records of a job fit");
+    if (careful->share == NULL) {
+        careful->share_bytes = sizeof *careful->share + job->capacity * job->record_bytes;
+        void *memory = mmap(NULL, careful->share_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        careful->share = memory == MAP_FAILED ? NULL : memory;
+        if (careful->share == NULL)
+            return -1;
+    }
+    if (job->output != NULL) { /* the block that the child before has left there is dropped */
+        if (careful->block == 0)
+            careful->block = memfd_create("hdss-block", MFD_CLOEXEC);
+        if (careful->block < 0)
+            careful->block = 0;
+        if (careful->block == 0 || ftruncate(careful->block, 0) < 0)
+            return -1;
+    }
+    if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
     struct careful_share *share = careful->share;
     atomic_store(&share->done, 0);
@@ -139,14 +136,8 @@ static int begin_child(struct careful *careful, const struct careful_job *job)
     return 0;
 }
 
-static void wait_a_turn(const struct careful *careful)
-{
-    struct pollfd end = {.fd = careful->end};
-    poll(&end, 1, TURN_MS);
-}
-
 /* Whether the child has ended, and how. */
-static bool has_ended(struct careful *careful, int *status)
+static bool child_has_ended(struct careful *careful, int *status)
 {
     if (careful->child == 0 || waitpid(careful->child, status, WNOHANG) == 0)
         return false;
@@ -165,7 +156,7 @@ static void tell_end(int status, char error[HDSS_ERROR_MAX])
 }
 
 /* Puts what the iteration yields. -1 when memory is out. */
-static int put_block(struct output *output, uint64_t iteration, const unsigned char *bytes, size_t size)
+static int put_child_block(struct output *output, uint64_t iteration, const unsigned char *bytes, size_t size)
 {
     struct block block;
     int result = block_read(&block, bytes, size, output->streams) ? 0 : -1;
@@ -178,7 +169,7 @@ static int put_block(struct output *output, uint64_t iteration, const unsigned c
 }
 
 /* Takes the block over, where there is a new one. */
-static uint64_t take_block(struct careful *careful, const struct careful_job *job)
+static uint64_t take_child_block(struct careful *careful, const struct careful_job *job)
 {
     struct stat status;
     if (atomic_load(&careful->share->done) == careful->taken || fstat(careful->block, &status) < 0)
@@ -186,7 +177,7 @@ static uint64_t take_block(struct careful *careful, const struct careful_job *jo
     unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, careful->block, 0);
     if (bytes == MAP_FAILED)
         return 0;
-    int result = put_block(job->output, job->first, bytes, (size_t)status.st_size);
+    int result = put_child_block(job->output, job->first, bytes, (size_t)status.st_size);
     munmap(bytes, (size_t)status.st_size);
     if (result < 0) {
         output_revert(job->output);
@@ -197,11 +188,12 @@ static uint64_t take_block(struct careful *careful, const struct careful_job *jo
 }
 
 /* Copies the records that are new. */
-static uint64_t take_over(struct careful *careful, const struct careful_job *job, void *records)
+static uint64_t take_child_records(struct careful *careful, const struct careful_job *job, void *records)
 {
     if (job->output != NULL)
-        return take_block(careful, job);
+        return take_child_block(careful, job);
     uint64_t done = atomic_load(&careful->share->done), count = done - careful->taken;
+    assert(done >= careful->taken && done <= careful->share->count && "a child does its iterations, in their order");
     memcpy(records, careful->share->records + careful->taken * job->record_bytes, count * job->record_bytes);
     careful->taken = done;
     return count;
@@ -217,9 +209,10 @@ uint64_t careful_turn(struct careful *careful, const struct careful_job *job, vo
                  strerror(errno));
         return 0;
     }
-    wait_a_turn(careful);
-    bool ended = has_ended(careful, &status); /* before what it has done is looked at */
-    uint64_t count = take_over(careful, job, records);
+    struct pollfd end = {.fd = careful->end};
+    poll(&end, 1, TURN_MS);
+    bool ended = child_has_ended(careful, &status); /* before what it has done is looked at */
+    uint64_t count = take_child_records(careful, job, records);
     if (!ended || careful->taken == careful->share->count)
         return count;
     *failed = true;

@@ -18,7 +18,7 @@
 
 /* --- pieces, which show how iterations differ --- */
 
-static void begin_piece(struct exec *exec)
+static void begin_spread_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     exec->pieces.first = chunk->done;
@@ -28,7 +28,7 @@ static void begin_piece(struct exec *exec)
 
 /* Ends the running piece where it may end: one that turned out too short goes on, a short rest at the end tells more of
  * the clock than of the kernel and is left out. */
-static void end_piece(struct exec *exec)
+static void end_spread_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     struct exec_pieces *pieces = &exec->pieces;
@@ -40,7 +40,7 @@ static void end_piece(struct exec *exec)
     if (last)
         return;
     if (is_long)
-        begin_piece(exec);
+        begin_spread_piece(exec);
     else
         pieces->end += spread_piece(chunk->count, chunk->count - chunk->done, exec->iteration_ns);
 }
@@ -122,7 +122,7 @@ static void compute_turn(struct exec *exec)
             if (!made->variable)
                 to += count * made->bytes;
             if (exec->config.spread)
-                end_piece(exec);
+                end_spread_piece(exec);
         }
     }
     const uint64_t iterations = chunk->done - begun;
@@ -217,7 +217,7 @@ static bool send_due_part(struct exec *exec, struct event *event)
     return true;
 }
 
-static bool tell_mark(struct exec *exec, struct event *event)
+static bool inline_tell_mark(struct exec *exec, struct event *event)
 {
     struct exec_chunk *chunk = &exec->chunk;
     if (!chunk->running || chunk->mark == 0 || chunk->mark != chunk->done)
@@ -249,7 +249,7 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
         output_clear(&exec->records.output, first);
     if (exec->config.spread) {
         exec->pieces.spread = (struct spread){0};
-        begin_piece(exec);
+        begin_spread_piece(exec);
     }
     exec->careful.wanted = careful && exec->config.kernel->descriptor == NULL;
     if (exec->careful.wanted)
@@ -264,7 +264,7 @@ static void inline_set_mark(struct executor *executor, uint64_t mark)
 static enum turn advance_exec(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
-    if (tell_mark(exec, event)) /* reached together with a slice, which went first */
+    if (inline_tell_mark(exec, event)) /* reached together with a slice, which went first */
         return TURN_EVENT;
     if (!chunk->running || exec_buffer_in_use(exec)->sent)
         return TURN_BLOCKED;
@@ -288,7 +288,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     }
     if (chunk->waiting)
         return exec_wait_turn(exec, event);
-    return send_due_part(exec, event) || tell_mark(exec, event) ? TURN_EVENT : TURN_WORKED;
+    return send_due_part(exec, event) || inline_tell_mark(exec, event) ? TURN_EVENT : TURN_WORKED;
 }
 
 /* What a kernel waits for next is begun before anything else is looked at: it runs beside that. */

@@ -14,7 +14,7 @@
 #define KEEP_BYTES (4 * (size_t)SLICE_MAX)
 
 /* Makes room for `bytes` more, at the place of what has been taken off where that is enough. */
-static int make_room(struct gathered *gathered, size_t bytes)
+static int make_room_in(struct gathered *gathered, size_t bytes)
 {
     size_t length = gathered->to - gathered->from;
     if (bytes <= gathered->capacity - gathered->to)
@@ -45,7 +45,7 @@ static void empty(struct gathered *gathered)
 }
 
 /* The first thing that is wrong counts. */
-static int refuse(struct output *output, const char *what)
+static int refuse_output(struct output *output, const char *what)
 {
     if (output->problem[0] == '\0')
         snprintf(output->problem, sizeof output->problem, "%s", what);
@@ -54,7 +54,7 @@ static int refuse(struct output *output, const char *what)
 
 static int refuse_memory(struct output *output)
 {
-    return refuse(output, "there is no memory for what it yields");
+    return refuse_output(output, "there is no memory for what it yields");
 }
 
 /* Entries of all iterations up to and with this one. */
@@ -62,7 +62,7 @@ static int reach(struct output *output, uint64_t iteration)
 {
     size_t entry = block_entry_bytes(output->streams);
     for (; output->next <= iteration; output->next++) {
-        if (make_room(&output->table, entry) < 0)
+        if (make_room_in(&output->table, entry) < 0)
             return refuse_memory(output);
         memset(output->table.bytes + output->table.to, 0, entry);
         output->table.to += entry;
@@ -78,7 +78,7 @@ static unsigned char *entry_of(struct output *output, uint64_t iteration)
         char text[sizeof output->problem];
         snprintf(text, sizeof text,
                  "the kernel puts what iteration %" PRIu64 " yields out of order, or beyond its range", iteration);
-        refuse(output, text);
+        refuse_output(output, text);
         return NULL;
     }
     if (reach(output, iteration) < 0)
@@ -86,18 +86,18 @@ static unsigned char *entry_of(struct output *output, uint64_t iteration)
     return output->table.bytes + output->table.to - block_entry_bytes(output->streams);
 }
 
-static int put(struct hdss_output *calls, uint64_t iteration, unsigned stream, const void *data, size_t bytes)
+static int put_output(struct hdss_output *calls, uint64_t iteration, unsigned stream, const void *data, size_t bytes)
 {
     struct output *output = (struct output *)calls;
     unsigned char *entry = entry_of(output, iteration);
     if (entry == NULL)
         return -1;
     if (stream >= output->streams)
-        return refuse(output, "the kernel puts bytes on a stream that it did not describe");
+        return refuse_output(output, "the kernel puts bytes on a stream that it did not describe");
     if (bytes > BLOCK_MAX - BLOCK_HEAD_BYTES - block_entry_bytes(output->streams) - output->latest)
-        return refuse(output, "it yields more than 2 GiB");
+        return refuse_output(output, "it yields more than 2 GiB");
     struct gathered *gathered = &output->stream[stream];
-    if (make_room(gathered, bytes) < 0)
+    if (make_room_in(gathered, bytes) < 0)
         return refuse_memory(output);
     if (bytes > 0)
         memcpy(gathered->bytes + gathered->to, data, bytes);
@@ -107,7 +107,7 @@ static int put(struct hdss_output *calls, uint64_t iteration, unsigned stream, c
     return 0;
 }
 
-static int failed(struct hdss_output *calls, uint64_t iteration)
+static int note_failed_output(struct hdss_output *calls, uint64_t iteration)
 {
     struct output *output = (struct output *)calls;
     unsigned char *entry = entry_of(output, iteration);
@@ -115,7 +115,7 @@ static int failed(struct hdss_output *calls, uint64_t iteration)
         return -1;
     if (!output->keeps) {
         output->called_failed = true;
-        return refuse(output, "the kernel calls it failed");
+        return refuse_output(output, "the kernel calls it failed");
     }
     wire_put32(entry, BLOCK_FAILED);
     return 0;
@@ -123,7 +123,7 @@ static int failed(struct hdss_output *calls, uint64_t iteration)
 
 void output_init(struct output *output, unsigned streams, bool keeps)
 {
-    *output = (struct output){.calls = {put, failed}, .streams = streams, .keeps = keeps};
+    *output = (struct output){.calls = {put_output, note_failed_output}, .streams = streams, .keeps = keeps};
 }
 
 void output_fini(struct output *output)

@@ -70,7 +70,7 @@ int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *tech
     return -1;
 }
 
-static void drop_bounds(struct ring_slot *slot)
+static void drop_slot_bounds(struct ring_slot *slot)
 {
     if (slot->bounded)
         sched_bounds_fini(&slot->bounds);
@@ -80,7 +80,7 @@ static void drop_bounds(struct ring_slot *slot)
 void ring_fini(struct ring *ring)
 {
     for (unsigned i = 0; i < ring->slots; i++) {
-        drop_bounds(&ring->slot[i]);
+        drop_slot_bounds(&ring->slot[i]);
         sched_fini(&ring->slot[i].sched);
     }
     free(ring->slot);
@@ -131,7 +131,7 @@ struct ring_slot *ring_free_slot(struct ring *ring)
 }
 
 /* Describes the slot; the threads see it when it has begun. */
-static void describe(struct ring_slot *slot, const struct range *chunk, uint64_t part_most, unsigned char *records)
+static void describe_slot(struct ring_slot *slot, const struct range *chunk, uint64_t part_most, unsigned char *records)
 {
     uint64_t part = (chunk->count + RING_PARTS - 1) / RING_PARTS;
     slot->first = chunk->first;
@@ -150,7 +150,7 @@ static void describe(struct ring_slot *slot, const struct range *chunk, uint64_t
 }
 
 /* Wakes as many of those that sleep as there is something for. */
-static void wake(struct ring *ring, uint64_t chunks)
+static void wake_threads(struct ring *ring, uint64_t chunks)
 {
     unsigned asleep = atomic_load(&ring->asleep);
     if (asleep == 0)
@@ -165,7 +165,7 @@ static void wake(struct ring *ring, uint64_t chunks)
 }
 
 /* Tells the slot's technique what the thread has measured since it was told last. */
-static void feed(struct ring *ring, struct ring_slot *slot, unsigned thread)
+static void feed_slot(struct ring *ring, struct ring_slot *slot, unsigned thread)
 {
     const struct ring_measured *all = &ring->measured[thread];
     struct ring_measured *seen = &slot->seen[thread];
@@ -179,42 +179,35 @@ static void feed(struct ring *ring, struct ring_slot *slot, unsigned thread)
     sched_feedback(&slot->sched, &feedback);
 }
 
-/* The slot's technique begins a time step, with all that was measured in others. */
-static int begin_learned(struct ring *ring, struct ring_slot *slot, uint64_t count, struct error *error)
-{
-    pthread_mutex_lock(&ring->learning);
-    for (unsigned i = 0; i < ring->threads; i++)
-        feed(ring, slot, i);
-    int result = sched_again(&slot->sched, count, error);
-    pthread_mutex_unlock(&ring->learning);
-    slot->bounds = (struct sched_bounds){.sched = &slot->sched};
-    return result;
-}
-
-static int begin_closed(struct ring_slot *slot, uint64_t count, struct error *error)
-{
-    if (sched_again(&slot->sched, count, error) < 0 || sched_bounds_init(&slot->bounds, &slot->sched, error) < 0)
-        return -1;
-    slot->bounded = true;
-    return 0;
-}
-
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error)
 {
-    uint64_t begun = ring_begun(ring);
+    const uint64_t begun = ring_begun(ring);
     struct ring_slot *slot = ring_slot(ring, begun);
-    drop_bounds(slot);
-    int result =
-        ring_learns(ring) ? begin_learned(ring, slot, chunk->count, error) : begin_closed(slot, chunk->count, error);
+    int result;
+    assert(chunk->count > 0 && (part_most == 0 || chunk->count <= RING_PARTS * part_most) && "a chunk fits its parts");
+    drop_slot_bounds(slot);
+    if (ring_learns(ring)) { /* the technique begins a time step, with all that was measured in other slots */
+        pthread_mutex_lock(&ring->learning);
+        for (unsigned i = 0; i < ring->threads; i++)
+            feed_slot(ring, slot, i);
+        result = sched_again(&slot->sched, chunk->count, error);
+        pthread_mutex_unlock(&ring->learning);
+        slot->bounds = (struct sched_bounds){.sched = &slot->sched};
+    } else {
+        result = sched_again(&slot->sched, chunk->count, error);
+        if (result == 0)
+            result = sched_bounds_init(&slot->bounds, &slot->sched, error);
+        slot->bounded = result == 0;
+    }
     if (result < 0)
         return -1;
     slot->many = slot->bounds.equal == 1 && slot->bounds.count < UINT64_C(1) << RING_AHEAD_STEP_BITS &&
                  ring->slots <= 1u << RING_AHEAD_SLOT_BITS;
-    describe(slot, chunk, part_most, records);
+    describe_slot(slot, chunk, part_most, records);
     atomic_store_explicit(&slot->step, 0, memory_order_relaxed);
     atomic_store(&ring->begun, begun + 1);
-    wake(ring, ring_learns(ring) ? chunk->count : slot->bounds.count);
+    wake_threads(ring, ring_learns(ring) ? chunk->count : slot->bounds.count);
     return 0;
 }
 
@@ -222,9 +215,9 @@ void ring_begin_empty(struct ring *ring, const struct range *chunk)
 {
     uint64_t begun = ring_begun(ring);
     struct ring_slot *slot = ring_slot(ring, begun);
-    drop_bounds(slot);
+    drop_slot_bounds(slot);
     slot->bounds = (struct sched_bounds){.sched = &slot->sched};
-    describe(slot, chunk, 0, NULL);
+    describe_slot(slot, chunk, 0, NULL);
     atomic_store_explicit(&slot->step, CLOSED, memory_order_relaxed);
     atomic_store(&ring->begun, begun + 1);
 }
@@ -269,13 +262,6 @@ static bool has_next(struct ring *ring, const struct ring_thread *own)
     return (own->next > oldest ? own->next : oldest) < atomic_load(&ring->begun);
 }
 
-static void note_dry(struct ring *ring, uint64_t number)
-{
-    uint64_t before = atomic_load_explicit(&ring->dry, memory_order_relaxed);
-    while (before < number && !atomic_compare_exchange_weak(&ring->dry, &before, number))
-        ;
-}
-
 bool ring_enter(struct ring *ring, unsigned thread)
 {
     struct ring_thread *own = &ring->thread[thread];
@@ -285,7 +271,9 @@ bool ring_enter(struct ring *ring, unsigned thread)
         if (number >= atomic_load_explicit(&ring->begun, memory_order_acquire)) {
             own->next = number;
             atomic_store(&own->at, RING_NOWHERE);
-            note_dry(ring, number);
+            uint64_t before = atomic_load_explicit(&ring->dry, memory_order_relaxed);
+            while (before < number && !atomic_compare_exchange_weak(&ring->dry, &before, number))
+                ;
             return false;
         }
         own->next = number;
@@ -304,6 +292,7 @@ bool ring_enter(struct ring *ring, unsigned thread)
 void ring_leave(struct ring *ring, unsigned thread)
 {
     struct ring_thread *own = &ring->thread[thread];
+    assert(own->slot != NULL && own->done == 0 && "a thread has told what it did before it leaves");
     own->next++;
     own->slot = NULL;
     atomic_store(&own->at, RING_NOWHERE);
@@ -311,22 +300,17 @@ void ring_leave(struct ring *ring, unsigned thread)
         ring->notify(ring->context);
 }
 
-/* Takes a step that another has drawn ahead. */
-static bool take_from_others(struct ring *ring, const struct ring_thread *own, uint64_t *step)
-{
-    for (unsigned i = 0; own->slot->many && i < ring->threads; i++)
-        if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))
-            return true;
-    return false;
-}
-
 bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
 {
     struct ring_slot *slot = own->slot;
     uint64_t most = slot->many && own->ahead_most > 1 ? own->ahead_most : 1, count = slot->bounds.count;
     *step = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
-    if (*step >= count)
-        return take_from_others(ring, own, step);
+    if (*step >= count) { /* takes a step that another has drawn ahead */
+        for (unsigned i = 0; slot->many && i < ring->threads; i++)
+            if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))
+                return true;
+        return false;
+    }
     uint64_t behind = count - *step - 1, left = most - 1 < behind ? most - 1 : behind;
     if (left > 0)
         atomic_store_explicit(&own->ahead, ring_ahead(own->index, *step + 1, left), memory_order_relaxed);
@@ -339,7 +323,7 @@ bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint
     if (atomic_load_explicit(&slot->step, memory_order_relaxed) >= CLOSED)
         return false;
     pthread_mutex_lock(&ring->learning);
-    feed(ring, slot, thread);
+    feed_slot(ring, slot, thread);
     uint64_t before = slot->sched.iterations - slot->sched.remaining, count = sched_next(&slot->sched, thread);
     pthread_mutex_unlock(&ring->learning);
     *first = slot->first + before;
@@ -380,31 +364,26 @@ void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint
     if (own->part != NULL)
         ring_tell(ring, thread, now_ns);
     uint64_t index = (iteration - slot->first) / slot->part_count;
+    assert(index < RING_PARTS && iteration - slot->first < slot->count && "a part is of the slot");
     own->part = &slot->part[index];
     own->part_first = slot->first + index * slot->part_count;
     uint64_t end = slot->first + slot->count;
     own->part_end = end - own->part_first < slot->part_count ? end : own->part_first + slot->part_count;
 }
 
-static bool spin(struct ring *ring, const struct ring_thread *own, uint64_t spin_ns)
-{
-    uint64_t until = clock_ns(CLOCK_MONOTONIC) + spin_ns;
-    while (spin_ns > 0 && clock_ns(CLOCK_MONOTONIC) < until)
-        if (has_next(ring, own) || ring_is_stopped(ring))
-            return true;
-    return false;
-}
-
 void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns)
 {
-    struct ring_thread *own = &ring->thread[thread];
+    const struct ring_thread *own = &ring->thread[thread];
+    assert(own->slot == NULL && "a thread that waits has left its slot");
     ring->notify(ring->context);
-    if (!spin(ring, own, spin_ns)) {
-        pthread_mutex_lock(&ring->lock);
-        atomic_fetch_add(&ring->asleep, 1);
-        while (!has_next(ring, own) && !atomic_load(&ring->stopped))
-            pthread_cond_wait(&ring->wake, &ring->lock);
-        atomic_fetch_sub(&ring->asleep, 1);
-        pthread_mutex_unlock(&ring->lock);
-    }
+    const uint64_t until = clock_ns(CLOCK_MONOTONIC) + spin_ns;
+    while (spin_ns > 0 && clock_ns(CLOCK_MONOTONIC) < until)
+        if (has_next(ring, own) || ring_is_stopped(ring))
+            return;
+    pthread_mutex_lock(&ring->lock);
+    atomic_fetch_add(&ring->asleep, 1);
+    while (!has_next(ring, own) && !atomic_load(&ring->stopped))
+        pthread_cond_wait(&ring->wake, &ring->lock);
+    atomic_fetch_sub(&ring->asleep, 1);
+    pthread_mutex_unlock(&ring->lock);
 }

@@ -70,7 +70,7 @@ static bool is_blocked(struct team *team)
 
 /* --- set-up --- */
 
-static void team_fini(struct executor *executor)
+static void team_close(struct executor *executor)
 {
     struct team *team = team_of(executor);
     const struct hdss_kernel *kernel = team->config.exec.kernel;
@@ -97,7 +97,7 @@ static void team_fini(struct executor *executor)
 static int team_refuse(struct team *team, const char *text)
 {
     snprintf(team->error, sizeof team->error, "%.60s: %.320s", team->config.exec.kernel->name, text);
-    team_fini(&team->executor);
+    team_close(&team->executor);
     return -1;
 }
 
@@ -120,7 +120,7 @@ static int open_member(struct team *team, unsigned thread)
         if (kernel->step == NULL || kernel->step(member->instance, 0, NULL, team->error) == 0)
             return 0;
     }
-    team_fini(&team->executor);
+    team_close(&team->executor);
     return -1;
 }
 
@@ -600,7 +600,7 @@ static const struct executor_ops team_ops = {
     .sent = team_sent,
     .descriptor = team_descriptor,
     .check = team_check,
-    .fini = team_fini,
+    .fini = team_close,
 };
 
 int team_init(struct team *team, const struct team_config *config)
