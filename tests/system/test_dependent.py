@@ -283,6 +283,14 @@ def test_what_a_loop_with_dependencies_cannot_have_is_refused_in_one_line():
     assert not os.path.exists('a.npy') and not os.path.exists('part.npy.journal')
 
 
+def test_what_dependent_chunks_cost_is_recorded():
+    done(['--technique', 'css:chunk=20', '--record-costs', 'costs.txt', DITHER, 'width=50', 'height=100'])
+    with open('costs.txt') as file:
+        lines = [line.split() for line in file if not line.startswith('#')]
+    assert [(int(first), int(count)) for first, count, _ in lines] == [(20 * i, 20) for i in range(5)], lines
+    assert all(float(us) > 0 for _, _, us in lines), lines
+
+
 def build(name, source, flags=()):
     made = run(['cc', '-O1', '-shared', '-fPIC', '-Wall', '-I', os.path.join(SOURCE, 'common/include'), *flags, source, '-o', name])
     assert made.status == 0 and not made.err, made
