@@ -63,6 +63,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     const struct topology *topology = config->topology;
     struct chooser *chooser = supermaster->chooser;
     struct predict_loop loop = {
+        .spec = config->spec,
         .iterations = supermaster_step_free(supermaster),
         .workers = topology->workers,
         .mean_s = chooser->mean_s,
@@ -71,10 +72,6 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
         .master_of = topology->master_of,
         .spread_known = supermaster->measured.iterations > 1,
         .round_trip_s = supermaster->measured.round_trip_s,
-        .ask_ahead = config->spec->ask_ahead != ASK_AHEAD_OFF,
-        .min_chunk = config->spec->min_chunk,
-        .refill_chunks = config->spec->refill_chunks,
-        .weighting = config->spec->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE,
         .swr = supermaster->measured.swr,
     };
     take_paces(supermaster, chooser->mean_s);

@@ -132,10 +132,15 @@ static unsigned served_count(const struct simulation *simulation, unsigned m)
     return simulation->first_served[m + 1] - simulation->first_served[m];
 }
 
+/* The next chunk is asked for before the running one ends. */
+static bool asks_ahead(const struct simulation *simulation)
+{
+    return simulation->loop->spec->ask_ahead != ASK_AHEAD_OFF;
+}
+
 static unsigned refill_size(const struct simulation *simulation, unsigned m)
 {
-    unsigned each = simulation->loop->refill_chunks;
-    return served_count(simulation, m) * (each > 0 ? each : 1);
+    return served_count(simulation, m) * simulation->loop->spec->refill_chunks;
 }
 
 static int allocate(struct simulation *simulation)
@@ -161,16 +166,18 @@ static int allocate(struct simulation *simulation)
 static int prepare_sched(struct simulation *simulation, const struct sched_spec *spec, struct error *error)
 {
     const struct predict_loop *loop = simulation->loop;
+    const enum sched_weighting weighting =
+        loop->spec->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE;
     double *speeds = simulation->pace_s; /* its room is not in use yet */
     for (unsigned w = 0; w < loop->workers; w++)
         speeds[w] = loop->speeds != NULL ? loop->speeds[w] : 1 / loop->mean_s[w];
-    sched_powers_from_speeds(spec->technique, loop->weighting, speeds, loop->workers, speeds);
+    sched_powers_from_speeds(spec->technique, weighting, speeds, loop->workers, speeds);
     const struct sched_config config = {
         .iterations = loop->iterations,
         .workers = loop->workers,
         .powers = speeds,
-        .min_chunk = loop->min_chunk,
-        .weighting = loop->weighting,
+        .min_chunk = loop->spec->min_chunk,
+        .weighting = weighting,
         .overhead_s = loop->round_trip_s,
         .swr = loop->swr,
     };
@@ -324,7 +331,7 @@ static void run_chunk(struct simulation *simulation, unsigned w, const struct ra
     client->took_s = chunk_seconds(simulation, w, range);
     client->running = range->count;
     client->ends_at = begins_at + client->took_s;
-    double lead = simulation->loop->ask_ahead ? LEAD_ROUND_TRIPS * simulation->loop->round_trip_s : 0;
+    double lead = asks_ahead(simulation) ? LEAD_ROUND_TRIPS * simulation->loop->round_trip_s : 0;
     client->asks_at = fmax(begins_at, client->ends_at - lead);
 }
 
@@ -333,7 +340,7 @@ static void tell(struct simulation *simulation, unsigned w)
 {
     struct client *client = &simulation->clients[w];
     struct sched_feedback running = feedback_of(simulation, w);
-    if (simulation->loop->ask_ahead) {
+    if (asks_ahead(simulation)) {
         say(simulation, &client->said);
         client->said = running;
     } else {

@@ -8,6 +8,7 @@
  * coefficient of variation c is taken as gamma-distributed with mean n and variance n c^2. */
 #pragma once
 
+#include "common/config/run_spec.h"
 #include "common/predict/profile.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 struct predict_loop {
+    const struct run_spec *spec; /* borrowed; the technique to predict is given beside it; loads are not predicted */
     uint64_t iterations;
     unsigned workers;
     const double *mean_s; /* [workers] mean time of an iteration on that worker, > 0; borrowed */
@@ -26,11 +28,7 @@ struct predict_loop {
     bool spread_known;   /* profile.cov is measured; false: it is 0 because nothing is known */
     double round_trip_s; /* from a request to its answer */
     double clients;      /* workers that each simulated one stands for where messages are handled; 0 is taken as 1 */
-    bool ask_ahead;      /* the next chunk is asked for before the running one ends */
-    uint64_t min_chunk;
-    unsigned refill_chunks; /* for each worker, in one refill; 0 is taken as 1 */
-    enum sched_weighting weighting;
-    double swr; /* as in sched_config */
+    double swr;          /* as in sched_config */
 };
 
 /* Predicts the loop's time in seconds: the mean of several simulations and their standard deviation on top, since a

@@ -75,16 +75,20 @@ static void decide(struct hdss_shared_loop *loop, const struct seen *all)
     struct candidates *candidates = loop->candidates;
     unsigned idle = loop->settings.leader_idles, count = (unsigned)team->ranks - idle;
     bool by_group = loop->settings.mode == API_HIERARCHICAL;
+    const struct run_spec spec = {
+        .weighting = loop->settings.weighting,
+        .min_chunk = loop->settings.min_chunk,
+        .refill_chunks = 1,
+        .ask_ahead = loop->settings.request_when > 0 ? ASK_AHEAD_AUTO : ASK_AHEAD_OFF,
+    };
     struct predict_loop predicted = {
+        .spec = &spec,
         .iterations = loop->iterations,
         .workers = count,
         .mean_s = candidates->mean_s,
         .masters = by_group ? team->groups : 0,
         .master_of = by_group ? candidates->master_of : NULL,
         .round_trip_s = round_trip(all, (unsigned)team->ranks),
-        .ask_ahead = loop->settings.request_when > 0,
-        .min_chunk = loop->settings.min_chunk,
-        .weighting = loop->settings.weighting,
     };
     if (loop->iterations == 0 || !take_means(all + idle, count, candidates->mean_s))
         return;

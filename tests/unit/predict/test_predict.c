@@ -124,11 +124,14 @@ END_TEST
 
 static double equal_times[128];
 
+static struct run_spec run; /* of the loop that was made last */
+
 static struct predict_loop loop_of(uint64_t iterations, unsigned workers, double mean_s)
 {
     for (unsigned w = 0; w < workers; w++)
         equal_times[w] = mean_s;
-    struct predict_loop loop = {.iterations = iterations, .workers = workers, .mean_s = equal_times, .min_chunk = 1};
+    run = (struct run_spec){.min_chunk = 1, .refill_chunks = 1, .ask_ahead = ASK_AHEAD_OFF};
+    struct predict_loop loop = {.spec = &run, .iterations = iterations, .workers = workers, .mean_s = equal_times};
     profile_init_flat(&loop.profile, 0);
     return loop;
 }
@@ -189,7 +192,7 @@ START_TEST(messages_cost_time)
     /* 2,500 chunks for each worker, each a round trip and an iteration; the master takes 25 us for each of 10,000. */
     NEAR(seconds_of(&loop, "ss"), fmax(2500 * 1.1e-4, 10000 * 2.5e-5), 0.15);
     double later = seconds_of(&loop, "ss");
-    loop.ask_ahead = true;
+    run.ask_ahead = ASK_AHEAD_AUTO;
     ck_assert_double_lt(seconds_of(&loop, "ss"), later);
     ck_assert_double_lt(seconds_of(&loop, "fac2"), later / 3);
 }
@@ -239,8 +242,7 @@ START_TEST(too_many_chunks_are_not_simulated)
     double seconds = -1;
     ck_assert_int_eq(predict_seconds(&loop, &spec, 1000, &seconds, &error), 1);
     ck_assert_double_eq(seconds, -1);
-    spec = spec_of("css:chunk=1"); /* a refusal is passed on */
-    loop.weighting = SCHED_WEIGHTING_ACP;
+    loop.swr = 2; /* a refusal is passed on */
     ck_assert_int_eq(predict_seconds(&loop, &spec, 1000, &seconds, &error), -1);
     ck_assert_uint_gt(strlen(error.text), 0);
 }
