@@ -29,18 +29,6 @@ struct options flat_options_all(void)
     return all;
 }
 
-/* Options of a job that are for the other topologies. */
-static int refuse(const struct option_row *row, struct error *error)
-{
-    static const char *const names[] = {"group-by", "ask-ahead",        "retries",      "resume",
-                                        "journal",  "durability",       "drain-time",   "sync-points",
-                                        "threads",  "thread-technique", "record-costs", "refill-chunks"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(row->name, names[i]) == 0)
-            return error_set(error, "--%s is for launches with a supermaster, not for --dca", row->name);
-    return 0;
-}
-
 int flat_options_parse(struct flat_options *options, int argc, char *const *argv, struct error *error)
 {
     const struct options all = flat_options_all();
@@ -55,9 +43,9 @@ int flat_options_parse(struct flat_options *options, int argc, char *const *argv
     options_reader_init(&reader, &all, argc, argv);
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
         bool own = word.row != NULL && options_find(worker_options(), word.row->name) != NULL;
-        int result = own                ? option_apply(&word, &options->worker, error)
-                     : word.row != NULL ? refuse(word.row, error)
-                                        : 0;
+        int result = own ? option_apply(&word, &options->worker, error) : 0;
+        if (!own && word.row != NULL && (word.row->not_for & OPTION_DCA) != 0)
+            result = error_set(error, "--%s is for launches with a supermaster, not for --dca", word.row->name);
         if (result != 0)
             return result;
         for (int i = first; !own && i < reader.at; i++)

@@ -12,34 +12,6 @@ static int take_technique(void *target, const char *value, struct error *error)
     return run_spec_set_technique(&((struct job *)target)->spec, value, error);
 }
 
-#define WEIGHTINGS "none|power|acp"
-
-static int take_weighting(void *target, const char *value, struct error *error)
-{
-    int index = option_choice(WEIGHTINGS, value);
-    return index < 0 ? -1 : sched_weighting_parse(&((struct job *)target)->spec.weighting, value, error);
-}
-
-static int take_min_chunk(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    uint64_t number;
-    if (number_parse_u64(value, &number) < 0 || number < 1 || number > SCHED_ITERATIONS_MAX)
-        return -1;
-    ((struct job *)target)->spec.min_chunk = number;
-    return 0;
-}
-
-static int take_refill_chunks(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    uint64_t chunks;
-    if (number_parse_u64(value, &chunks) < 0 || chunks < 1 || chunks > RUN_REFILL_CHUNKS_MAX)
-        return -1;
-    ((struct job *)target)->spec.refill_chunks = (unsigned)chunks;
-    return 0;
-}
-
 static int take_iterations(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -77,34 +49,11 @@ static int take_inject_delay(void *target, const char *value, struct error *erro
     return 0;
 }
 
-/* Longer than a week nobody waits. */
-#define DRAIN_MAX_S 1e6
-
-static int take_drain_time(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    double seconds;
-    if (number_parse_real(value, &seconds) < 0 || seconds < 0 || seconds > DRAIN_MAX_S)
-        return -1;
-    ((struct job *)target)->spec.drain_ns = (uint64_t)(seconds * 1e9);
-    return 0;
-}
-
-static int take_path(char path[JOB_PATH_MAX], const char *value, struct error *error)
-{
-    if (*value == '\0')
-        return error_set(error, "the file name is empty");
-    if (strlen(value) >= JOB_PATH_MAX)
-        return error_set(error, "the file name is longer than %d characters", JOB_PATH_MAX - 1);
-    strcpy(path, value);
-    return 0;
-}
-
 static int take_power(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
     int index = option_choice("measure|equal", value);
-    if (index < 0 && take_path(job->power_file, value, error) < 0)
+    if (index < 0 && option_take_path(job->power_file, JOB_PATH_MAX, value, error) < 0)
         return -1;
     bool list = index < 0 && strchr(value, ',') != NULL && strspn(value, "0123456789.,eE+-") == strlen(value);
     job->spec.power = index == 0   ? RUN_POWER_MEASURE
@@ -112,15 +61,6 @@ static int take_power(void *target, const char *value, struct error *error)
                       : list       ? RUN_POWER_LIST
                                    : RUN_POWER_FILE;
     return 0;
-}
-
-static int take_group_by(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int index = option_choice("node|even", value);
-    if (index >= 0)
-        ((struct job *)target)->spec.group_by = (enum run_group_by)index;
-    return index < 0 ? -1 : 0;
 }
 
 static int take_ask_ahead(void *target, const char *value, struct error *error)
@@ -136,11 +76,6 @@ static int take_ask_ahead(void *target, const char *value, struct error *error)
     return 0;
 }
 
-static int take_output(void *target, const char *value, struct error *error)
-{
-    return take_path(((struct job *)target)->output, value, error);
-}
-
 /* Another ending is most often a slip (the report and the output mixed up); devices are for piping it on. */
 static int take_report(void *target, const char *value, struct error *error)
 {
@@ -148,12 +83,7 @@ static int take_report(void *target, const char *value, struct error *error)
     bool json = length > 5 && strcmp(value + length - 5, ".json") == 0;
     if (!json && strncmp(value, "/dev/", 5) != 0)
         return -1;
-    return take_path(((struct job *)target)->report, value, error);
-}
-
-static int take_costs(void *target, const char *value, struct error *error)
-{
-    return take_path(((struct job *)target)->costs, value, error);
+    return option_take_path(((struct job *)target)->report, JOB_PATH_MAX, value, error);
 }
 
 static int take_journal(void *target, const char *value, struct error *error)
@@ -161,16 +91,7 @@ static int take_journal(void *target, const char *value, struct error *error)
     struct job *job = target;
     job->journal_off = strcmp(value, "off") == 0;
     job->journal[0] = '\0';
-    return job->journal_off ? 0 : take_path(job->journal, value, error);
-}
-
-static int take_durability(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int index = option_choice("process|node", value);
-    if (index >= 0)
-        ((struct job *)target)->durability = (enum job_durability)index;
-    return index < 0 ? -1 : 0;
+    return job->journal_off ? 0 : option_take_path(job->journal, JOB_PATH_MAX, value, error);
 }
 
 static int take_resume(void *target, const char *value, struct error *error)
@@ -189,49 +110,6 @@ static int take_overwrite(void *target, const char *value, struct error *error)
     return 0;
 }
 
-static int take_threads(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct job *job = target;
-    uint64_t threads = 0;
-    bool automatic = strcmp(value, "auto") == 0;
-    if (!automatic && (number_parse_u64(value, &threads) < 0 || threads < 1 || threads > RUN_THREADS_MAX))
-        return -1;
-    job->spec.threads = (unsigned)threads;
-    job->threads_given = true;
-    return 0;
-}
-
-static int take_sync_points(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct job *job = target;
-    uint64_t points = 0;
-    bool automatic = strcmp(value, "auto") == 0;
-    if (!automatic && (number_parse_u64(value, &points) < 0 || points < 1 || points > SCHED_ITERATIONS_MAX))
-        return -1;
-    job->spec.sync_points = points;
-    job->sync_points_given = true;
-    return 0;
-}
-
-static int take_thread_technique(void *target, const char *value, struct error *error)
-{
-    struct job *job = target;
-    job->thread_technique_given = true;
-    return sched_spec_parse(&job->spec.thread_technique, value, error);
-}
-
-static int take_retries(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    uint64_t retries;
-    if (number_parse_u64(value, &retries) < 0 || retries > RUN_RETRIES_MAX)
-        return -1;
-    ((struct job *)target)->spec.retries = (unsigned)retries;
-    return 0;
-}
-
 /* Whether it is a number of bytes, and whether the kernel has the parameter, is said with the other parameters. */
 static int take_max_output(void *target, const char *value, struct error *error)
 {
@@ -240,30 +118,21 @@ static int take_max_output(void *target, const char *value, struct error *error)
     return length < (int)sizeof job->max_output ? 0 : error_set(error, "'%.100s' is no number of bytes", value);
 }
 
-static int take_progress(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int index = option_choice("auto|always|never", value);
-    if (index >= 0)
-        ((struct job *)target)->progress = (enum job_progress)index;
-    return index < 0 ? -1 : 0;
-}
-
 static const struct option_row scheduling[] = {
     {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
      "or " RUN_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE ")",
      take_technique},
-    {"weighting", 0, WEIGHTINGS, "none, power, acp",
+    {"weighting", 0, "none|power|acp", NULL,
      "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
      "they are. acp: and divide it by the load of the worker's core (default none)",
-     take_weighting},
-    {"min-chunk", 0, "K", "an integer from 1 to 2^63", "no chunk but the last has fewer iterations (default 1)",
-     take_min_chunk},
-    {"refill-chunks", 0, "K", "an integer from 1 to 64",
+     TAKES_CHOICE(struct job, spec.weighting)},
+    {"min-chunk", 0, "K", NULL, "no chunk but the last has fewer iterations (default 1)",
+     TAKES_INTEGER(struct job, spec.min_chunk, 1, SCHED_ITERATIONS_MAX)},
+    {"refill-chunks", 0, "K", NULL,
      "with masters: a refill brings so many chunks for each worker; more than one where the supermaster is far and "
      "chunks are short and of one size (default 1)",
-     take_refill_chunks},
+     TAKES_INTEGER(struct job, spec.refill_chunks, 1, RUN_REFILL_CHUNKS_MAX), .not_for = OPTION_DCA},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0", "run only this part of the loop (default all)",
      take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
@@ -273,7 +142,8 @@ static const struct option_row scheduling[] = {
     {"sync-points", 0, "N|auto", "auto, an integer from 1",
      "for a loop with dependencies: how often in each chunk workers exchange boundary data; auto: three times as often "
      "as there are workers (default auto)",
-     take_sync_points},
+     TAKES_INTEGER(struct job, spec.sync_points, 1, SCHED_ITERATIONS_MAX), .zero = "auto",
+     .given = offsetof(struct job, sync_points_given), .not_for = OPTION_DCA},
     {"inject-delay", 0, "WHERE:MICROSECONDS", "calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000",
      "for studies: slow down the calculation of each chunk, or its assignment to a worker, where the topology has it "
      "(default 0; can be given for both)",
@@ -282,23 +152,26 @@ static const struct option_row scheduling[] = {
 };
 
 static const struct option_row workers[] = {
-    {"group-by", 0, "node|even", "node, even",
+    {"group-by", 0, "node|even", NULL,
      "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
-     take_group_by},
+     TAKES_CHOICE(struct job, spec.group_by), .not_for = OPTION_DCA},
     {"ask-ahead", 0, "auto|off|N", "auto, off, an integer from 1 to 8",
      "how early a worker asks for its next chunk: auto: as early as the measured round trip needs; off: when the "
      "running one is done; N: always N chunks ahead, 1 to 8 (default auto)",
-     take_ask_ahead},
+     take_ask_ahead, .not_for = OPTION_DCA},
     {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
-     "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)", take_threads},
+     "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)",
+     TAKES_INTEGER(struct job, spec.threads, 1, RUN_THREADS_MAX), .zero = "auto",
+     .given = offsetof(struct job, threads_given), .not_for = OPTION_DCA},
     {"thread-technique", 0, "SPEC", "NAME or NAME:PARAM=VALUE,... (see hdss techniques)",
      "with --threads: how the threads of a worker share each of its chunks (default " RUN_THREAD_TECHNIQUE ")",
-     take_thread_technique},
-    {"retries", 0, "N", "an integer from 0 to 100",
+     TAKES_TECHNIQUE(struct job, spec.thread_technique), .given = offsetof(struct job, thread_technique_given),
+     .not_for = OPTION_DCA},
+    {"retries", 0, "N", NULL,
      "how often iterations at which the kernel fails are tried again, by another worker where there is one, before "
      "they "
      "are given up; the run goes on without them (default 2)",
-     take_retries},
+     TAKES_INTEGER(struct job, spec.retries, 0, RUN_RETRIES_MAX), .not_for = OPTION_DCA},
     {NULL},
 };
 
@@ -307,16 +180,18 @@ static const struct option_row results[] = {
      "a file name that ends in .npy, .png, .csv, .bin or .raw, or any for a kernel without records",
      "where the results go: records as .npy, .png, .csv, .bin or .raw, variable output to any file (default: nowhere, "
      "only their checksum is kept, unless the kernel names a file)",
-     take_output},
+     TAKES_PATH(struct job, output)},
     {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
      "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default 67108864)",
      take_max_output},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
-     take_report},
+     take_report, .not_for = OPTION_STUDY},
     {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
-     "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads", take_costs},
-    {"progress", 0, "auto|always|never", "auto, always, never",
-     "show a progress line; auto: when standard error is a terminal (default auto)", take_progress},
+     "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads",
+     TAKES_PATH(struct job, costs), .not_for = OPTION_DCA},
+    {"progress", 0, "auto|always|never", NULL,
+     "show a progress line; auto: when standard error is a terminal (default auto)", TAKES_CHOICE(struct job, progress),
+     .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -335,21 +210,21 @@ static const struct option_row interruptions[] = {
     {"resume", 0, "[failed]", "failed",
      "go on with a run of this job that ended early, with any masters, workers and technique: what its journal says is "
      "done is not done again; failed: but for what is called failed",
-     take_resume},
+     take_resume, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"overwrite", 0, NULL, NULL,
      "begin anew where a run that ended early has left a journal, which is refused otherwise", take_overwrite},
     {"journal", 0, "FILE|off", "a file name, off",
      "where it is kept what is done, while the run is not complete (default: FILE" JOB_JOURNAL_ENDING
      " beside --output FILE; without an output: off)",
-     take_journal},
-    {"durability", 0, "process|node", "process, node",
+     take_journal, .not_for = OPTION_DCA},
+    {"durability", 0, "process|node", NULL,
      "what the journal outlives: the end of the processes, or, with results brought to the disk first, also that of a "
      "node (default process)",
-     take_durability},
-    {"drain-time", 0, "SECONDS", "a number of seconds from 0 to 1000000",
+     TAKES_CHOICE(struct job, durability), .not_for = OPTION_DCA},
+    {"drain-time", 0, "SECONDS", NULL,
      "how long chunks that run may go on when a signal asks to stop; what of them is not done by then is given up "
      "(default 20)",
-     take_drain_time},
+     TAKES_SECONDS(struct job, spec.drain_ns, RUN_DRAIN_MAX_S), .not_for = OPTION_DCA},
     {"inputs", 0, "DIGEST", "16 hexadecimal digits",
      "run only where the files that the kernel reads have this digest; the supermaster adds it to the job for the "
      "others",

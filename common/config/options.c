@@ -19,8 +19,8 @@ static int ask_version(void *target, const char *value, struct error *error)
 }
 
 const struct option_row options_common[] = {
-    {"help", 'h', NULL, NULL, "show this page", ask_help},
-    {"version", 0, NULL, NULL, "show the version", ask_version},
+    {"help", 'h', NULL, NULL, "show this page", ask_help, .not_for = OPTION_STUDY},
+    {"version", 0, NULL, NULL, "show the version", ask_version, .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -80,8 +80,10 @@ static int take_value(struct options_reader *reader, const char *after, struct o
         word->value = given ? reader->argv[reader->at++] : NULL;
         return 0;
     }
-    if (reader->at >= reader->argc || is_option(reader->options, reader->argv[reader->at]))
-        return error_set(error, "--%s needs a value: accepted: %s", row->name, row->accepted);
+    if (reader->at >= reader->argc || is_option(reader->options, reader->argv[reader->at])) {
+        char accepted[OPTION_ACCEPTED_MAX];
+        return error_set(error, "--%s needs a value: accepted: %s", row->name, option_accepted(row, accepted));
+    }
     word->value = reader->argv[reader->at++];
     return 0;
 }
@@ -119,11 +121,12 @@ int option_apply(const struct options_word *word, void *target, struct error *er
 {
     const struct option_row *row = word->row;
     struct error reason = {0};
-    int result = row->apply(target, word->value, &reason);
+    char accepted[OPTION_ACCEPTED_MAX];
+    int result = option_take(row, target, word->value, &reason);
     if (result >= 0)
         return result;
     if (reason.text[0] == '\0')
-        return error_set(error, "--%s '%.100s': accepted: %s", row->name, word->value, row->accepted);
+        return error_set(error, "--%s '%.100s': accepted: %s", row->name, word->value, option_accepted(row, accepted));
     return error_set(error, "--%s: %s", row->name, reason.text);
 }
 
@@ -145,17 +148,4 @@ int options_parse(const struct options *options, int argc, char *const *argv, vo
             return result;
     }
     return more;
-}
-
-int option_choice(const char *choices, const char *value)
-{
-    size_t value_length = strlen(value);
-    for (int index = 0;; index++) {
-        size_t length = strcspn(choices, "|");
-        if (length == value_length && strncmp(choices, value, length) == 0)
-            return index;
-        if (choices[length] == '\0')
-            return -1;
-        choices += length + 1;
-    }
 }

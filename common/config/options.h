@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of a command line, from one table for each program.
  *
- * The table says what there is, what each option accepts and what it is for; parsing, the errors and --help are made
- * from it, and completions and the manual are checked against it. The conventions:
+ * The table says what there is, what each option accepts, who accepts it, where its value goes and what it is for.
+ * Parsing, the errors, the refusals and --help are made from it, and completions and the manual are checked against it.
+ * The conventions:
  *   --name VALUE, --name=VALUE, -x for those that have a letter; `--` ends the options.
  *   Options may stand before and after the operands (an operand of ours never begins with a dash).
  *   An option given twice: the last one counts, so that a wrapper's options can be overridden.
@@ -13,11 +14,33 @@
 #include "common/util/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define OPTIONS_SECTIONS_MAX 8
+#define OPTION_ACCEPTED_MAX  128
 
 /* What parsing returns beside 0 (go on) and -1 (one line in `error`): the user asks for a page, nothing else counts. */
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
+
+/* How the value of an option is taken. */
+enum option_kind {
+    OPTION_PARSED,    /* by apply() */
+    OPTION_FLAG,      /* there is none: a bool becomes true */
+    OPTION_INTEGER,   /* `least` to `most`, or the word `zero`: an unsigned or a uint64_t */
+    OPTION_SECONDS,   /* a number from 0 to `most`: a uint64_t of nanoseconds */
+    OPTION_CHOICE,    /* one of the words of `value`: its place among them, as an enum or a bool */
+    OPTION_WORD,      /* of `least` characters: a const char *, borrowed */
+    OPTION_PATH,      /* the name of a file: a char [] */
+    OPTION_TECHNIQUE, /* a struct sched_spec */
+};
+
+/* Who does not accept an option that others do: see `not_for`. */
+enum option_scope {
+    OPTION_DCA = 1,      /* workers alone, --dca: it is for launches with a supermaster */
+    OPTION_SIMULATE = 2, /* hdss simulate */
+    OPTION_STUDY = 4,    /* the key `options` of a study, which sets it itself */
+};
 
 struct option_row {
     const char *name;     /* without the dashes; a NULL name ends the table */
@@ -25,12 +48,29 @@ struct option_row {
     const char *value;    /* what the help calls the value, and completion offers: "none|power", words as they are;
                              "FILE", "FILE.json", "PROGRAM": names of files; "SPEC": techniques; other capitals are
                              for people alone; "[failed]" for one that can be left out; NULL for a flag */
-    const char *accepted; /* the values, for errors: "none, power"; NULL for a flag */
+    const char *accepted; /* the values, for errors: "none, power"; NULL for a flag, and where the kind says it */
     const char *summary;  /* for the help, with the default; no newline */
     /* Takes the value into `target`. Returns 0, one of OPTIONS_*, or -1; then with one line in `error`, or with an
      * empty one where `accepted` says it all. */
     int (*apply)(void *target, const char *value, struct error *error);
+    enum option_kind kind;
+    size_t offset, size; /* of the member of the target that takes the value, but for OPTION_PARSED */
+    uint64_t least, most;
+    const char *zero; /* NULL: no word stands for 0 */
+    size_t given;     /* offset of a bool of the target that becomes true; 0: there is none */
+    unsigned not_for; /* of enum option_scope; 0: the option is for everybody who has it in his table */
 };
+
+/* The kinds, as the rows of a table have them behind the summary: FIELD is a member of the target's TYPE. */
+#define OPTION_FIELD(TYPE, FIELD)        .offset = offsetof(TYPE, FIELD), .size = sizeof((TYPE *)NULL)->FIELD
+#define TAKES_FLAG(TYPE, FIELD)          .kind = OPTION_FLAG, OPTION_FIELD(TYPE, FIELD)
+#define TAKES_CHOICE(TYPE, FIELD)        .kind = OPTION_CHOICE, OPTION_FIELD(TYPE, FIELD)
+#define TAKES_WORD(TYPE, FIELD)          .kind = OPTION_WORD, OPTION_FIELD(TYPE, FIELD)
+#define TAKES_PATH(TYPE, FIELD)          .kind = OPTION_PATH, OPTION_FIELD(TYPE, FIELD)
+#define TAKES_TECHNIQUE(TYPE, FIELD)     .kind = OPTION_TECHNIQUE, OPTION_FIELD(TYPE, FIELD)
+#define TAKES_SECONDS(TYPE, FIELD, MOST) .kind = OPTION_SECONDS, OPTION_FIELD(TYPE, FIELD), .most = (MOST)
+#define TAKES_INTEGER(TYPE, FIELD, LEAST, MOST)                                                                        \
+    .kind = OPTION_INTEGER, OPTION_FIELD(TYPE, FIELD), .least = (LEAST), .most = (MOST)
 
 struct option_section {
     const char *title; /* NULL ends the sections */
@@ -68,7 +108,17 @@ void options_reader_init(struct options_reader *reader, const struct options *op
 /* 1: `word` is the next one; 0: there is none; -1 with one line: an unknown option, a missing or needless value. */
 int options_next(struct options_reader *reader, struct options_word *word, struct error *error);
 
-/* Calls the row's apply() and completes its error with the option, the value and what is accepted. */
+/* Takes the value into `target` by the row's kind. Returns 0, one of OPTIONS_*, or -1, then with one line in `error`,
+ * or with an empty one where what is accepted says it all. `value` is NULL for a flag. */
+int option_take(const struct option_row *row, void *target, const char *value, struct error *error);
+
+/* The name of a file into `path` of `size` bytes. -1 with one line where it is empty or too long. */
+int option_take_path(char *path, size_t size, const char *value, struct error *error);
+
+/* The values that are accepted, as errors list them: the row's own text, or one that is made in `text`. */
+const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEPTED_MAX]);
+
+/* Takes the value and completes the error with the option, the value and what is accepted. */
 int option_apply(const struct options_word *word, void *target, struct error *error);
 
 /* Reads the whole line. Operands go to `operand` (same returns as apply); NULL refuses them. */

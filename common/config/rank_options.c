@@ -29,21 +29,6 @@ static int take_slowdown(void *target, const char *value, struct error *error)
     return slowdown_parse(value, &((struct worker_options *)target)->slowdown);
 }
 
-static int take_load(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct worker_options *options = target;
-    options->loaded = true;
-    return load_parse_count(value, &options->load);
-}
-
-static int take_no_threads(void *target, const char *value, struct error *error)
-{
-    (void)value, (void)error;
-    ((struct worker_options *)target)->no_threads = true;
-    return 0;
-}
-
 static int take_dca(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -70,34 +55,17 @@ static int take_dca(void *target, const char *value, struct error *error)
     return -1;
 }
 
-static int take_node_technique(void *target, const char *value, struct error *error)
-{
-    struct worker_options *options = target;
-    options->node_technique_given = true;
-    return sched_spec_parse(&options->node_technique, value, error);
-}
-
-static int take_break_after(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    uint64_t iterations;
-    if (number_parse_u64(value, &iterations) < 0 || iterations < 1 || iterations > SCHED_ITERATIONS_MAX)
-        return -1;
-    ((struct worker_options *)target)->break_after = iterations;
-    return 0;
-}
-
 static const struct option_row worker_rows[] = {
     {"slowdown", 0, "X", "a number from 1 to 1000",
      "run X times slower than this core can, for studies of unequal machines (default 1)", take_slowdown},
-    {"load", 0, "N", "an integer from 0 to 64",
+    {"load", 0, "N", NULL,
      "bind to one core and start N processes there that compute without end, for studies of shared machines (default: "
      "neither)",
-     take_load},
+     TAKES_INTEGER(struct worker_options, load, 0, WORKER_LOAD_MAX), .given = offsetof(struct worker_options, loaded)},
     {"no-threads", 0, NULL, NULL,
      "neither the job (--threads) nor its kernel runs a second thread in this worker: MPI then is asked for "
      "MPI_THREAD_SINGLE, with which some libraries need no lock at a message (default: MPI_THREAD_FUNNELED)",
-     take_no_threads},
+     TAKES_FLAG(struct worker_options, no_threads)},
     {NULL},
 };
 
@@ -109,11 +77,12 @@ static const struct option_row flat_rows[] = {
      take_dca},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
-     take_node_technique},
-    {"break-after", 0, "N", "an integer from 1 to 2^63",
+     TAKES_TECHNIQUE(struct worker_options, node_technique),
+     .given = offsetof(struct worker_options, node_technique_given)},
+    {"break-after", 0, "N", NULL,
      "with --dca two-sided and rma: rank 0 looks after the others' requests every N iterations (default: as many as "
      "take about 50 us)",
-     take_break_after},
+     TAKES_INTEGER(struct worker_options, break_after, 1, SCHED_ITERATIONS_MAX)},
     {NULL},
 };
 

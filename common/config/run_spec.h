@@ -45,6 +45,7 @@ struct run_spec {
 #define RUN_RETRIES           2 /* unless --retries gives another number */
 #define RUN_RETRIES_MAX       100
 #define RUN_DRAIN_S           20 /* unless --drain-time gives another time */
+#define RUN_DRAIN_MAX_S       1000000
 
 /* Sets everything to its default. */
 void run_spec_init(struct run_spec *spec);

@@ -20,57 +20,9 @@ static int read_integer(const char *text, uint64_t minimum, uint64_t maximum, ui
     return 0;
 }
 
-static int take_iterations(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct chunks_request *request = target;
-    request->iterations_given = true;
-    return read_integer(value, 0, SCHED_ITERATIONS_MAX, &request->setup.config.iterations);
-}
-
-static int take_workers(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct chunks_request *request = target;
-    uint64_t workers = 0;
-    if (read_integer(value, 1, SCHED_WORKERS_MAX, &workers) < 0)
-        return -1;
-    request->setup.config.workers = (unsigned)workers;
-    request->workers_given = true;
-    return 0;
-}
-
-static int take_power(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct chunks_request *)target)->power = value;
-    return 0;
-}
-
-static int take_order(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct chunks_request *)target)->order = value;
-    return 0;
-}
-
-static int take_min_chunk(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    return read_integer(value, 1, SCHED_ITERATIONS_MAX, &((struct chunks_request *)target)->setup.config.min_chunk);
-}
-
 static int take_weighting(void *target, const char *value, struct error *error)
 {
     return sched_weighting_parse(&((struct chunks_request *)target)->setup.config.weighting, value, error);
-}
-
-static int take_form(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int choice = option_choice("recursive|closed", value);
-    ((struct chunks_request *)target)->setup.form = choice == 1 ? SCHED_FORM_CLOSED : SCHED_FORM_RECURSIVE;
-    return choice < 0 ? -1 : 0;
 }
 
 static int take_format(void *target, const char *value, struct error *error)
@@ -89,20 +41,25 @@ static int take_plot(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row rows[] = {
-    {"iterations", 0, "N", "an integer from 0 to 2^63", "length of the loop", take_iterations},
-    {"workers", 0, "P", "an integer from 1 to 2^24", "number of workers (default: as many as --power has)",
-     take_workers},
+    {"iterations", 0, "N", NULL, "length of the loop",
+     TAKES_INTEGER(struct chunks_request, setup.config.iterations, 0, SCHED_ITERATIONS_MAX),
+     .given = offsetof(struct chunks_request, iterations_given)},
+    {"workers", 0, "P", NULL, "number of workers (default: as many as --power has)",
+     TAKES_INTEGER(struct chunks_request, setup.config.workers, 1, SCHED_WORKERS_MAX),
+     .given = offsetof(struct chunks_request, workers_given)},
     {"power", 0, "V1,V2,..", "a number for each worker",
-     "virtual power of each worker, taken as given (default: 1 each)", take_power},
+     "virtual power of each worker, taken as given (default: 1 each)", TAKES_WORD(struct chunks_request, power)},
     {"order", 0, "1,3,2,..", "numbers of workers, from 1",
-     "the workers in the order in which they ask, from 1; starts again at its end (default: round robin)", take_order},
-    {"min-chunk", 0, "K", "an integer from 1 to 2^63", "no chunk but the last is smaller (default 1)", take_min_chunk},
+     "the workers in the order in which they ask, from 1; starts again at its end (default: round robin)",
+     TAKES_WORD(struct chunks_request, order)},
+    {"min-chunk", 0, "K", NULL, "no chunk but the last is smaller (default 1)",
+     TAKES_INTEGER(struct chunks_request, setup.config.min_chunk, 1, SCHED_ITERATIONS_MAX)},
     {"weighting", 0, "none|power", "none, power",
      "power: multiply each chunk by the power of its worker (default none; wf, the awf family, dtss, dfss and dgss are "
      "weighted by nature)",
      take_weighting},
-    {"form", 0, "recursive|closed", "recursive, closed",
-     "from what remains, or from the scheduling step alone (default recursive)", take_form},
+    {"form", 0, "recursive|closed", NULL, "from what remains, or from the scheduling step alone (default recursive)",
+     TAKES_CHOICE(struct chunks_request, setup.form)},
     {"format", 0, "text|json|csv", "text, json, csv", "how they are printed (default text; with --plot not at all)",
      take_format},
     {"plot", 0, "FILE", "a file name that ends in .png or .svg",

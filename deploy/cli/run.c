@@ -24,29 +24,6 @@
 
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60 };
 
-static int take_number(const char *value, unsigned minimum, unsigned *number)
-{
-    uint64_t parsed;
-    if (number_parse_u64(value, &parsed) < 0 || parsed < minimum || parsed > RANKS_MAX)
-        return -1;
-    *number = (unsigned)parsed;
-    return 0;
-}
-
-static int take_masters(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct lineup *lineup = target;
-    lineup->masters_given = true;
-    return take_number(value, 0, &lineup->masters);
-}
-
-static int take_workers(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    return take_number(value, 1, &((struct lineup *)target)->workers);
-}
-
 static int take_hosts(void *target, const char *value, struct error *error)
 {
     struct lineup *lineup = target;
@@ -59,14 +36,6 @@ static int take_host_file(void *target, const char *value, struct error *error)
     struct lineup *lineup = target;
     hosts_fini(&lineup->hosts);
     return hosts_read(&lineup->hosts, value, hosts_parse_file, error);
-}
-
-static int take_master_core(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    bool reserved = strcmp(value, "reserved") == 0;
-    ((struct lineup *)target)->core_reserved = reserved;
-    return reserved || strcmp(value, "shared") == 0 ? 0 : -1;
 }
 
 static int take_time_limit(void *target, const char *value, struct error *error)
@@ -124,7 +93,7 @@ static int take_flat(struct lineup *lineup, const char *name, const char *value,
 {
     struct worker_options checked;
     worker_options_init(&checked);
-    if (options_find(worker_options(), name)->apply(&checked, value, error) < 0)
+    if (option_take(options_find(worker_options(), name), &checked, value, error) < 0)
         return -1;
     words_add_format(&lineup->flat, "--%s", name);
     words_add(&lineup->flat, value);
@@ -146,13 +115,6 @@ static int take_break_after(void *target, const char *value, struct error *error
     return take_flat(target, "break-after", value, error);
 }
 
-static int take_mpirun(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct lineup *)target)->mpirun = value;
-    return *value != '\0' ? 0 : -1;
-}
-
 static int take_mpi_args(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -162,37 +124,23 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
     return 0;
 }
 
-static int take_dry_run(void *target, const char *value, struct error *error)
-{
-    (void)value, (void)error;
-    ((struct lineup *)target)->dry_run = true;
-    return 0;
-}
-
 /* More often than this nothing gets better by itself. */
 #define RESTARTS_MAX 1000
 
-static int take_restarts(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    unsigned *restarts = &((struct lineup *)target)->restarts;
-    return take_number(value, 0, restarts) < 0 || *restarts > RESTARTS_MAX ? -1 : 0;
-}
-
 static const struct option_row launch_rows[] = {
-    {"workers", 0, "W", "an integer from 1 to 1048576",
-     "workers in all (default: one for each usable core of this machine, or of the hosts)", take_workers},
+    {"workers", 0, "W", NULL, "workers in all (default: one for each usable core of this machine, or of the hosts)",
+     TAKES_INTEGER(struct lineup, workers, 1, RANKS_MAX)},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, one for each of several "
      "hosts)",
-     take_masters},
+     TAKES_INTEGER(struct lineup, masters, 0, RANKS_MAX), .given = offsetof(struct lineup, masters_given)},
     {"hosts", 0, "NAME[:CORES],...", "host names, each with :CORES where they are known",
      "run on these machines instead of this one, or those of the batch job", take_hosts},
     {"hostfile", 0, "FILE", "a file of lines \"NAME slots=CORES\"",
      "the same from a file of lines \"NAME slots=CORES\"", take_host_file},
-    {"master-core", 0, "shared|reserved", "shared, reserved",
+    {"master-core", 0, "shared|reserved", NULL,
      "whether workers use the core of a master, too, or one core is left to each master (default shared)",
-     take_master_core},
+     TAKES_CHOICE(struct lineup, core_reserved)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower, for studies: one number for all, or one for each worker", take_slowdown},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
@@ -200,17 +148,19 @@ static const struct option_row launch_rows[] = {
      "all, or one for each worker",
      take_load},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
-     "launch workers alone, which draw their chunks themselves: see worker(1)", take_dca},
+     "launch workers alone, which draw their chunks themselves: see worker(1)", take_dca, .not_for = OPTION_STUDY},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: how the workers of a node share its chunks", take_node_technique},
     {"break-after", 0, "N", "an integer from 1 to 2^63", "with --dca: rank 0 looks after the others every N iterations",
      take_break_after},
     {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
-     "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)", take_mpirun},
+     "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
+     TAKES_WORD(struct lineup, mpirun), .least = 1},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
-    {"restarts", 0, "N", "an integer from 0 to 1000",
-     "launch again, with --resume, when the run failed or was killed, N times at most (default 0)", take_restarts},
+    {"restarts", 0, "N", NULL,
+     "launch again, with --resume, when the run failed or was killed, N times at most (default 0)",
+     TAKES_INTEGER(struct lineup, restarts, 0, RESTARTS_MAX), .not_for = OPTION_STUDY},
     {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, M:S, H:M:S or D-H:M:S",
      "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
      take_time_limit},
@@ -219,7 +169,7 @@ static const struct option_row launch_rows[] = {
     {"dry-run", 0, NULL, NULL,
      "check all that can be known before a launch; print the line, how long the loop is and the first three tasks; run "
      "nothing",
-     take_dry_run},
+     TAKES_FLAG(struct lineup, dry_run), .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -264,7 +214,8 @@ static int check_flat(const struct lineup *lineup, struct error *error)
     struct worker_options options;
     worker_options_init(&options);
     for (unsigned i = 0; i + 1 < lineup->flat.count; i += 2)
-        options_find(worker_options(), lineup->flat.items[i] + 2)->apply(&options, lineup->flat.items[i + 1], NULL);
+        option_take(options_find(worker_options(), lineup->flat.items[i] + 2), &options, lineup->flat.items[i + 1],
+                    NULL);
     return worker_options_check(&options, error);
 }
 

@@ -17,15 +17,6 @@
 
 /* --- the table --- */
 
-static int take_mode(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int index = option_choice("central|hierarchical|two-sided|rma|node", value);
-    if (index >= 0)
-        ((struct api_settings *)target)->mode = (enum api_mode)index;
-    return index < 0 ? -1 : 0;
-}
-
 static int take_technique(void *target, const char *value, struct error *error)
 {
     struct api_settings *settings = target;
@@ -36,17 +27,6 @@ static int take_technique(void *target, const char *value, struct error *error)
     return 0;
 }
 
-static int take_node_technique(void *target, const char *value, struct error *error)
-{
-    return sched_spec_parse(&((struct api_settings *)target)->node_technique, value, error);
-}
-
-static int take_weighting(void *target, const char *value, struct error *error)
-{
-    int index = option_choice("none|power", value);
-    return index < 0 ? -1 : sched_weighting_parse(&((struct api_settings *)target)->weighting, value, error);
-}
-
 static int take_number(uint64_t *number, const char *value, uint64_t least)
 {
     uint64_t parsed;
@@ -54,12 +34,6 @@ static int take_number(uint64_t *number, const char *value, uint64_t least)
         return -1;
     *number = parsed;
     return 0;
-}
-
-static int take_min_chunk(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    return take_number(&((struct api_settings *)target)->min_chunk, value, 1);
 }
 
 /* "auto", "off" or a number. */
@@ -84,34 +58,6 @@ static int take_request_when(void *target, const char *value, struct error *erro
     return take_iterations(&((struct api_settings *)target)->request_when, value);
 }
 
-static int take_group(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct api_settings *settings = target;
-    if (strcmp(value, "node") != 0)
-        return take_number(&settings->group_size, value, 1);
-    settings->group_size = 0;
-    return 0;
-}
-
-static int take_thread(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int index = option_choice("no|yes", value);
-    if (index >= 0)
-        ((struct api_settings *)target)->thread = index == 1;
-    return index < 0 ? -1 : 0;
-}
-
-static int take_leader(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int index = option_choice("computes|coordinates", value);
-    if (index >= 0)
-        ((struct api_settings *)target)->leader_idles = index == 1;
-    return index < 0 ? -1 : 0;
-}
-
 static int take_text(char *text, size_t size, const char *value, struct error *error)
 {
     if (strlen(value) >= size)
@@ -133,18 +79,23 @@ static int take_name(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row rows[] = {
-    {"mode", 0, "MODE", "central, hierarchical, two-sided, rma, node", "how the ranks share the loop", take_mode},
+    {"mode", 0, "central|hierarchical|two-sided|rma|node", NULL, "how the ranks share the loop",
+     TAKES_CHOICE(struct api_settings, mode)},
     {"technique", 0, "SPEC", "auto or a technique, as hdss techniques lists them", "how chunks are cut",
      take_technique},
     {"node-technique", 0, "SPEC", "a technique with a closed form", "in mode node: within a group",
-     take_node_technique},
-    {"weighting", 0, "W", "none, power", "chunks in proportion to the powers", take_weighting},
-    {"min-chunk", 0, "K", "an integer from 1 to 2^63", "no smaller chunk but the last", take_min_chunk},
+     TAKES_TECHNIQUE(struct api_settings, node_technique)},
+    {"weighting", 0, "none|power", NULL, "chunks in proportion to the powers",
+     TAKES_CHOICE(struct api_settings, weighting)},
+    {"min-chunk", 0, "K", NULL, "no smaller chunk but the last",
+     TAKES_INTEGER(struct api_settings, min_chunk, 1, SCHED_ITERATIONS_MAX)},
     {"break-after", 0, "N", "auto, off, an integer from 1 to 2^63", "iterations between two looks", take_break_after},
     {"request-when", 0, "N", "auto, off, an integer from 1 to 2^63", "iterations left then", take_request_when},
-    {"group", 0, "G", "node, an integer from 1 to 2^63", "ranks that make a group", take_group},
-    {"thread", 0, "T", "no, yes", "answer others from a thread of its own", take_thread},
-    {"leader", 0, "L", "computes, coordinates", "in mode central: what rank 0 does", take_leader},
+    {"group", 0, "G", "node, an integer from 1 to 2^63", "ranks that make a group",
+     TAKES_INTEGER(struct api_settings, group_size, 1, SCHED_ITERATIONS_MAX), .zero = "node"},
+    {"thread", 0, "no|yes", NULL, "answer others from a thread of its own", TAKES_CHOICE(struct api_settings, thread)},
+    {"leader", 0, "computes|coordinates", NULL, "in mode central: what rank 0 does",
+     TAKES_CHOICE(struct api_settings, leader_idles)},
     {"report", 0, "FILE", "a file name", "figures as JSON", take_report},
     {"name", 0, "TEXT", "a word or two", "of the loop, in the report", take_name},
     {NULL},

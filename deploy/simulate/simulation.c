@@ -16,135 +16,55 @@
 
 /* --- the options --- */
 
-static int take_ranks(const char *value, unsigned least, unsigned *number)
-{
-    uint64_t parsed;
-    if (number_parse_u64(value, &parsed) < 0 || parsed < least || parsed > RANKS_MAX)
-        return -1;
-    *number = (unsigned)parsed;
-    return 0;
-}
-
-static int take_masters(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    return take_ranks(value, 0, &((struct simulation *)target)->masters);
-}
-
-static int take_workers(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    return take_ranks(value, 1, &((struct simulation *)target)->workers);
-}
-
-static int take_platform(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct simulation *)target)->platform_name = value;
-    return *value != '\0' ? 0 : -1;
-}
-
-static int take_costs(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct simulation *)target)->costs_name = value;
-    return *value != '\0' ? 0 : -1;
-}
-
-#define BACKENDS "virtual|simgrid"
-
-static int take_backend(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    int index = option_choice(BACKENDS, value);
-    ((struct simulation *)target)->backend = (enum simulation_backend)index;
-    return index < 0 ? -1 : 0;
-}
-
-static int take_slowdown(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct simulation *)target)->slowdown_text = value;
-    return 0;
-}
-
-static int take_load(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct simulation *)target)->load_text = value;
-    return 0;
-}
-
-static int take_slow_nodes(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct simulation *)target)->slow_text = value;
-    return 0;
-}
-
-static int take_fail_nodes(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    ((struct simulation *)target)->fail_text = value;
-    return 0;
-}
-
 /* As a worker takes it. */
-static int take_drawing(void *target, const char *name, const char *value, struct error *error)
-{
-    return options_find(worker_options(), name)->apply(&((struct simulation *)target)->drawing, value, error);
-}
-
 static int take_dca(void *target, const char *value, struct error *error)
 {
-    ((struct simulation *)target)->flat = true;
-    return take_drawing(target, "dca", value, error);
-}
-
-static int take_node_technique(void *target, const char *value, struct error *error)
-{
-    return take_drawing(target, "node-technique", value, error);
-}
-
-static int take_break_after(void *target, const char *value, struct error *error)
-{
-    return take_drawing(target, "break-after", value, error);
+    struct simulation *simulation = target;
+    simulation->flat = true;
+    return option_take(options_find(worker_options(), "dca"), &simulation->drawing, value, error);
 }
 
 #define SLOW_ACCEPTED "NODE:FACTOR@SECONDS or NODE:FACTOR@SECONDS-SECONDS, with commas between them"
 #define FAIL_ACCEPTED "NODE@SECONDS, with commas between them"
 
 static const struct option_row simulation_rows[] = {
-    {"workers", 0, "W", "an integer from 1 to 2^24", "workers in all (default 16)", take_workers},
+    {"workers", 0, "W", NULL, "workers in all (default 16)", TAKES_INTEGER(struct simulation, workers, 1, RANKS_MAX)},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
-     "masters; with 0 the supermaster serves the workers itself (default 0)", take_masters},
+     "masters; with 0 the supermaster serves the workers itself (default 0)",
+     TAKES_INTEGER(struct simulation, masters, 0, RANKS_MAX)},
     {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
      "the name of a described platform, also NAME:nodes=N,cores=C, or a file",
      "the machine: a described one, also NAME:nodes=N,cores=C, or a file, for "
      "simgrid also one of its own, FILE.xml (default cluster)",
-     take_platform},
+     TAKES_WORD(struct simulation, platform_name), .least = 1, .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
-     "workers alone, which draw their chunks themselves: see worker(1)", take_dca},
+     "workers alone, which draw their chunks themselves: see worker(1)", take_dca, .not_for = OPTION_STUDY},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
-     take_node_technique},
-    {"break-after", 0, "N", "an integer from 1 to 2^63",
+     TAKES_TECHNIQUE(struct simulation, drawing.node_technique),
+     .given = offsetof(struct simulation, drawing.node_technique_given)},
+    {"break-after", 0, "N", NULL,
      "with --dca two-sided: rank 0 looks after the others every N iterations (default: as many as take about 50 us)",
-     take_break_after},
-    {"backend", 0, BACKENDS, "virtual, simgrid",
-     "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)", take_backend},
+     TAKES_INTEGER(struct simulation, drawing.break_after, 1, SCHED_ITERATIONS_MAX)},
+    {"backend", 0, "virtual|simgrid", NULL,
+     "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)",
+     TAKES_CHOICE(struct simulation, backend)},
     {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
      "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
      "bimodal, "
      "increasing, decreasing, like exponential:mean=100 (default: the kernel's own model)",
-     take_costs},
+     TAKES_WORD(struct simulation, costs_name), .least = 1},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
-     "make the workers that many times slower: one number for all, or one for each worker", take_slowdown},
+     "make the workers that many times slower: one number for all, or one for each worker",
+     TAKES_WORD(struct simulation, slowdown_text)},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
-     "so many busy processes share the core of a worker: one number for all, or one for each worker", take_load},
+     "so many busy processes share the core of a worker: one number for all, or one for each worker",
+     TAKES_WORD(struct simulation, load_text)},
     {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
-     "node N becomes X times slower S seconds after the start, or from S to E with N:X@S-E", take_slow_nodes},
-    {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start", take_fail_nodes},
+     "node N becomes X times slower S seconds after the start, or from S to E with N:X@S-E",
+     TAKES_WORD(struct simulation, slow_text)},
+    {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
+     TAKES_WORD(struct simulation, fail_text)},
     {NULL},
 };
 
@@ -185,6 +105,8 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
     simulation->words[simulation->word_count++] = name;
     options_reader_init(&reader, &all, argc, argv);
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
+        if (word.row != NULL && (word.row->not_for & OPTION_SIMULATE) != 0)
+            simulation->refused = word.row;
         if (word.row != NULL && options_find(&simulation_own_options, word.row->name) != NULL) {
             int result = option_apply(&word, simulation, error);
             if (result != 0)
@@ -423,8 +345,8 @@ static int check_job(const struct simulation *simulation, struct error *error)
     const struct job *job = &simulation->plan.job;
     if (job->spec.threads != 1)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
-    if (job_resumes(job))
-        return error_set(error, "--resume: a simulated run has nothing to go on from");
+    if (simulation->refused != NULL)
+        return error_set(error, "--%s: a simulated run has nothing to go on from", simulation->refused->name);
     if (worker_options_check(&simulation->drawing, error) < 0)
         return -1;
     if (simulation->flat && simulation->masters > 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The study file: see plan.h. One function takes the values of each key; a table names them. */
 #include "deploy/cli/study/plan.h"
-#include "common/config/job.h"
 #include "common/config/nearest.h"
+#include "common/config/options.h"
+#include "common/config/run_spec.h"
 #include "common/util/number.h"
+#include "deploy/cli/commands.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/simulate.h"
 #include "deploy/cli/study/least.h"
@@ -194,21 +196,36 @@ static int take_topologies(struct reader *reader, const struct key *key, const s
     return 0;
 }
 
+static bool refuses_studies(const struct grammar *grammar, const char *option)
+{
+    const struct option_row *row = options_find(&grammar->options, option);
+    return row != NULL && (row->not_for & OPTION_STUDY) != 0;
+}
+
+/* The options of axes, and those whose rows say so, in hdss run and hdss simulate. */
+static bool is_set_by_study(const char *option)
+{
+    struct grammar run, simulate;
+    for (int axis = 0; axis < AXES; axis++) {
+        const char *name = axis == AXIS_MASTERS ? study_axes[axis].name : study_axes[axis].option;
+        if (name != NULL && strcmp(option, name) == 0)
+            return true;
+    }
+    run_grammar(&run);
+    simulate_grammar(&simulate);
+    return refuses_studies(&run, option) || refuses_studies(&simulate, option);
+}
+
 static int take_options(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
 {
-    static const char *const ours[] = {"report",   "platform", "dry-run", "progress", "dca",
-                                       "restarts", "resume",   "help",    "version"};
     reader->study->options_line = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         const char *word = values->items[i];
-        size_t length = strcspn(word, "=");
-        for (size_t k = 0; word[0] == '-' && k < sizeof ours / sizeof *ours + AXES; k++) {
-            const char *name = k < AXES ? study_axes[k].option : ours[k - AXES];
-            if (k == AXIS_MASTERS)
-                name = study_axes[k].name;
-            if (name != NULL && length == strlen(name) + 2 && strncmp(word + 2, name, length - 2) == 0)
-                return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, word, key->accepted);
-        }
+        char option[64] = "";
+        if (strncmp(word, "--", 2) == 0)
+            snprintf(option, sizeof option, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+        if (is_set_by_study(option))
+            return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, word, key->accepted);
         words_add(&reader->study->options, word);
     }
     return 0;

@@ -95,34 +95,14 @@ static int take_folder(void *target, const char *value, struct error *error)
     return stat(value, &found) == 0 && S_ISDIR(found.st_mode) ? 0 : -1;
 }
 
-static int take_dry_run(void *target, const char *value, struct error *error)
-{
-    (void)value, (void)error;
-    ((struct request *)target)->dry_run = true;
-    return 0;
-}
-
-static int take_retry_failed(void *target, const char *value, struct error *error)
-{
-    (void)value, (void)error;
-    ((struct request *)target)->retry_failed = true;
-    return 0;
-}
-
-static int take_report_only(void *target, const char *value, struct error *error)
-{
-    (void)value, (void)error;
-    ((struct request *)target)->report_only = true;
-    return 0;
-}
-
 static const struct option_row rows[] = {
     {"folder", 0, "FOLDER", "a folder that exists", "where the study's files go (default: the current folder)",
      take_folder},
-    {"retry-failed", 0, NULL, NULL, "run again what failed, too", take_retry_failed},
+    {"retry-failed", 0, NULL, NULL, "run again what failed, too", TAKES_FLAG(struct request, retry_failed)},
     {"report-only", 0, NULL, NULL, "run nothing: make the report and the pictures of the runs that are there",
-     take_report_only},
-    {"dry-run", 0, NULL, NULL, "print the lines of hdss that are due, in their order, and do nothing", take_dry_run},
+     TAKES_FLAG(struct request, report_only)},
+    {"dry-run", 0, NULL, NULL, "print the lines of hdss that are due, in their order, and do nothing",
+     TAKES_FLAG(struct request, dry_run)},
     {NULL},
 };
 

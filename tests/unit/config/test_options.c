@@ -3,6 +3,7 @@
  */
 #include "common/config/nearest.h"
 #include "common/config/options.h"
+#include "common/sched/sched.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>
@@ -173,6 +174,84 @@ START_TEST(the_page_is_made_from_the_table)
 }
 END_TEST
 
+/* A member of each kind. */
+struct filled {
+    bool first, flag, given, right;
+    unsigned narrow, choice;
+    uint64_t wide, time_ns;
+    const char *word;
+    char path[8];
+    struct sched_spec technique;
+};
+
+static const struct option_row filled_rows[] = {
+    {"flag", 0, NULL, NULL, "", TAKES_FLAG(struct filled, flag)},
+    {"narrow", 0, "N", NULL, "", TAKES_INTEGER(struct filled, narrow, 2, 1048576),
+     .given = offsetof(struct filled, given)},
+    {"wide", 0, "N|auto", "auto, a number", "", TAKES_INTEGER(struct filled, wide, 1, SCHED_ITERATIONS_MAX),
+     .zero = "auto"},
+    {"large", 0, "N", NULL, "", TAKES_INTEGER(struct filled, wide, 0, UINT64_C(1) << 24)},
+    {"time", 0, "SECONDS", NULL, "", TAKES_SECONDS(struct filled, time_ns, 100)},
+    {"choice", 0, "none|some|all", NULL, "", TAKES_CHOICE(struct filled, choice)},
+    {"side", 0, "left|right", NULL, "", TAKES_CHOICE(struct filled, right)},
+    {"word", 0, "WORD", "a word", "", TAKES_WORD(struct filled, word), .least = 1},
+    {"path", 0, "FILE", "a file", "", TAKES_PATH(struct filled, path)},
+    {"technique", 0, "SPEC", "a technique", "", TAKES_TECHNIQUE(struct filled, technique)},
+    {NULL},
+};
+
+static const struct options filled_table = {.sections = {{"Options", filled_rows}}};
+
+static int fill(struct filled *filled, const char *option, const char *value)
+{
+    const struct options_word word = {options_find(&filled_table, option), value};
+    error.text[0] = '\0';
+    return option_apply(&word, filled, &error);
+}
+
+START_TEST(values_are_taken_by_their_kind)
+{
+    struct filled filled = {.wide = 7, .right = false};
+    ck_assert(fill(&filled, "flag", NULL) == 0 && filled.flag && !filled.first);
+    ck_assert(fill(&filled, "wide", "2^63") == 0 && filled.wide == UINT64_C(1) << 63 && !filled.given);
+    ck_assert(fill(&filled, "wide", "auto") == 0 && filled.wide == 0);
+    ck_assert(fill(&filled, "narrow", "1e6") == 0 && filled.narrow == 1000000 && filled.given && filled.choice == 0);
+    ck_assert(fill(&filled, "time", "1.5") == 0 && filled.time_ns == 1500000000);
+    ck_assert(fill(&filled, "choice", "all") == 0 && filled.choice == 2);
+    ck_assert(fill(&filled, "side", "right") == 0 && filled.right);
+    ck_assert(fill(&filled, "side", "left") == 0 && !filled.right);
+    ck_assert(fill(&filled, "word", "x") == 0 && strcmp(filled.word, "x") == 0);
+    ck_assert(fill(&filled, "path", "1234567") == 0 && strcmp(filled.path, "1234567") == 0);
+    ck_assert(fill(&filled, "technique", "gss") == 0 && strcmp(filled.technique.technique->name, "gss") == 0);
+}
+END_TEST
+
+static const struct {
+    const char *option, *value, *text;
+} unfit[] = {
+    {"narrow", "1", "--narrow '1': accepted: an integer from 2 to 1048576"},
+    {"narrow", "1048577", "--narrow '1048577': accepted: an integer from 2 to 1048576"},
+    {"narrow", "auto", "--narrow 'auto': accepted: an integer from 2 to 1048576"},
+    {"wide", "0", "--wide '0': accepted: auto, a number"},
+    {"large", "-1", "--large '-1': accepted: an integer from 0 to 2^24"},
+    {"time", "101", "--time '101': accepted: a number of seconds from 0 to 100"},
+    {"choice", "al", "--choice 'al': accepted: none, some, all"},
+    {"word", "", "--word '': accepted: a word"},
+    {"path", "", "--path: the file name is empty"},
+    {"path", "12345678", "--path: the file name is longer than 7 characters"},
+};
+
+START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
+{
+    struct filled filled = {.narrow = 5, .wide = 5, .choice = 1, .path = "p"};
+    struct filled before;
+    memcpy(&before, &filled, sizeof before);
+    ck_assert_int_eq(fill(&filled, unfit[_i].option, unfit[_i].value), -1);
+    ck_assert_str_eq(error.text, unfit[_i].text);
+    ck_assert_mem_eq(&filled, &before, sizeof filled);
+}
+END_TEST
+
 START_TEST(choices_are_whole_words)
 {
     ck_assert_int_eq(option_choice("none|power", "none"), 0);
@@ -206,6 +285,8 @@ int main(void)
     tcase_add_test(tests, help_and_version_end_the_parsing);
     tcase_add_test(tests, operands_can_be_refused);
     tcase_add_test(tests, the_page_is_made_from_the_table);
+    tcase_add_test(tests, values_are_taken_by_their_kind);
+    tcase_add_loop_test(tests, what_does_not_fit_is_refused_and_changes_nothing, 0, sizeof unfit / sizeof *unfit);
     tcase_add_test(tests, choices_are_whole_words);
     tcase_add_loop_test(tests, nearest_is_near_or_nothing, 0, 5);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking a value by the kind, the bounds and the choices of its row: see options.h. */
+#include "common/config/options.h"
+#include "common/sched/sched.h"
+#include "common/util/number.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int option_choice(const char *choices, const char *value)
+{
+    size_t value_length = strlen(value);
+    for (int index = 0;; index++) {
+        size_t length = strcspn(choices, "|");
+        if (length == value_length && strncmp(choices, value, length) == 0)
+            return index;
+        if (choices[length] == '\0')
+            return -1;
+        choices += length + 1;
+    }
+}
+
+/* Large powers of two are written as such: 2^63. */
+static void write_bound(uint64_t bound, char text[24])
+{
+    unsigned exponent = 0;
+    while (bound >> exponent > 1)
+        exponent++;
+    if (exponent >= 24 && bound == UINT64_C(1) << exponent)
+        snprintf(text, 24, "2^%u", exponent);
+    else
+        snprintf(text, 24, "%" PRIu64, bound);
+}
+
+const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEPTED_MAX])
+{
+    char least[24], most[24];
+    size_t used = 0;
+    if (row->accepted != NULL)
+        return row->accepted;
+    write_bound(row->least, least);
+    write_bound(row->most, most);
+    switch (row->kind) {
+    case OPTION_INTEGER: snprintf(text, OPTION_ACCEPTED_MAX, "an integer from %s to %s", least, most); break;
+    case OPTION_SECONDS: snprintf(text, OPTION_ACCEPTED_MAX, "a number of seconds from 0 to %s", most); break;
+    case OPTION_CHOICE:
+        for (const char *choice = row->value; used + 3 < OPTION_ACCEPTED_MAX && *choice != '\0'; choice++)
+            used += (size_t)snprintf(text + used, OPTION_ACCEPTED_MAX - used, *choice == '|' ? ", " : "%c", *choice);
+        break;
+    default: snprintf(text, OPTION_ACCEPTED_MAX, "%s", row->value); break;
+    }
+    return text;
+}
+
+/* Into a bool, an unsigned (which an enum is as well) or a uint64_t, as the size of the member says. */
+static void put_number(const struct option_row *row, unsigned char *member, uint64_t number)
+{
+    const bool truth = number != 0;
+    const unsigned narrow = (unsigned)number;
+    if (row->size == sizeof number)
+        memcpy(member, &number, sizeof number);
+    else if (row->size == sizeof narrow)
+        memcpy(member, &narrow, sizeof narrow);
+    else
+        memcpy(member, &truth, sizeof truth);
+}
+
+static int take_integer(const struct option_row *row, unsigned char *member, const char *value)
+{
+    uint64_t number = 0;
+    const bool is_zero = row->zero != NULL && strcmp(value, row->zero) == 0;
+    if (!is_zero && (number_parse_u64(value, &number) < 0 || number < row->least || number > row->most))
+        return -1;
+    put_number(row, member, number);
+    return 0;
+}
+
+static int take_seconds(const struct option_row *row, unsigned char *member, const char *value)
+{
+    double seconds;
+    if (number_parse_real(value, &seconds) < 0 || seconds < 0 || seconds > (double)row->most)
+        return -1;
+    put_number(row, member, (uint64_t)(seconds * 1e9));
+    return 0;
+}
+
+static int take_choice(const struct option_row *row, unsigned char *member, const char *value)
+{
+    int index = option_choice(row->value, value);
+    if (index < 0)
+        return -1;
+    put_number(row, member, (uint64_t)index);
+    return 0;
+}
+
+static int take_word(const struct option_row *row, unsigned char *member, const char *value)
+{
+    if (strlen(value) < row->least)
+        return -1;
+    memcpy(member, &value, sizeof value);
+    return 0;
+}
+
+int option_take_path(char *path, size_t size, const char *value, struct error *error)
+{
+    if (*value == '\0')
+        return error_set(error, "the file name is empty");
+    if (strlen(value) >= size)
+        return error_set(error, "the file name is longer than %zu characters", size - 1);
+    strcpy(path, value);
+    return 0;
+}
+
+int option_take(const struct option_row *row, void *target, const char *value, struct error *error)
+{
+    unsigned char *member = (unsigned char *)target + row->offset;
+    const bool given = true;
+    int result = 0;
+    switch (row->kind) {
+    case OPTION_PARSED: result = row->apply(target, value, error); break;
+    case OPTION_FLAG: put_number(row, member, 1); break;
+    case OPTION_INTEGER: result = take_integer(row, member, value); break;
+    case OPTION_SECONDS: result = take_seconds(row, member, value); break;
+    case OPTION_CHOICE: result = take_choice(row, member, value); break;
+    case OPTION_WORD: result = take_word(row, member, value); break;
+    case OPTION_PATH: result = option_take_path((char *)member, row->size, value, error); break;
+    case OPTION_TECHNIQUE: result = sched_spec_parse((struct sched_spec *)(void *)member, value, error); break;
+    }
+    if (result == 0 && row->given > 0)
+        memcpy((unsigned char *)target + row->given, &given, sizeof given);
+    return result;
+}
