@@ -13,7 +13,7 @@ static void check_refills_open(const struct master *master)
            "what is in the pool and what is on its way to it has room there");
     assert((!master->refill_parked || master->refills_open > 0) && "a refill that is parked is open");
     assert((!master->refill_arriving || master->refills_open > 0) && "a refill that arrives is open");
-    assert(master->service.exhausted == master->refill_parked &&
+    assert(master->service.has_no_source == master->refill_parked &&
            "nothing is elsewhere while the supermaster has parked a refill");
 }
 
@@ -35,13 +35,15 @@ void master_check(const struct master *master)
     check_news_of_workers(master);
     check_refills_open(master);
     switch ((enum master_state)master->state) {
-    case MASTER_SERVING: assert(!service->closed && "a master that serves listens to its workers"); break;
+    case MASTER_SERVING:
+        assert(service->state == SERVICE_SERVING && "a master that serves listens to its workers");
+        break;
     case MASTER_HALTED:
         assert(master->config.distance > 0 && "only a loop with dependencies is halted");
-        assert(service->is_halted && service->pool.count == 0 &&
+        assert(service->state == SERVICE_HALTED && service->pool.count == 0 &&
                "while the loop stands still there is nothing to give");
         break;
-    case MASTER_ENDING: assert(service->ending && "at the end nobody is served"); break;
+    case MASTER_ENDING: assert(service->state == SERVICE_ENDING && "at the end nobody is served"); break;
     case MASTER_GONE:
         assert(service_is_over(service) && "a master leaves behind its workers");
         assert(master->done_count == 0 && "a master leaves when all that is stored is reported");

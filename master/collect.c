@@ -54,7 +54,7 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
 {
     if (master->newsy_count > 0)
         master_send_feedback(master);
-    if (master->service.load_news)
+    if (master->loads_changed)
         master_send_loads(master);
     unsigned done = takes_done_along(master, refill, now_ns) ? take_done(master, now_ns) : 0;
     actions_send(master->actions, master->config.supermaster,

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 
 /* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); HALTED: see halt.c */
-static const unsigned legal_moves[] = {
+static const char *const master_state_names[] = {"SERVING", "HALTED", "ENDING", "GONE"};
+static const unsigned master_moves[] = {
     [MASTER_SERVING] = 1u << MASTER_HALTED | 1u << MASTER_ENDING,
     [MASTER_HALTED] = 1u << MASTER_SERVING | 1u << MASTER_ENDING,
     [MASTER_ENDING] = 1u << MASTER_GONE,
     [MASTER_GONE] = 0,
 };
+static const struct state_table master_states = {"master", MASTER_GONE + 1, master_state_names, master_moves};
 
 static void on_committed(void *owner, const struct part *part)
 {
@@ -44,15 +46,28 @@ static void on_neighbour(void *owner, const struct neighbour *neighbour)
                  &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
 }
 
+static void on_loaded(void *owner, unsigned w)
+{
+    struct master *master = owner;
+    (void)w; /* all whose loads have changed are told together */
+    master->loads_changed = true;
+}
+
 static const struct service_ops service_ops = {
-    .committed = on_committed, .failed = on_failed, .neighbour = on_neighbour};
-static const struct service_ops learning_ops = {
-    .finished = on_finished, .committed = on_committed, .failed = on_failed, .neighbour = on_neighbour};
+    .committed = on_committed, .failed = on_failed, .neighbour = on_neighbour, .loaded = on_loaded};
+static const struct service_ops learning_ops = {.finished = on_finished,
+                                                .committed = on_committed,
+                                                .failed = on_failed,
+                                                .neighbour = on_neighbour,
+                                                .loaded = on_loaded};
 
 static const struct service_ops dependent_ops = {
-    .committed = on_committed_alone, .failed = on_failed, .neighbour = on_neighbour};
-static const struct service_ops dependent_learning_ops = {
-    .finished = on_finished, .committed = on_committed_alone, .failed = on_failed, .neighbour = on_neighbour};
+    .committed = on_committed_alone, .failed = on_failed, .neighbour = on_neighbour, .loaded = on_loaded};
+static const struct service_ops dependent_learning_ops = {.finished = on_finished,
+                                                          .committed = on_committed_alone,
+                                                          .failed = on_failed,
+                                                          .neighbour = on_neighbour,
+                                                          .loaded = on_loaded};
 
 static const struct service_ops *ops_of(const struct master_config *config)
 {
@@ -106,7 +121,7 @@ void master_fini(struct master *master)
 
 void master_move(struct master *master, enum master_state state)
 {
-    state_move(&master->state, state, legal_moves);
+    state_move(&master_states, &master->state, state, master->actions->event);
 }
 
 void master_problem(struct master *master, unsigned rank, const char *text)
@@ -162,28 +177,19 @@ static void receive(struct master *master, const struct event *event)
         master_refuse(master, event->from, "sent a message to a master that does not serve it");
 }
 
-/* A worker is dead: the others do its chunks. */
-static void lose(struct master *master, const struct event *event)
-{
-    unsigned w = service_find(&master->service, event->from);
-    if (w == master->service.worker_count)
-        return;
-    service_lost(&master->service, w, event->now_ns);
-    service_serve(&master->service, event->now_ns, master->actions);
-}
-
 /* Who has no worker any more gives back all that is not done, by leaving. */
 static void end_without_workers(struct master *master)
 {
     const struct service *service = &master->service;
     if (service->loss_count == 0 || service->gone < service->present)
         return;
-    service_close(&master->service);
+    service_close(&master->service, master->actions);
     master_move(master, MASTER_ENDING);
 }
 
 static void handle(struct master *master, const struct event *event)
 {
+    unsigned w;
     switch (event->type) {
     case EVENT_MESSAGE: receive(master, event); break;
     case EVENT_STORED:
@@ -197,7 +203,12 @@ static void handle(struct master *master, const struct event *event)
     case EVENT_DRAIN:
         actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
         break;
-    case EVENT_LOST: lose(master, event); break;
+    case EVENT_LOST: /* the others do its chunks */
+        if ((w = service_find(&master->service, event->from)) == master->service.worker_count)
+            break;
+        service_lost(&master->service, w, event->now_ns);
+        service_serve(&master->service, event->now_ns, master->actions);
+        break;
     case EVENT_TIMER: service_expire(&master->service, event->now_ns, master->actions); break;
     default: break; /* START: the standing rules do what is due */
     }
@@ -225,15 +236,17 @@ void master_step(struct master *master, const struct event *event, struct action
     if (master->state == MASTER_GONE)
         return;
     master->actions = actions;
+    actions->event = event;
     handle(master, event);
-    if (master->service.news) {
-        master_tell_losses(master);
+    const unsigned news = service_take_news(&master->service);
+    if (news != 0) {
+        master_tell_losses(master, news);
         if (master->state < MASTER_ENDING)
             end_without_workers(master);
         if (master->state == MASTER_HALTED)
             master_tell_halted(master, event->now_ns);
     }
-    if (master->service.load_news && master->service.assigned == 0)
+    if (master->loads_changed && master->service.assigned == 0)
         master_send_loads(master); /* the first refill may still wait for the speeds */
     if (master->state == MASTER_SERVING)
         master_ask_for_refill(master, event->now_ns);
@@ -253,8 +266,7 @@ uint64_t master_deadline(const struct master *master)
 
 const char *master_state_name(const struct master *master)
 {
-    static const char *const names[] = {"SERVING", "HALTED", "ENDING", "GONE"};
-    return names[master->state];
+    return master_state_names[master->state];
 }
 
 static void step_any(void *self, const struct event *event, struct actions *actions)

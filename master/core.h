@@ -33,8 +33,8 @@ void master_send_feedback(struct master *master);
 void master_send_loads(struct master *master);
 
 /* losses.c */
-/* Tells the supermaster what the service has to tell of lost workers. */
-void master_tell_losses(struct master *master);
+/* Tells the supermaster the news of the service, a set of enum service_news. */
+void master_tell_losses(struct master *master, unsigned news);
 
 /* refill.c */
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);

@@ -15,7 +15,8 @@ void master_receive_halt(struct master *master, const struct halt *halt)
         master_move(master, MASTER_HALTED);
     master->halt_told = false;
     master->refills_open = 0;
-    master->refill_arriving = master->refill_parked = master->service.exhausted = false;
+    master->refill_arriving = master->refill_parked = false;
+    service_set_source(&master->service, true);
     service_halt(&master->service, halt, master->actions);
 }
 

@@ -19,7 +19,7 @@ void master_send_loads(struct master *master)
 {
     struct service *service = &master->service;
     unsigned count = 0;
-    service->load_news = false;
+    master->loads_changed = false;
     for (unsigned w = 0; w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
         const struct load_record record = {service->ranks[w], worker->load};

@@ -55,6 +55,7 @@ struct master {
     unsigned newsy_count;
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
     unsigned char *load_records;     /* [workers] likewise */
+    bool loads_changed;              /* of some worker, since they were told last */
     /* refills */
     unsigned refills_open; /* asked for and not answered */
     bool refill_arriving;  /* of the oldest some messages are here, and more are on their way */

@@ -114,13 +114,14 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
     }
     master->refill_arriving = message->refill.more;
     if (message->refill.empty) {
-        master->refill_parked = service->exhausted = true;
+        master->refill_parked = true;
     } else if (!message->refill.more) {
         measure_round_trip(master, now_ns);
         measure_lasting(master, now_ns);
         master->refill_first = (master->refill_first + 1) % REFILLS_OPEN_MAX;
         master->refills_open--;
-        master->refill_parked = service->exhausted = false;
+        master->refill_parked = false;
     }
+    service_set_source(service, !master->refill_parked);
     service_serve(service, now_ns, master->actions);
 }

@@ -82,9 +82,11 @@ void supermaster_check(const struct supermaster *supermaster)
         break;
     case SUPERMASTER_HALTED:
         assert(supermaster->config.distance > 0 && "only a loop with dependencies is halted");
-        assert(supermaster->service.is_halted && "while the loop stands still nobody is served");
+        assert(supermaster->service.state == SERVICE_HALTED && "while the loop stands still nobody is served");
         break;
-    case SUPERMASTER_ENDING: assert(supermaster->service.ending && "at the end nobody is served"); break;
+    case SUPERMASTER_ENDING:
+        assert(supermaster->service.state == SERVICE_ENDING && "at the end nobody is served");
+        break;
     case SUPERMASTER_GONE:
         assert(service_is_over(&supermaster->service) && "the supermaster leaves last");
         assert(ranges_length(&supermaster->record.ranges) == 0 && "all that is done is recorded at the end");

@@ -10,17 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const unsigned legal_moves[] = {
+static const char *const supermaster_state_names[] = {"GATHERING", "SERVING", "HALTED", "ENDING", "GONE"};
+static const unsigned supermaster_moves[] = {
     [SUPERMASTER_GATHERING] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
     [SUPERMASTER_SERVING] = 1u << SUPERMASTER_HALTED | 1u << SUPERMASTER_ENDING,
     [SUPERMASTER_HALTED] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
     [SUPERMASTER_ENDING] = 1u << SUPERMASTER_GONE,
     [SUPERMASTER_GONE] = 0,
 };
+static const struct state_table supermaster_states = {"supermaster", SUPERMASTER_GONE + 1, supermaster_state_names,
+                                                      supermaster_moves};
 
 void supermaster_move(struct supermaster *supermaster, enum supermaster_state state)
 {
-    state_move(&supermaster->state, state, legal_moves);
+    state_move(&supermaster_states, &supermaster->state, state, supermaster->actions->event);
 }
 
 /* Who holds in the ledger what the supermaster's own service hands to worker `w`. */
@@ -79,7 +82,7 @@ static int init_service(struct supermaster *supermaster)
         .owner = supermaster,
     };
     int result = service_init(&supermaster->service, &config);
-    supermaster->service.exhausted = true;
+    service_set_source(&supermaster->service, false);
     return result;
 }
 
@@ -316,14 +319,16 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     if (supermaster->state == SUPERMASTER_GONE)
         return;
     supermaster->actions = actions;
+    actions->event = event;
     supermaster->now_ns = event->now_ns;
     supermaster->from = event->from;
     uint64_t done = supermaster->ledger.done;
     handle(supermaster, event);
     if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
         supermaster_next_step(supermaster);
-    if (supermaster->service.news)
-        supermaster_handle_losses(supermaster);
+    const unsigned news = service_take_news(&supermaster->service);
+    if (news != 0 || supermaster->losses.look_again)
+        supermaster_handle_losses(supermaster, news);
     if (supermaster->ledger.done != done)
         supermaster->last_commit_ns = event->now_ns;
     if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0)
@@ -347,8 +352,7 @@ unsigned supermaster_busy(const struct supermaster *supermaster)
 
 const char *supermaster_state_name(const struct supermaster *supermaster)
 {
-    static const char *const names[] = {"GATHERING", "SERVING", "HALTED", "ENDING", "GONE"};
-    return names[supermaster->state];
+    return supermaster_state_names[supermaster->state];
 }
 
 static void step_any(void *self, const struct event *event, struct actions *actions)

@@ -90,11 +90,12 @@ void supermaster_master_left(struct supermaster *supermaster, unsigned m);
 /* Something may be free again, or nobody may be left: the standing rules look at it. */
 static inline void supermaster_look_again(struct supermaster *supermaster)
 {
-    supermaster->losses.serve_due = supermaster->service.news = true;
+    supermaster->losses.serve_due = supermaster->losses.look_again = true;
 }
 
-/* The standing rules: what the service has to tell, work that is free again, the last worker that is lost. */
-void supermaster_handle_losses(struct supermaster *supermaster);
+/* The standing rules: the news of the service (a set of enum service_news), work that is free again, the last worker
+ * that is lost. */
+void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
 /* A rank of this run was lost. */
 bool supermaster_is_lossy(const struct supermaster *supermaster);
 /* It was, or one may hang. */

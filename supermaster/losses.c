@@ -13,6 +13,7 @@
 
 #include "common/util/grow.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 int supermaster_losses_init(struct supermaster *supermaster)
@@ -244,9 +245,6 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
 static void take_returned(struct supermaster *supermaster)
 {
     struct range range;
-    if (!supermaster->service.returned_anew)
-        return;
-    supermaster->service.returned_anew = false;
     supermaster->losses.serve_due = true;
     while (!is_central(supermaster) && service_take_away(&supermaster->service, &range)) {
         if (ledger_return(&supermaster->ledger, supermaster->config.topology->masters, range.first, range.count) < 0)
@@ -256,25 +254,22 @@ static void take_returned(struct supermaster *supermaster)
     }
 }
 
-static void take_news(struct supermaster *supermaster)
+static void take_news(struct supermaster *supermaster, unsigned news)
 {
     struct service *service = &supermaster->service;
-    service->news = false;
-    take_returned(supermaster);
+    unsigned count;
+    if (news & SERVICE_RETURNED)
+        take_returned(supermaster);
     if (service->out_of_memory)
         fail_without_memory(supermaster);
-    for (; service->losses_told < service->loss_count; service->losses_told++) {
-        const struct loss *loss = &service->losses[service->losses_told];
+    for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
         note_worker(supermaster, loss->worker, loss->chunks);
-    }
-    supermaster->losses.reissued += service->reissued;
-    supermaster->losses.duplicates += service->duplicates;
-    service->reissued = service->duplicates = 0;
-    unsigned told = service->failed_told;
-    service->failed_told = service->failed_count;
-    if (service->failed_count > told)
-        supermaster_receive_failed(supermaster, service->failed + (size_t)told * ASSIGN_RECORD_BYTES,
-                                   service->failed_count - told);
+    const struct faults counts = service_take_counts(service);
+    supermaster->losses.reissued += counts.reissued;
+    supermaster->losses.duplicates += counts.duplicates;
+    const unsigned char *records = service_take_given_up(service, UINT_MAX, &count);
+    if (count > 0)
+        supermaster_receive_failed(supermaster, records, count);
 }
 
 /* Nobody is left who could do the rest, and all that was done is known. */
@@ -312,9 +307,10 @@ static void serve_all(struct supermaster *supermaster)
     service_serve(&supermaster->service, supermaster->now_ns, supermaster->actions);
 }
 
-void supermaster_handle_losses(struct supermaster *supermaster)
+void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 {
-    take_news(supermaster);
+    supermaster->losses.look_again = false;
+    take_news(supermaster, news);
     supermaster_restart_if_due(supermaster);
     if (!supermaster->losses.serve_due)
         return;

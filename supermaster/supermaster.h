@@ -113,6 +113,7 @@ struct losses {
     uint64_t silence_ns;     /* the longest between two such moments; 0: none yet */
     uint64_t look_ns;        /* when to look for masters that are overdue; NEVER where nobody waits */
     bool late;               /* a speed was not waited for */
+    bool look_again;         /* something may be free again, or nobody may be left: looked at by the end of the step */
     bool serve_due;          /* some work is free again in this step */
     uint64_t reissued, duplicates;
     struct supermaster_loss *list; /* [count] in the order in which they became known; owned */

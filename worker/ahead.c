@@ -11,6 +11,8 @@
  * nothing is asked for ahead during chunks that are small against the largest of a loop of several steps. */
 #include "worker/core.h"
 
+#include <assert.h>
+
 /* A round trip that was kept waiting (for work, for a core) must not make the worker hoard. */
 #define LEAD_MAX_NS 10000000u
 /* Below this the estimate does not shrink: a round trip through shared memory takes a microsecond or two. */
@@ -56,8 +58,7 @@ static bool looks_ahead(const struct worker *worker)
 unsigned worker_wants(const struct worker *worker, uint64_t done)
 {
     unsigned have = worker->queue_count + worker->asked, idle = done == worker->running.count, target = 0;
-    if (worker->drain)
-        return 0;
+    assert(worker->state < WORKER_LEAVING && "who leaves asks for nothing");
     switch (worker->config.spec->ask_ahead) {
     case ASK_AHEAD_OFF: target = idle; break;
     case ASK_AHEAD_FIXED: target = worker->config.spec->ask_ahead_chunks + idle; break;
@@ -75,14 +76,13 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
 bool worker_may_hold(const struct worker *worker, unsigned asks)
 {
     bool is_short = (double)worker->running.count * worker->iteration_ns < (double)worker->round_trip_ns;
-    return is_short && HOLD_PART * asks < asks + worker->queue_count + worker->asked && worker->done_count < ASKS_MAX &&
-           !worker->drain;
+    return is_short && HOLD_PART * asks < asks + worker->queue_count + worker->asked && worker->done_count < ASKS_MAX;
 }
 
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
 {
     uint64_t rest = worker->running.count - done;
-    if (!looks_ahead(worker) || worker->drain || worker->queue_count + worker->asked > 0)
+    if (!looks_ahead(worker) || worker->queue_count + worker->asked > 0)
         return 0;
     if (worker->iteration_ns <= 0) /* the first chunk: time one iteration, then decide */
         return rest > 1 ? done + 1 : 0;
@@ -119,7 +119,7 @@ void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
         return;
     }
     uint64_t sample = now_ns - worker->asked_at_ns;
-    if (worker->state == WORKER_ASKING && worker->ever_assigned)
+    if (worker->state == WORKER_ASKING && worker->running.count > 0)
         worker->round_trip_ns = sample > worker->round_trip_ns ? (worker->round_trip_ns + sample) / 2
                                                                : (7 * worker->round_trip_ns + sample) / 8;
     worker->asked_at_ns = NEVER;

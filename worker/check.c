@@ -28,14 +28,20 @@ static void check_worker_asks(const struct worker *worker)
 static void check_worker_state(const struct worker *worker)
 {
     switch ((enum worker_state)worker->state) {
+    case WORKER_STARTING:
     case WORKER_PROBING:
         assert(worker->asked + worker->queue_count + worker->done_count == 0 && "who probes has asked for nothing");
         break;
     case WORKER_ASKING:
         assert(worker->queue_count == 0 && "who has nothing to compute has no chunk that waits");
         assert(worker->done_count == 0 && "no completion waits while there is nothing to compute");
-        assert((worker->asked > 0 || worker->is_halted || worker->is_stuck) && "who has nothing to compute has asked");
+        assert(worker->asked > 0 && "who has nothing to compute has asked");
         break;
+    case WORKER_HALTED:
+        assert(worker_is_dependent(worker) && "only a loop with dependencies is halted");
+        assert(worker->asked + worker->queue_count + worker->done_count == 0 && "who stands still has nothing");
+        break;
+    case WORKER_STUCK: break;
     case WORKER_COMPUTING:
     case WORKER_LEAVING:
         assert(worker->running.count > 0 && "the chunk that runs is not empty");
@@ -73,6 +79,4 @@ void worker_check(const struct worker *worker)
     check_worker_state(worker);
     if (worker_is_dependent(worker))
         check_handovers(worker, worker->config.boundaries);
-    else
-        assert(!worker->is_halted && "only a loop with dependencies is halted");
 }

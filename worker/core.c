@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's step function.
  *
- * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for, unless it is halted,
- * and none waiting; its completion leaves with its next request, in one message. Completions of short chunks wait for
+ * Invariants: one chunk runs at a time; a worker that is ASKING has at least one chunk asked for, and none waiting; its
+ * completion leaves with its next request, in one message. Completions of short chunks wait for
  * one another, but never while the worker has nothing to compute. */
 #include "worker/core.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -15,19 +16,33 @@
 /* Should a chunk turn out longer than it was expected to be, the completions before it do not wait for its own. */
 #define HOLD_MAX_NS 1000000u
 
-static const unsigned legal_moves[] = {
-    [WORKER_PROBING] = 1u << WORKER_ASKING | 1u << WORKER_LEAVING,
-    [WORKER_ASKING] = 1u << WORKER_COMPUTING | 1u << WORKER_GONE,
-    [WORKER_COMPUTING] = 1u << WORKER_ASKING | 1u << WORKER_COMPUTING | 1u << WORKER_LEAVING | 1u << WORKER_GONE,
-    [WORKER_LEAVING] = 1u << WORKER_GONE,
+static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING",  "COMPUTING",
+                                                 "HALTED",   "STUCK",   "LEAVING", "GONE"};
+
+#define TO(state) (1u << WORKER_##state)
+static const unsigned worker_moves[] = {
+    [WORKER_STARTING] = TO(PROBING) | TO(ASKING) | TO(HALTED) | TO(STUCK) | TO(LEAVING),
+    [WORKER_PROBING] = TO(ASKING) | TO(HALTED) | TO(STUCK) | TO(LEAVING),
+    [WORKER_ASKING] = TO(COMPUTING) | TO(HALTED) | TO(STUCK) | TO(GONE),
+    [WORKER_COMPUTING] = TO(ASKING) | TO(COMPUTING) | TO(HALTED) | TO(STUCK) | TO(LEAVING) | TO(GONE),
+    [WORKER_HALTED] = TO(ASKING) | TO(STUCK) | TO(GONE),
+    [WORKER_STUCK] = TO(GONE),
+    [WORKER_LEAVING] = TO(GONE),
     [WORKER_GONE] = 0,
 };
+static const struct state_table worker_states = {"worker", WORKER_GONE + 1, worker_state_names, worker_moves};
+
+static void worker_move(struct worker *worker, enum worker_state state, const struct actions *actions)
+{
+    state_move(&worker_states, &worker->state, state, actions->event);
+}
 
 void worker_init(struct worker *worker, const struct worker_config *config)
 {
     *worker = (struct worker){
         .config = *config,
-        .state = WORKER_PROBING,
+        .state = WORKER_STARTING,
+        .behind_probe = WORKER_ASKING,
         .asked_at_ns = NEVER,
         .round_trip_ns = 20000,
         .least_echo_ns = NEVER,
@@ -88,9 +103,15 @@ static void flush(struct worker *worker, uint64_t now_ns, struct actions *action
         request(worker, 0, NULL, now_ns, actions);
 }
 
+/* Nothing runs here. */
+static bool stands_idle(const struct worker *worker)
+{
+    return worker->state == WORKER_ASKING || worker->state == WORKER_HALTED || worker->state == WORKER_STUCK;
+}
+
 static void leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    uint64_t wait_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
+    uint64_t wait_ns = stands_idle(worker) ? now_ns - worker->idle_since_ns : 0;
     const struct threads *threads = worker->config.threads != NULL ? worker->config.threads : worker->config.alone;
     if (threads != NULL && (threads->count > 1 || threads->cores > 0))
         send_up(worker, actions, &(struct message){.type = MESSAGE_THREADS, .threads = *threads});
@@ -101,20 +122,17 @@ static void leave(struct worker *worker, uint64_t now_ns, struct actions *action
             .goodbye = {.messages = actions->messages + 1, .bytes = actions->bytes + GOODBYE_BYTES, .wait_ns = wait_ns},
         });
     actions_add(actions, &(struct action){.type = ACTION_EXIT, .exit = {EXIT_STATUS_DONE}});
-    state_move(&worker->state, WORKER_GONE, legal_moves);
+    worker_move(worker, WORKER_GONE, actions);
 }
 
-/* Asks for the first chunk. */
+/* What is measured at the beginning is known, or is not wanted: asks for the first chunk, if nothing else was told. */
 static void begin(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    if (worker->drain) {
-        state_move(&worker->state, WORKER_LEAVING, legal_moves);
-        leave(worker, now_ns, actions);
-        return;
-    }
-    state_move(&worker->state, WORKER_ASKING, legal_moves);
+    worker_move(worker, worker->behind_probe, actions);
     worker->idle_since_ns = now_ns;
-    if (!worker->is_halted)
+    if (worker->state == WORKER_LEAVING)
+        leave(worker, now_ns, actions);
+    else if (worker->state == WORKER_ASKING)
         request(worker, 1, NULL, now_ns, actions);
 }
 
@@ -140,26 +158,30 @@ static void begin_chunk(const struct assigned *chunk, uint64_t mark, struct acti
                          });
 }
 
-/* What waits is not wanted any more. */
+/* What waits, and what was asked for, is not wanted any more. */
 static void drop_queue(struct worker *worker, struct actions *actions)
 {
     if (worker->config.threads != NULL && worker->queue_count > 0)
         actions_add(actions, &(struct action){.type = ACTION_FORGET});
     worker->queue_count = 0;
     worker->queue_iterations = 0;
+    worker->asked = worker->asked_before = 0;
+    worker->asked_at_ns = NEVER;
 }
 
 /* Takes the oldest chunk that waits as the running one. */
-static void take_next(struct worker *worker, uint64_t now_ns)
+static void take_next(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    worker->was_idle = worker->state == WORKER_ASKING;
+    bool was_idle = worker->state == WORKER_ASKING;
+    assert(worker->queue_count > 0 && "a chunk waits");
     worker->running = worker->queue[worker->queue_first];
     worker->queue_first = (worker->queue_first + 1) % WORKER_QUEUE_MAX;
     worker->queue_count--;
     worker->queue_iterations -= worker->running.count;
     worker->running_sent = 0;
-    worker->waited_ns = worker->state == WORKER_ASKING ? now_ns - worker->idle_since_ns : 0;
-    state_move(&worker->state, WORKER_COMPUTING, legal_moves);
+    worker->waited_ns = was_idle ? now_ns - worker->idle_since_ns : 0;
+    worker->idle_since_ns = was_idle ? worker->idle_since_ns : NEVER;
+    worker_move(worker, WORKER_COMPUTING, actions);
 }
 
 /* What other than a plain chunk is about to begin: with threads it has begun when it came, and one that depends on the
@@ -194,7 +216,6 @@ static void queue_special(struct worker *worker, const struct assigned *chunk, s
 static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
 {
     worker_learn_round_trip(worker, now_ns);
-    worker->ever_assigned = true;
     worker->asked--;
     unsigned last = (worker->queue_first + worker->queue_count++) % WORKER_QUEUE_MAX;
     worker->queue[last] = *chunk;
@@ -224,7 +245,7 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     }
     if (worker->state != WORKER_ASKING || worker->queue_count == 0)
         return;
-    take_next(worker, now_ns);
+    take_next(worker, now_ns, actions);
     if (worker->queue_count + worker->asked == 0)
         look_ahead(worker, 0, now_ns, actions);
     run(worker, actions);
@@ -237,32 +258,47 @@ static void give_up(struct worker *worker, uint64_t now_ns, struct actions *acti
     leave(worker, now_ns, actions);
 }
 
-/* With a drain the running chunk is wanted, if it is going to be over and does not take too long; else nothing is.
- * Where it needs others' chunks these may be dropped, and it cannot be waited for. */
+/* With a drain the running chunk is wanted, if it does not take too long; else nothing is. Where it needs others'
+ * chunks these may be dropped, and it cannot be waited for. */
 static void receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
-    worker->drain = true;
+    bool goes_on = end->drain && !worker_is_dependent(worker);
     drop_queue(worker, actions);
-    if (worker->state == WORKER_ASKING)
-        leave(worker, now_ns, actions);
-    else if (worker->state >= WORKER_COMPUTING && (!end->drain || worker->is_stuck || worker_is_dependent(worker)))
-        give_up(worker, now_ns, actions);
-    else if (worker->state == WORKER_COMPUTING) {
+    switch ((enum worker_state)worker->state) {
+    case WORKER_STARTING:
+    case WORKER_PROBING: worker->behind_probe = WORKER_LEAVING; break;
+    case WORKER_ASKING:
+    case WORKER_HALTED: leave(worker, now_ns, actions); break;
+    case WORKER_STUCK: give_up(worker, now_ns, actions); break;
+    case WORKER_COMPUTING:
+        if (!goes_on) {
+            give_up(worker, now_ns, actions);
+            break;
+        }
         worker->give_up_ns = now_ns + worker->config.spec->drain_ns;
-        state_move(&worker->state, WORKER_LEAVING, legal_moves);
+        worker_move(worker, WORKER_LEAVING, actions);
+        break;
+    case WORKER_LEAVING:
+        if (!goes_on)
+            give_up(worker, now_ns, actions);
+        break;
+    case WORKER_GONE: break;
     }
 }
 
 /* What is running is not going to be over. The END, for which it waits, may have come already. */
 static void be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    worker->is_stuck = true;
-    if (worker->state == WORKER_PROBING) {
-        state_move(&worker->state, WORKER_ASKING, legal_moves);
+    bool has_end =
+        worker->state == WORKER_LEAVING || (worker->state <= WORKER_PROBING && worker->behind_probe == WORKER_LEAVING);
+    if (worker->state == WORKER_STUCK)
+        return;
+    if (!stands_idle(worker))
         worker->idle_since_ns = now_ns;
-    } else if (worker->state == WORKER_LEAVING) {
+    if (worker->state != WORKER_LEAVING)
+        worker_move(worker, WORKER_STUCK, actions);
+    if (has_end)
         give_up(worker, now_ns, actions);
-    }
 }
 
 static void expire(struct worker *worker, uint64_t now_ns, struct actions *actions)
@@ -282,24 +318,28 @@ static void problem(struct worker *worker, const char *text, struct actions *act
 
 static void receive_echo(struct worker *worker, uint64_t now_ns, const struct echo *echo, struct actions *actions)
 {
-    if (worker->state != WORKER_PROBING || worker->probing || echo->id != worker->echoes) {
+    if (worker->state == WORKER_STUCK)
+        return;
+    if (worker->state != WORKER_STARTING || echo->id != worker->echoes) {
         refuse(worker->config.master, "sent an echo of what it was not sent", actions);
         return;
     }
     uint64_t round_trip = now_ns - worker->echo_sent_ns;
     worker->least_echo_ns = round_trip < worker->least_echo_ns ? round_trip : worker->least_echo_ns;
-    if (worker->drain)
+    if (worker->behind_probe == WORKER_LEAVING)
         begin(worker, now_ns, actions);
     else if (worker->echoes < ECHOES)
         send_echo(worker, now_ns, actions);
     else {
-        worker->probing = true;
+        worker_move(worker, WORKER_PROBING, actions);
         actions_add(actions, &(struct action){.type = ACTION_PROBE});
     }
 }
 
 static void probed(struct worker *worker, const struct event *event, struct actions *actions)
 {
+    if (worker->state != WORKER_PROBING)
+        return; /* it is stuck */
     struct speed speed = *event->speed;
     speed.worker = worker->config.rank;
     speed.round_trip_ns = worker->least_echo_ns;
@@ -325,7 +365,7 @@ static void send_slice(struct worker *worker, uint64_t now_ns, const struct chun
 /* What the worker waited before the running chunk, to its very beginning where that is known. */
 static uint64_t waited_ns(const struct worker *worker, const struct chunk_event *chunk)
 {
-    bool known = worker->was_idle && chunk->began_ns > worker->idle_since_ns;
+    bool known = chunk->began_ns > worker->idle_since_ns;
     return known ? chunk->began_ns - worker->idle_since_ns : worker->waited_ns;
 }
 
@@ -371,6 +411,8 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
 static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk,
                            struct actions *actions)
 {
+    if (worker->state == WORKER_STUCK)
+        return; /* the run fails */
     note_done(worker, now_ns, chunk, actions);
     if (worker_is_dependent(worker))
         worker_end_boundary(worker, actions);
@@ -383,10 +425,10 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     }
     bool next = worker->queue_count > 0;
     if (next) {
-        take_next(worker, now_ns);
+        take_next(worker, now_ns, actions);
         worker_came_in_time(worker);
     } else {
-        state_move(&worker->state, WORKER_ASKING, legal_moves);
+        worker_move(worker, WORKER_ASKING, actions);
         worker->idle_since_ns = now_ns;
     }
     unsigned asks = worker_wants(worker, next ? 0 : worker->running.count);
@@ -413,7 +455,7 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
 {
     bool asks =
         worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && worker->asked == 0 && worker->queue_count < ASKS_MAX - 1;
-    if (worker->state == WORKER_COMPUTING && !worker->drain && asks)
+    if (worker->state == WORKER_COMPUTING && asks)
         request(worker, 1, NULL, now_ns, actions);
 }
 
@@ -423,8 +465,6 @@ static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
     drop_queue(worker, actions);
-    worker->asked = worker->asked_before = 0;
-    worker->asked_at_ns = NEVER;
     worker->done_count = 0;
     worker->running.chunk = worker->running_sent < worker->running.count ? 1 : 0;
 }
@@ -449,7 +489,7 @@ static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *
     adopt(worker, actions);
     if (worker->state == WORKER_ASKING)
         request(worker, 1, NULL, now_ns, actions);
-    else if (worker->state == WORKER_PROBING && !worker->probing)
+    else if (worker->state == WORKER_STARTING)
         send_echo(worker, now_ns, actions);
 }
 
@@ -462,28 +502,38 @@ static void receive_halt(struct worker *worker, uint64_t now_ns, const struct ha
         return;
     }
     flush(worker, now_ns, actions);
-    if (worker->state == WORKER_COMPUTING) {
-        state_move(&worker->state, WORKER_ASKING, legal_moves);
+    if (worker->state == WORKER_COMPUTING)
         worker->idle_since_ns = now_ns;
-    }
+    if (worker->state <= WORKER_PROBING && worker->behind_probe == WORKER_ASKING)
+        worker->behind_probe = WORKER_HALTED;
+    else if (worker->state == WORKER_ASKING || worker->state == WORKER_COMPUTING)
+        worker_move(worker, WORKER_HALTED, actions);
     drop_queue(worker, actions);
-    worker->asked = worker->asked_before = 0;
-    worker->asked_at_ns = NEVER;
-    worker->is_halted = true;
     worker_halt_boundaries(worker, halt, actions);
+}
+
+/* Waits for RESTART, or does not care any more. */
+static bool may_restart(const struct worker *worker)
+{
+    bool measures = worker->state <= WORKER_PROBING;
+    return worker->state == WORKER_HALTED || worker->state == WORKER_STUCK ||
+           (measures && worker->behind_probe == WORKER_HALTED);
 }
 
 static void receive_restart(struct worker *worker, uint64_t now_ns, const struct restart *restart,
                             struct actions *actions)
 {
-    if (!worker->is_halted || restart->round != worker->config.boundaries->round ||
+    if (!worker_is_dependent(worker) || !may_restart(worker) || restart->round != worker->config.boundaries->round ||
         worker_restart_boundaries(worker, restart, actions) < 0) {
         refuse(worker->config.master, "lets a loop go on that cannot go on so", actions);
         return;
     }
-    worker->is_halted = false;
-    if (worker->state == WORKER_ASKING && !worker->is_stuck)
-        request(worker, 1, NULL, now_ns, actions);
+    if (worker->state <= WORKER_PROBING)
+        worker->behind_probe = WORKER_ASKING;
+    if (worker->state != WORKER_HALTED)
+        return;
+    worker_move(worker, WORKER_ASKING, actions);
+    request(worker, 1, NULL, now_ns, actions);
 }
 
 static void receive_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
@@ -521,8 +571,10 @@ void worker_step(struct worker *worker, const struct event *event, struct action
 {
     if (worker->state == WORKER_GONE)
         return;
+    actions->event = event;
     switch (event->type) {
     case EVENT_START:
+        assert(worker->state == WORKER_STARTING && "START is the first event");
         if (worker->config.probe)
             send_echo(worker, event->now_ns, actions);
         else
@@ -553,8 +605,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
 
 const char *worker_state_name(const struct worker *worker)
 {
-    static const char *const names[] = {"PROBING", "ASKING", "COMPUTING", "LEAVING", "GONE"};
-    return names[worker->state];
+    return worker_state_names[worker->state];
 }
 
 static void step_any(void *self, const struct event *event, struct actions *actions)

@@ -7,9 +7,20 @@
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 
-/* PROBING: measures what a message round trip costs, then times the probe iterations. ASKING: has nothing to compute.
- * COMPUTING. LEAVING: a drain came while it computes. GONE. */
-enum worker_state { WORKER_PROBING, WORKER_ASKING, WORKER_COMPUTING, WORKER_LEAVING, WORKER_GONE };
+/* STARTING: measures what a message round trip costs, where a speed is wanted. PROBING: times the probe iterations.
+ * ASKING: has nothing to compute, and has asked. COMPUTING. HALTED: in a loop with dependencies a worker was lost, and
+ * this one waits for RESTART. STUCK: it has told a problem, and waits for END. LEAVING: a drain came while it computes.
+ * GONE. */
+enum worker_state {
+    WORKER_STARTING,
+    WORKER_PROBING,
+    WORKER_ASKING,
+    WORKER_COMPUTING,
+    WORKER_HALTED,
+    WORKER_STUCK,
+    WORKER_LEAVING,
+    WORKER_GONE
+};
 
 /* Chunks that can be waiting here: those asked for, and those asked for while they wait. */
 #define WORKER_QUEUE_MAX (2 * ASKS_MAX)
@@ -77,36 +88,31 @@ struct assigned {
 
 struct worker {
     struct worker_config config;
-    unsigned state; /* enum worker_state */
-    bool is_plain;  /* one thread, and iterations that are independent */
+    unsigned state;        /* enum worker_state */
+    unsigned behind_probe; /* STARTING, PROBING: what comes then: ASKING, HALTED, or LEAVING where END has come */
+    bool is_plain;         /* one thread, and iterations that are independent */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
     uint64_t queue_iterations; /* of the chunks in it */
-    struct assigned running;
-    uint64_t running_sent; /* iterations of it whose results have left, or that failed */
-    unsigned asked;        /* chunks asked for and not received */
-    uint64_t asked_at_ns;  /* the ask that is being timed; NEVER if none */
-    unsigned asked_before; /* chunks asked for earlier, still to come before its answer */
-    bool ever_assigned;
-    uint64_t round_trip_ns; /* smoothed */
-    double iteration_ns;    /* smoothed time of one iteration; 0: not known yet */
-    uint64_t idle_since_ns; /* while ASKING */
-    uint16_t load;          /* of its cores, as in a REQUEST */
+    struct assigned running;   /* of which count is 0 before the first */
+    uint64_t running_sent;     /* iterations of it whose results have left, or that failed */
+    unsigned asked;            /* chunks asked for and not received */
+    uint64_t asked_at_ns;      /* the ask that is being timed; NEVER if none */
+    unsigned asked_before;     /* chunks asked for earlier, still to come before its answer */
+    uint64_t round_trip_ns;    /* smoothed */
+    double iteration_ns;       /* smoothed time of one iteration; 0: not known yet */
+    uint64_t idle_since_ns;    /* when it had nothing to compute before the running chunk; NEVER: it always had */
+    uint16_t load;             /* of its cores, as in a REQUEST */
     /* completions that go with the next request: of short chunks, the latest last */
     struct request done[ASKS_MAX];
     unsigned done_count;
     uint64_t done_deadline_ns; /* when they go at the latest */
     uint64_t waited_ns;        /* before the running chunk */
-    bool was_idle;             /* there was none before it */
     uint64_t largest;          /* chunk of a loop of several steps, so far; 0 in others */
-    bool drain;
-    bool is_halted;         /* until a RESTART it asks for nothing */
-    bool is_stuck;          /* a problem was told: the running chunk is not going to be over */
-    uint64_t give_up_ns;    /* LEAVING: when it leaves though it computes */
-    uint32_t echoes;        /* sent; the last one is on its way while PROBING */
-    uint64_t echo_sent_ns;  /* when */
-    bool probing;           /* the echoes are done, the probe runs */
-    uint64_t least_echo_ns; /* the quickest to come back; NEVER before */
+    uint64_t give_up_ns;       /* LEAVING: when it leaves though it computes */
+    uint32_t echoes;           /* sent; the last one is on its way while STARTING */
+    uint64_t echo_sent_ns;     /* when */
+    uint64_t least_echo_ns;    /* the quickest to come back; NEVER before */
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);

@@ -2,6 +2,9 @@
 /* Action lists and state tables: see machine.h. */
 #include "common/machine/machine.h"
 
+#include <assert.h>
+#include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,9 +93,27 @@ unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank)
     return low < count && ranks[low] == rank ? low : count;
 }
 
-void state_move(unsigned *state, unsigned to, const unsigned *legal)
+/* "EVENT" or "MESSAGE TYPE". */
+static const char *name_event(const struct event *event, char text[60])
 {
-    if ((legal[*state] >> to & 1) == 0)
-        abort();
-    *state = to;
+    static const char *const names[] = {
+        [EVENT_START] = "START",       [EVENT_MESSAGE] = "MESSAGE", [EVENT_STORED] = "STORED",
+        [EVENT_PROBED] = "PROBED",     [EVENT_MARK] = "MARK",       [EVENT_SLICE] = "SLICE",
+        [EVENT_FAILURE] = "FAILURE",   [EVENT_EDGE] = "EDGE",       [EVENT_DRY] = "DRY",
+        [EVENT_FINISHED] = "FINISHED", [EVENT_TIMER] = "TIMER",     [EVENT_DRAIN] = "DRAIN",
+        [EVENT_PROBLEM] = "PROBLEM",   [EVENT_LOAD] = "LOAD",       [EVENT_LOST] = "LOST",
+    };
+    bool has_type = event->type == EVENT_MESSAGE;
+    snprintf(text, 60, "%s%s%s", names[event->type], has_type ? " " : "",
+             has_type ? message_name(event->message->type) : "");
+    return text;
+}
+
+void state_refuse(const struct state_table *table, unsigned from, unsigned to, const struct event *event)
+{
+    char text[60];
+    assert(from < table->count && to < table->count && "a machine is in one of its states");
+    warnx("a defect: the %s goes from %s to %s at %s, which its table does not have", table->machine,
+          table->names[from], table->names[to], name_event(event, text));
+    abort();
 }

@@ -192,6 +192,7 @@ struct actions_room {
 
 /* The actions of one step, and what the machine has sent in its life. */
 struct actions {
+    const struct event *event;      /* of the step that is running; borrowed for it */
     struct action *items;           /* of this step, where there is no sink; owned */
     const struct action_sink *sink; /* borrowed; NULL: they are noted in items */
     size_t length, capacity;
@@ -240,6 +241,21 @@ struct machine {
 /* Place of `rank` in `ranks`, which are sorted; `count` where it is not among them. */
 unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank);
 
-/* Moves a state by a table: `legal[from]` is the set of states (bit n for state n) that `from` may go to. A move that
- * the table does not have is a defect in the machine and stops the program. */
-void state_move(unsigned *state, unsigned to, const unsigned *legal);
+/* The states of a machine. */
+struct state_table {
+    const char *machine;      /* "worker" */
+    unsigned count;           /* of states */
+    const char *const *names; /* [count] */
+    const unsigned *legal;    /* [count] the set of states (bit n for state n) that each may go to */
+};
+
+/* Stops the program, and says which machine it is, the two states and the event. */
+_Noreturn void state_refuse(const struct state_table *table, unsigned from, unsigned to, const struct event *event);
+
+/* Moves a state by its table, at an event. A move that the table does not have is a defect in the machine. */
+static inline void state_move(const struct state_table *table, unsigned *state, unsigned to, const struct event *event)
+{
+    if ((table->legal[*state] >> to & 1) == 0)
+        state_refuse(table, *state, to, event);
+    *state = to;
+}

@@ -8,17 +8,19 @@
 
 #include <string.h>
 
-static void check_memory(struct service *service, int result)
+void service_check_memory(struct service *service, int result)
 {
-    service->news |= result < 0;
-    service->out_of_memory |= result < 0;
+    if (result == 0)
+        return;
+    service->out_of_memory = true;
+    service->news |= SERVICE_NO_MEMORY;
 }
 
 /* Room for one more of `size` bytes; false when memory is out. */
 static bool make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
 {
     void *grown = grow(*items, count, capacity, size);
-    check_memory(service, grown == NULL ? -1 : 0);
+    service_check_memory(service, grown == NULL ? -1 : 0);
     *items = grown != NULL ? grown : *items;
     return grown != NULL;
 }
@@ -26,7 +28,7 @@ static bool make_room(struct service *service, void **items, size_t count, size_
 static void give_up(struct service *service, const struct range *range)
 {
     void *records = service->failed;
-    service->news = true;
+    service->news |= SERVICE_GAVE_UP;
     if (!make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
         return;
     service->failed = records;
@@ -35,17 +37,17 @@ static void give_up(struct service *service, const struct range *range)
 
 void service_suspect(struct service *service, const struct suspect *more)
 {
-    check_memory(service, suspects_add(&service->suspects, more));
+    service_check_memory(service, suspects_add(&service->suspects, more));
 }
 
 void service_warn(struct service *service, const struct suspect *known)
 {
-    check_memory(service, suspects_raise(&service->suspects, known));
+    service_check_memory(service, suspects_raise(&service->suspects, known));
 }
 
 void service_clear(struct service *service, uint64_t first, uint64_t count)
 {
-    check_memory(service, suspects_forget(&service->suspects, first, count));
+    service_check_memory(service, suspects_forget(&service->suspects, first, count));
 }
 
 static bool is_hopeless(const struct service *service, const struct suspect *suspect)
@@ -79,8 +81,8 @@ bool service_return(struct service *service, const struct range *range, uint64_t
     struct range rest = *range, piece;
     struct suspect suspect;
     bool any = false;
-    service->news |= service->is_halted;
-    if (service->ending || service->dependent)
+    service_note_standstill(service);
+    if (service->state == SERVICE_ENDING || service->dependent)
         return false; /* nobody would compute it, or it has its own way: see halt.c */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, suspects_look(&service->suspects, &rest, &suspect)};
@@ -92,7 +94,7 @@ bool service_return(struct service *service, const struct range *range, uint64_t
         service_put_returned(service, &piece, now_ns);
         any = true;
     }
-    service->news = service->returned_anew = true;
+    service->news |= SERVICE_RETURNED | SERVICE_COUNTED;
     service->reissued += any;
     return any;
 }
@@ -206,45 +208,29 @@ static void leave_queue(struct service *service, unsigned w)
             service->waiting[(first + kept++) % capacity] = other;
     }
     service->waiting_count = kept;
-    if (!service->ending)
+    if (service->state != SERVICE_ENDING)
         service->asks_waiting -= service->workers[w].asks;
     service->workers[w].asks = 0;
 }
 
-static void note_loss(struct service *service, unsigned w, uint64_t chunks, const struct range *running)
-{
-    void *items = service->losses;
-    service->news = true;
-    if (!make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
-        return;
-    service->losses = items;
-    service->losses[service->loss_count++] = (struct loss){w, chunks, *running};
-}
-
-/* Holds what is left of the chunk against its iterations, unless others' results of them count, or they depend on one
- * another: one by one, in a child process, they could not be run. */
-static struct range blame(struct service *service, const struct grant *grant)
-{
-    if (grant->claim == CLAIM_VOID || grant->received == grant->count || service->ending || service->dependent)
-        return (struct range){0};
-    const struct range rest = rest_of(grant);
-    service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
-    return rest;
-}
-
 /* What the worker computed when it died is held against those iterations: with threads that may be any chunk that it
- * held. The oldest comes first; returns how many. */
+ * held. Not so of what others' results count, nor of iterations that depend on one another, which could not be run one
+ * by one in a child process. The oldest comes first; returns how many, at least one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = running_grant(worker);
     unsigned count = 1;
-    running[0] = oldest != NULL ? blame(service, oldest) : (struct range){0};
-    for (unsigned i = 0; run_spec_has_threads(service->spec) && i < worker->slots; i++) {
+    running[0] = (struct range){0};
+    if (service->state == SERVICE_ENDING || service->dependent)
+        return count;
+    for (unsigned i = 0; i < worker->slots; i++) {
         const struct grant *grant = &worker->grants[i];
-        if (grant == oldest || grant->chunk == 0 || grant->computed)
+        const struct range rest = rest_of(grant);
+        bool runs = grant == oldest || (run_spec_has_threads(service->spec) && grant->chunk != 0 && !grant->computed);
+        if (!runs || grant->claim == CLAIM_VOID || rest.count == 0)
             continue;
-        running[count] = blame(service, grant);
-        count += running[count].count > 0;
+        running[grant == oldest ? 0 : count++] = rest;
+        service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
     }
     return count;
 }
@@ -252,10 +238,10 @@ static unsigned blame_running(struct service *service, struct served *worker, st
 void service_lost(struct service *service, unsigned w, uint64_t now_ns)
 {
     struct served *worker = &service->workers[w];
+    struct range running[GRANTS_MAX];
     uint64_t chunks = 0;
     if (worker->gone || !worker->present)
         return;
-    struct range running[GRANTS_MAX];
     unsigned blamed = blame_running(service, worker, running);
     for (unsigned i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0)
@@ -265,16 +251,42 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     leave_queue(service, w);
     worker->gone = true;
     service->gone++;
-    service->returned_anew |= service->returned_count > 0; /* it may have been kept for this one */
-    for (unsigned i = 0; i < blamed; i++)
-        note_loss(service, w, i == 0 ? chunks : 0, &running[i]);
+    if (service->returned_count > 0)
+        service->news |= SERVICE_RETURNED; /* it may have been kept for this one */
+    service->news |= SERVICE_HAS_LOST;
+    for (unsigned i = 0; i < blamed; i++) {
+        void *items = service->losses;
+        if (!make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
+            return;
+        service->losses = items;
+        service->losses[service->loss_count++] = (struct loss){w, i == 0 ? chunks : 0, running[i]};
+    }
+}
+
+const struct loss *service_take_loss(struct service *service)
+{
+    return service->losses_told < service->loss_count ? &service->losses[service->losses_told++] : NULL;
+}
+
+const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count)
+{
+    unsigned told = service->failed_told, left = service->failed_count - told;
+    *count = left < most ? left : most;
+    service->failed_told += *count;
+    return left > 0 ? service->failed + (size_t)told * ASSIGN_RECORD_BYTES : NULL;
+}
+
+struct faults service_take_counts(struct service *service)
+{
+    const struct faults counts = {service->reissued, service->duplicates};
+    service->reissued = service->duplicates = 0;
+    return counts;
 }
 
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns)
 {
     struct served *worker = &service->workers[w];
     service_begin_to_serve(service, w);
-    service->lossy = true;
     service->present++;
     if (running->count == 0)
         return;
@@ -303,7 +315,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
         return;
     service->elsewhere_due_ns = NEVER;
     service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
-    if (service->ending)
+    if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
     else
         service_serve(service, now_ns, actions);
@@ -435,7 +447,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     copy->twin_worker = old_worker;
     copy->twin_chunk = old->chunk;
     service->reissued++;
-    service->news = true;
+    service->news |= SERVICE_COUNTED;
 }
 
 static bool wins(struct service *service, struct grant *grant)
@@ -452,7 +464,7 @@ static void drop_part(struct service *service, unsigned w, struct grant *grant, 
 {
     const struct part part = {w, 0, grant->first + grant->received, count, 0};
     service->duplicates++;
-    service->news = true;
+    service->news |= SERVICE_COUNTED;
     grant->received += count;
     grant->stored += count;
     if (grant->computed && grant->stored == grant->count)

@@ -25,7 +25,7 @@ static void check_grant(const struct service *service, unsigned w, const struct 
     assert(grant->count > 0 && "no chunk is empty");
     assert(grant->received <= grant->count && "no more results come than the chunk has iterations");
     assert(grant->stored <= grant->received && "what is stored has come before");
-    assert((!grant->computed || grant->stored < grant->count || service->closed) &&
+    assert((!grant->computed || grant->stored < grant->count || service->state != SERVICE_SERVING) &&
            "a chunk that is computed and stored has left its slot");
     if (service->dependent)
         assert(grant->claim != CLAIM_SHARED && "no chunk of a loop with dependencies is shared");
@@ -62,7 +62,7 @@ static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;
     assert(service->waiting_count <= service->worker_count && "nobody waits twice");
-    if (service->ending) {
+    if (service->state == SERVICE_ENDING) {
         assert(service->waiting_count == 0 && service->asks_waiting == 0 && "at the end nobody waits");
         return;
     }
@@ -101,9 +101,8 @@ void service_check(const struct service *service)
     for (unsigned i = 0; i < service->returned_count; i++)
         assert(service->returned[i].range.count > 0 && "something was returned");
     assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
-    assert((!service->ending || service->closed) && "at the end nobody is listened to");
     if (!service->dependent) {
-        assert(!service->is_halted && "only a loop with dependencies is halted");
+        assert(service->state != SERVICE_HALTED && "only a loop with dependencies is halted");
         assert(service->ends.count + service->beginnings.count == 0 && "independent chunks have no seams");
         return;
     }

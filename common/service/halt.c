@@ -21,7 +21,8 @@ static bool is_there(const struct served *worker)
 void service_halt(struct service *service, const struct halt *halt, struct actions *actions)
 {
     service->round = halt->round;
-    service->is_halted = service->closed = service->news = true;
+    service_move(service, SERVICE_HALTED, actions);
+    service->news |= SERVICE_STOOD_STILL;
     service->waiting_first = service->waiting_count = service->asks_waiting = 0;
     service->ends.count = service->beginnings.count = 0;
     empty_pool(&service->pool);
@@ -37,10 +38,11 @@ void service_halt(struct service *service, const struct halt *halt, struct actio
 bool service_take_halted(struct service *service, unsigned w, const struct halted *halted)
 {
     struct served *worker = &service->workers[w];
-    if (!service->is_halted || halted->round != service->round || worker->halted || !is_there(worker))
+    if (service->state != SERVICE_HALTED || halted->round != service->round || worker->halted || !is_there(worker))
         return false;
     service_drop_unfinished(service, w);
-    worker->halted = service->news = true;
+    worker->halted = true;
+    service_note_standstill(service);
     return true;
 }
 
@@ -49,16 +51,15 @@ bool service_stands_still(const struct service *service)
     for (unsigned w = 0; w < service->worker_count; w++)
         if (is_there(&service->workers[w]) && !service->workers[w].halted)
             return false;
-    return service->is_halted && service->parts_on_way == 0;
+    return service->state == SERVICE_HALTED && service->parts_on_way == 0;
 }
 
 void service_restart(struct service *service, const struct restart *restart, struct actions *actions)
 {
     unsigned keeper = service_find(service, restart->rank);
-    service->is_halted = false;
-    service->closed = service->ending;
-    if (restart->first > 0 && keeper < service->worker_count && seams_add(&service->ends, restart->first, keeper) < 0)
-        service->out_of_memory = service->news = true;
+    service_move(service, SERVICE_SERVING, actions);
+    if (restart->first > 0 && keeper < service->worker_count)
+        service_check_memory(service, seams_add(&service->ends, restart->first, keeper));
     for (unsigned w = 0; w < service->worker_count; w++)
         if (is_there(&service->workers[w]))
             actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RESTART, .restart = *restart});

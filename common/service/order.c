@@ -14,13 +14,6 @@
  * run goes on, and there are only so many chunks. tests/seeds runs it with random delays. */
 #include "common/service/serving.h"
 
-static void note(struct service *service, struct seams *seams, uint64_t first, unsigned who)
-{
-    if (seams_add(seams, first, who) == 0)
-        return;
-    service->out_of_memory = service->news = true;
-}
-
 static void tell(const struct service *service, unsigned w, const struct neighbour *neighbour, struct actions *actions)
 {
     if (!service->workers[w].gone)
@@ -34,7 +27,7 @@ static void look_behind(struct service *service, unsigned w, uint64_t end, struc
     if (seams_take(&service->beginnings, end, &neighbour.rank))
         tell(service, w, &neighbour, actions);
     else
-        note(service, &service->ends, end, w);
+        service_check_memory(service, seams_add(&service->ends, end, w));
 }
 
 /* The chunk of worker `w` that begins at `first` is assigned: who is before it must be told. */
@@ -84,6 +77,6 @@ bool service_take_neighbour(struct service *service, const struct neighbour *nei
     if (seams_take(&service->ends, neighbour->first, &w))
         tell(service, w, neighbour, actions);
     else
-        note(service, &service->beginnings, neighbour->first, neighbour->rank);
+        service_check_memory(service, seams_add(&service->beginnings, neighbour->first, neighbour->rank));
     return true;
 }

@@ -33,7 +33,6 @@ void pool_fini(struct pool *pool)
 bool pool_put(struct pool *pool, unsigned owner, struct range range)
 {
     unsigned index = pool->unused;
-    assert(owner <= pool->nobody && "a chunk is cut for a worker of the pool");
     assert(range.count > 0 && "no chunk is empty");
     if (index == NO_SLOT && pool->used == pool->capacity)
         return false;

@@ -4,6 +4,19 @@
 
 #include <stdlib.h>
 
+static const char *const service_state_names[] = {"SERVING", "HALTED", "ENDING"};
+static const unsigned service_moves[] = {
+    [SERVICE_SERVING] = 1u << SERVICE_HALTED | 1u << SERVICE_ENDING,
+    [SERVICE_HALTED] = 1u << SERVICE_HALTED | 1u << SERVICE_SERVING | 1u << SERVICE_ENDING,
+    [SERVICE_ENDING] = 0,
+};
+static const struct state_table service_states = {"service", SERVICE_ENDING + 1, service_state_names, service_moves};
+
+void service_move(struct service *service, enum service_state state, const struct actions *actions)
+{
+    state_move(&service_states, &service->state, state, actions->event);
+}
+
 int service_init(struct service *service, const struct service_config *config)
 {
     *service = (struct service){
@@ -90,7 +103,7 @@ static void release_chunk(struct service *service, struct served *worker)
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
-    service->news |= service->is_halted;
+    service_note_standstill(service);
     if (grant->chunk != part->chunk)
         return;
     grant->digest = grant->stored > 0 ? grant->digest + part->digest : part->digest;
@@ -231,7 +244,8 @@ static void note_load(struct service *service, unsigned w, uint16_t load)
     if (load == 0 || load == worker->load)
         return;
     worker->load = load;
-    service->load_news = true;
+    if (service->ops->loaded != NULL)
+        service->ops->loaded(service->owner, w);
 }
 
 static int complete_or_refuse(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
@@ -275,7 +289,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_or_refuse(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     note_load(service, w, message->request.load);
-    if (!service->closed && note_asks(service, w, message->request.asks, error) < 0)
+    if (service->state == SERVICE_SERVING && note_asks(service, w, message->request.asks, error) < 0)
         return -1;
     service_serve(service, now_ns, actions);
     for (unsigned i = 0; i < done.count; i++) {
@@ -334,7 +348,7 @@ static void receive_goodbye(struct service *service, unsigned w, const struct me
     if (worker->gone)
         return;
     service_drop_unfinished(service, w); /* by a drain, before it began them */
-    service->news |= service->is_halted;
+    service_note_standstill(service);
     worker->gone = true;
     worker->wait_ns += message->goodbye.wait_ns;
     worker->messages = message->goodbye.messages;
@@ -461,7 +475,7 @@ RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t
 {
     struct range range;
     bool careful;
-    service->returned_anew = false;
+    service->news &= ~(unsigned)SERVICE_RETURNED;
     if (!service_take_returned(service, w, now_ns, &range, &careful))
         return false;
     assign(service, w, &range, now_ns, actions);
@@ -548,14 +562,14 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     unsigned lagging = 0; /* in a row: those whose turn comes when their results are stored */
-    while (service->waiting_count > lagging && !service->ending) {
+    while (service->waiting_count > lagging && service->state != SERVICE_ENDING) {
         unsigned w = service->waiting[service->waiting_first];
         bool has_room = has_slot(service, w);
         if (has_room && !assign_next(service, w, now_ns, actions)) {
-            if (service->ending)
+            if (service->state == SERVICE_ENDING)
                 break; /* the owner could not cut, and nobody waits any more */
             if (service->returned_count == 0) {
-                if (service->exhausted)
+                if (service->has_no_source)
                     serve_copies(service, now_ns, actions);
                 break;
             }
@@ -583,19 +597,18 @@ void service_stored(struct service *service, const struct event *event, struct a
         service_serve(service, event->now_ns, actions);
 }
 
-void service_close(struct service *service)
+void service_close(struct service *service, const struct actions *actions)
 {
-    service->ending = service->closed = true;
+    service_move(service, SERVICE_ENDING, actions);
     service->waiting_count = service->asks_waiting = 0;
 }
 
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
-    if (service->ending)
+    if (service->state == SERVICE_ENDING)
         return;
     send_answers(service, actions); /* of this step: they were assigned before the end */
-    service_close(service);
-    service->lossy |= end->lossy || end->late;
+    service_close(service, actions);
     service->leave_due_ns = service_leave_due_ns(service, end, now_ns);
     for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)
         if (service->workers[w].present && !service->workers[w].gone)
@@ -609,7 +622,7 @@ bool service_is_quiet(const struct service *service)
 
 bool service_is_over(const struct service *service)
 {
-    return service->ending && service->gone == service->present && service->parts_on_way == 0;
+    return service->state == SERVICE_ENDING && service->gone == service->present && service->parts_on_way == 0;
 }
 
 void service_stats(const struct service *service, unsigned w, struct stats_record *record)

@@ -102,6 +102,8 @@ struct service_ops {
     /* In a loop with dependencies: the chunk before `neighbour->first` was assigned elsewhere, where that is to be
      * told. May be NULL where all workers are served here. */
     void (*neighbour)(void *owner, const struct neighbour *neighbour);
+    /* A worker has told another load of its core. May be NULL. */
+    void (*loaded)(void *owner, unsigned worker);
 };
 
 /* Work that is to be handed out again. */
@@ -115,6 +117,20 @@ struct loss {
     unsigned worker;
     uint64_t chunks;      /* of it, that are handed out again */
     struct range running; /* what it computed, as far as is known */
+};
+
+/* SERVING. HALTED: in a loop with dependencies all are to stand still, see halt.c. ENDING: nobody is served any more.
+ * Requests for chunks are listened to while it is SERVING only. */
+enum service_state { SERVICE_SERVING, SERVICE_HALTED, SERVICE_ENDING };
+
+/* What has come about in a service that its owner is to look at: a set of bits, see service_take_news(). */
+enum service_news {
+    SERVICE_HAS_LOST = 1 << 0,    /* workers: see service_take_loss() */
+    SERVICE_GAVE_UP = 1 << 1,     /* iterations: see service_take_given_up() */
+    SERVICE_RETURNED = 1 << 2,    /* work, of which nobody was given any yet */
+    SERVICE_COUNTED = 1 << 3,     /* what was handed out again, or dropped: see service_take_counts() */
+    SERVICE_STOOD_STILL = 1 << 4, /* while HALTED: another worker, or what it had is stored */
+    SERVICE_NO_MEMORY = 1 << 5,   /* for what was lost */
 };
 
 #define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
@@ -155,17 +171,13 @@ struct service {
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */
     unsigned gone;         /* of them, that said goodbye or are lost */
-    bool ending;           /* nobody is served any more */
-    bool closed;           /* nor are requests for chunks listened to, be it only for now */
-    bool exhausted;        /* kept by the owner: when the pool is empty there is nothing elsewhere, too */
-    bool lossy;            /* a rank of the run was lost or may hang, as far as is known here */
-    bool news;             /* of what stands below; the owner clears it */
-    bool load_news;        /* a worker has told another load; the owner clears it */
+    unsigned state;        /* enum service_state */
+    unsigned news;         /* enum service_news, of what stands below and was not taken */
+    bool has_no_source;    /* when the pool is empty there is nothing elsewhere, too: see service_set_source() */
     bool out_of_memory;
     struct returned *returned; /* owned; allocated at the first loss, as all that follows */
     unsigned returned_count;
     size_t returned_capacity;
-    bool returned_anew;        /* something was, of which nobody was given any yet */
     struct suspects suspects;  /* what is held against iterations that are neither done nor given up */
     uint64_t elsewhere_due_ns; /* when not to wait for another worker any longer; NEVER where nothing does */
     struct loss *losses;       /* owned */
@@ -185,8 +197,7 @@ struct service {
     uint64_t first;            /* of a loop with dependencies, as what follows: see order.c */
     struct seams ends;         /* assigned, with none behind them so far; by worker */
     struct seams beginnings;   /* with others, of chunks behind some that are not assigned yet; by rank */
-    bool is_halted;            /* all are to stand still: see halt.c */
-    uint16_t round;            /* that began with it */
+    uint16_t round;            /* that began when it was HALTED last */
 };
 
 /* -1 when memory is out. */
@@ -231,11 +242,11 @@ void service_lose_overdue(struct service *service, uint64_t now_ns);
 /* When something is to be looked at: NEVER for nearly always. */
 static inline uint64_t service_deadline(const struct service *service)
 {
-    if (service->ending)
+    if (service->state == SERVICE_ENDING)
         return service->gone < service->present ? service->leave_due_ns : NEVER;
     if (service->waiting_count == 0)
         return NEVER;
-    uint64_t lease_ns = service->exhausted && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
+    uint64_t lease_ns = service->has_no_source && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
     return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
 }
 
@@ -246,7 +257,31 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
 
 /* The same where no worker is left to be told. */
-void service_close(struct service *service);
+void service_close(struct service *service, const struct actions *actions);
+
+/* Whether its owner can get chunks from elsewhere when the pool is empty; at first it can. */
+static inline void service_set_source(struct service *service, bool has_source)
+{
+    service->has_no_source = !has_source;
+}
+
+/* A set of enum service_news, which is empty afterwards. */
+static inline unsigned service_take_news(struct service *service)
+{
+    unsigned news = service->news;
+    service->news = 0;
+    return news;
+}
+
+/* The next worker that was lost and not taken before; NULL: there is none. Valid until the next call of the service. */
+const struct loss *service_take_loss(struct service *service);
+
+/* The records of what was given up and not taken before, as in a FAILED, at most `most`; `*count` of them. Valid until
+ * the next call of the service. */
+const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count);
+
+/* Chunks that were handed out again, and results that were dropped, since this was called last. */
+struct faults service_take_counts(struct service *service);
 
 /* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that
  * cannot be. */

@@ -9,6 +9,16 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
     return &worker->grants[chunk & (worker->slots - 1)];
 }
 
+/* service.c */
+void service_move(struct service *service, enum service_state state, const struct actions *actions);
+
+/* While HALTED: the owner is to look whether all stand still. */
+static inline void service_note_standstill(struct service *service)
+{
+    if (service->state == SERVICE_HALTED)
+        service->news |= SERVICE_STOOD_STILL;
+}
+
 /* service.c: makes room for a worker, which is served from now on. */
 void service_begin_to_serve(struct service *service, unsigned w);
 
@@ -20,6 +30,8 @@ void service_drop_unfinished(struct service *service, unsigned w);
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
 /* again.c: what is handed out again */
+/* Where the result is below 0: memory is out, which the owner is to hear of. */
+void service_check_memory(struct service *service, int result);
 /* Has the range handed out again, or given up where nothing helped; whether any of it is handed out. */
 bool service_return(struct service *service, const struct range *range, uint64_t now_ns);
 /* Puts it to what was returned, as it is. */

@@ -33,7 +33,7 @@ struct simulation {
     const char *slowdown_text;     /* of the workers; NULL: none */
     const char *load_text;         /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
-    /* Of the options that are given, one that is not simulated, and one that is not with --dca; NULL: there is none. */
+    /* An option that is given and is not simulated; NULL: there is none. */
     const struct option_row *refused;
     char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
     int word_count;

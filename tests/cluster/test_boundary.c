@@ -257,7 +257,7 @@ START_TEST(a_halted_worker_goes_on_from_what_it_has_kept)
     come(4, 20, 0, 100, 1);
     halt(1, 2);
     assert_halted(1, 1, (uint64_t[]){10}); /* not 30, of which not all is there */
-    ck_assert_str_eq(worker_state_name(&worker), "ASKING");
+    ck_assert_str_eq(worker_state_name(&worker), "HALTED");
     ck_assert_uint_eq(boundaries.coming_count, 0);
     halt(2, 2); /* another is lost */
     assert_halted(2, 1, (uint64_t[]){10});

@@ -538,10 +538,13 @@ END_TEST
 START_TEST(a_move_that_the_table_does_not_have_stops_the_program)
 {
     const unsigned legal[] = {1u << 1, 0};
+    const char *const names[] = {"FIRST", "LAST"};
+    const struct state_table table = {"machine", 2, names, legal};
+    const struct event event = {.type = EVENT_TIMER};
     unsigned state = 0;
-    state_move(&state, 1, legal);
+    state_move(&table, &state, 1, &event);
     ck_assert_uint_eq(state, 1);
-    state_move(&state, 0, legal);
+    state_move(&table, &state, 0, &event);
 }
 END_TEST
 
