@@ -363,10 +363,7 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
 {
     *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
     worker_options_init(&simulation->drawing);
-    int result = read_words(simulation, argc, argv, error);
-    if (result == 0 && simulation->flat && simulation->backend != SIMULATION_VIRTUAL)
-        return error_set(error, "--dca: simulated by the backend virtual only");
-    return result;
+    return read_words(simulation, argc, argv, error);
 }
 
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)

@@ -87,6 +87,29 @@ def test_time_steps():
     return None
 
 
+def test_workers_that_draw_themselves():
+    """The machines and the costs of an access are the same; who comes first where workers come at one moment may differ, and with it a chunk or two."""
+    if not HAS_SIMGRID:
+        return ABSENT
+    for mode, words in (('rma', ['fac2']), ('rma:atomics=2', ['wf', '--slowdown', '2']), ('two-sided', ['gss']), ('two-sided', ['af']),
+                        ('node', ['fac2']), ('rma', ['dgss', '--slow-nodes', '1:3@0.05']), ('two-sided', ['fac2', '--load', '1', '--weighting', 'acp']),
+                        ('node', ['static', '--platform', 'two-sites', '--inject-delay', 'assignment:5'])):
+        words = ['--platform', 'ranger', '--workers', 40, '--dca', mode, '--technique', *words, '--costs', 'uniform:mean=500,cov=0.3', 'synthetic', 'iterations=4000']
+        (ours, _), (theirs, _) = simulate('virtual', words), simulate('simgrid', words)
+        assert theirs['done'] == sum(worker['iterations'] for worker in theirs['worker_stats']) == 4000 and theirs['simulated']['backend'] == 'simgrid'
+        assert abs(ours['elapsed_s'] / theirs['elapsed_s'] - 1) < 0.03, (words, ours['elapsed_s'], theirs['elapsed_s'])
+    for mode in ('rma', 'two-sided', 'node'):
+        words = ['--platform', 'ranger', '--workers', 32, '--dca', mode, '--technique', 'ss', '--fail-nodes', '1@0.2', '--costs', 'constant:mean=1000', 'synthetic', 'iterations=3200']
+        (ours, _), (theirs, said) = simulate('virtual', words, 1), simulate('simgrid', words, 1)
+        assert 'node 1 failed' in said.out and ours['done'] == theirs['done'], (mode, ours['done'], theirs['done'])
+    with open('own.xml', 'w') as file:
+        file.write(PLATFORM)
+    figures, _ = simulate('simgrid', ['--platform', 'own.xml', '--workers', 4, '--dca', 'two-sided', *JOB])
+    slow, quick = (sum(worker['iterations'] for worker in figures['worker_stats'] if worker['node'] == node) for node in (1, 0))
+    assert figures['done'] == 4000 and quick > 2 * slow, (quick, slow)
+    return None
+
+
 def test_slow_nodes():
     """A node that is slow from a moment on, for good or for a while, in the middle of chunks and with more than one change; chunks that are dealt out
     before it say exactly what it costs."""

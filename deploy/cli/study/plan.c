@@ -535,37 +535,23 @@ bool study_simulates(const struct study *study)
     return words_contain(&study->values[AXIS_BACKEND], BACKEND_SIMULATE);
 }
 
-static const char *first_flat(const struct study *study)
-{
-    const struct words *masters = &study->values[AXIS_MASTERS];
-    for (unsigned i = 0; i < masters->count; i++)
-        if (is_flat(masters->items[i]))
-            return masters->items[i];
-    return NULL;
-}
-
 static int refuse_value(struct reader *reader, int axis, const char *value, const char *why, struct error *error)
 {
     reader->line = reader->study->line[axis];
     return error_set(error, "%s = %.200s cannot be simulated%s", study_axes[axis].name, value, why);
 }
 
-/* A simulated worker computes by itself, and one that draws its own chunks knows nothing of loads. */
+/* A simulated worker computes by itself, and big chunks of a node know nothing of the loads of its workers. */
 static int check_simulated_axes(struct reader *reader, struct error *error)
 {
     const struct study *study = reader->study;
-    const struct words *threads = &study->values[AXIS_THREADS], *loads = &study->values[AXIS_LOAD];
-    const char *flat = first_flat(study);
-    char why[80];
+    const struct words *threads = &study->values[AXIS_THREADS];
     for (unsigned i = 0; i < threads->count; i++)
         if (strcmp(threads->items[i], "1") != 0)
             return refuse_value(reader, AXIS_THREADS, threads->items[i], ": accepted is 1", error);
-    snprintf(why, sizeof why, " with the topology %.40s", flat != NULL ? flat : "");
-    if (flat != NULL && words_contain(&study->values[AXIS_WEIGHTING], "acp"))
-        return refuse_value(reader, AXIS_WEIGHTING, "acp", why, error);
-    for (unsigned i = 0; flat != NULL && i < loads->count; i++)
-        if (strcmp(loads->items[i], "none") != 0)
-            return refuse_value(reader, AXIS_LOAD, loads->items[i], why, error);
+    if (words_contain(&study->values[AXIS_MASTERS], DCA_PREFIX "node") &&
+        words_contain(&study->values[AXIS_WEIGHTING], "acp"))
+        return refuse_value(reader, AXIS_WEIGHTING, "acp", " with the topology " DCA_PREFIX "node", error);
     return 0;
 }
 

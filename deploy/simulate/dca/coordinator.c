@@ -123,6 +123,12 @@ static double assign_ns(const struct dca_run *run, unsigned w, double from_ns)
     return dca_is_late(run, w) ? dca_on_core_ns(run, 0, from_ns, run->assignment_ns) : 0;
 }
 
+static double received_ns(struct dca_run *run, unsigned w, double there_ns)
+{
+    return there_ns + message_ns(run, w, there_ns, dca_answer_bytes(run, w, ANSWER_BYTES)) +
+           dca_on_core_ns(run, w, there_ns, EXCHANGE_NS);
+}
+
 /* Answers all that are here. When that is done. */
 static double serve(struct dca_run *run, double at_ns)
 {
@@ -135,9 +141,7 @@ static double serve(struct dca_run *run, double at_ns)
                  assign_ns(run, w, at_ns) + message_ns(run, 0, at_ns, answer);
         run->messages += 2;
         run->bytes += (uint64_t)(asked + answer);
-        double there_ns = at_ns + run->workers[w].way_ns;
-        dca_answer(run, w, dca_access(run, w),
-                   there_ns + message_ns(run, w, there_ns, answer) + dca_on_core_ns(run, w, there_ns, EXCHANGE_NS));
+        run->backend->reply(run, w, dca_access(run, w), at_ns, answer);
     }
     own->served_ns = at_ns;
     return at_ns;
@@ -173,12 +177,11 @@ static double finish(struct dca_run *run, unsigned w, double at_ns)
 /* Rank 0 has the counters, and what all have measured. */
 static void leave(struct dca_run *run, unsigned w, double at_ns)
 {
+    const double bytes = dca_asked_bytes(run, w, ASKING_BYTES);
     if (w == 0)
         dca_answer(run, 0, dca_access(run, 0), at_ns + assign_ns(run, 0, at_ns));
     else
-        dca_schedule(run,
-                     at_ns + message_ns(run, w, at_ns, dca_asked_bytes(run, w, ASKING_BYTES)) + run->workers[w].way_ns,
-                     w, DRAWING_ARRIVES);
+        run->backend->ask(run, w, at_ns + message_ns(run, w, at_ns, bytes), bytes);
 }
 
 static void arrive(struct dca_run *run, unsigned w, double at_ns)
@@ -207,6 +210,7 @@ const struct dca_model dca_coordinator = {
     .close = close_coordinator,
     .leave = leave,
     .arrive = arrive,
+    .received_ns = received_ns,
     .drawn = drawn,
     .finish = finish,
     .look = look,

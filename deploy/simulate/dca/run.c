@@ -13,29 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- events --- */
-
-/* The heap counts whole nanoseconds; what comes within the same one is ordered by the rest of the time in 2^-36 ns, by
- * worker, and by type. */
-static uint64_t order_of(double at_ns, unsigned w, enum drawing_event type)
-{
-    const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
-    return rest << 26 | (uint64_t)w << 2 | type;
-}
-
 void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
 {
-    struct future *future = heap_new(&run->heap);
     if (type == DRAWING_LOOKS)
         run->look_ns = at_ns;
     else
         run->workers[w].due_ns = at_ns;
-    if (future == NULL) {
-        run->out_of_memory = true;
-        return;
-    }
-    *future = (struct future){.at_ns = (uint64_t)at_ns, .rank = w, .done = type};
-    run->out_of_memory |= heap_push_ordered(&run->heap, future, order_of(at_ns, w, type)) < 0;
+    run->backend->schedule(run, at_ns, w, type);
 }
 
 /* --- what a worker does --- */
@@ -57,6 +41,12 @@ void dca_answer(struct dca_run *run, unsigned w, uint64_t counter, double at_ns)
     const bool exchanged = run->workers[w].access.type == DCA_ACTION_EXCHANGE;
     dca_give(run, w, &(struct dca_event){.type = exchanged ? DCA_EVENT_EXCHANGED : DCA_EVENT_FETCHED, .value = counter},
              at_ns);
+}
+
+void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there_ns)
+{
+    const bool takes_time = run->model->received_ns != NULL;
+    dca_answer(run, w, counter, takes_time ? run->model->received_ns(run, w, there_ns) : there_ns);
 }
 
 static void compute(struct dca_run *run, unsigned w, double at_ns)
@@ -84,7 +74,7 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
     case DCA_ACTION_PUBLISH: dca_queue_publish(run, w, &action.range, at_ns); return;
     case DCA_ACTION_AWAIT: dca_queue_await(run, w); return;
     case DCA_ACTION_COMPUTE: compute(run, w, at_ns); break;
-    default: break;
+    default: run->ended++;
     }
     if (run->model->drawn != NULL)
         run->model->drawn(run, w, at_ns);
@@ -136,7 +126,7 @@ static void begin(struct dca_run *run, unsigned w, double at_ns)
              at_ns);
 }
 
-static void happen(struct dca_run *run, unsigned w, enum drawing_event type)
+void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type)
 {
     const double at_ns = run->workers[w].due_ns;
     switch (type) {
@@ -144,6 +134,8 @@ static void happen(struct dca_run *run, unsigned w, enum drawing_event type)
     case DRAWING_ARRIVES: run->model->arrive(run, w, at_ns); break;
     case DRAWING_FINISHES: finish(run, w, at_ns); break;
     case DRAWING_LOOKS: run->model->look(run, run->look_ns); break;
+    case DRAWING_LEAVES:
+    case DRAWING_RETURNS: break;
     }
 }
 
@@ -247,11 +239,14 @@ static int check(const struct simulation *simulation, struct error *error)
                                  simulation->placement.nodes, error);
 }
 
-static int init(struct dca_run *run, const struct simulation *simulation, struct error *error)
+int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
+                 void *context, struct error *error)
 {
     const struct job *job = &simulation->plan.job;
     *run = (struct dca_run){
         .simulation = simulation,
+        .backend = backend,
+        .context = context,
         .model = model_of(simulation->drawing.dca),
         .calculation_ns = (double)job->spec.calculation_ns + simulation->platform.service.calculation_ns,
         .assignment_ns = (double)job->spec.assignment_ns,
@@ -267,13 +262,12 @@ static int init(struct dca_run *run, const struct simulation *simulation, struct
     return run->model->open(run, error);
 }
 
-static void fini(struct dca_run *run)
+void dca_run_fini(struct dca_run *run)
 {
     if (run->model->close != NULL)
         run->model->close(run);
     if (run->core_ready)
         flat_fini(&run->core);
-    heap_fini(&run->heap);
     perturbations_fini(&run->perturbations);
     simulation_run_fini(&run->given);
     free(run->workers);
@@ -282,7 +276,7 @@ static void fini(struct dca_run *run)
 
 /* --- after --- */
 
-static int say(struct dca_run *run, bool failed, const char *version)
+int dca_run_say(struct dca_run *run, bool failed, const char *version)
 {
     const struct simulation *simulation = run->simulation;
     char failure[100];
@@ -317,33 +311,4 @@ static int say(struct dca_run *run, bool failed, const char *version)
         report.failure = failure;
     }
     return simulation_say(simulation, &report, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
-}
-
-/* Until nothing is left to happen; true: a node has failed before. */
-static bool run_to_the_end(struct dca_run *run)
-{
-    struct future *future;
-    for (unsigned w = 0; w < run->simulation->workers; w++)
-        dca_schedule(run, 0, w, DRAWING_BEGINS);
-    while (!run->out_of_memory && (future = heap_pop(&run->heap)) != NULL) {
-        const unsigned w = future->rank;
-        const enum drawing_event type = (enum drawing_event)future->done;
-        heap_return(&run->heap, future);
-        if ((type == DRAWING_LOOKS ? run->look_ns : run->workers[w].due_ns) >= run->fails_ns)
-            return true;
-        happen(run, w, type);
-    }
-    return false;
-}
-
-int simulation_run_flat(struct simulation *simulation, const char *version, struct error *error)
-{
-    struct dca_run run;
-    int status = init(&run, simulation, error);
-    if (status == 0) {
-        bool failed = run_to_the_end(&run);
-        status = run.out_of_memory ? error_set(error, "out of memory for what is to come") : say(&run, failed, version);
-    }
-    fini(&run);
-    return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside a simulated run of workers alone (DCA) in virtual time: what its parts share. run.c gives events to the
- * machines of the workers (common/dca/machine.h) and does their actions; the other files say how long an access to what
- * the workers share takes: window.c one-sided, coordinator.c by requests to rank 0, queues.c the queues of the nodes.
+/* Inside a simulated run of workers alone (DCA): what its parts share. run.c gives events to the machines of the
+ * workers (common/dca/machine.h) and does their actions; window.c (one-sided), coordinator.c (by requests to rank 0)
+ * and queues.c (the queues of the nodes) say how long an access to what the workers share takes. The clock and the
+ * network are a backend's: virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
  *
  * Model: a worker begins a draw, its access goes to the counters (to each of two, where the technique needs both), and
  * with the answer it calculates its chunk, computes it and begins the next draw. What a worker does itself, calculating
@@ -17,13 +18,14 @@
 #include "common/metrics/report.h"
 #include "deploy/simulate/backend.h"
 #include "deploy/simulate/simgrid/perturb.h"
-#include "deploy/simulate/virtual/heap.h"
 
 enum drawing_event {
     DRAWING_BEGINS,   /* the worker begins a draw, or looks at its node's queue again */
     DRAWING_ARRIVES,  /* its access is where the counters are */
     DRAWING_FINISHES, /* its chunk is computed */
     DRAWING_LOOKS,    /* rank 0 looks after the requests of the others */
+    DRAWING_LEAVES,   /* its request sets out to rank 0, and the answer to that from there: where a network carries */
+    DRAWING_RETURNS,  /* them, as on SimGrid */
 };
 
 struct drawing_worker {
@@ -37,6 +39,16 @@ struct drawing_worker {
 
 struct dca_run;
 
+/* The clock and the network. */
+struct dca_backend {
+    /* At most one event for each worker at a time, and one of rank 0's looks. */
+    void (*schedule)(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
+    /* So many bytes set out from the worker to rank 0; DRAWING_ARRIVES follows. */
+    void (*ask)(struct dca_run *run, unsigned w, double at_ns, double bytes);
+    /* The answer `counter` sets out from rank 0 to the worker; dca_deliver() follows. */
+    void (*reply)(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes);
+};
+
 /* A way of reaching the counters. */
 struct dca_model {
     enum report_topology topology;
@@ -47,6 +59,8 @@ struct dca_model {
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
     /* DRAWING_ARRIVES */
     void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
+    /* When a worker has received an answer that is there at `there_ns`; NULL: then. */
+    double (*received_ns)(struct dca_run *run, unsigned w, double there_ns);
     /* The worker has begun a chunk, or ended. */
     void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
     /* DRAWING_FINISHES, DRAWING_LOOKS: NULL where nobody serves others. finish() returns when the worker begins its
@@ -66,11 +80,13 @@ struct dca_run {
     double fails_ns;      /* when a node fails, and the run with it; INFINITY: none does */
     unsigned failed_node; /* which */
     const struct dca_model *model;
+    const struct dca_backend *backend;
+    void *context; /* the backend's */
     struct flat_core core;
     bool core_ready;
     uint64_t counters[FLAT_COUNTERS];
-    struct drawing_worker *workers; /* [workers] owned */
-    struct heap heap;
+    struct drawing_worker *workers;       /* [workers] owned */
+    unsigned ended;                       /* workers that draw no more */
     double look_ns;                       /* of DRAWING_LOOKS */
     struct report_worker *rows;           /* [workers] owned */
     double calculation_ns, assignment_ns; /* --inject-delay among them, on a core of speed 1 */
@@ -80,12 +96,20 @@ struct dca_run {
     struct simulated_queue *queues;       /* [nodes] owned by queues.c */
     double first_ns, end_ns;              /* the first draw, the end of the last chunk; first_ns is below 0 before */
     uint64_t chunks, refills, messages, bytes;
-    bool out_of_memory;
 };
 
 /* --- run.c --- */
 
-/* At most one event for each worker at a time, and one of rank 0's looks. */
+/* -1 with one line; dca_run_fini() is due in any case. */
+int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
+                 void *context, struct error *error);
+void dca_run_fini(struct dca_run *run);
+/* The summary and the report. Returns the exit status. */
+int dca_run_say(struct dca_run *run, bool failed, const char *version);
+/* What was scheduled for the worker happens at its time: all but LEAVES and RETURNS. */
+void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type);
+/* The answer is there. */
+void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there_ns);
 void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
 /* The worker's access happens; FETCH_ADD: what the counter was. */
 uint64_t dca_access(struct dca_run *run, unsigned w);

@@ -25,7 +25,7 @@ int dca_window_open(struct dca_run *run, struct error *error)
 
 void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
 {
-    dca_schedule(run, at_ns + run->workers[w].way_ns, w, DRAWING_ARRIVES);
+    run->backend->ask(run, w, at_ns, ACCESS_BYTES);
 }
 
 /* When the next access is through that is at the window at `at_ns`. */
@@ -37,7 +37,7 @@ static double through_ns(struct dca_run *run, double at_ns)
     return run->free_ns;
 }
 
-/* The ticket is drawn at `at_ns`. When the worker is through with all of it. */
+/* The ticket is drawn at `at_ns`. When the last access of all of it is over at the window. */
 static double take_turn_ns(struct dca_run *run, unsigned w, double at_ns)
 {
     const double way_ns = run->workers[w].way_ns, round_ns = 2 * way_ns + ATOMIC_NS;
@@ -48,25 +48,27 @@ static double take_turn_ns(struct dca_run *run, unsigned w, double at_ns)
     run->bytes += 3 * ACCESS_BYTES;
     double turn_ns = read_ns + round_ns + way_ns;
     run->locked_ns = turn_ns + dca_on_core_ns(run, w, turn_ns, run->assignment_ns) + way_ns + ATOMIC_NS;
-    return run->locked_ns + way_ns;
+    return run->locked_ns;
 }
 
-/* The worker's own record is written at `through_ns`; when it has read all of them, which disturbs nobody. */
+/* The worker's own record is written at `through_ns`; when all of them have been read, which disturbs nobody. */
 static double read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 {
+    const struct platform_link *link = dca_link(run, w);
     const double bytes = dca_answer_bytes(run, w, 0);
     run->messages++;
     run->bytes += (uint64_t)(dca_asked_bytes(run, w, 0) + bytes) - ACCESS_BYTES;
-    return through_ns + 3 * run->workers[w].way_ns + ATOMIC_NS + bytes / dca_link(run, w)->bytes_per_ns;
+    return through_ns + 2 * run->workers[w].way_ns + ATOMIC_NS +
+           (link->bytes_per_ns > 0 ? bytes / link->bytes_per_ns : 0);
 }
 
 void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns)
 {
     double through = through_ns(run, at_ns);
-    double back_ns = run->workers[w].access.type == DCA_ACTION_EXCHANGE ? read_all_ns(run, w, through)
+    double over_ns = run->workers[w].access.type == DCA_ACTION_EXCHANGE ? read_all_ns(run, w, through)
                      : dca_is_late(run, w)                              ? take_turn_ns(run, w, through)
-                                                                        : through + run->workers[w].way_ns;
-    dca_answer(run, w, dca_access(run, w), back_ns);
+                                                                        : through;
+    run->backend->reply(run, w, dca_access(run, w), over_ns, ACCESS_BYTES);
 }
 
 const struct dca_model dca_window = {

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* See dca.h. Each worker is an actor of SimGrid, which sleeps until what is scheduled for it is due. It carries its
+ * request to the host of rank 0 and the answer back by itself, so that nobody has to be there to receive them: rank 0
+ * answers between its iterations at times that the model knows beforehand. Another actor does that for it: a sleep is
+ * not interrupted. */
+#include "deploy/simulate/simgrid/dca.h"
+
+#include "deploy/simulate/dca/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* SimGrid takes times that differ by less for the same. */
+#define SAME_NS 0.5
+
+/* Who sleeps until something is due. */
+struct seat {
+    struct dca_run *run;
+    unsigned w;
+    sg_host_t host;
+    sg_sem_t wakes;
+    bool waits; /* for that, as nothing is due */
+    bool due;
+    enum drawing_event type; /* what is */
+    double bytes;            /* LEAVES, RETURNS: on their way */
+    uint64_t answer;         /* RETURNS */
+};
+
+struct network {
+    struct seat *seats; /* [workers] owned */
+    struct seat looker; /* looks after the requests of the others, for rank 0 */
+    bool failed;        /* a node has */
+};
+
+static double now_ns(void)
+{
+    return simgrid_get_clock() * 1e9;
+}
+
+/* --- the clock and the network --- */
+
+/* It may run, and wait again, before this returns. */
+static void wake(struct seat *seat)
+{
+    const bool waits = seat->waits;
+    seat->waits = false;
+    if (waits)
+        sg_sem_release(seat->wakes);
+}
+
+static void schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
+{
+    struct network *network = run->context;
+    struct seat *seat = type == DRAWING_LOOKS ? &network->looker : &network->seats[w];
+    (void)at_ns; /* is in the run */
+    seat->due = true;
+    seat->type = type;
+    wake(seat);
+}
+
+static void ask(struct dca_run *run, unsigned w, double at_ns, double bytes)
+{
+    ((struct network *)run->context)->seats[w].bytes = bytes;
+    dca_schedule(run, at_ns, w, DRAWING_LEAVES);
+}
+
+static void reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
+{
+    struct seat *seat = &((struct network *)run->context)->seats[w];
+    seat->answer = counter;
+    seat->bytes = bytes;
+    dca_schedule(run, at_ns, w, DRAWING_RETURNS);
+}
+
+/* Where the worker is with the window, nothing is sent. */
+static void carry(const struct network *network, const struct seat *seat, bool back)
+{
+    sg_host_t first = network->seats[0].host;
+    if (seat->run->workers[seat->w].way_ns > 0)
+        sg_host_sendto(back ? first : seat->host, back ? seat->host : first, seat->bytes);
+}
+
+/* --- a worker --- */
+
+static void happen(const struct network *network, struct seat *seat, enum drawing_event type)
+{
+    struct dca_run *run = seat->run;
+    switch (type) {
+    case DRAWING_LEAVES:
+        carry(network, seat, false);
+        run->workers[seat->w].due_ns = now_ns();
+        dca_run_happen(run, seat->w, DRAWING_ARRIVES);
+        break;
+    case DRAWING_RETURNS: {
+        const uint64_t answer = seat->answer;
+        carry(network, seat, true);
+        dca_deliver(run, seat->w, answer, now_ns());
+        break;
+    }
+    default: dca_run_happen(run, seat->w, type);
+    }
+}
+
+static void wait(struct seat *seat)
+{
+    seat->waits = true;
+    sg_sem_acquire(seat->wakes);
+}
+
+static void sleep_until(double at_ns)
+{
+    double left_ns = at_ns - now_ns();
+    if (left_ns > SAME_NS)
+        sg_actor_sleep_for(left_ns * 1e-9);
+}
+
+static void drawer(int argc, char **argv)
+{
+    struct seat *seat = sg_actor_self_get_data();
+    struct dca_run *run = seat->run;
+    struct network *network = run->context;
+    const struct drawing_worker *worker = &run->workers[seat->w];
+    (void)argc, (void)argv;
+    while (worker->machine.state != DCA_ENDED && !network->failed) {
+        if (!seat->due) {
+            wait(seat);
+            continue;
+        }
+        sleep_until(fmin(worker->due_ns, run->fails_ns));
+        if (worker->due_ns >= run->fails_ns)
+            break;
+        seat->due = false;
+        happen(network, seat, seat->type);
+    }
+}
+
+/* Until all others have come to their end. */
+static void looker(int argc, char **argv)
+{
+    struct seat *seat = sg_actor_self_get_data();
+    (void)argc, (void)argv;
+    sg_actor_daemonize(sg_actor_self());
+    for (;;) {
+        if (!seat->due) {
+            wait(seat);
+            continue;
+        }
+        sleep_until(seat->run->look_ns);
+        seat->due = false;
+        dca_run_happen(seat->run, 0, DRAWING_LOOKS);
+    }
+}
+
+/* A node fails: who waits, waits in vain. */
+static void fate(int argc, char **argv)
+{
+    struct dca_run *run = sg_actor_self_get_data();
+    struct network *network = run->context;
+    (void)argc, (void)argv;
+    sg_actor_daemonize(sg_actor_self());
+    sleep_until(run->fails_ns);
+    network->failed = true;
+    for (unsigned w = 0; w < run->simulation->workers; w++)
+        wake(&network->seats[w]);
+}
+
+/* --- the run --- */
+
+/* Messages take the latency and the bandwidth of their links, as they are said: as simgrid.c has it of SMPI. */
+static void start_engine(const char *platform)
+{
+    char *words[] = {(char[]){"hdss-simgrid"},
+                     (char[]){"--log=root.thres:error"},
+                     (char[]){"--cfg=network/model:CM02"},
+                     (char[]){"--cfg=network/TCP-gamma:0"},
+                     (char[]){"--cfg=network/crosstraffic:0"},
+                     (char[]){"--cfg=contexts/factory:raw"},
+                     (char[]){"--cfg=contexts/stack-size:256"},
+                     (char[]){"--cfg=contexts/guard-size:1"},
+                     NULL};
+    int count = sizeof words / sizeof *words - 1;
+    simgrid_init(&count, words);
+    simgrid_load_platform(platform);
+}
+
+/* The platform as a file, which is gone when SimGrid has read it. */
+static int load_platform(const struct simulation *simulation, const struct simgrid_file *file, struct error *error)
+{
+    const char *parent = getenv("TMPDIR");
+    char path[512];
+    if (file->count > 0) {
+        start_engine(file->path);
+        return 0;
+    }
+    snprintf(path, sizeof path, "%s/hdss-simulate-XXXXXX.xml", parent != NULL && parent[0] != '\0' ? parent : "/tmp");
+    int descriptor = mkstemps(path, 4);
+    if (descriptor < 0)
+        return error_set(error, "%s: %s", path, strerror(errno));
+    close(descriptor);
+    int result = simgrid_write_platform(&simulation->platform, &simulation->placement, path);
+    if (result == 0)
+        start_engine(path);
+    else
+        error_set(error, "%s: %s", path, strerror(errno));
+    unlink(path);
+    return result;
+}
+
+static sg_host_t host_of(const struct simulation *simulation, const struct simgrid_file *file, unsigned w)
+{
+    const struct placement *placement = &simulation->placement;
+    const unsigned node = placement->node_of[w];
+    char name[SIMGRID_HOST_MAX];
+    simgrid_host_name(node, name);
+    return sg_host_by_name(file->count > 0 ? file->hosts[placement->platform_node[node]] : name);
+}
+
+static void seat_down(struct seat *seat, const char *name, xbt_main_func_t code)
+{
+    sg_actor_t actor = sg_actor_init(name, seat->host);
+    seat->wakes = sg_sem_init(0);
+    sg_actor_set_data(actor, seat);
+    sg_actor_start(actor, code, 0, NULL);
+}
+
+/* In the order of the workers; their ways are those that SimGrid knows. */
+static void start_actors(struct dca_run *run, const struct simgrid_file *file)
+{
+    struct network *network = run->context;
+    const sg_host_t first = host_of(run->simulation, file, 0);
+    for (unsigned w = 0; w < run->simulation->workers; w++) {
+        struct seat *seat = &network->seats[w];
+        *seat = (struct seat){.run = run, .w = w, .host = host_of(run->simulation, file, w)};
+        if (run->workers[w].way_ns > 0 || seat->host != first)
+            run->workers[w].way_ns = sg_host_get_route_latency(seat->host, first) * 1e9;
+        dca_schedule(run, 0, w, DRAWING_BEGINS);
+        seat_down(seat, "worker", drawer);
+    }
+    network->looker = (struct seat){.run = run, .host = first};
+    seat_down(&network->looker, "looker", looker);
+    if (run->fails_ns < INFINITY) {
+        sg_actor_t actor = sg_actor_init("fate", first);
+        sg_actor_set_data(actor, run);
+        sg_actor_start(actor, fate, 0, NULL);
+    }
+}
+
+static int simulate(struct dca_run *run, const struct simgrid_file *file, const char *version, struct error *error)
+{
+    struct network *network = run->context;
+    if (load_platform(run->simulation, file, error) < 0)
+        return -1;
+    start_actors(run, file);
+    simgrid_run();
+    for (unsigned w = 0; w < run->simulation->workers; w++)
+        sg_sem_destroy(network->seats[w].wakes);
+    sg_sem_destroy(network->looker.wakes);
+    if (run->ended < run->simulation->workers && run->fails_ns == INFINITY)
+        return error_set(error, "the simulation has come to a standstill before the job was done");
+    return dca_run_say(run, run->ended < run->simulation->workers, version);
+}
+
+int simulation_run_simgrid_dca(struct simulation *simulation, const struct simgrid_file *file, const char *version,
+                               struct error *error)
+{
+    static const struct dca_backend backend = {.schedule = schedule, .ask = ask, .reply = reply};
+    struct network network = {.seats = calloc(simulation->workers, sizeof *network.seats)};
+    struct dca_run run;
+    if (network.seats == NULL)
+        return error_set(error, "out of memory for %u workers", simulation->workers);
+    int status = dca_run_init(&run, simulation, &backend, &network, error);
+    if (status == 0)
+        status = simulate(&run, file, version, error);
+    dca_run_fini(&run);
+    free(network.seats);
+    return status;
+}
