@@ -97,7 +97,7 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
 
 /* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j, [RMA] Table 2. What rounding down cuts off goes to this worker's next
  * chunk, so that no crumbs are left for the end. */
-static uint64_t weighted(struct dca_machine *machine, uint64_t size)
+static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 {
     const struct flat_core *core = machine->core;
     double share = (double)size * machine->weight / machine->load + machine->carry;
@@ -112,7 +112,7 @@ static uint64_t weighted(struct dca_machine *machine, uint64_t size)
 /* The size of chunk `step`. Weighted chunks may not add up to N in the closed form's own number of steps; the rest is
  * factored by two then, by what the last draw has told of it: else it would go out in chunks of the last size, which is
  * often 1. */
-static uint64_t size_of_step(struct dca_machine *machine, uint64_t step)
+static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     const struct flat_core *core = machine->core;
     uint64_t size = sched_at(&core->sched, step);
@@ -122,13 +122,13 @@ static uint64_t size_of_step(struct dca_machine *machine, uint64_t step)
         uint64_t half = machine->rest / (2 * (uint64_t)core->sched.workers);
         size = half > size ? half : size;
     }
-    return weighted(machine, size);
+    return dca_weighted(machine, size);
 }
 
 /* --- drawing --- */
 
-PART struct dca_action fetch(struct dca_machine *machine, enum dca_state state, enum flat_counter counter,
-                             uint64_t amount)
+PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state state, enum flat_counter counter,
+                                 uint64_t amount)
 {
     dca_move(machine, state);
     return (struct dca_action){.type = DCA_ACTION_FETCH_ADD,
@@ -138,11 +138,11 @@ PART struct dca_action fetch(struct dca_machine *machine, enum dca_state state, 
 }
 
 /* The first counter tells the step, or how much is left: then nothing is added to it. */
-PART struct dca_action fetch_first(struct dca_machine *machine)
+PART struct dca_action dca_fetch_first(struct dca_machine *machine)
 {
     if (machine->core->way == FLAT_BY_REST)
-        return fetch(machine, DCA_FETCHING, FLAT_START, 0);
-    return fetch(machine, DCA_FETCHING, FLAT_STEP, 1);
+        return dca_fetch(machine, DCA_FETCHING, FLAT_START, 0);
+    return dca_fetch(machine, DCA_FETCHING, FLAT_STEP, 1);
 }
 
 PART struct dca_action dca_end(struct dca_machine *machine)
@@ -152,7 +152,7 @@ PART struct dca_action dca_end(struct dca_machine *machine)
 }
 
 /* After START and FINISHED, and for the queue whenever it may have chunks again. */
-PART struct dca_action begin_draw(struct dca_machine *machine)
+PART struct dca_action dca_begin_draw(struct dca_machine *machine)
 {
     if (machine->stopped)
         return dca_end(machine);
@@ -161,14 +161,14 @@ PART struct dca_action begin_draw(struct dca_machine *machine)
         return (struct dca_action){.type = DCA_ACTION_DRAW};
     }
     if (!flat_learns(machine->core))
-        return fetch_first(machine);
+        return dca_fetch_first(machine);
     flat_seal(&machine->own);
     dca_move(machine, DCA_EXCHANGING);
     return (struct dca_action){.type = DCA_ACTION_EXCHANGE};
 }
 
 /* The counters have given the chunk; count 0: there are none, for ever. */
-PART struct dca_action take(struct dca_machine *machine, const struct range *range, bool calculated)
+PART struct dca_action dca_take_range(struct dca_machine *machine, const struct range *range, bool calculated)
 {
     if (machine->by_node) {
         dca_move(machine, DCA_PUBLISHING);
@@ -184,27 +184,27 @@ PART struct dca_action take(struct dca_machine *machine, const struct range *ran
 /* [RMA]: draw i, calculate K_i, add it to the start; without weights the steps below S cover the loop. [DCA] section 4,
  * as there for af: read R, calculate K, add it to the start. R may be older than the addition: then K is what was right
  * a moment ago. By place the step says all. */
-PART struct dca_action take_first_answer(struct dca_machine *machine, uint64_t counter)
+PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
     struct flat_core *core = machine->core;
     struct range none = {0, 0}, chunk;
     if (flat_is_over(core, counter))
-        return take(machine, &none, false);
+        return dca_take_range(machine, &none, false);
     if (core->way == FLAT_BY_PLACE) {
         flat_draw_step(core, counter, &chunk);
-        return take(machine, &chunk, true);
+        return dca_take_range(machine, &chunk, true);
     }
     uint64_t size = core->way == FLAT_BY_REST
                         ? sched_from_rest(&core->sched, machine->worker, core->iterations - counter)
-                        : size_of_step(machine, counter);
+                        : dca_size_of_step(machine, counter);
     machine->size = size < core->iterations ? size : core->iterations;
-    struct dca_action action = fetch(machine, DCA_TAKING, FLAT_START, machine->size);
+    struct dca_action action = dca_fetch(machine, DCA_TAKING, FLAT_START, machine->size);
     action.calculated = true;
     return action;
 }
 
 /* The start of the loop was `start` when `size` was added to it. */
-PART struct dca_action take_second_answer(struct dca_machine *machine, uint64_t start)
+PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint64_t start)
 {
     const uint64_t iterations = machine->core->iterations;
     struct range chunk = {0, 0};
@@ -213,11 +213,12 @@ PART struct dca_action take_second_answer(struct dca_machine *machine, uint64_t 
         chunk = (struct range){.first = start, .count = machine->size < left ? machine->size : left};
         machine->rest = left - chunk.count;
     }
-    return take(machine, &chunk, false);
+    return dca_take_range(machine, &chunk, false);
 }
 
 /* The queue has answered. Who is to refill it first takes what is left of a big chunk that was too long at once. */
-PART struct dca_action take_from_queue(struct dca_machine *machine, enum flat_drawn result, const struct range *range)
+PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum flat_drawn result,
+                                           const struct range *range)
 {
     assert(machine->state == DCA_DRAWING);
     switch (result) {
@@ -225,7 +226,7 @@ PART struct dca_action take_from_queue(struct dca_machine *machine, enum flat_dr
         dca_move(machine, DCA_COMPUTING);
         machine->chunk = *range;
         return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = true};
-    case FLAT_REFILL: return range->count > 0 ? take(machine, range, false) : fetch_first(machine);
+    case FLAT_REFILL: return range->count > 0 ? dca_take_range(machine, range, false) : dca_fetch_first(machine);
     case FLAT_WAIT: dca_move(machine, DCA_AWAITING); return (struct dca_action){.type = DCA_ACTION_AWAIT};
     case FLAT_END:
     case FLAT_BROKEN: break;
@@ -244,30 +245,31 @@ static struct dca_action dca_stop(struct dca_machine *machine)
         .type = DCA_ACTION_STOP, .counters = (uint8_t)(1u << FLAT_STEP | start), .amount = machine->core->stop};
 }
 
-PART struct dca_action take_answer(struct dca_machine *machine, uint64_t counter)
+PART struct dca_action dca_take_answer(struct dca_machine *machine, uint64_t counter)
 {
     assert(machine->state == DCA_FETCHING || machine->state == DCA_TAKING);
-    return machine->state == DCA_FETCHING ? take_first_answer(machine, counter) : take_second_answer(machine, counter);
+    return machine->state == DCA_FETCHING ? dca_take_first_answer(machine, counter)
+                                          : dca_take_second_answer(machine, counter);
 }
 
-PART struct dca_action take_measured(struct dca_machine *machine)
+PART struct dca_action dca_take_measured(struct dca_machine *machine)
 {
     assert(machine->state == DCA_EXCHANGING);
     flat_learn(machine->core);
-    return fetch_first(machine);
+    return dca_fetch_first(machine);
 }
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event)
 {
     switch (event->type) {
     case DCA_EVENT_STOP: return dca_stop(machine);
-    case DCA_EVENT_START: assert(machine->state == DCA_IDLE); return begin_draw(machine);
-    case DCA_EVENT_FINISHED: assert(machine->state == DCA_COMPUTING); return begin_draw(machine);
-    case DCA_EVENT_PUBLISHED: assert(machine->state == DCA_PUBLISHING); return begin_draw(machine);
-    case DCA_EVENT_REFILLED: assert(machine->state == DCA_AWAITING); return begin_draw(machine);
-    case DCA_EVENT_EXCHANGED: return take_measured(machine);
-    case DCA_EVENT_FETCHED: return take_answer(machine, event->value);
-    case DCA_EVENT_DREW: return take_from_queue(machine, event->drawn.result, &event->drawn.range);
+    case DCA_EVENT_START: assert(machine->state == DCA_IDLE); return dca_begin_draw(machine);
+    case DCA_EVENT_FINISHED: assert(machine->state == DCA_COMPUTING); return dca_begin_draw(machine);
+    case DCA_EVENT_PUBLISHED: assert(machine->state == DCA_PUBLISHING); return dca_begin_draw(machine);
+    case DCA_EVENT_REFILLED: assert(machine->state == DCA_AWAITING); return dca_begin_draw(machine);
+    case DCA_EVENT_EXCHANGED: return dca_take_measured(machine);
+    case DCA_EVENT_FETCHED: return dca_take_answer(machine, event->value);
+    case DCA_EVENT_DREW: return dca_take_from_queue(machine, event->drawn.result, &event->drawn.range);
     }
     return (struct dca_action){.type = DCA_ACTION_NONE};
 }
@@ -279,33 +281,33 @@ bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *c
 {
     if (machine->state == DCA_ENDED)
         return false;
-    for (struct dca_action action = begin_draw(machine);;) {
+    for (struct dca_action action = dca_begin_draw(machine);;) {
         if (action.calculated && counters->calculating != NULL)
             counters->calculating(counters->self);
         switch (action.type) {
         case DCA_ACTION_FETCH_ADD:
-            action = take_answer(machine, counters->fetch_add(counters->self, (enum flat_counter)action.counter,
-                                                              action.amount, action.assigns));
+            action = dca_take_answer(machine, counters->fetch_add(counters->self, (enum flat_counter)action.counter,
+                                                                  action.amount, action.assigns));
             break;
         case DCA_ACTION_EXCHANGE:
             counters->share(counters->self, &machine->own, machine->core->fresh);
             machine->core->fresh[machine->worker] = machine->own;
-            action = take_measured(machine);
+            action = dca_take_measured(machine);
             break;
         case DCA_ACTION_DRAW: {
             enum flat_drawn result = counters->draw(counters->self, chunk);
-            action = take_from_queue(machine, result, chunk);
+            action = dca_take_from_queue(machine, result, chunk);
             break;
         }
         case DCA_ACTION_PUBLISH: {
             const struct range big = action.range;
             counters->publish(counters->self, &big);
-            action = begin_draw(machine);
+            action = dca_begin_draw(machine);
             break;
         }
         case DCA_ACTION_AWAIT:
             counters->await(counters->self);
-            action = begin_draw(machine);
+            action = dca_begin_draw(machine);
             break;
         case DCA_ACTION_COMPUTE: *chunk = action.range; return true;
         default: return false;

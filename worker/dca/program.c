@@ -93,7 +93,7 @@ static struct flat_config core_config(const struct flat *flat)
 }
 
 /* As whom this rank draws from the counters. */
-static unsigned drawer(const struct flat *flat)
+static unsigned drawer_of(const struct flat *flat)
 {
     bool by_node = flat->share.transport == &transport_node;
     return by_node ? flat->topology->worker_node[flat->rank] : flat->rank;
@@ -208,7 +208,7 @@ static int exchange_powers(struct flat *flat, double *swr)
     unsigned count = flat->share.transport == &transport_node ? sum_by_node(flat, speeds) : flat->ranks;
     sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
     flat->powers = speeds;
-    flat->figures.power = speeds[drawer(flat)];
+    flat->figures.power = speeds[drawer_of(flat)];
     return 0;
 }
 
@@ -222,8 +222,9 @@ static int prepare_core(struct flat *flat)
     flat->core_ready = flat_init(&flat->share.core, &config, &flat->lead.error) == 0;
     if (!flat->core_ready)
         return EXIT_STATUS_FAILED;
-    dca_machine_init(&flat->share.machine, &flat->share.core, drawer(flat),
-                     flat->powers != NULL ? flat->powers[drawer(flat)] : 1, flat->share.transport == &transport_node);
+    dca_machine_init(&flat->share.machine, &flat->share.core, drawer_of(flat),
+                     flat->powers != NULL ? flat->powers[drawer_of(flat)] : 1,
+                     flat->share.transport == &transport_node);
     return EXIT_STATUS_DONE;
 }
 

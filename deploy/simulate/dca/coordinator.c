@@ -31,13 +31,13 @@ struct coordinator {
 };
 
 /* What the worker needs for a message of so many bytes. */
-static double message_ns(const struct dca_run *run, unsigned w, double from_ns, double bytes)
+static double coordinator_message_ns(const struct dca_run *run, unsigned w, double from_ns, double bytes)
 {
     const struct platform_service *service = &run->simulation->platform.service;
     return dca_on_core_ns(run, w, from_ns, service->message_ns + service->byte_ns * bytes);
 }
 
-static int open_coordinator(struct dca_run *run, struct error *error)
+static int coordinator_open(struct dca_run *run, struct error *error)
 {
     struct coordinator *own = calloc(1, sizeof *own);
     run->coordinator = own;
@@ -50,7 +50,7 @@ static int open_coordinator(struct dca_run *run, struct error *error)
     return 0;
 }
 
-static void close_coordinator(struct dca_run *run)
+static void coordinator_close(struct dca_run *run)
 {
     struct coordinator *own = run->coordinator;
     if (own != NULL)
@@ -61,7 +61,7 @@ static void close_coordinator(struct dca_run *run)
 /* --- when rank 0 looks --- */
 
 /* Iterations between two looks. */
-static uint64_t iterations_between(const struct dca_run *run)
+static uint64_t coordinator_stride(const struct dca_run *run)
 {
     const struct range *chunk = &run->workers[0].machine.chunk;
     double iteration_ns =
@@ -74,7 +74,7 @@ static uint64_t iterations_between(const struct dca_run *run)
 }
 
 /* When so many iterations of the chunk are done. */
-static double done_ns(const struct dca_run *run, uint64_t done)
+static double coordinator_done_ns(const struct dca_run *run, uint64_t done)
 {
     const struct coordinator *own = run->coordinator;
     return own->resumed_ns +
@@ -82,18 +82,18 @@ static double done_ns(const struct dca_run *run, uint64_t done)
 }
 
 /* How many are done at the first look that is not before `at_ns`; all of them: it is when the chunk is over. */
-static uint64_t find_break(const struct dca_run *run, double at_ns)
+static uint64_t coordinator_find_break(const struct dca_run *run, double at_ns)
 {
     const struct coordinator *own = run->coordinator;
-    const uint64_t step = iterations_between(run), all = run->workers[0].machine.chunk.count;
+    const uint64_t step = coordinator_stride(run), all = run->workers[0].machine.chunk.count;
     uint64_t below = 0, n = 1, most = (all - own->done + step - 1) / step;
-    while (n < most && done_ns(run, own->done + n * step) < at_ns) {
+    while (n < most && coordinator_done_ns(run, own->done + n * step) < at_ns) {
         below = n;
         n = n < most / 2 ? 2 * n : most;
     }
     while (n - below > 1) {
         uint64_t middle = below + (n - below) / 2;
-        if (done_ns(run, middle < most ? own->done + middle * step : all) < at_ns)
+        if (coordinator_done_ns(run, middle < most ? own->done + middle * step : all) < at_ns)
             below = middle;
         else
             n = middle;
@@ -101,16 +101,16 @@ static uint64_t find_break(const struct dca_run *run, double at_ns)
     return n < most ? own->done + n * step : all;
 }
 
-static void plan_look(struct dca_run *run, double at_ns)
+static void coordinator_plan_look(struct dca_run *run, double at_ns)
 {
     struct coordinator *own = run->coordinator;
     double look_ns = at_ns > own->served_ns ? at_ns : own->served_ns;
     own->look_done = own->done;
     if (own->computes && at_ns > own->served_ns) {
-        own->look_done = find_break(run, at_ns);
+        own->look_done = coordinator_find_break(run, at_ns);
         if (own->look_done == run->workers[0].machine.chunk.count)
-            return; /* finish() looks */
-        look_ns = done_ns(run, own->look_done);
+            return; /* coordinator_finish() looks */
+        look_ns = coordinator_done_ns(run, own->look_done);
     }
     own->looks = true;
     dca_schedule(run, look_ns, 0, DRAWING_LOOKS);
@@ -118,27 +118,27 @@ static void plan_look(struct dca_run *run, double at_ns)
 
 /* --- answering --- */
 
-static double assign_ns(const struct dca_run *run, unsigned w, double from_ns)
+static double coordinator_assign_ns(const struct dca_run *run, unsigned w, double from_ns)
 {
     return dca_is_late(run, w) ? dca_on_core_ns(run, 0, from_ns, run->assignment_ns) : 0;
 }
 
-static double received_ns(struct dca_run *run, unsigned w, double there_ns)
+static double coordinator_received_ns(struct dca_run *run, unsigned w, double there_ns)
 {
-    return there_ns + message_ns(run, w, there_ns, dca_answer_bytes(run, w, ANSWER_BYTES)) +
+    return there_ns + coordinator_message_ns(run, w, there_ns, dca_answer_bytes(run, w, ANSWER_BYTES)) +
            dca_on_core_ns(run, w, there_ns, EXCHANGE_NS);
 }
 
 /* Answers all that are here. When that is done. */
-static double serve(struct dca_run *run, double at_ns)
+static double coordinator_serve(struct dca_run *run, double at_ns)
 {
     struct coordinator *own = run->coordinator;
     for (; own->count > 0; own->count--) {
         unsigned w = own->asked[own->first];
         const double asked = dca_asked_bytes(run, w, ASKING_BYTES), answer = dca_answer_bytes(run, w, ANSWER_BYTES);
         own->first = (own->first + 1) % run->simulation->workers;
-        at_ns += message_ns(run, 0, at_ns, asked) + dca_on_core_ns(run, 0, at_ns, EXCHANGE_NS) +
-                 assign_ns(run, w, at_ns) + message_ns(run, 0, at_ns, answer);
+        at_ns += coordinator_message_ns(run, 0, at_ns, asked) + dca_on_core_ns(run, 0, at_ns, EXCHANGE_NS) +
+                 coordinator_assign_ns(run, w, at_ns) + coordinator_message_ns(run, 0, at_ns, answer);
         run->messages += 2;
         run->bytes += (uint64_t)(asked + answer);
         run->backend->reply(run, w, dca_access(run, w), at_ns, answer);
@@ -147,52 +147,52 @@ static double serve(struct dca_run *run, double at_ns)
     return at_ns;
 }
 
-static void look(struct dca_run *run, double at_ns)
+static void coordinator_look(struct dca_run *run, double at_ns)
 {
     struct coordinator *own = run->coordinator;
     bool begins_later = own->resumed_ns > at_ns; /* its own draw is not over */
     own->looks = false;
     own->done = own->look_done;
-    double served_ns = serve(run, at_ns);
+    double served_ns = coordinator_serve(run, at_ns);
     own->resumed_ns = begins_later ? own->resumed_ns + (served_ns - at_ns) : served_ns;
 }
 
 /* It has other chunks to compute, and was delayed in this one. */
-static double finish(struct dca_run *run, unsigned w, double at_ns)
+static double coordinator_finish(struct dca_run *run, unsigned w, double at_ns)
 {
     struct coordinator *own = run->coordinator;
     if (w != 0)
         return at_ns;
-    double over_ns = done_ns(run, run->workers[0].machine.chunk.count);
+    double over_ns = coordinator_done_ns(run, run->workers[0].machine.chunk.count);
     if (over_ns > at_ns) {
         dca_schedule(run, over_ns, 0, DRAWING_FINISHES);
         return 0;
     }
     own->computes = false;
-    return serve(run, at_ns);
+    return coordinator_serve(run, at_ns);
 }
 
 /* --- a draw --- */
 
 /* Rank 0 has the counters, and what all have measured. */
-static void leave(struct dca_run *run, unsigned w, double at_ns)
+static void coordinator_leave(struct dca_run *run, unsigned w, double at_ns)
 {
     const double bytes = dca_asked_bytes(run, w, ASKING_BYTES);
     if (w == 0)
-        dca_answer(run, 0, dca_access(run, 0), at_ns + assign_ns(run, 0, at_ns));
+        dca_answer(run, 0, dca_access(run, 0), at_ns + coordinator_assign_ns(run, 0, at_ns));
     else
-        run->backend->ask(run, w, at_ns + message_ns(run, w, at_ns, bytes), bytes);
+        run->backend->ask(run, w, at_ns + coordinator_message_ns(run, w, at_ns, bytes), bytes);
 }
 
-static void arrive(struct dca_run *run, unsigned w, double at_ns)
+static void coordinator_arrive(struct dca_run *run, unsigned w, double at_ns)
 {
     struct coordinator *own = run->coordinator;
     own->asked[(own->first + own->count++) % run->simulation->workers] = w;
     if (!own->looks)
-        plan_look(run, at_ns);
+        coordinator_plan_look(run, at_ns);
 }
 
-static void drawn(struct dca_run *run, unsigned w, double at_ns)
+static void coordinator_drawn(struct dca_run *run, unsigned w, double at_ns)
 {
     struct coordinator *own = run->coordinator;
     if (w != 0)
@@ -206,12 +206,12 @@ static void drawn(struct dca_run *run, unsigned w, double at_ns)
 
 const struct dca_model dca_coordinator = {
     .topology = REPORT_DCA_TWO_SIDED,
-    .open = open_coordinator,
-    .close = close_coordinator,
-    .leave = leave,
-    .arrive = arrive,
-    .received_ns = received_ns,
-    .drawn = drawn,
-    .finish = finish,
-    .look = look,
+    .open = coordinator_open,
+    .close = coordinator_close,
+    .leave = coordinator_leave,
+    .arrive = coordinator_arrive,
+    .received_ns = coordinator_received_ns,
+    .drawn = coordinator_drawn,
+    .finish = coordinator_finish,
+    .look = coordinator_look,
 };

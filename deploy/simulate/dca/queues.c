@@ -22,7 +22,7 @@ struct simulated_queue {
     unsigned workers;
 };
 
-static int open_queues(struct dca_run *run, struct error *error)
+static int queues_open(struct dca_run *run, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
     const size_t size = simulation->placement.nodes * sizeof(struct simulated_queue);
@@ -43,7 +43,7 @@ static int open_queues(struct dca_run *run, struct error *error)
     return dca_window_open(run, error);
 }
 
-static void close_queues(struct dca_run *run)
+static void queues_close(struct dca_run *run)
 {
     struct simulated_queue *nodes = run->queues;
     for (unsigned n = 0; nodes != NULL && n < run->simulation->placement.nodes; n++)
@@ -52,14 +52,14 @@ static void close_queues(struct dca_run *run)
     free(nodes);
 }
 
-static struct simulated_queue *queue_of(const struct dca_run *run, unsigned w)
+static struct simulated_queue *queues_of(const struct dca_run *run, unsigned w)
 {
     return &run->queues[run->simulation->placement.node_of[w]];
 }
 
-void dca_queue_await(struct dca_run *run, unsigned w)
+void queues_await(struct dca_run *run, unsigned w)
 {
-    struct simulated_queue *node = queue_of(run, w);
+    struct simulated_queue *node = queues_of(run, w);
     run->workers[w].behind = NOBODY;
     if (node->first == NOBODY)
         node->first = w;
@@ -69,9 +69,9 @@ void dca_queue_await(struct dca_run *run, unsigned w)
 }
 
 /* A big chunk, or that there is none, is there for all: whoever has fetched it looks first. */
-void dca_queue_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
+void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
 {
-    struct simulated_queue *node = queue_of(run, w);
+    struct simulated_queue *node = queues_of(run, w);
     if (big->count > 0) {
         run->refills++;
         flat_queue_refill(&node->queue, big);
@@ -85,9 +85,9 @@ void dca_queue_publish(struct dca_run *run, unsigned w, const struct range *big,
     node->first = node->last = NOBODY;
 }
 
-void dca_queue_draw(struct dca_run *run, unsigned w, double at_ns)
+void queues_draw(struct dca_run *run, unsigned w, double at_ns)
 {
-    struct simulated_queue *node = queue_of(run, w);
+    struct simulated_queue *node = queues_of(run, w);
     struct dca_event event = {.type = DCA_EVENT_DREW};
     struct error error;
     event.drawn.result = flat_queue_draw(&node->queue, &node->view, &event.drawn.range, &error);
@@ -105,8 +105,8 @@ void dca_queue_draw(struct dca_run *run, unsigned w, double at_ns)
 
 const struct dca_model dca_queues = {
     .topology = REPORT_DCA_NODE,
-    .open = open_queues,
-    .close = close_queues,
+    .open = queues_open,
+    .close = queues_close,
     .leave = dca_window_leave,
     .arrive = dca_window_arrive,
 };

@@ -7,7 +7,7 @@
 #include "deploy/simulate/say.h"
 #include "worker/dca/check.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there
     dca_answer(run, w, counter, takes_time ? run->model->received_ns(run, w, there_ns) : there_ns);
 }
 
-static void compute(struct dca_run *run, unsigned w, double at_ns)
+static void drawing_compute(struct dca_run *run, unsigned w, double at_ns)
 {
     struct drawing_worker *worker = &run->workers[w];
     const struct range *chunk = &worker->machine.chunk;
@@ -62,6 +62,7 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
 {
     struct drawing_worker *worker = &run->workers[w];
     const struct dca_action action = dca_machine_step(&worker->machine, event);
+    assert(dca_machine_check(&worker->machine) == NULL);
     if (action.calculated)
         at_ns += dca_on_core_ns(run, w, at_ns, run->calculation_ns);
     switch (action.type) {
@@ -70,10 +71,10 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
         worker->access = action;
         run->model->leave(run, w, at_ns);
         return;
-    case DCA_ACTION_DRAW: dca_queue_draw(run, w, at_ns); return;
-    case DCA_ACTION_PUBLISH: dca_queue_publish(run, w, &action.range, at_ns); return;
-    case DCA_ACTION_AWAIT: dca_queue_await(run, w); return;
-    case DCA_ACTION_COMPUTE: compute(run, w, at_ns); break;
+    case DCA_ACTION_DRAW: queues_draw(run, w, at_ns); return;
+    case DCA_ACTION_PUBLISH: queues_publish(run, w, &action.range, at_ns); return;
+    case DCA_ACTION_AWAIT: queues_await(run, w); return;
+    case DCA_ACTION_COMPUTE: drawing_compute(run, w, at_ns); break;
     default: run->ended++;
     }
     if (run->model->drawn != NULL)
@@ -81,7 +82,7 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
 }
 
 /* What timing the chunk in pieces shows, as the executor does it. */
-static void measure(struct dca_run *run, unsigned w, double began_ns)
+static void drawing_measure(struct dca_run *run, unsigned w, double began_ns)
 {
     struct drawing_worker *worker = &run->workers[w];
     const struct range *chunk = &worker->machine.chunk;
@@ -97,7 +98,7 @@ static void measure(struct dca_run *run, unsigned w, double began_ns)
                         (unsigned)spread.pieces);
 }
 
-static void finish(struct dca_run *run, unsigned w, double at_ns)
+static void drawing_finish(struct dca_run *run, unsigned w, double at_ns)
 {
     const struct drawing_worker *worker = &run->workers[w];
     struct report_worker *row = &run->rows[w];
@@ -111,12 +112,12 @@ static void finish(struct dca_run *run, unsigned w, double at_ns)
     row->finish_s = at_ns / 1e9;
     run->end_ns = at_ns > run->end_ns ? at_ns : run->end_ns;
     if (flat_learns(&run->core))
-        measure(run, w, at_ns - worker->compute_ns);
+        drawing_measure(run, w, at_ns - worker->compute_ns);
     dca_give(run, w, &(struct dca_event){.type = DCA_EVENT_FINISHED}, next_ns);
 }
 
 /* The worker begins, or goes on behind what has come into the queue of its node. */
-static void begin(struct dca_run *run, unsigned w, double at_ns)
+static void drawing_begin(struct dca_run *run, unsigned w, double at_ns)
 {
     const enum dca_state state = run->workers[w].machine.state;
     dca_give(run, w,
@@ -130,9 +131,9 @@ void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type)
 {
     const double at_ns = run->workers[w].due_ns;
     switch (type) {
-    case DRAWING_BEGINS: begin(run, w, at_ns); break;
+    case DRAWING_BEGINS: drawing_begin(run, w, at_ns); break;
     case DRAWING_ARRIVES: run->model->arrive(run, w, at_ns); break;
-    case DRAWING_FINISHES: finish(run, w, at_ns); break;
+    case DRAWING_FINISHES: drawing_finish(run, w, at_ns); break;
     case DRAWING_LOOKS: run->model->look(run, run->look_ns); break;
     case DRAWING_LEAVES:
     case DRAWING_RETURNS: break;
@@ -142,14 +143,14 @@ void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type)
 /* --- before --- */
 
 /* A node's speed is that of its workers together. */
-static void sum_by_node(const struct simulation *simulation, const double *speeds, double *sums)
+static void drawing_sum_by_node(const struct simulation *simulation, const double *speeds, double *sums)
 {
     for (unsigned w = 0; w < simulation->workers; w++)
         sums[simulation->placement.node_of[w]] += speeds[w];
 }
 
 /* The powers of those for whom chunks are cut, workers or nodes, to be freed; NULL where nothing is weighted. */
-static int make_powers(const struct dca_run *run, unsigned count, double **powers, struct error *error)
+static int drawing_make_powers(const struct dca_run *run, unsigned count, double **powers, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
     const struct job *job = &simulation->plan.job;
@@ -161,7 +162,7 @@ static int make_powers(const struct dca_run *run, unsigned count, double **power
         return error_set(error, "out of memory for the powers of %u workers", simulation->workers);
     const double *workers = run->given.powers != NULL ? run->given.powers : simulation->worker_speeds;
     if (run->model == &dca_queues)
-        sum_by_node(simulation, workers, speeds);
+        drawing_sum_by_node(simulation, workers, speeds);
     else
         memcpy(speeds, workers, simulation->workers * sizeof *speeds);
     sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
@@ -169,14 +170,14 @@ static int make_powers(const struct dca_run *run, unsigned count, double **power
     return 0;
 }
 
-static int init_machines(struct dca_run *run, struct error *error)
+static int drawing_init_machines(struct dca_run *run, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
     const struct job *job = &simulation->plan.job;
     const bool by_node = run->model == &dca_queues;
     const unsigned count = by_node ? simulation->placement.nodes : simulation->workers;
     double *powers;
-    if (make_powers(run, count, &powers, error) < 0)
+    if (drawing_make_powers(run, count, &powers, error) < 0)
         return -1;
     const struct flat_config config = {
         .technique = &job->spec.technique,
@@ -204,7 +205,7 @@ static int init_machines(struct dca_run *run, struct error *error)
 }
 
 /* A failing node ends the run: of the faults only slowdowns stay. */
-static int init_faults(struct dca_run *run, struct error *error)
+static int drawing_init_faults(struct dca_run *run, struct error *error)
 {
     struct virtual_config *config = &run->given.config;
     unsigned kept = 0;
@@ -222,7 +223,7 @@ static int init_faults(struct dca_run *run, struct error *error)
     return perturbations_init(&run->perturbations, config, NULL, error);
 }
 
-static const struct dca_model *model_of(enum worker_dca dca)
+static const struct dca_model *drawing_model(enum worker_dca dca)
 {
     switch (dca) {
     case WORKER_DCA_TWO_SIDED: return &dca_coordinator;
@@ -231,7 +232,7 @@ static const struct dca_model *model_of(enum worker_dca dca)
     }
 }
 
-static int check(const struct simulation *simulation, struct error *error)
+static int drawing_check(const struct simulation *simulation, struct error *error)
 {
     if (flat_check_loop(&simulation->plan, error) < 0)
         return -1;
@@ -247,7 +248,7 @@ int dca_run_init(struct dca_run *run, const struct simulation *simulation, const
         .simulation = simulation,
         .backend = backend,
         .context = context,
-        .model = model_of(simulation->drawing.dca),
+        .model = drawing_model(simulation->drawing.dca),
         .calculation_ns = (double)job->spec.calculation_ns + simulation->platform.service.calculation_ns,
         .assignment_ns = (double)job->spec.assignment_ns,
         .first_ns = -1,
@@ -256,8 +257,8 @@ int dca_run_init(struct dca_run *run, const struct simulation *simulation, const
     run->rows = calloc(simulation->workers, sizeof *run->rows);
     if (run->workers == NULL || run->rows == NULL)
         return error_set(error, "out of memory for %u workers", simulation->workers);
-    if (check(simulation, error) < 0 || simulation_configure(simulation, &run->given, error) < 0 ||
-        init_faults(run, error) < 0 || init_machines(run, error) < 0)
+    if (drawing_check(simulation, error) < 0 || simulation_configure(simulation, &run->given, error) < 0 ||
+        drawing_init_faults(run, error) < 0 || drawing_init_machines(run, error) < 0)
         return -1;
     return run->model->open(run, error);
 }

@@ -171,6 +171,6 @@ int dca_window_open(struct dca_run *run, struct error *error);
 /* --- queues.c --- */
 
 /* DRAW, PUBLISH and AWAIT of the worker. */
-void dca_queue_draw(struct dca_run *run, unsigned w, double at_ns);
-void dca_queue_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns);
-void dca_queue_await(struct dca_run *run, unsigned w);
+void queues_draw(struct dca_run *run, unsigned w, double at_ns);
+void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns);
+void queues_await(struct dca_run *run, unsigned w);

@@ -12,13 +12,13 @@ struct virtual_drawing {
 
 /* The heap counts whole nanoseconds; what comes within the same one is ordered by the rest of the time in 2^-36 ns, by
  * worker, and by type. */
-static uint64_t order_of(double at_ns, unsigned w, enum drawing_event type)
+static uint64_t virtual_order(double at_ns, unsigned w, enum drawing_event type)
 {
     const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
     return rest << 26 | (uint64_t)w << 2 | type;
 }
 
-static void schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
+static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
 {
     struct virtual_drawing *own = run->context;
     struct future *future = heap_new(&own->heap);
@@ -27,24 +27,24 @@ static void schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing
         return;
     }
     *future = (struct future){.at_ns = (uint64_t)at_ns, .rank = w, .done = type};
-    own->out_of_memory |= heap_push_ordered(&own->heap, future, order_of(at_ns, w, type)) < 0;
+    own->out_of_memory |= heap_push_ordered(&own->heap, future, virtual_order(at_ns, w, type)) < 0;
 }
 
-static void ask(struct dca_run *run, unsigned w, double at_ns, double bytes)
+static void virtual_ask(struct dca_run *run, unsigned w, double at_ns, double bytes)
 {
     (void)bytes;
     dca_schedule(run, at_ns + run->workers[w].way_ns, w, DRAWING_ARRIVES);
 }
 
 /* Nothing else happens to the worker until then. */
-static void reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
+static void virtual_reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
 {
     (void)bytes;
     dca_deliver(run, w, counter, at_ns + run->workers[w].way_ns);
 }
 
 /* Until nothing is left to happen; true: a node has failed before. */
-static bool run_to_the_end(struct dca_run *run, struct virtual_drawing *own)
+static bool virtual_run_drawing(struct dca_run *run, struct virtual_drawing *own)
 {
     struct future *future;
     for (unsigned w = 0; w < run->simulation->workers; w++)
@@ -62,12 +62,13 @@ static bool run_to_the_end(struct dca_run *run, struct virtual_drawing *own)
 
 int simulation_run_flat(struct simulation *simulation, const char *version, struct error *error)
 {
-    static const struct dca_backend backend = {.schedule = schedule, .ask = ask, .reply = reply};
+    static const struct dca_backend backend = {
+        .schedule = virtual_schedule, .ask = virtual_ask, .reply = virtual_reply};
     struct virtual_drawing own = {.out_of_memory = false};
     struct dca_run run;
     int status = dca_run_init(&run, simulation, &backend, &own, error);
     if (status == 0) {
-        bool failed = run_to_the_end(&run, &own);
+        bool failed = virtual_run_drawing(&run, &own);
         status = own.out_of_memory ? error_set(error, "out of memory for what is to come")
                                    : dca_run_say(&run, failed, version);
     }

@@ -29,7 +29,7 @@ void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
 }
 
 /* When the next access is through that is at the window at `at_ns`. */
-static double through_ns(struct dca_run *run, double at_ns)
+static double window_through_ns(struct dca_run *run, double at_ns)
 {
     run->messages++;
     run->bytes += ACCESS_BYTES;
@@ -38,7 +38,7 @@ static double through_ns(struct dca_run *run, double at_ns)
 }
 
 /* The ticket is drawn at `at_ns`. When the last access of all of it is over at the window. */
-static double take_turn_ns(struct dca_run *run, unsigned w, double at_ns)
+static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
 {
     const double way_ns = run->workers[w].way_ns, round_ns = 2 * way_ns + ATOMIC_NS;
     double read_ns = at_ns + round_ns;
@@ -52,7 +52,7 @@ static double take_turn_ns(struct dca_run *run, unsigned w, double at_ns)
 }
 
 /* The worker's own record is written at `through_ns`; when all of them have been read, which disturbs nobody. */
-static double read_all_ns(struct dca_run *run, unsigned w, double through_ns)
+static double window_read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 {
     const struct platform_link *link = dca_link(run, w);
     const double bytes = dca_answer_bytes(run, w, 0);
@@ -64,9 +64,9 @@ static double read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 
 void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns)
 {
-    double through = through_ns(run, at_ns);
-    double over_ns = run->workers[w].access.type == DCA_ACTION_EXCHANGE ? read_all_ns(run, w, through)
-                     : dca_is_late(run, w)                              ? take_turn_ns(run, w, through)
+    double through = window_through_ns(run, at_ns);
+    double over_ns = run->workers[w].access.type == DCA_ACTION_EXCHANGE ? window_read_all_ns(run, w, through)
+                     : dca_is_late(run, w)                              ? window_turn_ns(run, w, through)
                                                                         : through;
     run->backend->reply(run, w, dca_access(run, w), over_ns, ACCESS_BYTES);
 }

@@ -40,7 +40,7 @@ struct network {
     bool failed;        /* a node has */
 };
 
-static double now_ns(void)
+static double actor_now_ns(void)
 {
     return simgrid_get_clock() * 1e9;
 }
@@ -48,7 +48,7 @@ static double now_ns(void)
 /* --- the clock and the network --- */
 
 /* It may run, and wait again, before this returns. */
-static void wake(struct seat *seat)
+static void actor_wake(struct seat *seat)
 {
     const bool waits = seat->waits;
     seat->waits = false;
@@ -56,23 +56,23 @@ static void wake(struct seat *seat)
         sg_sem_release(seat->wakes);
 }
 
-static void schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
+static void actor_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
 {
     struct network *network = run->context;
     struct seat *seat = type == DRAWING_LOOKS ? &network->looker : &network->seats[w];
     (void)at_ns; /* is in the run */
     seat->due = true;
     seat->type = type;
-    wake(seat);
+    actor_wake(seat);
 }
 
-static void ask(struct dca_run *run, unsigned w, double at_ns, double bytes)
+static void actor_ask(struct dca_run *run, unsigned w, double at_ns, double bytes)
 {
     ((struct network *)run->context)->seats[w].bytes = bytes;
     dca_schedule(run, at_ns, w, DRAWING_LEAVES);
 }
 
-static void reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
+static void actor_reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
 {
     struct seat *seat = &((struct network *)run->context)->seats[w];
     seat->answer = counter;
@@ -81,7 +81,7 @@ static void reply(struct dca_run *run, unsigned w, uint64_t counter, double at_n
 }
 
 /* Where the worker is with the window, nothing is sent. */
-static void carry(const struct network *network, const struct seat *seat, bool back)
+static void actor_carry(const struct network *network, const struct seat *seat, bool back)
 {
     sg_host_t first = network->seats[0].host;
     if (seat->run->workers[seat->w].way_ns > 0)
@@ -90,39 +90,39 @@ static void carry(const struct network *network, const struct seat *seat, bool b
 
 /* --- a worker --- */
 
-static void happen(const struct network *network, struct seat *seat, enum drawing_event type)
+static void actor_happen(const struct network *network, struct seat *seat, enum drawing_event type)
 {
     struct dca_run *run = seat->run;
     switch (type) {
     case DRAWING_LEAVES:
-        carry(network, seat, false);
-        run->workers[seat->w].due_ns = now_ns();
+        actor_carry(network, seat, false);
+        run->workers[seat->w].due_ns = actor_now_ns();
         dca_run_happen(run, seat->w, DRAWING_ARRIVES);
         break;
     case DRAWING_RETURNS: {
         const uint64_t answer = seat->answer;
-        carry(network, seat, true);
-        dca_deliver(run, seat->w, answer, now_ns());
+        actor_carry(network, seat, true);
+        dca_deliver(run, seat->w, answer, actor_now_ns());
         break;
     }
     default: dca_run_happen(run, seat->w, type);
     }
 }
 
-static void wait(struct seat *seat)
+static void actor_wait(struct seat *seat)
 {
     seat->waits = true;
     sg_sem_acquire(seat->wakes);
 }
 
-static void sleep_until(double at_ns)
+static void actor_sleep_until(double at_ns)
 {
-    double left_ns = at_ns - now_ns();
+    double left_ns = at_ns - actor_now_ns();
     if (left_ns > SAME_NS)
         sg_actor_sleep_for(left_ns * 1e-9);
 }
 
-static void drawer(int argc, char **argv)
+static void actor_draw(int argc, char **argv)
 {
     struct seat *seat = sg_actor_self_get_data();
     struct dca_run *run = seat->run;
@@ -131,51 +131,51 @@ static void drawer(int argc, char **argv)
     (void)argc, (void)argv;
     while (worker->machine.state != DCA_ENDED && !network->failed) {
         if (!seat->due) {
-            wait(seat);
+            actor_wait(seat);
             continue;
         }
-        sleep_until(fmin(worker->due_ns, run->fails_ns));
+        actor_sleep_until(fmin(worker->due_ns, run->fails_ns));
         if (worker->due_ns >= run->fails_ns)
             break;
         seat->due = false;
-        happen(network, seat, seat->type);
+        actor_happen(network, seat, seat->type);
     }
 }
 
 /* Until all others have come to their end. */
-static void looker(int argc, char **argv)
+static void actor_look(int argc, char **argv)
 {
     struct seat *seat = sg_actor_self_get_data();
     (void)argc, (void)argv;
     sg_actor_daemonize(sg_actor_self());
     for (;;) {
         if (!seat->due) {
-            wait(seat);
+            actor_wait(seat);
             continue;
         }
-        sleep_until(seat->run->look_ns);
+        actor_sleep_until(seat->run->look_ns);
         seat->due = false;
         dca_run_happen(seat->run, 0, DRAWING_LOOKS);
     }
 }
 
 /* A node fails: who waits, waits in vain. */
-static void fate(int argc, char **argv)
+static void actor_fail(int argc, char **argv)
 {
     struct dca_run *run = sg_actor_self_get_data();
     struct network *network = run->context;
     (void)argc, (void)argv;
     sg_actor_daemonize(sg_actor_self());
-    sleep_until(run->fails_ns);
+    actor_sleep_until(run->fails_ns);
     network->failed = true;
     for (unsigned w = 0; w < run->simulation->workers; w++)
-        wake(&network->seats[w]);
+        actor_wake(&network->seats[w]);
 }
 
 /* --- the run --- */
 
 /* Messages take the latency and the bandwidth of their links, as they are said: as simgrid.c has it of SMPI. */
-static void start_engine(const char *platform)
+static void actors_start_engine(const char *platform)
 {
     char *words[] = {(char[]){"hdss-simgrid"},
                      (char[]){"--log=root.thres:error"},
@@ -192,12 +192,13 @@ static void start_engine(const char *platform)
 }
 
 /* The platform as a file, which is gone when SimGrid has read it. */
-static int load_platform(const struct simulation *simulation, const struct simgrid_file *file, struct error *error)
+static int actors_load_platform(const struct simulation *simulation, const struct simgrid_file *file,
+                                struct error *error)
 {
     const char *parent = getenv("TMPDIR");
     char path[512];
     if (file->count > 0) {
-        start_engine(file->path);
+        actors_start_engine(file->path);
         return 0;
     }
     snprintf(path, sizeof path, "%s/hdss-simulate-XXXXXX.xml", parent != NULL && parent[0] != '\0' ? parent : "/tmp");
@@ -207,14 +208,14 @@ static int load_platform(const struct simulation *simulation, const struct simgr
     close(descriptor);
     int result = simgrid_write_platform(&simulation->platform, &simulation->placement, path);
     if (result == 0)
-        start_engine(path);
+        actors_start_engine(path);
     else
         error_set(error, "%s: %s", path, strerror(errno));
     unlink(path);
     return result;
 }
 
-static sg_host_t host_of(const struct simulation *simulation, const struct simgrid_file *file, unsigned w)
+static sg_host_t actor_host(const struct simulation *simulation, const struct simgrid_file *file, unsigned w)
 {
     const struct placement *placement = &simulation->placement;
     const unsigned node = placement->node_of[w];
@@ -223,7 +224,7 @@ static sg_host_t host_of(const struct simulation *simulation, const struct simgr
     return sg_host_by_name(file->count > 0 ? file->hosts[placement->platform_node[node]] : name);
 }
 
-static void seat_down(struct seat *seat, const char *name, xbt_main_func_t code)
+static void actor_start(struct seat *seat, const char *name, xbt_main_func_t code)
 {
     sg_actor_t actor = sg_actor_init(name, seat->host);
     seat->wakes = sg_sem_init(0);
@@ -232,33 +233,34 @@ static void seat_down(struct seat *seat, const char *name, xbt_main_func_t code)
 }
 
 /* In the order of the workers; their ways are those that SimGrid knows. */
-static void start_actors(struct dca_run *run, const struct simgrid_file *file)
+static void actors_start(struct dca_run *run, const struct simgrid_file *file)
 {
     struct network *network = run->context;
-    const sg_host_t first = host_of(run->simulation, file, 0);
+    const sg_host_t first = actor_host(run->simulation, file, 0);
     for (unsigned w = 0; w < run->simulation->workers; w++) {
         struct seat *seat = &network->seats[w];
-        *seat = (struct seat){.run = run, .w = w, .host = host_of(run->simulation, file, w)};
+        *seat = (struct seat){.run = run, .w = w, .host = actor_host(run->simulation, file, w)};
         if (run->workers[w].way_ns > 0 || seat->host != first)
             run->workers[w].way_ns = sg_host_get_route_latency(seat->host, first) * 1e9;
         dca_schedule(run, 0, w, DRAWING_BEGINS);
-        seat_down(seat, "worker", drawer);
+        actor_start(seat, "worker", actor_draw);
     }
     network->looker = (struct seat){.run = run, .host = first};
-    seat_down(&network->looker, "looker", looker);
+    actor_start(&network->looker, "looker", actor_look);
     if (run->fails_ns < INFINITY) {
-        sg_actor_t actor = sg_actor_init("fate", first);
+        sg_actor_t actor = sg_actor_init("failure", first);
         sg_actor_set_data(actor, run);
-        sg_actor_start(actor, fate, 0, NULL);
+        sg_actor_start(actor, actor_fail, 0, NULL);
     }
 }
 
-static int simulate(struct dca_run *run, const struct simgrid_file *file, const char *version, struct error *error)
+static int simulate_actors(struct dca_run *run, const struct simgrid_file *file, const char *version,
+                           struct error *error)
 {
     struct network *network = run->context;
-    if (load_platform(run->simulation, file, error) < 0)
+    if (actors_load_platform(run->simulation, file, error) < 0)
         return -1;
-    start_actors(run, file);
+    actors_start(run, file);
     simgrid_run();
     for (unsigned w = 0; w < run->simulation->workers; w++)
         sg_sem_destroy(network->seats[w].wakes);
@@ -271,14 +273,14 @@ static int simulate(struct dca_run *run, const struct simgrid_file *file, const 
 int simulation_run_simgrid_dca(struct simulation *simulation, const struct simgrid_file *file, const char *version,
                                struct error *error)
 {
-    static const struct dca_backend backend = {.schedule = schedule, .ask = ask, .reply = reply};
+    static const struct dca_backend backend = {.schedule = actor_schedule, .ask = actor_ask, .reply = actor_reply};
     struct network network = {.seats = calloc(simulation->workers, sizeof *network.seats)};
     struct dca_run run;
     if (network.seats == NULL)
         return error_set(error, "out of memory for %u workers", simulation->workers);
     int status = dca_run_init(&run, simulation, &backend, &network, error);
     if (status == 0)
-        status = simulate(&run, file, version, error);
+        status = simulate_actors(&run, file, version, error);
     dca_run_fini(&run);
     free(network.seats);
     return status;
