@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of a draw: see core.h. */
+/* Which way a technique is drawn, and what all workers of a loop have in common: see core.h. */
 #include "common/dca/core.h"
 
 #include <inttypes.h>

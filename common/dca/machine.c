@@ -35,7 +35,9 @@ const char *dca_state_name(enum dca_state state)
 
 static void dca_move(struct dca_machine *machine, enum dca_state to)
 {
-    assert((legal[machine->state] & STATE(to)) != 0);
+    const bool is_legal = (legal[machine->state] & STATE(to)) != 0;
+    assert(is_legal);
+    (void)is_legal;
     machine->state = to;
 }
 
@@ -274,7 +276,7 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
     return (struct dca_action){.type = DCA_ACTION_NONE};
 }
 
-/* --- whom each action is done for at once --- */
+/* --- the synchronous driver --- */
 
 /* Each action and the step of what answers it, without the event in between. */
 bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *counters, struct range *chunk)

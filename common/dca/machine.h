@@ -123,7 +123,7 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
     return is_drawn;
 }
 
-/* --- whom each action is done for at once --- */
+/* --- the synchronous driver: each action is done before the next event --- */
 
 /* How a rank reaches what it shares: each does one action, and returns when that is done. */
 struct flat_counters {

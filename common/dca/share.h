@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sharing a loop by DCA, whoever the ranks belong to: the workers of a flat launch, or a program that uses the library.
  *
- * A transport is one way of reaching the counters of core.h. What it needs of the program around it, above all how a
+ * A transport is one way of doing the actions of machine.h. What it needs of the program around it, above all how a
  * rank waits, is the host's. Nothing here knows kernels, results or command lines. */
 #pragma once
 

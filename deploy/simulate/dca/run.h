@@ -108,12 +108,12 @@ void dca_run_fini(struct dca_run *run);
 int dca_run_say(struct dca_run *run, bool failed, const char *version);
 /* What was scheduled for the worker happens at its time: all but LEAVES and RETURNS. */
 void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type);
-/* The answer is there. */
+/* The answer of the counters has arrived at the worker, which receives it. */
 void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there_ns);
 void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
 /* The worker's access happens; FETCH_ADD: what the counter was. */
 uint64_t dca_access(struct dca_run *run, unsigned w);
-/* That answer is back at the worker. */
+/* The answer of the counters is back at the worker. */
 void dca_answer(struct dca_run *run, unsigned w, uint64_t counter, double at_ns);
 /* The machine's step at that time, and its action. */
 void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, double at_ns);

@@ -21,7 +21,7 @@
 /* SimGrid takes times that differ by less for the same. */
 #define SAME_NS 0.5
 
-/* Who sleeps until something is due. */
+/* An actor, and the event that it waits for. */
 struct seat {
     struct dca_run *run;
     unsigned w;
@@ -47,7 +47,7 @@ static double actor_now_ns(void)
 
 /* --- the clock and the network --- */
 
-/* It may run, and wait again, before this returns. */
+/* Wakes the actor, which may run and wait again before sg_sem_release() returns. */
 static void actor_wake(struct seat *seat)
 {
     const bool waits = seat->waits;
@@ -142,7 +142,7 @@ static void actor_draw(int argc, char **argv)
     }
 }
 
-/* Until all others have come to their end. */
+/* Rank 0 looks after the requests of the others until all of them have come to their end. */
 static void actor_look(int argc, char **argv)
 {
     struct seat *seat = sg_actor_self_get_data();
@@ -159,7 +159,7 @@ static void actor_look(int argc, char **argv)
     }
 }
 
-/* A node fails: who waits, waits in vain. */
+/* A node fails: the actors that wait come to their end. */
 static void actor_fail(int argc, char **argv)
 {
     struct dca_run *run = sg_actor_self_get_data();
