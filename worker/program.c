@@ -17,6 +17,7 @@
 #include "worker/worker.h"
 #include "worker/kernels/kernels.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,14 +29,14 @@ struct program {
     struct runtime *runtime;
     const struct topology *topology;
     struct worker worker;
-    struct boundaries boundaries; /* of it, where iterations depend on those before them */
+    struct boundaries boundaries; /* the worker's, where iterations depend on those before them */
     unsigned threads;
     union {
         struct exec exec;         /* with one thread */
         struct team team;         /* with several */
         struct pipeline pipeline; /* where iterations depend on those before them */
     };
-    struct executor *executor; /* one of these; NULL where there is no plan */
+    struct executor *executor; /* the one above that the plan asks for; NULL where there is no plan */
     bool is_open;              /* the executor is */
     struct load_meter meter;
     struct effects effects;
@@ -63,6 +64,7 @@ static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 {
     struct program *program = context;
     double iterations = (double)program->timed_count;
+    assert(program->timed_count > 0 && "a chunk begins before it ends");
     timings_add(&program->timings, program->timed_first, program->timed_count,
                 (double)chunk->compute_ns / 1000 / iterations / program->options.slowdown);
 }
@@ -117,7 +119,7 @@ static void choose_threads(struct program *program)
     }
 }
 
-/* Which executor it is says the plan, also where the kernel cannot be opened. */
+/* Chooses the executor by the plan, also where the kernel cannot be opened then. */
 static void open_executor(struct program *program)
 {
     const struct plan *plan = &program->plan;
@@ -212,6 +214,7 @@ static int drive(void *context)
 {
     struct program *program = context;
     const struct machine machine = worker_machine(&program->worker);
+    assert((program->is_open || program->failure != NULL) && "a worker without a kernel says why");
     program->effects = (struct effects){
         .context = program,
         .executor = program->executor,

@@ -49,16 +49,16 @@ struct executor_ops {
 
 struct executor {
     const struct executor_ops *ops;
-    struct threads figures; /* what its threads have done until the latest FINISHED; of one thread nothing is counted */
+    struct threads figures; /* of the threads until the latest FINISHED; one thread counts nothing */
 };
 
-/* Whether the executor has threads of its own beside the caller's. */
+/* True for an executor that has threads beside the caller's. */
 static inline bool executor_has_threads(const struct executor *executor)
 {
     return executor->figures.count > 1;
 }
 
-/* Whether chunks hand boundary data to the chunks behind them. */
+/* True where chunks hand boundary data to the chunks behind them. */
 static inline bool executor_is_dependent(const struct executor *executor)
 {
     return executor->ops->take_boundary != NULL;

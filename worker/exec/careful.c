@@ -21,7 +21,7 @@
 
 struct careful_share {
     _Atomic uint64_t done; /* iterations whose records are complete */
-    uint64_t count;        /* of the child */
+    uint64_t count;        /* iterations that the child is to compute */
     _Atomic bool failed;   /* the kernel did, at the next one */
     char error[HDSS_ERROR_MAX];
     _Alignas(64) unsigned char records[];
@@ -29,8 +29,8 @@ struct careful_share {
 
 /* --- in the child --- */
 
-/* It dies by the signals of a crash, also where the MPI library would catch them, and of no drain: that waits for it.
- */
+/* The child dies by the signals of a crash, also where the MPI library would catch them, and by no drain: the worker
+ * that drains waits for its child. */
 static void set_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
@@ -77,7 +77,7 @@ static _Noreturn void be_child(const struct careful *careful, const struct caref
 {
     struct careful_share *share = careful->share;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before that */
+    if (getppid() != parent) /* the worker died before the call */
         _exit(0);
     set_signals();
     for (uint64_t i = 0; i < job->count; i++) {
@@ -87,7 +87,7 @@ static _Noreturn void be_child(const struct careful *careful, const struct caref
         }
         atomic_store(&share->done, i + 1);
     }
-    _exit(0); /* what the worker has open, MPI above all, is left alone */
+    _exit(0); /* MPI and the worker's files are left alone */
 }
 
 /* --- in the worker --- */
@@ -136,7 +136,7 @@ static int begin_child(struct careful *careful, const struct careful_job *job)
     return 0;
 }
 
-/* Whether the child has ended, and how. */
+/* True once the child has ended; `*status` says how. */
 static bool child_has_ended(struct careful *careful, int *status)
 {
     if (careful->child == 0 || waitpid(careful->child, status, WNOHANG) == 0)

@@ -6,7 +6,7 @@
 
 #include "worker/exec/team.h"
 
-/* Whether this build can have more than one thread. */
+/* True where this build can have more than one thread. */
 bool crew_is_possible(void);
 
 /* Cores that this process may run on. */

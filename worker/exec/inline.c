@@ -13,7 +13,7 @@
 
 /* Between two looks at the messages. */
 #define TURN_NS 2000000.0
-/* So much is digested in less than a microsecond: the clock need not be read again after it. */
+/* Records that are digested in less than a microsecond: the clock need not be read again behind them. */
 #define DIGEST_SOON_BYTES 4096
 
 /* --- pieces, which show how iterations differ --- */
@@ -90,7 +90,7 @@ static uint64_t turn_size(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
     uint64_t size = exec_least(chunk->count - chunk->done, exec_room(exec));
-    if (exec->config.kernel->descriptor != NULL) /* what others have done must not wait for one that waits */
+    if (exec->config.kernel->descriptor != NULL) /* results of other iterations must not wait for one that waits */
         return 1;
     if (chunk->mark > chunk->done)
         size = exec_least(size, chunk->mark - chunk->done);
@@ -198,7 +198,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     chunk->running = false;
 }
 
-/* Whether a part leaves: the last one of the chunk, a full buffer, or any where the last slice is long ago. Parts go in
+/* A part leaves when it is the last one of the chunk, fills a buffer, or the slice before is long ago. Parts go in
  * order. */
 static bool send_due_part(struct exec *exec, struct event *event)
 {
@@ -291,7 +291,8 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     return send_due_part(exec, event) || inline_tell_mark(exec, event) ? TURN_EVENT : TURN_WORKED;
 }
 
-/* What a kernel waits for next is begun before anything else is looked at: it runs beside that. */
+/* Where a kernel waits for work of its own, it begins the next before the runtime looks at anything else: both run side
+ * by side. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);

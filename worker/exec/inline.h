@@ -33,7 +33,7 @@ struct exec_config {
     const struct hdss_kernel *kernel;
     const union hdss_value *values;
     const struct hdss_loop *loop;      /* borrowed for the executor's life */
-    struct hdss_worker worker;         /* this one, as kernels see it */
+    struct hdss_worker worker;         /* the worker, as kernels see it */
     bool collect;                      /* results leave with the events, else only their digest does */
     double slowdown;                   /* 1: as fast as the core can */
     uint64_t probe_first, probe_count; /* the loop, from which the probe iterations are taken */
@@ -44,7 +44,7 @@ struct exec_config {
     uint64_t each; /* iterations of a step; 0: they do not */
     /* Reads the records of iterations that are done, whoever computed them. -1 with one line. */
     int (*read)(void *context, uint64_t first, uint64_t count, void *records, struct error *error);
-    void *context; /* of read() */
+    void *context; /* passed to read() */
 };
 
 struct exec_buffer {
@@ -77,14 +77,14 @@ struct exec_records {
 /* The running chunk, or the latest. sliced <= done <= count. */
 struct exec_chunk {
     bool running;
-    bool waiting; /* its iteration at `done` has begun and waits for something, since wait_began_ns */
-    bool failed;  /* its iteration at `done` has, for which exec->error says why; `final`: for good */
+    bool waiting; /* the iteration at `done` has begun and waits for something, since wait_began_ns */
+    bool failed;  /* the iteration at `done` has failed: exec->error says why; `final`: for good */
     bool final;
     uint64_t first, count, mark;
     uint64_t done;     /* iterations computed, or failed */
-    uint64_t sliced;   /* of them left with a slice, or failed */
+    uint64_t sliced;   /* iterations that left with a slice, or failed */
     uint64_t doubtful; /* up to here iterations are run one by one */
-    uint64_t digest;   /* of those not sliced; of variable output, of those digested where they were made */
+    uint64_t digest;   /* of iterations not sliced; with variable output, of those digested where they were made */
     uint64_t began_ns; /* when its first iteration began */
     uint64_t wait_began_ns;
     uint64_t compute_ns;
@@ -107,13 +107,13 @@ struct exec_shorts {
     unsigned run_left;   /* chunks of the run that are to come; 0: it has not begun */
     uint64_t run_done;   /* iterations of the run */
     uint64_t run_began_ns;
-    uint64_t random; /* of the length of runs */
+    uint64_t random; /* state of the generator that draws the length of runs */
 };
 
 struct exec {
     struct executor executor; /* first */
     struct exec_config config;
-    void *instance; /* of the kernel */
+    void *instance; /* the kernel's, while `open` */
     bool open;      /* the kernel is */
     struct exec_step step;
     struct exec_records records;
@@ -132,8 +132,8 @@ struct exec {
  * entered; a chunk that begins takes in the run of short chunks before it. */
 int exec_init(struct exec *exec, const struct exec_config *config);
 
-/* Whether a chunk is known to be short. Never where results are collected, the worker is slowed down or the spread is
- * wanted. */
+/* True for a chunk that is known to be short; never where results are collected, the worker is slowed down or the
+ * spread is wanted. */
 static inline bool exec_is_short(const struct exec *exec, uint64_t count)
 {
     return count <= exec->shorts.count;

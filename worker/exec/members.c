@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread of a team does: it draws, runs what it has drawn in pieces, and tells what is done.
+/* The threads of a team: each draws iterations, runs them in pieces, and tells which are done.
  *
  * Reading the clock takes longer than a draw, so it is read once for about TICK_NS of work, as the estimate of an
  * iteration's time has it, and when the thread goes from one slot to the next. */
@@ -177,7 +177,7 @@ bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
 {
     struct member *member = &team->member[thread];
     bool any = false, is_main = thread == 0;
-    if (team->ring.thread[thread].slot != NULL) /* it has looked after something else meanwhile */
+    if (team->ring.thread[thread].slot != NULL) /* the thread looked after something else meanwhile */
         member->read_ns = clock_ns(CLOCK_MONOTONIC);
     while (!ring_is_stopped(&team->ring) && (member->next < member->end || draw_iterations(team, thread))) {
         any = true;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a buffer keeps when it is empty; more was for an iteration out of the ordinary. */
+/* Bytes that an empty buffer keeps; more were for an iteration out of the ordinary. */
 #define KEEP_BYTES (4 * (size_t)SLICE_MAX)
 
 /* Makes room for `bytes` more, at the place of what has been taken off where that is enough. */

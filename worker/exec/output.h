@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel with variable output puts, until it leaves as blocks: see proto/block.h.
+/* Variable output that a kernel has put, until it leaves as blocks: see proto/block.h.
  *
  * The bytes of each stream gather in a buffer that grows, and so does the table of lengths. What has gathered is taken
  * off from the front, block by block, none larger than SLICE_MAX unless it is of one iteration alone: an iteration of
@@ -22,11 +22,11 @@ struct output {
         size_t table, stream[HDSS_STREAMS_MAX]; /* bytes that had gathered */
     } begun;                                    /* when the range that runs began */
     unsigned streams;
-    bool keeps;         /* what failed can be told with the output; else it fails as if the kernel had said so */
+    bool keeps; /* output of a failed iteration is kept; else the iteration fails as if the kernel had said so */
     bool called_failed; /* in the range that runs, where it is not kept */
     uint64_t first;     /* iteration of the first entry that has not been taken off */
     uint64_t next;      /* behind the last one that has an entry */
-    uint64_t end;       /* of the range that runs */
+    uint64_t end;       /* end of the range that runs */
     struct gathered table;
     struct gathered stream[HDSS_STREAMS_MAX];
     uint64_t latest; /* bytes of the iteration at `next` - 1 */
@@ -42,10 +42,10 @@ void output_clear(struct output *output, uint64_t first);
 /* The kernel is about to run iterations up to `end`. */
 void output_begin(struct output *output, uint64_t end);
 
-/* It has failed: nothing that it put remains. */
+/* The kernel has failed: nothing that it put remains. */
 void output_revert(struct output *output);
 
-/* It has done so: those that put nothing have their entries. -1 when memory is out. */
+/* The kernel has run the range: iterations that put nothing get their entries. -1 when memory is out. */
 int output_end(struct output *output);
 
 /* Iterations that have gathered. */

@@ -74,7 +74,7 @@ static struct seam_data *pipeline_take_seam(struct pipeline *pipeline, uint64_t 
     return seam;
 }
 
-/* Its array stays for the next one. */
+/* The array of the seam stays for the next one. */
 static void remove_seam(struct pipeline *pipeline, struct seam_data *seam)
 {
     struct seam_data *last = &pipeline->seams[--pipeline->seam_count], dropped = *seam;
@@ -89,7 +89,7 @@ static void pipeline_drop_seam(struct pipeline *pipeline, uint64_t at)
         remove_seam(pipeline, seam);
 }
 
-/* Its array may still be sent from or received into. */
+/* MPI may still read or write the array of the seam. */
 static void abandon_seam(struct pipeline *pipeline, struct seam_data *seam)
 {
     unsigned char **abandoned =
@@ -370,7 +370,8 @@ static void pipeline_try_row(void *context, uint64_t iteration)
 
 /* --- events --- */
 
-/* What the last row has added is told at the points, and when the chunk is complete; the last chunk's nobody wants. */
+/* Boundary data that the last row has added are told at the points, and when the chunk is complete; nobody wants those
+ * of the loop's last chunk. */
 static bool pipeline_tell_edge(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;

@@ -58,7 +58,7 @@ struct pipeline {
     struct exec exec;         /* the kernel, and its probe */
     struct pipeline_config config;
     uint64_t interval;       /* elements between two points */
-    uint64_t seam_bytes;     /* of all boundary data of a chunk */
+    uint64_t seam_bytes;     /* all boundary data of a chunk take */
     struct seam_data *seams; /* [seam_room], owned; those beyond seam_count keep their arrays for the next */
     unsigned seam_count, seam_room;
     unsigned char **abandoned; /* [abandoned_count] arrays that MPI may still use; owned, with the list */

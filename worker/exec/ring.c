@@ -10,7 +10,7 @@
 
 /* Beside one slot for each thread, as many: chunks of one iteration keep all threads busy. */
 #define SPARE_SLOTS 8
-/* What is added to the step of a slot that is closed: no draw adds as much. */
+/* Added to the step of a slot that is closed: no draw adds as much. */
 #define CLOSED (UINT64_C(1) << 62)
 
 /* --- set-up --- */
@@ -37,7 +37,7 @@ static void *lines(size_t count, size_t size)
     return memory;
 }
 
-/* Whether there is memory for what is measured, if the technique has no closed form. */
+/* Makes room for measured times, where the technique has no closed form. False: memory is out. */
 static bool init_measured(struct ring *ring, const struct sched_spec *technique)
 {
     if (technique->technique->at != NULL)
@@ -119,7 +119,7 @@ struct ring_slot *ring_free_slot(struct ring *ring)
     uint64_t begun = ring_begun(ring), oldest = atomic_load_explicit(&ring->oldest, memory_order_relaxed);
     if (begun < ring->slots)
         return ring_slot(ring, begun);
-    uint64_t before = begun - ring->slots; /* who had the slot last */
+    uint64_t before = begun - ring->slots; /* number under which the slot was used last */
     if (before >= oldest)
         return NULL;
     atomic_store(&ring->wanted, true);

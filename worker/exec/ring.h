@@ -39,10 +39,10 @@
 struct ring_part {
     _Atomic uint64_t done; /* iterations of it that are over */
     _Atomic uint64_t digest;
-    _Atomic bool failed; /* some did not work: all of the part is to be done again, and what is here does not count */
+    _Atomic bool failed; /* an iteration did not work: all of the part is done again, and its digest does not count */
 };
 
-/* What a thread measured, in all. */
+/* Sums of all that a thread measured. */
 struct ring_measured {
     uint64_t iterations, time_ns;
 };
@@ -54,22 +54,22 @@ struct ring_slot {
     uint64_t count, part_count; /* iterations; of each part but the last */
     unsigned char *records;     /* where its records go; NULL: nowhere */
     struct sched_bounds bounds;
-    struct sched sched; /* of a technique without a closed form under ring->learning, and so is what it has seen */
+    struct sched sched;         /* a technique without a closed form: it and `seen` are under ring->learning */
     struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
     bool bounded;
     bool many; /* chunks of one iteration: several may be drawn at once */
     /* how far it is */
     _Alignas(RING_LINE) _Atomic uint64_t done; /* iterations that are over */
-    _Atomic uint64_t busy_ns;                  /* of all threads together */
-    _Atomic uint64_t began_ns, ended_ns;       /* its first iteration; the latest that was told to be over */
+    _Atomic uint64_t busy_ns;                  /* the sum over all threads */
+    _Atomic uint64_t began_ns, ended_ns;       /* the first iteration began; the latest was told to be over */
     struct ring_part part[RING_PARTS];
 };
 
-/* What a thread has done of one part of the slot it is at and has not told yet, and where it is. */
+/* Where a thread is, and how much it has done there that it has not told yet. */
 struct ring_thread {
     _Alignas(RING_LINE) _Atomic uint64_t at; /* the slot; RING_NOWHERE */
     _Atomic uint64_t ahead;                  /* steps that are drawn and have not begun, by anybody: ring_ahead() */
-    uint64_t index;                          /* of the slot in the ring */
+    uint64_t index;                          /* place of the slot in the ring */
     unsigned ahead_most;                     /* steps to be drawn at once; 0 is 1 */
     struct ring_slot *slot;                  /* NULL: at none */
     uint64_t next;                           /* no slot before this one has anything for it */
@@ -89,7 +89,7 @@ struct ring {
     void (*notify)(void *context);
     void *context;
     _Alignas(RING_LINE) _Atomic uint64_t begun; /* slots that have begun, ever */
-    _Atomic uint64_t oldest;                    /* those before it are out of use */
+    _Atomic uint64_t oldest;                    /* slots before this one are out of use */
     _Atomic bool wanted;                        /* the owner waits for a slot that some thread is at */
     _Atomic bool stopped;
     _Alignas(RING_LINE) _Atomic uint64_t dry; /* a thread has found nothing to draw in the slots before this one */
@@ -122,8 +122,8 @@ int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most,
 /* Begins it with nothing to draw: its iterations are done elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
-/* Whether no thread but the first, the owner's, is at any slot, also at none that is out of use. `notify` comes if not.
- */
+/* True when no thread but the first, the owner's, is at any slot, not even one out of use; else `notify` comes when one
+ * leaves. */
 bool ring_is_left(struct ring *ring);
 
 /* Nothing is drawn from slot `number` any more. */
@@ -140,7 +140,7 @@ static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t numb
     return &ring->slot[number % ring->slots];
 }
 
-/* Whether some thread has found nothing to draw in all that has begun. */
+/* True when some thread has found nothing to draw in all that has begun. */
 static inline bool ring_is_dry(const struct ring *ring)
 {
     return atomic_load(&ring->dry) == atomic_load(&ring->begun);
@@ -159,7 +159,7 @@ bool ring_enter(struct ring *ring, unsigned thread);
 /* Leaves a slot that is dry: all that was done must have been told. */
 void ring_leave(struct ring *ring, unsigned thread);
 
-/* Whether the technique has no closed form: it wants ring_learn(). */
+/* True for a technique without a closed form, which wants ring_learn(). */
 static inline bool ring_learns(const struct ring *ring)
 {
     return ring->measured != NULL;
@@ -211,7 +211,7 @@ static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first
 /* The same if ring_learns(), where ring_draw() finds every slot dry. */
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end);
 
-/* So many iterations have taken the thread so long, which counts from its next draw on. Only if ring_learns(). */
+/* The thread has taken `time_ns` for so many iterations, which counts from its next draw on. Only if ring_learns(). */
 void ring_learn(struct ring *ring, unsigned thread, uint64_t iterations, uint64_t time_ns);
 
 /* The part of `iteration`, which has been drawn, is the thread's from now on; what it did of another is told. */

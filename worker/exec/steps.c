@@ -19,7 +19,7 @@
 static int allocate_buffers(struct exec *exec)
 {
     if (exec->records.variable)
-        return 0; /* what is needed, when it is known */
+        return 0; /* blocks get memory when their lengths are known */
     uint64_t limit = exec->config.collect ? SLICE_MAX : SCRATCH_BYTES;
     exec->records.capacity = exec->records.bytes < limit ? limit / exec->records.bytes : 1;
     size_t bytes = EXEC_HEADROOM + exec->records.capacity * exec->records.bytes;

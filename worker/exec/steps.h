@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-/* What is computed leaves after this time of computing, be the buffer full or not. */
+/* Results leave after this time of computing, be the buffer full or not. */
 #define SLICE_NS 1000000000u
 
 /* --- inline.c --- */
@@ -32,7 +32,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
 /* Brings the kernel, step by step, to the time step that the iteration is of. -1 with one line in exec->error. */
 int exec_enter_step(struct exec *exec, uint64_t iteration);
 
-/* Whether the kernel is in the iteration's time step. */
+/* True where the kernel is in the iteration's time step. */
 static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
 {
     return iteration - exec->step.first < exec->step.count;

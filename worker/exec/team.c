@@ -18,7 +18,7 @@
 #define TURN_NS 2000000u
 /* Records that are only digested are made in a buffer that stays in the cache. */
 #define SCRATCH_BYTES (256u << 10)
-/* Of records that are collected: in one slot, and in all. A single record may be longer. */
+/* Collected records of one slot, and of all slots, take no more; a single record may be longer. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
 
@@ -55,7 +55,7 @@ static void take_team_news(struct team *team)
 {
     uint64_t count;
     if (team->rests && !atomic_exchange(&team->blocked, false) && read(team->bell, &count, sizeof count) < 0)
-        count = 0; /* it is just about to be rung: the next rest is a short one */
+        count = 0; /* a thread is about to ring: the next rest is a short one */
     team->rests = false;
     atomic_store(&team->news, false);
 }
@@ -259,7 +259,8 @@ static bool is_in_step(struct team *team, const struct team_chunk *chunk)
     uint64_t first = chunk->first + chunk->given;
     if (exec_is_in_step(&team->exec, first))
         return true;
-    if (team->oldest.slot < ring_begun(&team->ring) || !ring_is_left(&team->ring)) /* one may be at what was given up */
+    if (team->oldest.slot < ring_begun(&team->ring) ||
+        !ring_is_left(&team->ring)) /* a thread may be at a chunk that was given up */
         return false;
     if (exec_enter_step(&team->exec, first) == 0)
         return true;
@@ -277,7 +278,7 @@ static void fill_slots(struct team *team)
         if (slot->sent > 0 || slot->small_sent || ring_free_slot(&team->ring) == NULL || !is_in_step(team, chunk))
             return;
         if (slot->bytes != NULL)
-            drop_records(team, slot); /* of one that was cancelled */
+            drop_records(team, slot); /* the slot was cancelled */
         struct range range = {.first = chunk->first + chunk->given, .count = chunk->count - chunk->given};
         if (!chunk->careful && team->slot_most > 0)
             range.count = exec_least(range.count, team->slot_most);
@@ -323,7 +324,7 @@ static void team_forget(struct executor *executor)
 
 /* --- what is done leaves --- */
 
-/* What is complete behind what has left of the oldest slot. */
+/* Complete iterations of the oldest slot behind those that have left. */
 struct ready {
     uint64_t count, digest;
     bool full;   /* as much as leaves at once */
@@ -377,7 +378,7 @@ static void end_oldest_chunk(struct team *team, struct event *event, uint64_t en
     team->oldest.began_ns = team->oldest.before = 0;
 }
 
-/* All of the oldest slot has been told: goes to the next one that is wanted. */
+/* Goes to the next slot that is wanted, as all of the oldest has been told. */
 static void end_oldest_slot(struct team *team)
 {
     struct team_slot *slot = team_slot(team, team->oldest.slot);
@@ -392,7 +393,8 @@ static void end_oldest_slot(struct team *team)
     ring_release(&team->ring, team->oldest.slot);
 }
 
-/* So many more iterations of the oldest slot have left with the event; it may be the last of the chunk. */
+/* Notes that `count` more iterations of the oldest slot leave with the event, which ends the chunk with its last ones.
+ */
 static void note_told(struct team *team, struct event *event, uint64_t count, uint64_t now_ns)
 {
     const struct ring_slot *slot = ring_slot(&team->ring, team->oldest.slot);
@@ -426,7 +428,7 @@ static bool attach_records(struct team *team, struct event *event, const struct 
     return true;
 }
 
-/* Whether the event is a part of the oldest chunk, the last one or not, that leaves. */
+/* Makes the event a part of the oldest chunk that leaves, the last one or not. False: none is due. */
 static bool tell_part(struct team *team, struct event *event)
 {
     struct ring_slot *slot = ring_slot(&team->ring, team->oldest.slot);
@@ -487,8 +489,9 @@ static enum turn advance_alone(struct team *team, struct event *event)
 
 /* --- a turn --- */
 
-/* Whether there is an event: a problem (nothing begins any more after it), a part of the oldest chunk that leaves, its
- * mark, or that a thread has nothing to do, which is told once for all that has begun. */
+/* Makes the next event, in this order: a problem (nothing begins any more after it), a part of the oldest chunk that
+ * leaves, its mark, or that a thread has nothing to do, which is told once for all that has begun. False: none is due.
+ */
 static bool tell_next(struct team *team, struct event *event)
 {
     struct team_chunk *chunk = &team->chunk[team->chunk_first];

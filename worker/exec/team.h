@@ -25,19 +25,19 @@ struct team_config {
     struct exec_config exec;
     unsigned threads; /* at least 2 */
     const struct sched_spec *technique;
-    unsigned cores; /* that they may run on */
+    unsigned cores; /* cores that the threads may run on */
 };
 
 struct member {
     _Alignas(RING_LINE) void *instance;
     unsigned char *scratch;           /* for records that are only digested; owned */
     bool open;                        /* the instance is its own */
-    uint64_t next, end;               /* what is left of the latest draw */
+    uint64_t next, end;               /* iterations left of the latest draw */
     double iteration_ns;              /* estimate; 0: not known */
     uint64_t piece_most;              /* iterations of a call of the kernel, by that; at least 1 */
     uint64_t tick_most;               /* and between two readings of the clock */
     uint64_t untimed;                 /* since it was read */
-    uint64_t draws;                   /* that are not in `chunks` yet */
+    uint64_t draws;                   /* draws that are not in `chunks` yet */
     uint64_t read_ns;                 /* when it was */
     double waiting_ns;                /* owed to the slowdown */
     _Atomic uint64_t chunks, busy_ns; /* only the thread itself writes them */
@@ -50,14 +50,14 @@ struct team_chunk {
     bool careful;
 };
 
-/* What of a slot is not the ring's. */
+/* A slot of the ring, as the main thread sees it. */
 struct team_slot {
     bool careful;
-    bool last; /* of its chunk */
+    bool last; /* the last slot of a chunk */
     bool cancelled;
-    bool over;                                       /* all of it has been told */
+    bool over;                                       /* all iterations have been told */
     unsigned char *bytes;                            /* EXEC_HEADROOM and its records; owned, NULL: none */
-    size_t size;                                     /* of the records */
+    size_t size;                                     /* bytes of the records */
     unsigned sent;                                   /* parts of it on their way */
     unsigned char small[EXEC_HEADROOM + INLINE_MAX]; /* a part that goes in the message, which is written before it */
     bool small_sent;
@@ -77,13 +77,13 @@ struct team_oldest {
 struct team {
     struct executor executor; /* first; figures: when the latest chunk was over */
     struct team_config config;
-    struct exec exec; /* of the main thread, whose instance is member 0's */
+    struct exec exec; /* the main thread's, with the instance of member 0 */
     struct ring ring;
     struct member *member;  /* [threads], owned */
     struct team_slot *slot; /* [ring.slots], owned */
     uint64_t record_bytes;
     uint64_t part_most, slot_most, scratch_most; /* iterations; 0: no limit */
-    size_t bytes_in_use;                         /* of the slots' records */
+    size_t bytes_in_use;                         /* bytes of records in all slots */
     struct team_chunk chunk[TEAM_CHUNKS_MAX];
     unsigned chunk_first, chunk_count, begun; /* begun: of them, all of whose iterations are in slots */
     struct team_oldest oldest;
@@ -93,7 +93,7 @@ struct team {
     bool dry_told;          /* since the latest chunk came */
     /* for the main thread */
     int bell;   /* an eventfd */
-    bool rests; /* it was blocked when it looked last */
+    bool rests; /* the main thread was blocked when it looked last */
     _Atomic bool blocked, news;
     pthread_mutex_t lock;
     struct error problem;
@@ -105,7 +105,7 @@ struct team {
  * team->error, nothing owned. The events of the executor are those of inline.h, and DRY. */
 int team_init(struct team *team, const struct team_config *config);
 
-/* What a thread other than the main one does, with its index from 1: returns after team_stop(). */
+/* Computes in a thread other than the main one, with its index from 1; returns after team_stop(). */
 void team_serve(struct team *team, unsigned thread);
 void team_stop(struct team *team);
 

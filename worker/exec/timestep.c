@@ -34,8 +34,8 @@ static int enter_next_step(struct exec *exec)
     return -1;
 }
 
-/* What fails is not tried again: a kernel that refuses a step may have gone half of the way, and the worker goes no
- * further in any case. */
+/* A step that cannot be entered is not tried again: a kernel that refuses a step may have gone half of the way, and the
+ * worker goes no further in any case. */
 int exec_enter_step(struct exec *exec, uint64_t iteration)
 {
     if (exec->step.is_stuck)

@@ -15,13 +15,13 @@
 #define SHORT_NS 200.0
 /* Between two short chunks no more time may pass than so, else timing them hardly matters. */
 #define SHORT_GAP_NS 400.0
-/* So many short ones in a row, timed one by one, and the next ones are believed to be short, too. */
+/* Chunks are believed to be short after so many short ones in a row that were timed one by one. */
 #define SHORT_CALM 32
 /* Chunks in a run, least and most: the readings of the clock are some 1 ns of each then. They change at random, so that
  * a loop whose costs come back after so many iterations does not have the same one timed each time. */
 #define RUN_LEAST 48
 #define RUN_MOST  80
-/* Of the time of a short iteration, what the latest one weighs. */
+/* Weight of the latest short iteration in the smoothed time of one. */
 #define SHORT_WEIGHT 0.125
 
 /* --- short chunks --- */
@@ -89,7 +89,7 @@ static uint64_t end_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_done = 0;
     if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
         return time < passed ? time : passed;
-    doubt_shorts(exec); /* one was long, or the core was taken away, which counts for a chunk that is timed, too */
+    doubt_shorts(exec); /* a chunk was long, or the core was taken away, which counts for a chunk that is timed, too */
     return passed;
 }
 
@@ -132,7 +132,7 @@ uint64_t exec_pause(struct exec *exec)
 
 /* --- probing --- */
 
-/* Who computes probe iterations, for whom. */
+/* How probe iterations are computed, and with which executor's clock. */
 struct prober {
     struct exec *exec;
     void (*run_one)(void *context, uint64_t iteration);
