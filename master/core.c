@@ -292,7 +292,13 @@ static void check_any(const void *self)
     master_check(self);
 }
 
+static void explain_any(void *self, const struct reason_sink *sink)
+{
+    struct master *master = self;
+    master->reasons = master->service.reasons = sink;
+}
+
 struct machine master_machine(struct master *master)
 {
-    return (struct machine){master, step_any, deadline_any, state_any, check_any};
+    return (struct machine){master, step_any, deadline_any, state_any, check_any, explain_any};
 }

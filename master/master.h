@@ -41,7 +41,8 @@ struct master {
     struct master_config config;
     unsigned state; /* enum master_state */
     struct service service;
-    struct actions *actions; /* of the step that is running */
+    struct actions *actions;           /* of the step that is running */
+    const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
     /* what is stored and not yet reported */
     struct done_record done[REPORT_MAX];
     unsigned done_count;

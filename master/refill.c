@@ -67,6 +67,8 @@ void master_ask_for_refill(struct master *master, uint64_t now_ns)
     measure_gap(master, now_ns);
     if (!wants_refill(master))
         return;
+    REASON(master->reasons, "asks for a refill: %u chunks are here, %u refills on their way, %u chunks are waited for",
+           master->service.pool.count, master->refills_open, master->service.asks_waiting);
     unsigned last = (master->refill_first + master->refills_open++) % REFILLS_OPEN_MAX;
     master->refill_asked_at_ns[last] = master->gap_started_ns > 0 ? now_ns : NEVER;
     master_report(master, true, now_ns);

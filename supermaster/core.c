@@ -274,7 +274,7 @@ static void receive(struct supermaster *supermaster, const struct event *event)
     if (w < topology->workers && supermaster->service.workers[w].present)
         receive_from_worker(supermaster, w, event);
     else if (w < topology->workers && worker_is_out(supermaster, w))
-        return; /* it hung, was taken for lost, and wakes */
+        REASON(supermaster->reasons, "rank %u is not listened to: it was taken for lost", event->from);
     else if (w < topology->workers && event->message->type == MESSAGE_ADOPT)
         supermaster_receive_adopt(supermaster, w, &event->message->adopt);
     else
@@ -386,7 +386,13 @@ static void check_any(const void *self)
     supermaster_check(self);
 }
 
+static void explain_any(void *self, const struct reason_sink *sink)
+{
+    struct supermaster *supermaster = self;
+    supermaster->reasons = supermaster->service.reasons = sink;
+}
+
 struct machine supermaster_machine(struct supermaster *supermaster)
 {
-    return (struct machine){supermaster, step_any, deadline_any, state_any, check_any};
+    return (struct machine){supermaster, step_any, deadline_any, state_any, check_any, explain_any};
 }

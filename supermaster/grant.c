@@ -2,14 +2,43 @@
 /* Cutting chunks: the technique says how many iterations, the ledger says which; and committing their results. */
 #include "supermaster/core.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Says why worker `w` gets the range: the technique, then the weights, then the bounds, then what lies together. */
+static void explain_cut(const struct supermaster *supermaster, unsigned w, uint64_t want, const struct range *range)
+{
+    const struct sched *sched = &supermaster->sched;
+    uint64_t left = sched->remaining + range->count;
+    char weight[60] = "", bound[60] = "";
+    if (sched->weighting == SCHED_WEIGHTING_POWER)
+        snprintf(weight, sizeof weight, ", power %.3f", sched->powers[w]);
+    else if (sched->weighting == SCHED_WEIGHTING_ACP)
+        snprintf(weight, sizeof weight, ", power %.3f, load %.2f", sched->powers[w], sched->loads[w]);
+    if (sched->min_chunk > 1 && want <= sched->min_chunk && (sched->formula < want || weight[0] != '\0'))
+        snprintf(bound, sizeof bound, ", no less than %" PRIu64, sched->min_chunk);
+    else if (range->count == left && sched->formula > left)
+        snprintf(bound, sizeof bound, ", all that is left");
+    else if (range->count < want)
+        snprintf(bound, sizeof bound, ", as many as lie together");
+    REASON(supermaster->reasons,
+           "rank %u gets [%" PRIu64 ", %" PRIu64 ") of the %" PRIu64 " left: %s says %" PRIu64 "%s%s",
+           supermaster->config.topology->worker_rank[w], range->first, range->first + range->count, left,
+           sched->technique->name, sched->formula, weight, bound);
+}
+
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
 {
     if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
         supermaster_weigh_load(supermaster, w);
     uint64_t want = sched_next(&supermaster->sched, w);
     supermaster->actions->calculations += want > 0;
-    if (supermaster->rounds.again)
-        return supermaster_cut_again(supermaster, holder, want, range);
+    if (supermaster->rounds.again) {
+        bool is_cut = supermaster_cut_again(supermaster, holder, want, range);
+        if (supermaster->reasons != NULL && is_cut)
+            explain_cut(supermaster, w, want, range);
+        return is_cut;
+    }
     int granted = ledger_grant(&supermaster->ledger, holder, want, range);
     if (granted < 0) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
@@ -21,6 +50,8 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     supermaster->chunks += granted > 0;
     if (supermaster->steps.list != NULL && granted > 0)
         supermaster_note_cut(supermaster, w, range->count);
+    if (supermaster->reasons != NULL && granted > 0)
+        explain_cut(supermaster, w, want, range);
     return granted > 0;
 }
 

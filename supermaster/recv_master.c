@@ -64,8 +64,10 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         sent += message.record_count;
     } while (sent < chunks);
     supermaster->refills_parked[m] -= chunks > 0;
-    if (chunks == 0)
+    if (chunks == 0) {
+        REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
+    }
     /* The request was sent by a master that ran dry; what it gets now makes its workers busy again. */
     unsigned busy = supermaster->busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->busy[m] = busy < workers ? busy : workers;
@@ -95,6 +97,9 @@ static void receive_report(struct supermaster *supermaster, unsigned m, const st
         supermaster_serve_refill(supermaster, m, 0);
     else if (supermaster->refills_parked[m] > 1)
         supermaster_refuse(supermaster, "asked for a second refill before it had the first");
+    else
+        REASON(supermaster->reasons, "the refill of rank %u is parked: %u speeds are missing", supermaster->from,
+               supermaster->speeds_missing);
 }
 
 void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record)

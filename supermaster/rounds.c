@@ -28,6 +28,7 @@
  * A lost master ends the run: what its workers know of one another is not gathered yet. */
 #include "supermaster/core.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 int supermaster_rounds_init(struct supermaster *supermaster)
@@ -169,6 +170,11 @@ void supermaster_restart_if_due(struct supermaster *supermaster)
     if (supermaster->state != SUPERMASTER_HALTED)
         return; /* memory is out */
     const struct restart from = find_seam(supermaster, ranges_at(&supermaster->ledger.free, 0)->first);
+    if (from.first > 0)
+        REASON(supermaster->reasons, "the loop goes on from %" PRIu64 ": rank %u has kept its boundary data",
+               from.first, from.rank);
+    else
+        REASON(supermaster->reasons, "the loop begins again: nobody has kept boundary data before what is not done");
     restart(supermaster, &from);
 }
 

@@ -154,9 +154,10 @@ struct worker_figures {
 
 struct supermaster {
     struct supermaster_config config;
-    unsigned state;          /* enum supermaster_state */
-    struct actions *actions; /* of the step that is running */
-    struct ledger ledger;    /* holders: the masters, and last all workers without one; or the workers (central) */
+    unsigned state;                    /* enum supermaster_state */
+    struct actions *actions;           /* of the step that is running */
+    const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
+    struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */
     struct sched sched;
     bool sched_ready;
     struct chooser *chooser; /* NULL unless technique_auto; owned */

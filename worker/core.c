@@ -635,5 +635,5 @@ static void check_any(const void *self)
 
 struct machine worker_machine(struct worker *worker)
 {
-    return (struct machine){worker, step_any, deadline_any, state_any, check_any};
+    return (struct machine){worker, step_any, deadline_any, state_any, check_any, NULL};
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <err.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,16 @@ unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank)
             high = middle;
     }
     return low < count && ranks[low] == rank ? low : count;
+}
+
+void reason_note(const struct reason_sink *sink, const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    sink->note(sink->context, text);
 }
 
 /* "EVENT" or "MESSAGE TYPE". */

@@ -228,6 +228,19 @@ void actions_drop(struct actions *actions, unsigned rank, const char *text);
 /* A PROBLEM message about `rank`; the text is borrowed, and cut at TEXT_MAX. */
 struct message problem_message(unsigned rank, const char *text);
 
+/* Where a machine says why it decided as it did, one line for each decision. Nothing is put together while nobody
+ * listens. */
+struct reason_sink {
+    void (*note)(void *context, const char *text); /* the text is borrowed for the call */
+    void *context;
+};
+
+/* Says it to `sink`, cut at some 200 characters. */
+void reason_note(const struct reason_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* Says a reason where somebody listens: `sink` may be NULL. */
+#define REASON(sink, ...) ((sink) != NULL ? reason_note((sink), __VA_ARGS__) : (void)0)
+
 /* A daemon as a runtime sees it. */
 struct machine {
     void *self;
@@ -236,6 +249,8 @@ struct machine {
     const char *(*state)(const void *self); /* for traces */
     /* Between two steps: stops the program where an invariant of the daemon does not hold. NULL: it has none. */
     void (*check)(const void *self);
+    /* From now on it says its reasons to `sink`, borrowed; NULL: to nobody, as at first. NULL: it has no reasons. */
+    void (*explain)(void *self, const struct reason_sink *sink);
 };
 
 /* Place of `rank` in `ranks`, which are sorted; `count` where it is not among them. */

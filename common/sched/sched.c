@@ -153,7 +153,7 @@ uint64_t sched_next(struct sched *sched, unsigned worker)
     assert(worker < sched->workers);
     if (sched->remaining == 0)
         return 0;
-    uint64_t chunk = sched->technique->next(sched, worker);
+    uint64_t chunk = sched->formula = sched->technique->next(sched, worker);
     if (sched->weighting == SCHED_WEIGHTING_POWER) /* K' = floor(K V_j), [SW] eq 2 */
         chunk = floor_real((double)chunk * sched->powers[worker]);
     else if (sched->weighting == SCHED_WEIGHTING_ACP)

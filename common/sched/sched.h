@@ -106,6 +106,7 @@ struct sched {
     enum sched_weighting weighting;    /* on top of the technique; not POWER where that is weighted by nature */
     uint64_t remaining;                /* R */
     uint64_t step;                     /* i, chunks cut so far */
+    uint64_t formula;                  /* K of the latest of them, as the technique gave it */
     double *powers;                    /* V_j, owned; NULL where nothing is weighted */
     double power_sum;                  /* V */
     double *loads;                     /* Q_j, owned; NULL where they do not matter */

@@ -6,6 +6,7 @@
 
 #include "common/util/grow.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 void service_check_memory(struct service *service, int result)
@@ -29,6 +30,8 @@ static void give_up(struct service *service, const struct range *range)
 {
     void *records = service->failed;
     service->news |= SERVICE_GAVE_UP;
+    REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is given up: too many workers were lost with it", range->first,
+           range->first + range->count);
     if (!make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
         return;
     service->failed = records;
@@ -91,6 +94,7 @@ bool service_return(struct service *service, const struct range *range, uint64_t
             service_clear(service, piece.first, piece.count);
             continue;
         }
+        REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is returned", piece.first, piece.first + piece.count);
         service_put_returned(service, &piece, now_ns);
         any = true;
     }
@@ -117,11 +121,17 @@ static uint64_t may_take(struct service *service, unsigned w, const struct retur
     uint64_t due_ns = returned->since_ns + ELSEWHERE_NS;
     *careful = suspect.deaths >= CAREFUL_DEATHS;
     count = *careful && service->childless ? 1 : count;
-    if (suspect.deaths > 0 && service->workers[w].holds > 0)
+    if (suspect.deaths > 0 && service->workers[w].holds > 0) {
+        REASON(service->reasons,
+               "rank %u does not get [%" PRIu64 ", ...) now: %u were lost with it, and it holds others",
+               service->ranks[w], returned->range.first, suspect.deaths);
         return 0;
+    }
     if (suspect.failures == 0 || suspect.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))
         return count;
     service->elsewhere_due_ns = due_ns < service->elsewhere_due_ns ? due_ns : service->elsewhere_due_ns;
+    REASON(service->reasons, "rank %u does not get [%" PRIu64 ", ...) yet: it failed there, and another may try",
+           service->ranks[w], returned->range.first);
     return 0;
 }
 
@@ -230,6 +240,8 @@ static unsigned blame_running(struct service *service, struct served *worker, st
         if (!runs || grant->claim == CLAIM_VOID || rest.count == 0)
             continue;
         running[grant == oldest ? 0 : count++] = rest;
+        REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is suspected: rank %u was lost with it", rest.first,
+               rest.first + rest.count, service->ranks[worker - service->workers]);
         service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
     }
     return count;
@@ -464,6 +476,7 @@ static void drop_part(struct service *service, unsigned w, struct grant *grant, 
 {
     const struct part part = {w, 0, grant->first + grant->received, count, 0};
     service->duplicates++;
+    REASON(service->reasons, "results of rank %u are dropped: another was quicker", service->ranks[w]);
     service->news |= SERVICE_COUNTED;
     grant->received += count;
     grant->stored += count;
@@ -502,6 +515,8 @@ static struct failure first_piece(const struct service *service, const struct fa
 
 static void fail_piece(struct service *service, const struct failure *piece, uint64_t now_ns)
 {
+    REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: %s", piece->first,
+           piece->first + piece->count, piece->id, piece->final ? "given up" : "tried again");
     service->ops->failed(service->owner, piece);
     if (piece->final)
         service_clear(service, piece->first, piece->count);
@@ -516,6 +531,8 @@ static bool leave_to_twin(struct service *service, struct grant *grant, const st
         return false;
     twin_of(service, grant)->claim = CLAIM_SOLE;
     grant->claim = CLAIM_VOID;
+    REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: rank %u has it, too", piece->first,
+           piece->first + piece->count, piece->id, service->ranks[grant->twin_worker]);
     service->ops->failed(service->owner, piece);
     return true;
 }

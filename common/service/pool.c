@@ -33,7 +33,6 @@ void pool_fini(struct pool *pool)
 bool pool_put(struct pool *pool, unsigned owner, struct range range)
 {
     unsigned index = pool->unused;
-    assert(range.count > 0 && "no chunk is empty");
     if (index == NO_SLOT && pool->used == pool->capacity)
         return false;
     if (index == NO_SLOT)
@@ -89,6 +88,11 @@ bool pool_take(struct pool *pool, unsigned worker, struct range *range)
     }
     unlink_slot(pool, index);
     return true;
+}
+
+bool pool_has_own(const struct pool *pool, unsigned worker)
+{
+    return pool->own[worker].chunks.oldest != NO_SLOT;
 }
 
 uint64_t pool_total(const struct pool *pool)

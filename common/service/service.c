@@ -2,6 +2,7 @@
 /* Serving workers: see service.h. */
 #include "common/service/serving.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static const char *const service_state_names[] = {"SERVING", "HALTED", "ENDING"};
@@ -478,6 +479,8 @@ RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t
     service->news &= ~(unsigned)SERVICE_RETURNED;
     if (!service_take_returned(service, w, now_ns, &range, &careful))
         return false;
+    REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
+           range.first, range.first + range.count, careful ? ", with care" : "");
     assign(service, w, &range, now_ns, actions);
     service->workers[w].answer.careful = careful; /* then it is the only one in there */
     return true;
@@ -502,16 +505,39 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     if (overdue == NULL)
         return;
     const struct range rest = {overdue->first + overdue->received, overdue->count - overdue->received};
+    REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") a second time: rank %u has it for %.3f s",
+           service->ranks[w], rest.first, rest.first + rest.count, service->ranks[other],
+           (double)(now_ns - overdue->since_ns) / 1e9);
     struct grant *copy = assign(service, w, &rest, now_ns, actions);
     service->workers[w].answer.careful = service_wants_care(service, &rest);
     service_share(service, overdue, other, copy, w);
     service->lease_due_ns = 0;
 }
 
+/* Takes the chunk as next_chunk() does, and says whose it was: where the owner cuts it for the worker there is nothing
+ * to say. */
+RARELY static bool explain_next_chunk(struct service *service, unsigned w, struct range *range)
+{
+    bool has_own = pool_has_own(&service->pool, w);
+    unsigned count = service->pool.count;
+    if (!pool_take(&service->pool, w, range))
+        return false;
+    if (service->ops->dry == NULL)
+        reason_note(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 "): %s", service->ranks[w], range->first,
+                    range->first + range->count,
+                    service->dependent             ? "the oldest of all"
+                    : has_own                      ? "its own"
+                    : service->pool.count == count ? "a part of another's, which is too large for it"
+                                                   : "another's, as it has none of its own");
+    return true;
+}
+
 static bool next_chunk(struct service *service, unsigned w, struct range *range)
 {
     if (service->pool.count == 0 && service->ops->dry != NULL)
         service->ops->dry(service->owner, w);
+    if (service->reasons != NULL)
+        return explain_next_chunk(service, w, range);
     return pool_take(&service->pool, w, range);
 }
 
@@ -559,6 +585,19 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         service->lease_due_ns = now_ns + LEASE_LOOK_NS;
 }
 
+/* Says why a worker gets nothing for its request, if this step is one. */
+RARELY static void explain_wait(const struct service *service, const struct event *event)
+{
+    unsigned w = event->type == EVENT_MESSAGE && event->message->type == MESSAGE_REQUEST
+                     ? service_find(service, event->from)
+                     : service->worker_count;
+    if (w < service->worker_count && service->workers[w].asks > 0)
+        reason_note(service->reasons, "rank %u waits: %s", event->from,
+                    service->returned_count > 0 ? "what was returned is for another, or for later"
+                    : service->has_no_source    ? "nothing is free"
+                                                : "the pool is empty");
+}
+
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     unsigned lagging = 0; /* in a row: those whose turn comes when their results are stored */
@@ -568,6 +607,8 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         if (has_room && !assign_next(service, w, now_ns, actions)) {
             if (service->state == SERVICE_ENDING)
                 break; /* the owner could not cut, and nobody waits any more */
+            if (service->reasons != NULL)
+                explain_wait(service, actions->event);
             if (service->returned_count == 0) {
                 if (service->has_no_source)
                     serve_copies(service, now_ns, actions);

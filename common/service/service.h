@@ -154,10 +154,11 @@ struct service {
     const struct run_spec *spec; /* borrowed */
     const struct service_ops *ops;
     void *owner;
-    const unsigned *ranks;  /* [worker_count] */
-    struct served *workers; /* owned */
-    struct grant *grants;   /* [worker_count * GRANTS_LEAST] where they are first; owned */
-    unsigned char *more;    /* [worker_count * SERVICE_MORE] records of the ASSIGNs of this step; owned */
+    const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
+    const unsigned *ranks;             /* [worker_count] */
+    struct served *workers;            /* owned */
+    struct grant *grants;              /* [worker_count * GRANTS_LEAST] where they are first; owned */
+    unsigned char *more;               /* [worker_count * SERVICE_MORE] records of the ASSIGNs of this step; owned */
     unsigned worker_count;
     struct pool pool;
     unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */

@@ -51,6 +51,23 @@ static void print_step(struct virtual_cluster *cluster, unsigned rank, const cha
     }
 }
 
+static void print_reason(void *context, const char *text)
+{
+    struct virtual_cluster *cluster = context;
+    cluster_in_machine(cluster, false);
+    cluster_print(cluster, cluster->stepping, ":", text);
+    cluster_in_machine(cluster, true);
+}
+
+/* All machines say their reasons, where there is a trace to show them. */
+static void listen_to_reasons(struct virtual_cluster *cluster)
+{
+    cluster->reasons = (struct reason_sink){print_reason, cluster};
+    for (unsigned i = 0; cluster->config.trace != NULL && i < cluster_ranks(&cluster->config); i++)
+        if (cluster->nodes[i].machine.explain != NULL)
+            cluster->nodes[i].machine.explain(cluster->nodes[i].machine.self, &cluster->reasons);
+}
+
 /* --- effects --- */
 
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future)
@@ -224,6 +241,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     print_event(cluster, rank, event);
     actions_clear(actions);
     cluster->cutting_ns = cluster->sending_ns = 0;
+    cluster->stepping = rank;
     actions->messages = node->messages;
     actions->bytes = node->bytes;
     cluster_in_machine(cluster, true);
@@ -507,6 +525,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
     cluster->result.status = -1;
     cluster->result.supermaster = &cluster->supermaster;
     cluster->result.journalled = &cluster->journalled;
+    listen_to_reasons(cluster);
     schedule_beginning(cluster);
     while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit) {
         cluster->now_ns = future->at_ns;

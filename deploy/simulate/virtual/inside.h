@@ -94,6 +94,8 @@ struct virtual_cluster {
     struct ranges journalled;
     struct virtual_result result;
     bool out_of_memory;
+    unsigned stepping;          /* rank whose machine runs */
+    struct reason_sink reasons; /* where there is a trace: of the rank that is stepping */
 };
 
 /* Messages go to and from a master and the supermaster only: each pair of ranks is a lower rank of the tree, one of
