@@ -179,6 +179,12 @@ bool service_take_away(struct service *service, struct range *range)
     return true;
 }
 
+void service_unshare(struct service *service, const struct grant *grant)
+{
+    if (grant->claim == CLAIM_SHARED)
+        twin_of(service, grant)->claim = CLAIM_SOLE;
+}
+
 static struct range rest_of(const struct grant *grant)
 {
     return (struct range){grant->first + grant->received, grant->count - grant->received};
@@ -189,8 +195,7 @@ static struct range rest_of(const struct grant *grant)
 static bool take_back(struct service *service, struct grant *grant, uint64_t now_ns)
 {
     const struct range rest = rest_of(grant);
-    if (grant->claim == CLAIM_SHARED)
-        twin_of(service, grant)->claim = CLAIM_SOLE;
+    service_unshare(service, grant);
     grant->chunk = 0;
     return rest.count > 0 && grant->claim == CLAIM_SOLE && service_return(service, &rest, now_ns);
 }

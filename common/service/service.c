@@ -289,6 +289,8 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
     for (unsigned i = 0; i < done.count; i++)
         if ((refused = complete_or_refuse(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
+    if (service->workers[w].gone)
+        return 1; /* it was taken for lost, and wakes: what it was given now would not be asked back */
     note_load(service, w, message->request.load);
     if (service->state == SERVICE_SERVING && note_asks(service, w, message->request.asks, error) < 0)
         return -1;
@@ -338,6 +340,7 @@ void service_drop_unfinished(struct service *service, unsigned w)
     struct served *worker = &service->workers[w];
     for (unsigned i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0 && !worker->grants[i].computed) {
+            service_unshare(service, &worker->grants[i]);
             worker->grants[i].chunk = 0;
             release_chunk(service, worker);
         }

@@ -270,7 +270,8 @@ static inline void service_set_source(struct service *service, bool has_source)
 static inline unsigned service_take_news(struct service *service)
 {
     unsigned news = service->news;
-    service->news = 0;
+    if (news != 0)
+        service->news = 0;
     return news;
 }
 

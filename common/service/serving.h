@@ -38,6 +38,8 @@ bool service_return(struct service *service, const struct range *range, uint64_t
 void service_put_returned(struct service *service, const struct range *range, uint64_t now_ns);
 /* Takes what worker `w` is to get of what was returned; false when nothing of it is for `w` now. */
 bool service_take_returned(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful);
+/* The grant is nobody's any more: where another worker has its rest, too, that one has it alone. */
+void service_unshare(struct service *service, const struct grant *grant);
 /* Whether it is to be run with care. */
 bool service_wants_care(const struct service *service, const struct range *range);
 /* The next iterations of a grant, which are counted as over, did not work. */

@@ -103,6 +103,21 @@ static void assert_assigned(const struct owner *owner, unsigned rank, uint64_t f
     ck_assert_uint_eq(action->send.message.assign.count, count);
 }
 
+/* It hung, and wakes. What it were given could not be asked back, as it cannot be lost a second time. */
+START_TEST(who_was_taken_for_lost_is_given_nothing)
+{
+    struct owner owner;
+    open_service(&owner, 0, false);
+    lose(&owner, 0);
+    pool_put(&owner.service.pool, 0, (struct range){0, 10});
+    ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 6000), 1);
+    ck_assert_uint_eq(owner.actions.length, 0);
+    ck_assert_uint_eq(owner.service.waiting_count, 0);
+    service_check(&owner.service);
+    close_service(&owner);
+}
+END_TEST
+
 START_TEST(the_chunks_of_a_dead_worker_go_to_others_first)
 {
     struct owner owner;
@@ -502,6 +517,7 @@ int main(void)
 {
     Suite *suite = suite_create("lost");
     TCase *all = tcase_create("lost");
+    tcase_add_test(all, who_was_taken_for_lost_is_given_nothing);
     tcase_add_test(all, the_chunks_of_a_dead_worker_go_to_others_first);
     tcase_add_test(all, a_dead_worker_leaves_the_queue);
     tcase_add_test(all, what_is_on_its_way_is_not_handed_out_before_it_is_decided);
