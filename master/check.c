@@ -8,12 +8,12 @@ static void check_refills_open(const struct master *master)
 {
     const struct pool *pool = &master->service.pool;
     uint64_t refill = (uint64_t)master->config.workers * master->config.spec->refill_chunks;
-    assert(master->refills_open <= REFILLS_OPEN_MAX && "no more refills are open than there may be");
-    assert(pool->count + master->refills_open * refill <= pool->capacity &&
+    assert(master->refills.open <= REFILLS_OPEN_MAX && "no more refills are open than there may be");
+    assert(pool->count + master->refills.open * refill <= pool->capacity &&
            "what is in the pool and what is on its way to it has room there");
-    assert((!master->refill_parked || master->refills_open > 0) && "a refill that is parked is open");
-    assert((!master->refill_arriving || master->refills_open > 0) && "a refill that arrives is open");
-    assert(master->service.has_no_source == master->refill_parked &&
+    assert((!master->refills.parked || master->refills.open > 0) && "a refill that is parked is open");
+    assert((!master->refills.arriving || master->refills.open > 0) && "a refill that arrives is open");
+    assert(master->service.has_no_source == master->refills.parked &&
            "nothing is elsewhere while the supermaster has parked a refill");
 }
 

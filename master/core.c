@@ -81,10 +81,8 @@ int master_init(struct master *master, const struct master_config *config)
     *master = (struct master){
         .config = *config,
         .state = MASTER_SERVING,
-        .refill_round_trip_ns = 50000,
-        .refill_came_at_ns = NEVER,
-        .request_gap_ns = NEVER,
     };
+    refills_init(&master->refills, config->workers, config->spec->refill_chunks);
     const struct service_config service = {
         .spec = config->spec,
         .ranks = config->ranks,
@@ -224,7 +222,7 @@ static void report_if_due(struct master *master, uint64_t now_ns)
 {
     if (!has_news(master))
         return;
-    bool waited_for = master->done_count > 0 && (master->refill_parked || master->state != MASTER_SERVING);
+    bool waited_for = master->done_count > 0 && (master->refills.parked || master->state != MASTER_SERVING);
     bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring so many */
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
     if (full || (waited_for && service_is_quiet(&master->service)) || due)

@@ -8,10 +8,6 @@
  * sends one. */
 #define REPORT_INTERVAL_NS 50000000u
 
-/* The pool holds so many refills: those that may be open, asked for when as much again was there or wanted, and one to
- * spare. */
-#define POOL_REFILLS (2 * REFILLS_OPEN_MAX + 1)
-
 /* recv_worker.c */
 void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_ns, const struct message *message);
 

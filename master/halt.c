@@ -14,8 +14,7 @@ void master_receive_halt(struct master *master, const struct halt *halt)
     if (master->state == MASTER_SERVING)
         master_move(master, MASTER_HALTED);
     master->halt_told = false;
-    master->refills_open = 0;
-    master->refill_arriving = master->refill_parked = false;
+    refills_forget(&master->refills);
     service_set_source(&master->service, true);
     service_halt(&master->service, halt, master->actions);
 }

@@ -5,6 +5,7 @@
 
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
+#include "common/service/refill.h"
 #include "common/service/service.h"
 #include "common/machine/spread.h"
 
@@ -25,10 +26,6 @@ struct master_config {
     uint64_t first;        /* of the loop */
     bool sync;             /* what is reported done is on the disk, not only with the system */
 };
-
-/* Refills that are asked for and not answered. With one chunk for each worker in each, chunks may then be an eighth of
- * the round trip to the supermaster before a worker waits. */
-#define REFILLS_OPEN_MAX 8
 
 /* What a worker measured and the supermaster has not been told. */
 struct news {
@@ -57,17 +54,7 @@ struct master {
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
     unsigned char *load_records;     /* [workers] likewise */
     bool loads_changed;              /* of some worker, since they were told last */
-    /* refills */
-    unsigned refills_open; /* asked for and not answered */
-    bool refill_arriving;  /* of the oldest some messages are here, and more are on their way */
-    bool refill_parked;    /* the oldest is answered by EMPTY: the supermaster has nothing free at present */
-    unsigned refill_first; /* the oldest, in the ring of the times at which they were asked for */
-    uint64_t refill_asked_at_ns[REFILLS_OPEN_MAX];
-    uint64_t refill_round_trip_ns; /* smoothed */
-    uint64_t refill_came_at_ns;    /* the latest; NEVER: there was none yet */
-    uint64_t refill_lasted_ns;     /* the one before it, until then; 0: not known */
-    uint64_t request_gap_ns;       /* smoothed time between two chunks handed out */
-    uint64_t gap_started_ns, gap_assigned;
+    struct refills refills;
     bool halt_told;       /* HALTED: the supermaster knows that all stand still */
     struct error problem; /* text of a PROBLEM of this step */
     struct error refusal; /* and of a DROP */

@@ -2,6 +2,8 @@
 /* What a master sends: what is done, its wish for a refill, the figures of its workers, goodbye; and what it relays. */
 #include "supermaster/core.h"
 
+#include "common/service/refill.h"
+
 static struct message refill_part(const unsigned char *records, unsigned first, unsigned total)
 {
     unsigned left = total - first, count = left < REFILL_MAX ? left : REFILL_MAX;
@@ -35,29 +37,44 @@ static void receive_neighbour(struct supermaster *supermaster, const struct mess
         actions_send(supermaster->actions, supermaster->config.topology->master_rank[before], message);
 }
 
+struct master_refill {
+    struct supermaster *supermaster;
+    unsigned m;             /* master */
+    unsigned char *records; /* of the refill */
+    unsigned chunks;
+};
+
+/* The next chunk, for the i-th worker of the master. One that is lost gets none. */
+static bool master_refill_cut(void *context, unsigned i)
+{
+    struct master_refill *refill = context;
+    struct supermaster *supermaster = refill->supermaster;
+    const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology->served[topology_first(topology, refill->m) + i];
+    struct range range;
+    if (supermaster->losses.workers_lost > 0 && supermaster->losses.worker[w] == FATE_LOST)
+        return true;
+    if (!supermaster_cut(supermaster, refill->m, w, &range))
+        return false;
+    if (supermaster->config.distance > 0)
+        supermaster_note_seam(supermaster, refill->m, &range);
+    if (supermaster->service.suspects.count > 0)
+        supermaster_warn(supermaster, refill->m, &range);
+    chunk_record_put(refill->records, refill->chunks++,
+                     &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
+    return true;
+}
+
 /* The oldest refill that is parked: one chunk for each worker of the master, weighted by that worker's power, or as
  * many times that as is wanted. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned char *records = supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
-    unsigned chunks = 0, sent = 0, next = 0, served = topology_count(topology, m);
-    bool losses = supermaster->losses.workers_lost > 0;
+    struct master_refill refill = {supermaster, m, records, 0};
     supermaster_note_grant(supermaster, m);
-    for (unsigned left = supermaster_refill_size(supermaster, m); left > 0; left--) {
-        unsigned w = topology->served[topology_first(topology, m) + next];
-        struct range range;
-        next = next + 1 < served ? next + 1 : 0;
-        if (losses && supermaster->losses.worker[w] == FATE_LOST)
-            continue;
-        if (!supermaster_cut(supermaster, m, w, &range))
-            break;
-        if (supermaster->config.distance > 0)
-            supermaster_note_seam(supermaster, m, &range);
-        if (supermaster->service.suspects.count > 0)
-            supermaster_warn(supermaster, m, &range);
-        chunk_record_put(records, chunks++, &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});
-    }
+    refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
+    unsigned chunks = refill.chunks, sent = 0;
     do {
         struct message message = refill_part(records, sent, chunks);
         actions_send(supermaster->actions, topology->master_rank[m], &message);

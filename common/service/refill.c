@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* When to ask for the next refill: see refill.h. */
+#include "common/service/refill.h"
+
+#include <assert.h>
+
+#define UNKNOWN UINT64_MAX
+
+/* Taken for the round trip until one is measured. */
+#define ROUND_TRIP_NS 50000
+
+/* A round trip below 1/50 of the time that a refill lasts is not worth holding chunks back for. */
+#define REFILL_OVER_ROUND_TRIP 50
+
+void refills_init(struct refills *refills, unsigned workers, unsigned chunks)
+{
+    *refills = (struct refills){
+        .workers = workers,
+        .size = (uint64_t)workers * chunks,
+        .round_trip_ns = ROUND_TRIP_NS,
+        .came_at_ns = UNKNOWN,
+        .gap_ns = UNKNOWN,
+    };
+}
+
+/* No more than the open refills can bring. */
+static void set_low_water_mark(struct refills *refills)
+{
+    refills->low_water_mark = 0;
+    if (refills->gap_ns == UNKNOWN || refills->lasted_ns / REFILL_OVER_ROUND_TRIP >= refills->round_trip_ns)
+        return;
+    uint64_t most = REFILLS_OPEN_MAX * refills->size;
+    uint64_t mark = refills->round_trip_ns * 3 / 2 / (refills->gap_ns > 0 ? refills->gap_ns : 1);
+    refills->low_water_mark = mark < most ? mark : most;
+}
+
+/* Smooths the time between two chunks handed out. That between the first chunks of the workers is none, which come when
+ * their ranks have started, perhaps all at once; and requests that have waited together are one with what was before
+ * them. */
+void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns)
+{
+    if (now_ns == refills->gap_started_ns)
+        return;
+    if (refills->gap_assigned >= refills->workers) {
+        uint64_t gap_ns = (now_ns - refills->gap_started_ns) / (assigned - refills->gap_assigned);
+        refills->gap_ns = refills->gap_ns == UNKNOWN ? gap_ns : (3 * refills->gap_ns + gap_ns) / 4;
+    }
+    refills->gap_started_ns = now_ns;
+    refills->gap_assigned = assigned;
+    set_low_water_mark(refills);
+}
+
+/* The first refill waits for the speeds of all workers: that is no round trip. */
+void refills_ask(struct refills *refills, uint64_t now_ns)
+{
+    assert(refills->open < REFILLS_OPEN_MAX);
+    unsigned last = (refills->first + refills->open++) % REFILLS_OPEN_MAX;
+    refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
+}
+
+/* Nor is it one where a refill was parked and waited for work. How long the first has lasted is not known. */
+void refills_take(struct refills *refills, uint64_t now_ns)
+{
+    assert(refills->open > 0);
+    uint64_t asked_at_ns = refills->asked_at_ns[refills->first];
+    if (!refills->parked && asked_at_ns != UNKNOWN)
+        refills->round_trip_ns = (7 * refills->round_trip_ns + (now_ns - asked_at_ns)) / 8;
+    refills->lasted_ns = refills->came_at_ns != UNKNOWN ? now_ns - refills->came_at_ns : 0;
+    refills->came_at_ns = now_ns;
+    refills->first = (refills->first + 1) % REFILLS_OPEN_MAX;
+    refills->open--;
+    refills->parked = false;
+    set_low_water_mark(refills);
+}
+
+void refills_forget(struct refills *refills)
+{
+    refills->open = 0;
+    refills->arriving = refills->parked = false;
+}
