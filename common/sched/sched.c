@@ -167,6 +167,13 @@ uint64_t sched_next(struct sched *sched, unsigned worker)
     return chunk;
 }
 
+bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk)
+{
+    chunk->first = sched->iterations - sched->remaining;
+    chunk->count = sched_next(sched, worker);
+    return chunk->count > 0;
+}
+
 void sched_give_back(struct sched *sched, uint64_t count)
 {
     uint64_t cut = sched->iterations - sched->remaining;

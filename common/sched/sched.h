@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/util/error.h"
+#include "common/util/ranges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -192,6 +193,10 @@ void sched_fini(struct sched *sched);
  * weighted by power floor(K V_j), and by acp floor(K V_j / Q_j); the remaining work shrinks by it. 0 when no work
  * remains. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
+
+/* The next chunk of a loop that is cut from its first iteration to its last, where none comes back: sched_next() says
+ * how long it is. False when no work remains. */
+bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk);
 
 /* With ACP: so many runnable processes, at least 1, compete for the worker's core, itself being one. */
 void sched_set_load(struct sched *sched, unsigned worker, double load);

@@ -2,13 +2,22 @@
 /* The modes with a coordinator: central, where rank 0 cuts a chunk for whoever asks, and hierarchical, where the first
  * rank of each group keeps a pool for it and draws refills from rank 0, one chunk for each of its ranks at a time.
  *
+ * The rules are those of the daemons: sched_cut() says which chunk is next, common/service/refill.h in which order a
+ * refill is cut and when the next one is asked for, common/service/pool.h who gets which chunk of a pool. The machines
+ * of the daemons are not used. They end a loop when the results of all its chunks are in; a rank of a program is told
+ * the end as soon as no chunk is left for it, while others still compute theirs, so that it may go on with another loop
+ * which these ranks wait for.
+ *
  * A coordinator computes as well. It answers whenever it is inside the library; nothing here waits for a rank that
  * computes but the end: a coordinator is through when each of its ranks has been told the end, or has left, and rank 0
  * when each coordinator is through. So no message is under way when a time step is over, and each step has tags of its
  * own all the same. Messages between ranks are of one MPI library on one kind of machine: plain structures. */
 #include "deploy/library/loop.h"
 
+#include "common/sched/sched.h"
 #include "common/service/pool.h"
+#include "common/service/refill.h"
+#include "common/util/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,19 +58,19 @@ struct desk {
     unsigned waiting_count;
     struct pool pool; /* hierarchical */
     bool pool_ready;
-    bool dry;                  /* there are no more refills */
-    bool refilling;            /* one is asked for */
+    struct refills refills;    /* parked: there are no more */
+    uint64_t handed_out;       /* chunks of the pool */
     struct ask *refill_ask;    /* owned */
     struct measured *measured; /* [members] since the last refill, owned */
-    struct grant *refill;      /* [members + 1] owned */
-    MPI_Request refill_sent, refill_received;
+    struct grant *refill;      /* rank 0: the refill that it cuts, [ranks + 1]; else [REFILLS_OPEN_MAX][members + 1],
+                                  by their places in the ring of `refills`; owned */
+    MPI_Request refill_sent, refill_received[REFILLS_OPEN_MAX];
 };
 
 /* Rank 0's. */
 struct cutter {
     struct sched sched;
     bool ready;
-    uint64_t next;        /* first iteration that is not cut yet */
     unsigned groups_left; /* that are through */
 };
 
@@ -112,32 +121,45 @@ static void learn(struct served *served, const struct measured *measured)
 
 static bool cut(struct served *served, unsigned rank, struct range *chunk)
 {
-    struct cutter *cutter = &served->cutter;
-    chunk->first = cutter->next;
-    chunk->count = sched_next(&cutter->sched, rank - served->idle);
-    cutter->next += chunk->count;
-    return chunk->count > 0;
+    return sched_cut(&served->cutter.sched, rank - served->idle, chunk);
+}
+
+struct group_refill {
+    struct served *served;
+    unsigned group;
+    struct grant *grants;
+    unsigned count;
+};
+
+static bool group_refill_cut(void *context, unsigned i)
+{
+    struct group_refill *refill = context;
+    struct served *served = refill->served;
+    struct range chunk;
+    if (!cut(served, served->member[served->first[refill->group] + i], &chunk))
+        return false;
+    refill->grants[refill->count++] = (struct grant){.first = chunk.first, .count = chunk.count, .owner = i};
+    return true;
 }
 
 /* One chunk for each rank of the group. Returns how many there are. */
 static unsigned cut_refill(struct served *served, unsigned group, struct grant *grants)
 {
-    unsigned count = 0;
-    struct range chunk;
-    for (unsigned i = served->first[group]; i < served->first[group + 1]; i++)
-        if (cut(served, served->member[i], &chunk))
-            grants[count++] =
-                (struct grant){.first = chunk.first, .count = chunk.count, .owner = i - served->first[group]};
-    return count;
+    struct group_refill refill = {served, group, grants, 0};
+    unsigned members = served->first[group + 1] - served->first[group];
+    refill_cut(members, members, group_refill_cut, &refill);
+    return refill.count;
 }
 
 /* --- a coordinator's pool --- */
 
-static void put(struct desk *desk, const struct grant *grants, unsigned count)
+/* After an empty refill there is none that is not. */
+static void put(struct hdss_shared_loop *loop, struct desk *desk, const struct grant *grants, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         pool_put(&desk->pool, (unsigned)grants[i].owner, (struct range){grants[i].first, grants[i].count});
-    desk->dry = count == 0;
+    desk->refills.parked = count == 0;
+    loop->figures.refills++;
 }
 
 /* What the ranks of the group have measured goes along. Returns the ask's size. */
@@ -164,48 +186,54 @@ static void send_to_rank_0(struct hdss_shared_loop *loop, struct served *served,
     count_message(loop, bytes);
 }
 
-static void ask_for_refill(struct hdss_shared_loop *loop, struct served *served)
+/* Where the refill that is asked for next, or is the oldest, comes to. */
+static struct grant *refill_place(const struct served *served, unsigned place)
+{
+    return served->desk.refill + (size_t)place * (served->members + 1);
+}
+
+static void ask_for_refill(struct hdss_shared_loop *loop, struct served *served, uint64_t now_ns)
 {
     struct desk *desk = &served->desk;
-    if (desk->refilling || desk->dry)
-        return;
-    desk->refilling = true;
-    MPI_Irecv(desk->refill, (int)((served->members + 1) * sizeof *desk->refill), MPI_BYTE, 0, tag_of(loop, TAG_REFILL),
-              loop->team.world, &desk->refill_received);
+    unsigned place = (desk->refills.first + desk->refills.open) % REFILLS_OPEN_MAX;
+    refills_ask(&desk->refills, now_ns);
+    MPI_Irecv(refill_place(served, place), (int)((served->members + 1) * sizeof *desk->refill), MPI_BYTE, 0,
+              tag_of(loop, TAG_REFILL), loop->team.world, &desk->refill_received[place]);
     send_to_rank_0(loop, served, KIND_REFILL);
 }
 
-/* A refill that has come, if one has. */
+/* The oldest refill, if it has come. */
 static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct desk *desk = &served->desk;
+    unsigned place = desk->refills.first;
     MPI_Status status;
     int arrived = 0, bytes;
-    if (!desk->refilling)
+    if (desk->refills.open == 0)
         return false;
-    MPI_Test(&desk->refill_received, &arrived, &status);
+    MPI_Test(&desk->refill_received[place], &arrived, &status);
     if (!arrived)
         return false;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    desk->refilling = false;
-    loop->figures.refills++;
-    put(desk, desk->refill, (unsigned)((size_t)bytes / sizeof *desk->refill));
+    refills_take(&desk->refills, patience_clock_ns());
+    put(loop, desk, refill_place(served, place), (unsigned)((size_t)bytes / sizeof *desk->refill));
     return true;
 }
 
-/* Rank 0 fills its own pool when it is empty, the others ask before it is. */
+/* A rank is about to be handed a chunk of the pool. Rank 0 has a refill as soon as it wants one: it measures nothing,
+ * and wants one when its pool is empty. */
 static void refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct desk *desk = &served->desk;
-    if (loop->team.rank != 0) {
-        if (desk->pool.count <= served->members / 2)
-            ask_for_refill(loop, served);
+    bool cuts = loop->team.rank == 0;
+    if (!cuts && refills_gap_is_over(&desk->refills, desk->handed_out))
+        refills_measure_gap(&desk->refills, desk->handed_out, patience_clock_ns());
+    if (!refills_are_wanted(&desk->refills, desk->pool.count, desk->waiting_count + 1))
         return;
-    }
-    if (desk->pool.count > 0 || desk->dry)
-        return;
-    loop->figures.refills++;
-    put(desk, desk->refill, cut_refill(served, loop->team.group, desk->refill));
+    if (cuts)
+        put(loop, desk, desk->refill, cut_refill(served, loop->team.group, desk->refill));
+    else
+        ask_for_refill(loop, served, patience_clock_ns());
 }
 
 enum taken { TAKEN, TAKE_LATER, TAKE_NEVER };
@@ -217,9 +245,10 @@ static enum taken take(struct hdss_shared_loop *loop, struct served *served, uns
     if (served->central)
         return cut(served, member, chunk) ? TAKEN : TAKE_NEVER;
     refill(loop, served);
-    if (pool_take(&desk->pool, member, chunk))
-        return TAKEN;
-    return desk->dry ? TAKE_NEVER : TAKE_LATER;
+    if (!pool_take(&desk->pool, member, chunk))
+        return desk->refills.parked ? TAKE_NEVER : TAKE_LATER;
+    desk->handed_out++;
+    return TAKEN;
 }
 
 /* --- a coordinator answers --- */
@@ -400,7 +429,7 @@ static bool served_draw(struct hdss_shared_loop *loop, struct range *chunk)
 
 static bool is_needed(const struct hdss_shared_loop *loop, const struct served *served)
 {
-    if (served->desk.left < served->members - 1 || served->desk.refilling)
+    if (served->desk.left < served->members - 1 || served->desk.refills.open > 0)
         return true;
     return loop->team.rank == 0 && !served->central && served->cutter.groups_left < loop->team.groups - 1;
 }
@@ -466,8 +495,9 @@ static int prepare_desk(struct hdss_shared_loop *loop, struct served *served)
     desk->waiting = calloc(served->members, sizeof *desk->waiting);
     desk->measured = calloc(served->members, sizeof *desk->measured);
     desk->refill_ask = calloc(1, served->ask_bytes);
-    desk->refill = calloc(most + 1, sizeof *desk->refill);
-    desk->pool_ready = pool_init(&desk->pool, served->members, 2 * served->members) == 0;
+    desk->refill = calloc((loop->team.rank == 0 ? 1 : REFILLS_OPEN_MAX) * ((size_t)most + 1), sizeof *desk->refill);
+    desk->pool_ready =
+        pool_init(&desk->pool, served->members, served->central ? 0 : POOL_REFILLS * served->members + 1) == 0;
     return desk->asks != NULL && desk->waiting != NULL && desk->measured != NULL && desk->refill_ask != NULL &&
                    desk->refill != NULL && desk->pool_ready
                ? 0
@@ -496,7 +526,6 @@ static int prepare_cutter(struct hdss_shared_loop *loop, struct served *served)
                                         .min_chunk = loop->settings.min_chunk,
                                         .weighting = loop->settings.weighting};
     struct cutter *cutter = &served->cutter;
-    cutter->next = 0;
     cutter->groups_left = 0;
     if (cutter->ready && loop->technique_changed) {
         sched_fini(&cutter->sched);
@@ -530,12 +559,13 @@ static int served_open(struct hdss_shared_loop *loop)
     struct desk *desk = &served->desk;
     served->open = true;
     served->answer = MPI_REQUEST_NULL;
-    desk->refill_sent = desk->refill_received = MPI_REQUEST_NULL;
+    desk->refill_sent = MPI_REQUEST_NULL;
     loop->serves = served->coordinates && loop->team.ranks > 1;
     if (!served->coordinates)
         return 0;
     desk->head = desk->left = desk->waiting_count = 0;
-    desk->dry = desk->refilling = false;
+    desk->handed_out = 0;
+    refills_init(&desk->refills, served->members, 1);
     for (unsigned i = 0; i < RECEIVES; i++) {
         MPI_Recv_init(desk->asks + i * served->ask_bytes, (int)served->ask_bytes, MPI_BYTE, MPI_ANY_SOURCE,
                       tag_of(loop, TAG_ASK), loop->team.world, &desk->receives[i]);
