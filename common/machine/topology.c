@@ -2,6 +2,8 @@
 /* The line-up and its grouping: see topology.h. */
 #include "common/machine/topology.h"
 
+#include "common/util/heap.h"
+
 #include <stdlib.h>
 
 struct census {
@@ -140,22 +142,19 @@ struct queue {
     unsigned count;
 };
 
-static bool comes_before(const struct queue *queue, unsigned m, unsigned other)
+static bool has_fewer(const void *master, const void *other, const void *context)
 {
-    return queue->load[m] != queue->load[other] ? queue->load[m] < queue->load[other] : m < other;
+    unsigned a = *(const unsigned *)master, b = *(const unsigned *)other;
+    const unsigned *load = context;
+    return load[a] != load[b] ? load[a] < load[b] : a < b;
 }
 
-/* What stands at `i` may be too far up. */
+static const struct heap_kind by_load = {sizeof(unsigned), 2, has_fewer};
+
+/* The master at place `i` may stand too far up. */
 static void sift_down(struct queue *queue, unsigned i)
 {
-    unsigned m = queue->masters[i];
-    for (unsigned child; (child = 2 * i + 1) < queue->count; i = child) {
-        child += child + 1 < queue->count && comes_before(queue, queue->masters[child + 1], queue->masters[child]);
-        if (!comes_before(queue, queue->masters[child], m))
-            break;
-        queue->masters[i] = queue->masters[child];
-    }
-    queue->masters[i] = m;
+    heap_sift_down(&by_load, queue->load, queue->masters, queue->count, i);
 }
 
 /* The workers in `members`, NULL: all, that have no master yet get one of the queue's, evenly. */

@@ -2,8 +2,12 @@
 /* The simulation of one loop: see predict.h. */
 #include "common/predict/predict.h"
 
+#include "common/sched/sched.h"
 #include "common/service/pool.h"
+#include "common/service/refill.h"
+#include "common/util/heap.h"
 #include "common/util/random.h"
+#include "common/util/ranges.h"
 #include "common/util/stats.h"
 
 #include <math.h>
@@ -210,59 +214,59 @@ static int simulation_init(struct simulation *simulation, const struct predict_l
 
 /* --- who asks next --- */
 
-static double asks_at(const struct simulation *simulation, unsigned place)
+static bool asks_before(const void *worker, const void *other, const void *context)
 {
-    return simulation->clients[simulation->heap[place]].asks_at;
+    const struct client *clients = context;
+    return clients[*(const unsigned *)worker].asks_at < clients[*(const unsigned *)other].asks_at;
 }
 
-/* The worker at the top has a later time now, or is to be taken away. */
-static void sift_down(struct simulation *simulation)
+static const struct heap_kind by_asking = {sizeof(unsigned), 2, asks_before};
+
+/* The worker at the top has a later time now. */
+static void sift_first(struct simulation *simulation)
 {
-    unsigned *heap = simulation->heap, place = 0, moving = heap[0];
-    double key = simulation->clients[moving].asks_at;
-    for (;;) {
-        unsigned child = 2 * place + 1;
-        if (child >= simulation->heap_count)
-            break;
-        if (child + 1 < simulation->heap_count && asks_at(simulation, child + 1) < asks_at(simulation, child))
-            child++;
-        if (asks_at(simulation, child) >= key)
-            break;
-        heap[place] = heap[child];
-        place = child;
-    }
-    heap[place] = moving;
+    heap_sift_down(&by_asking, simulation->clients, simulation->heap, simulation->heap_count, 0);
 }
 
 static void remove_first(struct simulation *simulation)
 {
     simulation->heap[0] = simulation->heap[--simulation->heap_count];
     if (simulation->heap_count > 0)
-        sift_down(simulation);
+        sift_first(simulation);
 }
 
 /* --- chunks --- */
 
-static bool cut(struct simulation *simulation, struct handler *handler, unsigned w)
+static bool predict_cut(struct simulation *simulation, struct handler *handler, unsigned w)
 {
-    struct range range = {.first = simulation->loop->iterations - simulation->sched.remaining};
-    range.count = sched_next(&simulation->sched, w);
-    simulation->chunks += range.count > 0;
-    return range.count > 0 && pool_put(&handler->pool, w, range);
+    struct range range;
+    if (!sched_cut(&simulation->sched, w, &range))
+        return false;
+    simulation->chunks++;
+    return pool_put(&handler->pool, w, range);
+}
+
+struct predicted_refill {
+    struct simulation *simulation;
+    unsigned m; /* master */
+};
+
+static bool predict_refill_cut(void *context, unsigned i)
+{
+    const struct predicted_refill *refill = context;
+    struct simulation *simulation = refill->simulation;
+    unsigned w = simulation->served[simulation->first_served[refill->m] + i];
+    return predict_cut(simulation, &simulation->handlers[refill->m], w);
 }
 
 /* One chunk for each worker of the master, or several; in the central topology one for who asks. */
 static void refill(struct simulation *simulation, unsigned m, unsigned w)
 {
-    struct handler *handler = &simulation->handlers[m];
-    if (simulation->loop->masters == 0) {
-        cut(simulation, handler, w);
-        return;
-    }
-    const unsigned *served = simulation->served + simulation->first_served[m];
-    for (unsigned i = 0; i < refill_size(simulation, m); i++)
-        if (!cut(simulation, handler, served[i % served_count(simulation, m)]))
-            break;
+    struct predicted_refill refill = {simulation, m};
+    if (simulation->loop->masters == 0)
+        predict_cut(simulation, &simulation->handlers[m], w);
+    else
+        refill_cut(served_count(simulation, m), refill_size(simulation, m), predict_refill_cut, &refill);
 }
 
 /* The next chunk of worker `w` and when it has it; false when nothing is left. */
@@ -359,7 +363,7 @@ static void serve_next(struct simulation *simulation, double *last)
         tell(simulation, w);
     if (hand_out(simulation, w, &range, &has_at)) {
         run_chunk(simulation, w, &range, has_at);
-        sift_down(simulation);
+        sift_first(simulation);
     } else {
         *last = fmax(*last, client->ends_at);
         remove_first(simulation);

@@ -3,9 +3,9 @@
  * one another. */
 #include "deploy/simulate/virtual/heap.h"
 
-#include <stdlib.h>
+#include "common/util/heap.h"
 
-#define BELOW 4
+#include <stdlib.h>
 
 static bool is_message(const struct future *future)
 {
@@ -57,19 +57,18 @@ void heap_return(struct heap *heap, struct future *future)
 
 /* --- the heap --- */
 
-static bool before(const struct due *a, const struct due *b)
+static bool due_before(const void *item, const void *other, const void *context)
 {
+    const struct due *a = item, *b = other;
+    (void)context;
     return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->sequence < b->sequence;
 }
 
+static const struct heap_kind by_time = {sizeof(struct due), 4, due_before};
+
 static void sift_up(struct heap *heap, size_t i)
 {
-    const struct due due = heap->items[i];
-    while (i > 0 && before(&due, &heap->items[(i - 1) / BELOW])) {
-        heap->items[i] = heap->items[(i - 1) / BELOW];
-        i = (i - 1) / BELOW;
-    }
-    heap->items[i] = due;
+    heap_sift_up(&by_time, NULL, heap->items, i);
 }
 
 int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order)
@@ -94,29 +93,14 @@ int heap_push(struct heap *heap, struct future *future)
     return heap_push_ordered(heap, future, heap->sequence++);
 }
 
-/* The earliest of those below `i`; `length` where there are none. */
-static size_t earliest_below(const struct heap *heap, size_t i)
-{
-    size_t first = BELOW * i + 1, end = first + BELOW < heap->length ? first + BELOW : heap->length, least = first;
-    for (size_t child = first + 1; child < end; child++)
-        if (before(&heap->items[child], &heap->items[least]))
-            least = child;
-    return first < end ? least : heap->length;
-}
-
 struct future *heap_pop(struct heap *heap)
 {
     if (heap->length == 0)
         return NULL;
     struct future *future = heap->items[0].future;
-    const struct due last = heap->items[--heap->length];
-    size_t i = 0, child;
-    while ((child = earliest_below(heap, i)) < heap->length && before(&heap->items[child], &last)) {
-        heap->items[i] = heap->items[child];
-        i = child;
-    }
+    heap->items[0] = heap->items[--heap->length];
     if (heap->length > 0)
-        heap->items[i] = last;
+        heap_sift_down(&by_time, NULL, heap->items, heap->length, 0);
     return future;
 }
 

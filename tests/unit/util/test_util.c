@@ -2,6 +2,7 @@
 /* util: the interval set against a bit set, statistics, published random vectors, digests, numbers. */
 #include "common/util/digest.h"
 #include "common/util/error.h"
+#include "common/util/heap.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
 #include "common/util/random.h"
@@ -220,6 +221,46 @@ START_TEST(lists_are_read_word_by_word)
 }
 END_TEST
 
+struct heap_item {
+    uint64_t key;
+    unsigned char more[16];
+};
+
+static bool key_before(const void *item, const void *other, const void *context)
+{
+    (void)context;
+    return ((const struct heap_item *)item)->key < ((const struct heap_item *)other)->key;
+}
+
+START_TEST(heaps_give_the_first_first)
+{
+    const struct heap_kind kind = {sizeof(struct heap_item), (size_t)_i, key_before};
+    struct heap_item items[UNIVERSE];
+    struct random random;
+    size_t count = 0;
+    random_init(&random, 7);
+    for (uint64_t sum = 0, took = 0, round = 0; round < 3 || count > 0; round++) {
+        while (round < 3 && count < UNIVERSE) {
+            items[count].key = (uint64_t)(random_uniform(&random) * 100);
+            memset(items[count].more, (int)items[count].key, sizeof items->more);
+            sum += items[count].key;
+            heap_sift_up(&kind, NULL, items, count++);
+        }
+        uint64_t last = 0;
+        for (size_t left = round < 3 ? UNIVERSE / 2 : count; left > 0; left--) {
+            ck_assert_uint_ge(items[0].key, last);
+            ck_assert_uint_eq(items[0].more[15], items[0].key);
+            last = items[0].key;
+            took += last;
+            items[0] = items[--count];
+            if (count > 0)
+                heap_sift_down(&kind, NULL, items, count, 0);
+        }
+        ck_assert(count > 0 || took == sum);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("util");
@@ -233,6 +274,7 @@ int main(void)
     tcase_add_test(all, numbers_are_strict);
     tcase_add_test(all, lists_are_read_word_by_word);
     tcase_add_test(all, errors_are_one_line);
+    tcase_add_loop_test(all, heaps_give_the_first_first, 2, 5);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
