@@ -25,6 +25,8 @@ LICENCE_LINES = {
     (".1", ".3", ".7"): f'.\\" {LICENCE}',
     (".py", ".sh", ".bash", ".sbatch", ".pbs", ".lsf", ".map", ".cmake.in", "meson.build", "meson_options.txt", "Containerfile"): f"# {LICENCE}",
 }
+README, README_WORDS_MAX, README_LINE_MAX = "README.md", 1200, 120
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 FIRST_LINES = ("#!", "#compdef")  # which must stand before all others
 GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+_H)\n#define \1$", re.MULTILINE)
 
@@ -95,6 +97,21 @@ def unfinished(root):
     return complaints
 
 
+def readme(root):
+    text = source.read(root, README)
+    complaints = [f"{README}:{number}: {len(line)} characters, at most {README_LINE_MAX}"
+                  for number, line in enumerate(text.split("\n"), 1) if len(line) > README_LINE_MAX]
+    words = len(text.split())
+    return complaints + ([f"{README}: {words} words, at most {README_WORDS_MAX}"] if words > README_WORDS_MAX else [])
+
+
+def links(root):
+    """A link to another site has a colon in it."""
+    return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: there is no {match.group(1)}"
+            for path in source.files(root, ".md") for text in [source.read(root, path)] for match in LINK.finditer(text)
+            if not os.path.exists(os.path.join(root, os.path.dirname(path), match.group(1)))]
+
+
 CHECKS = [
     ("sources begin with their licence", licences),
     ("C files begin with a paragraph", paragraphs),
@@ -102,6 +119,8 @@ CHECKS = [
     ("files end in one newline", final_newlines),
     ("headers are read once", guards),
     ("nothing is left unfinished", unfinished),
+    (f"{README} has at most {README_WORDS_MAX} words and lines of at most {README_LINE_MAX} characters", readme),
+    ("links in documents lead to files that there are", links),
 ]
 
 # The self-test: (check, file, text, number of complaints)
@@ -144,6 +163,11 @@ CASES = [
     (unfinished, "a.c", "/* " + "TO" + "DO later */\n", 1),
     (unfinished, "a.py", "# FIX" + "ME\n", 1),
     (unfinished, "a.h", "/* X" + "XX */\n", 1),
+    (readme, README, "x " * 1200, 1),  # one line
+    (readme, README, "x\n" * 1200, 0),
+    (readme, README, "x\n" * 1201, 1),
+    (links, "a.md", "[a](a.md) [b](a.md#b) [c](#c) [d](https://d.example/d)\n", 0),
+    (links, "a.md", "![p](docs/p.svg)\n[q](q.md)\n", 2),
     (unfinished, "a.h", "/* mkstemp(\"aXX" + "XXXX\") */\n", 0),
 ]
 
