@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CITATION.cff can be read and has what a citation needs, and each paper that a comment names by its key ([DCA] Table 2) is in it.
+"""CITATION.cff can be read and has what a citation needs. docs/REFERENCES.md has each paper that a comment names by its key ([DCA] Table 2) or
+by author and year (Welford 1962), and the same keys and titles as CITATION.cff.
 
     papers.py ROOT          checks the tree at ROOT, TAP on standard output
     papers.py --self-test   shows on made-up trees that each check finds what it is for
@@ -18,12 +19,16 @@ try:
 except ImportError:
     yaml = None
 
-CITATION = "CITATION.cff"
+CITATION, REFERENCES = "CITATION.cff", "docs/REFERENCES.md"
 NEEDED = ("cff-version", "message", "title", "authors", "version", "date-released", "license", "references")
 NEEDED_OF_PAPERS = ("abbreviation", "type", "authors", "title", "year")
 DOI = re.compile(r"10\.\d{4,9}/[-._;()/:A-Za-z0-9]+")
 KEY = re.compile(r"\[(\d?[A-Z][A-Z0-9]{0,4})\]")
-DEFINED = re.compile(r"^  - abbreviation: (\w+)$", re.MULTILINE)
+WORK = re.compile(r"((?:[A-Z]\w+, )*(?:[A-Z]\w+ and )?[A-Z]\w+)(?: et al\.)?,? \(?((?:1[89]|20)\d\d)\b")
+ENTRY = re.compile(r"^- (.*\n(?:  .*\n)*)", re.MULTILINE)
+ENTRY_KEY = re.compile(r"\*\*\[(\w+)\]\*\* ")
+ENTRY_TITLE = re.compile(r"\*([^*]+?)\.?\*")
+CITED = re.compile(r"^  - abbreviation: (\w+)\n(?:    .*\n)*?    title: (.+)$", re.MULTILINE)
 
 
 def paper_complaints(paper):
@@ -57,16 +62,53 @@ def comments(text):
             yield text.count("\n", 0, match.start()) + 1, match.group(0)
 
 
+def one_line(text):
+    return " ".join(re.sub(r"\n\s*\*? ?", " ", text).split())
+
+
+def entries(root):
+    return [one_line(entry) for entry in ENTRY.findall(source.read(root, REFERENCES))]
+
+
+def keyed_titles(root):
+    """{key: title} of the references."""
+    found = [(ENTRY_KEY.match(entry), entry) for entry in entries(root)]
+    return {key.group(1): ENTRY_TITLE.search(entry, key.end()).group(1) for key, entry in found if key}
+
+
 def keys(root):
-    defined = set(DEFINED.findall(source.read(root, CITATION)))
-    return [f"{path}:{line}: [{key}] is no paper of {CITATION} ({', '.join(sorted(defined))})" for path in source.files(root)
+    defined = keyed_titles(root)
+    return [f"{path}:{line}: [{key}] is no key of {REFERENCES} ({', '.join(sorted(defined))})" for path in source.files(root)
             for line, comment in comments(source.read(root, path)) for key in KEY.findall(comment) if key not in defined]
 
 
-CHECKS = [("CITATION.cff has what a citation needs", citation), ("comments name papers of CITATION.cff", keys)]
+def works(root):
+    """Surnames and year stand in one entry."""
+    known = [set(re.findall(r"\w+", entry)) for entry in entries(root)]
+    complaints = []
+    for path in source.files(root):
+        for line, comment in comments(source.read(root, path)):
+            for names, year in WORK.findall(one_line(comment)):
+                wanted = set(re.findall(r"[A-Z]\w+", names)) | {year}
+                if not any(wanted <= words for words in known):
+                    complaints.append(f"{path}:{line}: {names} {year} is no entry of {REFERENCES}")
+    return complaints
+
+
+def agreement(root):
+    cited, defined = dict(CITED.findall(source.read(root, CITATION))), keyed_titles(root)
+    return ([f"[{key}] is in one of {CITATION} and {REFERENCES}" for key in sorted(set(cited) ^ set(defined))]
+            + [f"[{key}]: '{cited[key]}' in {CITATION}, '{defined[key]}' in {REFERENCES}"
+               for key in sorted(set(cited) & set(defined)) if cited[key] != defined[key]])
+
+
+CHECKS = [("CITATION.cff has what a citation needs", citation), ("comments name keys of REFERENCES.md", keys),
+          ("works that comments name by author and year are in REFERENCES.md", works),
+          ("REFERENCES.md and CITATION.cff have the same keys", agreement)]
 
 HEAD = "cff-version: 1.2.0\nmessage: x\ntitle: x\nauthors: [{name: x}]\nversion: 1\ndate-released: 2000-01-01\nlicense: MIT\nreferences:\n"
 PAPER = "  - abbreviation: AB\n    type: article\n    authors: [{family-names: A, given-names: B}]\n    title: x\n    year: 1\n    journal: x\n"
+ENTRIES = "# R\n\n- **[AB]** B A. *x.*\n  Here: y.\n\n- A. Ay, B. Bee and C. LeCee 1999. *z.*\n- J. von Neumann 1941. *w.*\n"
 
 # The self-test: (check, {file: text}, number of complaints)
 CASES = [
@@ -81,8 +123,13 @@ CASES = [
     (citation, {CITATION: "a: [\n"}, 1),
     (citation, {CITATION: "- a\n"}, 1),
     (citation, {}, 1),
-    (keys, {CITATION: PAPER, "a.c": "/* [AB] eq 2. */\nint x[AC];\nchar *s = \"/* [AD] */\";\n"}, 0),
-    (keys, {CITATION: PAPER, "a.h": "/* [AC] */ // [2L]\n"}, 2),
+    (keys, {REFERENCES: ENTRIES, "a.c": "/* [AB] eq 2. */\nint x[AC];\nchar *s = \"/* [AD] */\";\n"}, 0),
+    (keys, {REFERENCES: ENTRIES, "a.h": "/* [AC] */ // [2L]\n"}, 2),
+    (works, {REFERENCES: ENTRIES, "a.c": "/* a (Ay, Bee and\n * LeCee 1999), Ay (1999). From von Neumann 1941. */\n"}, 0),
+    (works, {REFERENCES: ENTRIES, "a.c": "/* Ay 2000, Dee 1999, Bee and Dee (1999) */\nint Ee = 1999;\n"}, 3),
+    (agreement, {REFERENCES: ENTRIES, CITATION: HEAD + PAPER}, 0),
+    (agreement, {REFERENCES: ENTRIES, CITATION: HEAD + PAPER.replace("title: x", "title: y")}, 1),
+    (agreement, {REFERENCES: ENTRIES, CITATION: HEAD + PAPER.replace(": AB", ": AC")}, 2),
 ]
 
 
@@ -90,6 +137,7 @@ def self_test_case(check, texts, expected):
     if check is citation and yaml is None:
         return "no PyYAML"
     with tempfile.TemporaryDirectory() as root:
+        os.mkdir(os.path.join(root, "docs"))
         for name, text in texts.items():
             with open(os.path.join(root, name), "w", encoding="utf-8") as file:
                 file.write(text)
