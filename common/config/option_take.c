@@ -94,7 +94,7 @@ static int take_choice(const struct option_row *row, unsigned char *member, cons
     return 0;
 }
 
-static int take_word(const struct option_row *row, unsigned char *member, const char *value)
+static int option_take_word(const struct option_row *row, unsigned char *member, const char *value)
 {
     if (strlen(value) < row->least)
         return -1;
@@ -123,7 +123,7 @@ int option_take(const struct option_row *row, void *target, const char *value, s
     case OPTION_INTEGER: result = take_integer(row, member, value); break;
     case OPTION_SECONDS: result = take_seconds(row, member, value); break;
     case OPTION_CHOICE: result = take_choice(row, member, value); break;
-    case OPTION_WORD: result = take_word(row, member, value); break;
+    case OPTION_WORD: result = option_take_word(row, member, value); break;
     case OPTION_PATH: result = option_take_path((char *)member, row->size, value, error); break;
     case OPTION_TECHNIQUE: result = sched_spec_parse((struct sched_spec *)(void *)member, value, error); break;
     }
