@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is to happen to the ranks of a run on SimGrid, made of the faults of its configuration. */
-#include "deploy/simulate/simgrid/perturb.h"
+#include "deploy/simulate/virtual/perturb.h"
 #include "tests/lib/suite.h"
 
 #include <stdlib.h>

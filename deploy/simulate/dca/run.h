@@ -17,7 +17,7 @@
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
 #include "deploy/simulate/backend.h"
-#include "deploy/simulate/simgrid/perturb.h"
+#include "deploy/simulate/virtual/perturb.h"
 
 enum drawing_event {
     DRAWING_BEGINS,   /* the worker begins a draw, or looks at its node's queue again */

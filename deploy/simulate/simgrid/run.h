@@ -5,7 +5,7 @@
  * where it says so. */
 #pragma once
 
-#include "deploy/simulate/simgrid/perturb.h"
+#include "deploy/simulate/virtual/perturb.h"
 #include "deploy/simulate/virtual/machines.h"
 #include "worker/kernels/costs/costs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See perturb.h. SimGrid has profiles of the speeds of its hosts, too. Not these: what a worker does beside computing
  * it does while it computes, so that it must be known beforehand when a chunk is over. */
-#include "deploy/simulate/simgrid/perturb.h"
+#include "deploy/simulate/virtual/perturb.h"
 
 #include "common/util/grow.h"
 
