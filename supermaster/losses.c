@@ -13,6 +13,7 @@
 
 #include "common/util/grow.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -96,6 +97,7 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     losses->orphans -= losses->worker[w] == FATE_ORPHAN;
     losses->worker[w] = FATE_LOST;
     losses->workers_lost++;
+    assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
     supermaster_look_again(supermaster);
     supermaster_waive_speed(supermaster, w);
     /* of the last one they go to nobody */
@@ -151,6 +153,7 @@ static void release(struct supermaster *supermaster, unsigned m)
 
 void supermaster_master_left(struct supermaster *supermaster, unsigned m)
 {
+    assert(!supermaster->losses.master_left[m] && "a master leaves once");
     supermaster->losses.master_left[m] = true;
     supermaster->losses.masters_left++;
     supermaster_look_again(supermaster);

@@ -30,7 +30,10 @@ void supermaster_record(struct supermaster *supermaster, const struct done_recor
     struct record *record = &supermaster->record;
     if (!supermaster->config.journal)
         return;
-    ranges_add(&record->ranges, done->first, done->count, NULL); /* cannot fail: room was reserved */
+    uint64_t added;
+    int result = ranges_add(&record->ranges, done->first, done->count, &added);
+    assert(result == 0 && "the ranges of a group have room");
+    assert(added == done->count && "nothing is recorded twice");
     record->digest += done->digest;
 }
 

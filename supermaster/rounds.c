@@ -28,6 +28,7 @@
  * A lost master ends the run: what its workers know of one another is not gathered yet. */
 #include "supermaster/core.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -154,6 +155,7 @@ static void restart(struct supermaster *supermaster, const struct restart *resta
     if (restart->first > 0 && !is_central(supermaster) &&
         seams_add(&supermaster->seams, restart->first, topology->master_of[w]) < 0)
         fail_without_memory(supermaster);
+    assert((restart->first == 0 || w < topology->workers) && "boundary data are with a worker");
     supermaster->rounds.again = true;
     supermaster->rounds.next = restart->first > 0 ? restart->first : supermaster->config.first;
     supermaster_move(supermaster, SUPERMASTER_SERVING);

@@ -5,6 +5,7 @@
  * has learned, and those who wait are served. */
 #include "supermaster/core.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ uint64_t supermaster_step_free(const struct supermaster *supermaster)
 void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count)
 {
     struct timesteps *steps = &supermaster->steps;
+    assert(steps->number < steps->count && "chunks are cut of a time step that there is");
     struct report_step *step = &steps->list[steps->number];
     if (steps->began_ns == NEVER)
         steps->began_ns = supermaster->now_ns;
@@ -83,6 +85,7 @@ static void begin_step(struct supermaster *supermaster)
 {
     struct error error;
     supermaster->steps.number++;
+    assert(supermaster->steps.end < supermaster->config.count && "behind the last time step there is none");
     supermaster->steps.end = end_of_step(supermaster, supermaster->steps.number);
     supermaster_record_if_due(supermaster, supermaster->now_ns, true);
     if (supermaster_renew_technique(supermaster, &error) < 0)

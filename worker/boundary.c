@@ -11,6 +11,7 @@
  * once more, to whoever has the chunk behind them then. What comes of an earlier round is dropped. */
 #include "worker/core.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* In one message, which is to fit PAYLOAD_MAX. */
@@ -28,6 +29,7 @@ static struct handover *find_handover(struct worker *worker, uint64_t seam)
 static void remove_handover(struct worker *worker, struct handover *handover)
 {
     struct boundaries *boundaries = worker->config.boundaries;
+    assert(boundaries->handover_count > 0 && "what is removed is there");
     size_t behind = (size_t)(&boundaries->handovers[--boundaries->handover_count] - handover);
     memmove(handover, handover + 1, behind * sizeof *handover);
 }
@@ -205,6 +207,7 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
     if (before != NULL && before->inherited)
         remove_handover(worker, before);
     struct handover *handover = find_handover(worker, worker->running.first + worker->running.count);
+    assert((coming == NULL || coming->from != worker->config.rank) && "own boundary data are inherited, not sent");
     if (handover == NULL)
         return; /* the loop ends there */
     handover->finished = true;

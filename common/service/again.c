@@ -6,6 +6,7 @@
 
 #include "common/util/grow.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -303,6 +304,7 @@ struct faults service_take_counts(struct service *service)
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns)
 {
     struct served *worker = &service->workers[w];
+    assert(!worker->present && "a worker is adopted once");
     service_begin_to_serve(service, w);
     service->present++;
     if (running->count == 0)
@@ -456,6 +458,8 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker)
 {
+    assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
+    assert(!service->dependent && "chunks that depend on one another are not copied");
     if (old->claim == CLAIM_SHARED) /* both who had it are overdue: one of them is passed over */
         twin_of(service, old)->claim = CLAIM_VOID;
     old->claim = copy->claim = CLAIM_SHARED;

@@ -6,6 +6,8 @@
  * of its HALTED; what it had not is nobody's any more. */
 #include "common/service/serving.h"
 
+#include <assert.h>
+
 static void empty_pool(struct pool *pool)
 {
     struct range range;
@@ -21,6 +23,7 @@ static bool is_there(const struct served *worker)
 void service_halt(struct service *service, const struct halt *halt, struct actions *actions)
 {
     service->round = halt->round;
+    assert(service->dependent && "only a loop with dependencies is halted");
     service_move(service, SERVICE_HALTED, actions);
     service->news |= SERVICE_STOOD_STILL;
     service->waiting_first = service->waiting_count = service->asks_waiting = 0;

@@ -2,6 +2,7 @@
 /* Serving workers: see service.h. */
 #include "common/service/serving.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -54,6 +55,7 @@ int service_init(struct service *service, const struct service_config *config)
 void service_begin_to_serve(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
+    assert(worker->grants == NULL && "room for the chunks of a worker is made once");
     worker->present = true;
     worker->slots = GRANTS_LEAST;
     worker->grants = service->grants + (size_t)w * GRANTS_LEAST;
@@ -632,6 +634,7 @@ void service_stored(struct service *service, const struct event *event, struct a
     const struct part *part = &event->part;
     if (part_is_unwanted(part))
         return; /* nobody wanted it, and nobody waits for it */
+    assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
     if (event->lost)
         service_return(service, &(struct range){part->first, part->count}, event->now_ns);

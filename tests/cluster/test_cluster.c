@@ -240,7 +240,7 @@ START_TEST(a_failing_store_ends_the_run)
         for (uint64_t nth = 1; nth < 20; nth += 6) {
             struct virtual_config config = cluster_plain(masters, 4, "gss", 500);
             config.collect = true;
-            config.fail_store_plus_1 = nth;
+            config.failing_store = nth;
             struct virtual_result result;
             struct virtual_cluster *cluster = cluster_ran(&config, &result);
             ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);

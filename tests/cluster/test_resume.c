@@ -100,10 +100,10 @@ START_TEST(a_store_that_fails_is_not_recorded)
                                         .collect = true,
                                         .latency_ns = 2000,
                                         .service_ns = 500,
-                                        .fail_store_plus_1 = fails};
+                                        .failing_store = fails};
         ck_assert_int_eq(run(&config, &state), EXIT_STATUS_FAILED);
         ck_assert_uint_lt(ranges_total(&state.done), 200);
-        config.fail_store_plus_1 = 0;
+        config.failing_store = 0;
         ck_assert_int_eq(run(&config, &state), EXIT_STATUS_DONE);
         ck_assert_uint_eq(state.digest, virtual_checksum(0, 200));
         ranges_fini(&state.done);

@@ -79,7 +79,7 @@ static const char *check_failure(const struct virtual_config *config, const stru
 
 static bool may_be_killed(const struct virtual_config *config)
 {
-    return config->fault_count > 0 || config->fail_send_plus_1 > 0;
+    return config->fault_count > 0 || config->failing_send > 0;
 }
 
 static const char *check_status(const struct virtual_config *config, const struct virtual_result *result)

@@ -175,10 +175,10 @@ static void make_failures(struct scenario *scenario, struct random *random)
     config->short_writes = random_between(random, 0, 1);
     bool for_good = random_between(random, 0, 1), running = random_between(random, 0, 3) > 0;
     switch (random_between(random, 0, 19)) {
-    case 0: config->fail_store_plus_1 = nth; break;
-    case 1: config->fail_journal_plus_1 = (nth + 15) / 16; break;
-    case 2: config->fail_sync_plus_1 = (nth + 3) / 4; break;
-    case 3: config->fail_send_plus_1 = nth; break;
+    case 0: config->failing_store = nth; break;
+    case 1: config->failing_journal = (nth + 15) / 16; break;
+    case 2: config->failing_sync = (nth + 3) / 4; break;
+    case 3: config->failing_send = nth; break;
     case 4:
     case 5: scenario->refusal = (struct refusal){running ? (nth + 15) / 16 : nth, for_good, running}; break;
     }
@@ -449,7 +449,7 @@ static void spare_all(struct scenario *scenario)
     config->drain_at_ns = 0;
     config->outcome = NULL;
     scenario->bad_count = 0;
-    config->fail_store_plus_1 = config->fail_journal_plus_1 = config->fail_sync_plus_1 = config->fail_send_plus_1 = 0;
+    config->failing_store = config->failing_journal = config->failing_sync = config->failing_send = 0;
     scenario->refusal.nth = 0;
 }
 

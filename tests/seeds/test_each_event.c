@@ -161,10 +161,10 @@ static void set_failing(struct virtual_config *config, enum failing failing, uin
 {
     switch (failing) {
     case FAILING_SHORT_STORE: config->short_writes = true; /* fallthrough */
-    case FAILING_STORE: config->fail_store_plus_1 = nth; break;
-    case FAILING_RECORD: config->fail_journal_plus_1 = nth; break;
-    case FAILING_SYNC: config->fail_sync_plus_1 = nth; break;
-    default: config->fail_send_plus_1 = nth;
+    case FAILING_STORE: config->failing_store = nth; break;
+    case FAILING_RECORD: config->failing_journal = nth; break;
+    case FAILING_SYNC: config->failing_sync = nth; break;
+    default: config->failing_send = nth;
     }
 }
 

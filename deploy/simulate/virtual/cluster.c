@@ -3,6 +3,7 @@
 #include "deploy/simulate/virtual/inside.h"
 #include "deploy/simulate/virtual/trace.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, const s
         node->sync_failed = false;
         return;
     }
-    if (++cluster->sends == config->fail_send_plus_1) {
+    if (++cluster->sends == config->failing_send) {
         cluster->result.failed_sends++;
         faults_kill_all(cluster);
         return;
@@ -238,6 +239,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     struct node *node = &cluster->nodes[rank];
     const char *before = cluster->config.trace != NULL ? node->machine.state(node->machine.self) : NULL;
     struct actions *actions = &cluster->actions;
+    assert(!node->gone && "nothing happens to who is gone");
     print_event(cluster, rank, event);
     actions_clear(actions);
     cluster->cutting_ns = cluster->sending_ns = 0;
@@ -270,10 +272,10 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
 static void lose_dropped(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
-    struct event event = {.type = EVENT_LOST, .now_ns = cluster->now_ns, .from = node->dropped_plus_1 - 1};
-    if (node->dropped_plus_1 == 0 || node->gone)
+    struct event event = {.type = EVENT_LOST, .now_ns = cluster->now_ns, .from = node->dropped};
+    if (node->dropped == NO_RANK || node->gone)
         return;
-    node->dropped_plus_1 = 0;
+    node->dropped = NO_RANK;
     cluster_step(cluster, rank, &event, NULL);
 }
 
@@ -285,8 +287,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
     if (faults_has_dropped(cluster, future->rank, future->from))
         return;
     if (message_decode(&message, future_bytes(future), future->size) != DECODE_OK) {
-        if (cluster->result.babbled == 0)
-            abort(); /* the machines sent what the protocol does not allow */
+        assert(cluster->result.babbled > 0 && "machines send what the protocol allows");
         faults_drop(cluster, future->rank, future->from, "sent a message that is not of the protocol");
         lose_dropped(cluster, future->rank);
         return;
@@ -465,7 +466,7 @@ static void schedule_beginning(struct virtual_cluster *cluster)
     work_schedule_loads(cluster);
     for (unsigned i = 0; i < config->fault_count; i++)
         if (config->faults[i].at_event == 0)
-            cluster_schedule(cluster, &(struct future){.at_ns = config->faults[i].at_ns, .fault_plus_1 = i + 1});
+            cluster_schedule(cluster, &(struct future){.at_ns = config->faults[i].at_ns, .fault = &config->faults[i]});
 }
 
 uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank)
@@ -487,22 +488,23 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
 /* What is due: takes over `future`. */
 static void happen(struct virtual_cluster *cluster, struct future *future)
 {
-    if (future->fault_plus_1 == 0 && !future->wake) {
+    if (future->fault == NULL && !future->wake) {
         if (is_busy(cluster, future->rank))
             enqueue(cluster, future);
         else
             handle(cluster, future);
         return;
     }
-    const unsigned rank = future->rank, fault_plus_1 = future->fault_plus_1;
+    const unsigned rank = future->rank;
+    const struct virtual_fault *fault = future->fault;
     const bool over = future->over;
     heap_return(&cluster->heap, future);
-    if (fault_plus_1 == 0)
+    if (fault == NULL)
         take_from_queue(cluster, rank);
     else if (over)
-        faults_end(cluster, &cluster->config.faults[fault_plus_1 - 1]);
+        faults_end(cluster, fault);
     else
-        faults_apply(cluster, &cluster->config.faults[fault_plus_1 - 1]);
+        faults_apply(cluster, fault);
 }
 
 /* Of many ranks the next one is in no cache: it comes while this one is busy. */

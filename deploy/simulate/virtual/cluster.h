@@ -125,11 +125,11 @@ struct virtual_config {
     uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
     /* what becomes of an iteration with the worker of this rank; NULL: they all work */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
-    uint64_t fail_store_plus_1;   /* the n-th store (from 1) fails; 0: never */
-    bool short_writes;            /* and has written the half of it */
-    uint64_t fail_journal_plus_1; /* the same of recording, of bringing to the disk, and of sending, which ends the */
-    uint64_t fail_sync_plus_1;    /* whole job */
-    uint64_t fail_send_plus_1;
+    uint64_t failing_store;   /* the n-th store (from 1) fails; 0: never */
+    bool short_writes;        /* and has written the half of it */
+    uint64_t failing_journal; /* the same of recording, of bringing to the disk, and of sending, which ends the */
+    uint64_t failing_sync;    /* whole job */
+    uint64_t failing_send;
     void (*in_machine)(bool inside); /* called around all that the machines do: for having their allocations fail */
     bool unchecked;    /* the invariants of a machine are not checked after each of its steps: it is quicker */
     uint64_t limit_ns; /* a run that is not over by then has hung; 0: one hour */

@@ -53,7 +53,7 @@ static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, uns
     for (size_t i = 0; i < cluster->heap.length; i++) {
         struct future *future = cluster->heap.items[i].future;
         if (future->rank != other || future->from != rank || future->type != EVENT_MESSAGE || future->wake ||
-            future->fault_plus_1 > 0)
+            future->fault != NULL)
             continue;
         future->dropped |= future->at_ns > cut_ns;
         if (!future->dropped && future->at_ns > last)
@@ -186,11 +186,9 @@ static void slow_down(struct virtual_cluster *cluster, unsigned rank, double fac
 
 static void schedule_end(struct virtual_cluster *cluster, const struct virtual_fault *fault)
 {
-    unsigned number = (unsigned)(fault - cluster->config.faults);
     if (fault->for_ns > 0)
-        cluster_schedule(
-            cluster,
-            &(struct future){.at_ns = cluster->now_ns + fault->for_ns, .fault_plus_1 = number + 1, .over = true});
+        cluster_schedule(cluster,
+                         &(struct future){.at_ns = cluster->now_ns + fault->for_ns, .fault = fault, .over = true});
 }
 
 void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *fault)
@@ -294,7 +292,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
         return;
     }
     cluster->dropped[rank * ranks + other] = true;
-    cluster->nodes[rank].dropped_plus_1 = other + 1;
+    cluster->nodes[rank].dropped = other;
     cancel_collects(cluster, rank, other);
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = cluster->now_ns + chance(cluster, rank, other, cluster->config.detect_ns),

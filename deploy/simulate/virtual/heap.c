@@ -9,7 +9,7 @@
 
 static bool is_message(const struct future *future)
 {
-    return future->type == EVENT_MESSAGE && !future->wake && !future->outcast && future->fault_plus_1 == 0;
+    return future->type == EVENT_MESSAGE && !future->wake && !future->outcast && future->fault == NULL;
 }
 
 static void release(struct future *future)
@@ -106,7 +106,7 @@ struct future *heap_pop(struct heap *heap)
 
 static bool is_of_computing(const struct future *future)
 {
-    return !future->wake && future->fault_plus_1 == 0 &&
+    return !future->wake && future->fault == NULL &&
            (future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_FAILURE ||
             future->type == EVENT_FINISHED || future->type == EVENT_PROBED || future->type == EVENT_EDGE);
 }

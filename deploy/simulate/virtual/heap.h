@@ -4,15 +4,17 @@
 
 #include "common/machine/machine.h"
 
+struct virtual_fault;
+
 /* Encoded messages up to this size are kept inside. */
 #define FUTURE_SMALL 48
 
 struct future {
     struct future *next; /* in the queue of a rank that is busy, or among the unused */
     uint64_t at_ns;
-    unsigned rank;         /* to whom */
-    unsigned from;         /* MESSAGE, LOST; STORED: who sent the results */
-    unsigned fault_plus_1; /* not an event: this fault of the configuration */
+    const struct virtual_fault *fault; /* of the configuration, which this is about; NULL: it is an event */
+    unsigned rank;                     /* to whom */
+    unsigned from;                     /* MESSAGE, LOST; STORED: who sent the results */
     enum event_type type;
     bool wake;           /* the rank is no longer busy: it takes the next event of its queue */
     bool dropped;        /* it will not happen after all */

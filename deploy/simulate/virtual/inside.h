@@ -66,8 +66,8 @@ struct node {
     bool sync_failed; /* what it would say next is not so */
     bool gone;
     bool killed, stopped;
-    bool babbles;            /* what it sends next is nonsense */
-    unsigned dropped_plus_1; /* this rank - 1 was dropped in this step; 0: none */
+    bool babbles;     /* what it sends next is nonsense */
+    unsigned dropped; /* rank that was dropped in this step, or NO_RANK */
 };
 
 struct virtual_cluster {

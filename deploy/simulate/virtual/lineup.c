@@ -118,6 +118,7 @@ static int allocate(struct virtual_cluster *cluster)
     }
     for (unsigned i = 0; i < ranks; i++) {
         cluster->nodes[i].deadline_ns = NEVER;
+        cluster->nodes[i].dropped = NO_RANK;
         cluster->nodes[i].slow_at_ns = NEVER;
         cluster->nodes[i].service_factor = config->rank_speeds != NULL ? 1 / config->rank_speeds[i] : 1;
         cluster->nodes[i].slow_factor = cluster->nodes[i].speed = 1;

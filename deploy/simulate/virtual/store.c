@@ -121,7 +121,7 @@ const char *store_write(struct virtual_cluster *cluster, const struct part *part
 {
     if (part_is_unwanted(part))
         return NULL;
-    if (++cluster->stores != cluster->config.fail_store_plus_1) {
+    if (++cluster->stores != cluster->config.failing_store) {
         write_records(cluster, part, data, bytes);
         return NULL;
     }
@@ -196,7 +196,7 @@ void store_sync(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
     cluster->result.syncs++;
-    node->sync_failed = ++cluster->syncs == cluster->config.fail_sync_plus_1;
+    node->sync_failed = ++cluster->syncs == cluster->config.failing_sync;
     node->synced = !node->sync_failed;
     if (node->sync_failed)
         tell_problem(cluster, rank, "Input/output error");
@@ -206,7 +206,7 @@ void store_sync(struct virtual_cluster *cluster, unsigned rank)
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct virtual_result *result = &cluster->result;
-    if (++cluster->records == cluster->config.fail_journal_plus_1) {
+    if (++cluster->records == cluster->config.failing_journal) {
         tell_problem(cluster, rank, "cannot write: No space left on device");
         return;
     }
