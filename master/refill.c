@@ -12,7 +12,9 @@ static bool gap_is_over(const struct master *master)
 static bool wants_refill(const struct master *master)
 {
     const struct service *service = &master->service;
-    return refills_are_wanted(&master->refills, service->pool.count, service->asks_waiting);
+    uint64_t have = service->pool.count + master->refills.open * master->refills.size;
+    bool has_room = have + master->refills.size <= service->pool.capacity; /* workers may ask and have no slot */
+    return has_room && refills_are_wanted(&master->refills, service->pool.count, service->asks_waiting);
 }
 
 __attribute__((noinline)) static void measure_and_ask(struct master *master, uint64_t now_ns)
