@@ -302,7 +302,7 @@ static void handle(struct supermaster *supermaster, const struct event *event)
     case EVENT_STORED:
         service_stored(&supermaster->service, event, supermaster->actions);
         if (supermaster_has_no_worker(supermaster))
-            supermaster_look_again(supermaster);
+            supermaster_recheck(supermaster);
         if (event->text != NULL && !event->lost)
             supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
         break;

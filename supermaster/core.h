@@ -88,7 +88,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
 /* Master `m` has left before the end: its work goes to others. */
 void supermaster_master_left(struct supermaster *supermaster, unsigned m);
 /* Something may be free again, or nobody may be left: the standing rules look at it. */
-static inline void supermaster_look_again(struct supermaster *supermaster)
+static inline void supermaster_recheck(struct supermaster *supermaster)
 {
     supermaster->losses.serve_due = supermaster->losses.look_again = true;
 }
@@ -119,7 +119,7 @@ void supermaster_receive_halted(struct supermaster *supermaster, const struct me
 void supermaster_restart_if_due(struct supermaster *supermaster);
 /* The next chunk of a later round, of about `want` iterations, which the technique has counted; granted to `holder`
  * unless it is done. False when nothing is free (or the run has failed). */
-bool supermaster_cut_again(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
+bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
 /* overdue.c: masters whose workers all hang */
 /* Master `m` is about to be granted something; has told of something done; has handed something out again. */

@@ -34,7 +34,7 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     uint64_t want = sched_next(&supermaster->sched, w);
     supermaster->actions->calculations += want > 0;
     if (supermaster->rounds.again) {
-        bool is_cut = supermaster_cut_again(supermaster, holder, want, range);
+        bool is_cut = supermaster_recut(supermaster, holder, want, range);
         if (supermaster->reasons != NULL && is_cut)
             explain_cut(supermaster, w, want, range);
         return is_cut;

@@ -98,7 +98,7 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     losses->worker[w] = FATE_LOST;
     losses->workers_lost++;
     assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
-    supermaster_look_again(supermaster);
+    supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
     /* of the last one they go to nobody */
     note(supermaster, supermaster->config.topology->worker_rank[w],
@@ -156,7 +156,7 @@ void supermaster_master_left(struct supermaster *supermaster, unsigned m)
     assert(!supermaster->losses.master_left[m] && "a master leaves once");
     supermaster->losses.master_left[m] = true;
     supermaster->losses.masters_left++;
-    supermaster_look_again(supermaster);
+    supermaster_recheck(supermaster);
     supermaster->busy[m] = 0;
     supermaster->refills_parked[m] = 0;
     release(supermaster, m);
@@ -222,7 +222,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         return;
     losses->orphans -= losses->worker[w] == FATE_ORPHAN;
     losses->worker[w] = FATE_COMPUTES;
-    supermaster_look_again(supermaster);
+    supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
     service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns);
     if (supermaster->state < SUPERMASTER_ENDING)
@@ -243,9 +243,9 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
 
 /* --- the standing rules --- */
 
-/* In the central topology the service hands out again what was returned. Else most workers are with masters, and it is
+/* In the central topology the service hands out again what was requeued. Else most workers are with masters, and it is
  * free for all. */
-static void take_returned(struct supermaster *supermaster)
+static void take_requeued(struct supermaster *supermaster)
 {
     struct range range;
     supermaster->losses.serve_due = true;
@@ -262,7 +262,7 @@ static void take_news(struct supermaster *supermaster, unsigned news)
     struct service *service = &supermaster->service;
     unsigned count;
     if (news & SERVICE_RETURNED)
-        take_returned(supermaster);
+        take_requeued(supermaster);
     if (service->out_of_memory)
         fail_without_memory(supermaster);
     for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)

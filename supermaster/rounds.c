@@ -107,7 +107,7 @@ void supermaster_receive_halted(struct supermaster *supermaster, const struct me
         supermaster->rounds.stands_still[m] = true;
     else if (service_take_halted(&supermaster->service, w, halted))
         note_kept(supermaster, message);
-    supermaster_look_again(supermaster);
+    supermaster_recheck(supermaster);
 }
 
 static bool all_stand_still(const struct supermaster *supermaster)
@@ -197,7 +197,7 @@ static void settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
         sched_give_back(&supermaster->sched, want - got);
 }
 
-bool supermaster_cut_again(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
+bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
 {
     struct rounds *rounds = &supermaster->rounds;
     struct ledger *ledger = &supermaster->ledger;

@@ -90,7 +90,7 @@ static void begin_step(struct supermaster *supermaster)
     supermaster_record_if_due(supermaster, supermaster->now_ns, true);
     if (supermaster_renew_technique(supermaster, &error) < 0)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
-    supermaster_look_again(supermaster);
+    supermaster_recheck(supermaster);
 }
 
 void supermaster_next_step(struct supermaster *supermaster)

@@ -98,15 +98,15 @@ void service_check(const struct service *service)
     check_waiting(service);
     pool_check(&service->pool);
     suspects_check(&service->suspects);
-    for (unsigned i = 0; i < service->returned_count; i++)
-        assert(service->returned[i].range.count > 0 && "something was returned");
+    for (unsigned i = 0; i < service->requeued_count; i++)
+        assert(service->requeued[i].range.count > 0 && "something was returned");
     assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
     if (!service->dependent) {
         assert(service->state != SERVICE_HALTED && "only a loop with dependencies is halted");
         assert(service->ends.count + service->beginnings.count == 0 && "independent chunks have no seams");
         return;
     }
-    assert(service->returned_count == 0 && "nothing of a loop with dependencies is handed out by itself again");
+    assert(service->requeued_count == 0 && "nothing of a loop with dependencies is handed out by itself again");
     seams_check(&service->ends);
     seams_check(&service->beginnings);
 }
@@ -120,12 +120,12 @@ static uint64_t twice_open(const struct grant *grant)
 
 uint64_t service_open_iterations(const struct service *service)
 {
-    uint64_t twice = 0, returned = 0;
+    uint64_t twice = 0, requeued = 0;
     for (unsigned w = 0; w < service->worker_count; w++)
         for (uint32_t i = 0; i < service->workers[w].slots; i++)
             if (service->workers[w].grants[i].chunk != 0)
                 twice += twice_open(&service->workers[w].grants[i]);
-    for (unsigned i = 0; i < service->returned_count; i++)
-        returned += service->returned[i].range.count;
-    return twice / 2 + returned + pool_total(&service->pool);
+    for (unsigned i = 0; i < service->requeued_count; i++)
+        requeued += service->requeued[i].range.count;
+    return twice / 2 + requeued + pool_total(&service->pool);
 }

@@ -71,7 +71,7 @@ void service_fini(struct service *service)
     free(service->more);
     free(service->waiting);
     free(service->answered);
-    free(service->returned);
+    free(service->requeued);
     free(service->losses);
     free(service->failed);
     suspects_fini(&service->suspects);
@@ -477,12 +477,12 @@ static bool has_slot(struct service *service, unsigned w)
     return !is_closed;
 }
 
-RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
+RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
     bool careful;
     service->news &= ~(unsigned)SERVICE_RETURNED;
-    if (!service_take_returned(service, w, now_ns, &range, &careful))
+    if (!service_take_requeued(service, w, now_ns, &range, &careful))
         return false;
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
            range.first, range.first + range.count, careful ? ", with care" : "");
@@ -491,15 +491,15 @@ RARELY static bool assign_returned(struct service *service, unsigned w, uint64_t
     return true;
 }
 
-/* Something of what is in the pool may have a history: that goes the way of what was returned. */
+/* Something of what is in the pool may have a history: that goes the way of what was requeued. */
 RARELY static bool assign_suspect(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
                                   struct actions *actions)
 {
     struct suspect suspect;
     if (suspects_look(&service->suspects, range, &suspect) == range->count && suspect.deaths + suspect.failures == 0)
         return assign(service, w, range, now_ns, actions) != NULL;
-    service_put_returned(service, range, now_ns);
-    return assign_returned(service, w, now_ns, actions);
+    service_put_requeued(service, range, now_ns);
+    return assign_requeued(service, w, now_ns, actions);
 }
 
 /* Gives the rest of an overdue chunk a second time. */
@@ -549,11 +549,11 @@ static bool next_chunk(struct service *service, unsigned w, struct range *range)
 /* Chunks of the pool that may turn out to be for other workers before this one has to wait. */
 #define TRIES_MAX 16
 
-/* Assigns a chunk to the worker: what was returned first, then of the pool. */
+/* Assigns a chunk to the worker: what was requeued first, then of the pool. */
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
-    if (service->returned_count > 0 && assign_returned(service, w, now_ns, actions))
+    if (service->requeued_count > 0 && assign_requeued(service, w, now_ns, actions))
         return true;
     for (unsigned tries = 0; tries < TRIES_MAX && next_chunk(service, w, &range); tries++)
         if (service->suspects.count == 0)
@@ -598,7 +598,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
                      : service->worker_count;
     if (w < service->worker_count && service->workers[w].asks > 0)
         reason_note(service->reasons, "rank %u waits: %s", event->from,
-                    service->returned_count > 0 ? "what was returned is for another, or for later"
+                    service->requeued_count > 0 ? "what was returned is for another, or for later"
                     : service->has_no_source    ? "nothing is free"
                                                 : "the pool is empty");
 }
@@ -614,7 +614,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
                 break; /* the owner could not cut, and nobody waits any more */
             if (service->reasons != NULL)
                 explain_wait(service, actions->event);
-            if (service->returned_count == 0) {
+            if (service->requeued_count == 0) {
                 if (service->has_no_source)
                     serve_copies(service, now_ns, actions);
                 break;
@@ -637,7 +637,7 @@ void service_stored(struct service *service, const struct event *event, struct a
     assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
     if (event->lost)
-        service_return(service, &(struct range){part->first, part->count}, event->now_ns);
+        service_requeue(service, &(struct range){part->first, part->count}, event->now_ns);
     else if (event->text == NULL)
         commit(service, part);
     if (!event->lost)

@@ -5,13 +5,13 @@
  * The owner fills the pool and is told what has been stored. A chunk's way: pool, ASSIGN (a grant), REQUEST with DONE,
  * STORE or COLLECT of its results where the job has an output, committed. Nothing is allocated per chunk.
  *
- * What a lost worker had is returned, and so is what did not work: it is handed out again before anything else, the
+ * What a lost worker had is requeued, and so is what did not work: it is handed out again before anything else, the
  * latter to another worker where there is one. What is held against it is kept in `suspects`: iterations that took
  * workers down go out to be run with care, or one by one where the kernel cannot be, so that the guilty one is found
  * and no other goes with it; where nothing helps they are given up. What a worker has had for far too long is handed
  * out a second time once nothing else is left; the first part of results that comes of either copy decides whose
  * results count, and those of the other are dropped. Every iteration is at any time in the pool, with one worker whose
- * results count (or two that have sent none of it yet), on its way to the disk, returned, or committed. */
+ * results count (or two that have sent none of it yet), on its way to the disk, requeued, or committed. */
 #pragma once
 
 #include "common/config/run_spec.h"
@@ -107,7 +107,7 @@ struct service_ops {
 };
 
 /* Work that is to be handed out again. */
-struct returned {
+struct requeued {
     struct range range;
     uint64_t since_ns;
 };
@@ -176,9 +176,9 @@ struct service {
     unsigned news;         /* enum service_news, of what stands below and was not taken */
     bool has_no_source;    /* when the pool is empty there is nothing elsewhere, too: see service_set_source() */
     bool out_of_memory;
-    struct returned *returned; /* owned; allocated at the first loss, as all that follows */
-    unsigned returned_count;
-    size_t returned_capacity;
+    struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
+    unsigned requeued_count;
+    size_t requeued_capacity;
     struct suspects suspects;  /* what is held against iterations that are neither done nor given up */
     uint64_t elsewhere_due_ns; /* when not to wait for another worker any longer; NEVER where nothing does */
     struct loss *losses;       /* owned */
@@ -215,7 +215,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
                     struct actions *actions, struct error *error);
 
 /* The runtime is through with a part, by EVENT_STORED: it is stored, or its sender was lost before all of it was here
- * and it is returned (the owner serves afterwards), or the disk failed and it is never committed. */
+ * and it is requeued (the owner serves afterwards), or the disk failed and it is never committed. */
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
 /* Worker `w` is dead. The owner serves afterwards. Nothing happens where it has left already. */
@@ -231,7 +231,7 @@ void service_suspect(struct service *service, const struct suspect *more);
 void service_warn(struct service *service, const struct suspect *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes what was returned away, for the owner to give to others; false when there is nothing. */
+/* Takes what was requeued away, for the owner to give to others; false when there is nothing. */
 bool service_take_away(struct service *service, struct range *range);
 
 /* At EVENT_TIMER: looks for overdue chunks, and takes for lost who should have left long ago. */

@@ -29,15 +29,15 @@ void service_drop_unfinished(struct service *service, unsigned w);
 /* Tells whose chunks meet in what is assigned in this step, which has been sent. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
-/* again.c: what is handed out again */
+/* reissue.c: what is handed out again */
 /* Where the result is below 0: memory is out, which the owner is to hear of. */
 void service_check_memory(struct service *service, int result);
 /* Has the range handed out again, or given up where nothing helped; whether any of it is handed out. */
-bool service_return(struct service *service, const struct range *range, uint64_t now_ns);
-/* Puts it to what was returned, as it is. */
-void service_put_returned(struct service *service, const struct range *range, uint64_t now_ns);
-/* Takes what worker `w` is to get of what was returned; false when nothing of it is for `w` now. */
-bool service_take_returned(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful);
+bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
+/* Puts it to what was requeued, as it is. */
+void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
+/* Takes what worker `w` is to get of what was requeued; false when nothing of it is for `w` now. */
+bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful);
 /* The grant is nobody's any more: where another worker has its rest, too, that one has it alone. */
 void service_unshare(struct service *service, const struct grant *grant);
 /* Whether it is to be run with care. */

@@ -185,7 +185,7 @@ START_TEST(what_is_on_its_way_is_not_handed_out_before_it_is_decided)
     lose(&owner, 0);
     service_stored(&owner.service, &(struct event){.type = EVENT_STORED, .part = part}, &owner.actions);
     ck_assert_uint_eq(owner.committed, 10); /* it was here in time */
-    ck_assert_uint_eq(owner.service.returned_count, 0);
+    ck_assert_uint_eq(owner.service.requeued_count, 0);
     close_service(&owner);
 }
 END_TEST
@@ -234,10 +234,10 @@ START_TEST(who_has_the_other_copy_goes_on_alone)
     open_service(&owner, 0, false);
     make_copy(&owner);
     lose(&owner, 0);
-    ck_assert_uint_eq(owner.service.returned_count, 0);
+    ck_assert_uint_eq(owner.service.requeued_count, 0);
     lose(&owner, 1); /* now it is with nobody */
-    ck_assert_uint_eq(owner.service.returned_count, 1);
-    ck_assert_uint_eq(owner.service.returned[0].range.first, 10);
+    ck_assert_uint_eq(owner.service.requeued_count, 1);
+    ck_assert_uint_eq(owner.service.requeued[0].range.first, 10);
     ck_assert_uint_eq(deaths(&owner, 10), 2);
     close_service(&owner);
 }
@@ -257,7 +257,7 @@ START_TEST(a_range_that_kills_three_workers_is_given_up)
     ck_assert_uint_eq(owner.service.failed_count, 1);
     assign_record_get(owner.service.failed, 0, &first, &count);
     ck_assert(first == 0 && count == 10);
-    ck_assert_uint_eq(owner.service.returned_count, 1); /* what nobody had begun is not to blame */
+    ck_assert_uint_eq(owner.service.requeued_count, 1); /* what nobody had begun is not to blame */
     ck_assert_uint_eq(deaths(&owner, 10), 0);
     close_service(&owner);
 }
@@ -310,7 +310,7 @@ START_TEST(what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_chi
     assign_record_get(owner.service.failed, 0, &first, &count);
     ck_assert(first == 1 && count == 1);
     ck_assert_uint_eq(owner.committed, 1);
-    ck_assert_uint_eq(owner.service.returned_count, 1); /* the last one waits for a worker */
+    ck_assert_uint_eq(owner.service.requeued_count, 1); /* the last one waits for a worker */
     close_service(&owner);
 }
 END_TEST
@@ -378,7 +378,7 @@ START_TEST(a_copy_that_fails_leaves_it_to_the_other)
     ck_assert_uint_eq(owner.committed, 10); /* the rest of it is not wanted */
     ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, LEASE_MIN_NS), 0);
     ck_assert_uint_eq(owner.committed, 20);
-    ck_assert_uint_eq(owner.service.returned_count, 0);
+    ck_assert_uint_eq(owner.service.requeued_count, 0);
     close_service(&owner);
 }
 END_TEST

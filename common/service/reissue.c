@@ -60,27 +60,27 @@ static bool is_hopeless(const struct service *service, const struct suspect *sus
 }
 
 /* Parts of one chunk come back one after the other. */
-static bool merge_returned(struct service *service, const struct range *range)
+static bool merge_requeued(struct service *service, const struct range *range)
 {
-    struct returned *last = service->returned_count > 0 ? &service->returned[service->returned_count - 1] : NULL;
+    struct requeued *last = service->requeued_count > 0 ? &service->requeued[service->requeued_count - 1] : NULL;
     if (last == NULL || last->range.first + last->range.count != range->first)
         return false;
     last->range.count += range->count;
     return true;
 }
 
-void service_put_returned(struct service *service, const struct range *range, uint64_t now_ns)
+void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns)
 {
-    void *items = service->returned;
-    if (merge_returned(service, range))
+    void *items = service->requeued;
+    if (merge_requeued(service, range))
         return;
-    if (!make_room(service, &items, service->returned_count, &service->returned_capacity, sizeof *service->returned))
+    if (!make_room(service, &items, service->requeued_count, &service->requeued_capacity, sizeof *service->requeued))
         return;
-    service->returned = items;
-    service->returned[service->returned_count++] = (struct returned){*range, now_ns};
+    service->requeued = items;
+    service->requeued[service->requeued_count++] = (struct requeued){*range, now_ns};
 }
 
-bool service_return(struct service *service, const struct range *range, uint64_t now_ns)
+bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns)
 {
     struct range rest = *range, piece;
     struct suspect suspect;
@@ -96,7 +96,7 @@ bool service_return(struct service *service, const struct range *range, uint64_t
             continue;
         }
         REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is returned", piece.first, piece.first + piece.count);
-        service_put_returned(service, &piece, now_ns);
+        service_put_requeued(service, &piece, now_ns);
         any = true;
     }
     service->news |= SERVICE_RETURNED | SERVICE_COUNTED;
@@ -112,46 +112,46 @@ static bool has_others(const struct service *service, unsigned w)
     return false;
 }
 
-/* How much of the beginning of what was returned worker `w` may get now; 0: it is for another, or `w` has something to
+/* How much of the beginning of what was requeued worker `w` may get now; 0: it is for another, or `w` has something to
  * finish first: should it die, too, it is to be known of what. */
-static uint64_t may_take(struct service *service, unsigned w, const struct returned *returned, uint64_t now_ns,
+static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
                          bool *careful)
 {
     struct suspect suspect;
-    uint64_t count = suspects_look(&service->suspects, &returned->range, &suspect);
-    uint64_t due_ns = returned->since_ns + ELSEWHERE_NS;
+    uint64_t count = suspects_look(&service->suspects, &requeued->range, &suspect);
+    uint64_t due_ns = requeued->since_ns + ELSEWHERE_NS;
     *careful = suspect.deaths >= CAREFUL_DEATHS;
     count = *careful && service->childless ? 1 : count;
     if (suspect.deaths > 0 && service->workers[w].holds > 0) {
         REASON(service->reasons,
                "rank %u does not get [%" PRIu64 ", ...) now: %u were lost with it, and it holds others",
-               service->ranks[w], returned->range.first, suspect.deaths);
+               service->ranks[w], requeued->range.first, suspect.deaths);
         return 0;
     }
     if (suspect.failures == 0 || suspect.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))
         return count;
     service->elsewhere_due_ns = due_ns < service->elsewhere_due_ns ? due_ns : service->elsewhere_due_ns;
     REASON(service->reasons, "rank %u does not get [%" PRIu64 ", ...) yet: it failed there, and another may try",
-           service->ranks[w], returned->range.first);
+           service->ranks[w], requeued->range.first);
     return 0;
 }
 
 /* The oldest, and of that no more than the latest chunk that was cut for the worker: it may be the slowest of all. */
-bool service_take_returned(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful)
+bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
     unsigned i = 0;
-    while (i < service->returned_count && (count = may_take(service, w, &service->returned[i], now_ns, careful)) == 0)
+    while (i < service->requeued_count && (count = may_take(service, w, &service->requeued[i], now_ns, careful)) == 0)
         i++;
     if (count == 0)
         return false;
-    struct returned *from = &service->returned[i];
+    struct requeued *from = &service->requeued[i];
     count = most > 0 && count > most ? most : count;
     *range = (struct range){from->range.first, count};
     from->range.first += count;
     from->range.count -= count;
     if (from->range.count == 0)
-        memmove(from, from + 1, (--service->returned_count - i) * sizeof *from);
+        memmove(from, from + 1, (--service->requeued_count - i) * sizeof *from);
     return true;
 }
 
@@ -174,9 +174,9 @@ static struct grant *twin_of(struct service *service, const struct grant *grant)
 
 bool service_take_away(struct service *service, struct range *range)
 {
-    if (service->returned_count == 0)
+    if (service->requeued_count == 0)
         return false;
-    *range = service->returned[--service->returned_count].range;
+    *range = service->requeued[--service->requeued_count].range;
     return true;
 }
 
@@ -198,7 +198,7 @@ static bool take_back(struct service *service, struct grant *grant, uint64_t now
     const struct range rest = rest_of(grant);
     service_unshare(service, grant);
     grant->chunk = 0;
-    return rest.count > 0 && grant->claim == CLAIM_SOLE && service_return(service, &rest, now_ns);
+    return rest.count > 0 && grant->claim == CLAIM_SOLE && service_requeue(service, &rest, now_ns);
 }
 
 /* The one that the worker computed when it died: the oldest that it has not finished. */
@@ -269,7 +269,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     leave_queue(service, w);
     worker->gone = true;
     service->gone++;
-    if (service->returned_count > 0)
+    if (service->requeued_count > 0)
         service->news |= SERVICE_RETURNED; /* it may have been kept for this one */
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
@@ -530,7 +530,7 @@ static void fail_piece(struct service *service, const struct failure *piece, uin
     if (piece->final)
         service_clear(service, piece->first, piece->count);
     else
-        service_return(service, &(struct range){piece->first, piece->count}, now_ns);
+        service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
 }
 
 /* Where another worker has the chunk, too, that one tries, as long as there is hope. */
