@@ -89,7 +89,7 @@ int master_init(struct master *master, const struct master_config *config)
         .workers = config->workers,
         .pool_capacity = POOL_REFILLS * config->workers * config->spec->refill_chunks + 1,
         .record_bytes = config->record_bytes,
-        .once = config->once,
+        .no_speculation = config->no_speculation,
         .childless = config->childless,
         .dependent = config->distance > 0,
         .first = config->first,

@@ -68,7 +68,7 @@ static int init_machine(struct program *program)
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .first = plan->first,
-        .once = plan->loop.has_effects || plan_is_dependent(plan),
+        .no_speculation = plan->loop.has_effects || plan_is_dependent(plan),
         .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
         .feedback = run_spec_learns(&plan->job.spec),
         .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,

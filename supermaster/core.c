@@ -74,7 +74,7 @@ static int init_service(struct supermaster *supermaster)
         .pool_capacity = 1, /* on_dry() fills it for the one worker that is served next */
         .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
-        .once = supermaster->config.once,
+        .no_speculation = supermaster->config.no_speculation,
         .childless = supermaster->config.childless,
         .dependent = supermaster->config.distance > 0,
         .first = supermaster->config.first,

@@ -71,7 +71,7 @@ static uint64_t due_ns(const struct supermaster *supermaster, unsigned m)
     const struct losses *losses = &supermaster->losses;
     uint64_t lease = losses->silence_ns == 0 ? LEASE_UNKNOWN_NS : LEASE_FACTOR * losses->silence_ns;
     uint64_t patience = is_idle(supermaster, m) ? PATIENCE_NS : 0;
-    if (supermaster->config.once)
+    if (supermaster->config.no_speculation)
         return NEVER;
     return losses->heard_ns[m] + (lease > LEASE_MIN_NS ? lease : LEASE_MIN_NS) + patience;
 }

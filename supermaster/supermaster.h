@@ -32,7 +32,7 @@ struct supermaster_config {
     bool chained;                    /* a step needs all results of the one before */
     uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
-    bool once;             /* nobody is given what another still computes */
+    bool no_speculation;   /* nobody is given what another still computes */
     bool childless;        /* nothing is run in a child process */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */

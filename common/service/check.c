@@ -12,10 +12,11 @@ static const struct grant *grant_numbered(const struct service *service, unsigne
 
 static void check_shared_grant(const struct service *service, unsigned w, const struct grant *grant)
 {
-    assert(grant->twin_worker < service->worker_count && grant->twin_worker != w && "two workers share a chunk");
-    const struct grant *twin = grant_numbered(service, grant->twin_worker, grant->twin_chunk);
-    assert(twin->chunk == grant->twin_chunk && twin->claim == CLAIM_SHARED && "both copies of a chunk are shared");
-    assert(twin->twin_worker == w && twin->twin_chunk == grant->chunk && "copies of a chunk know one another");
+    assert(grant->other_worker < service->worker_count && grant->other_worker != w && "two workers share a chunk");
+    const struct grant *twin = grant_numbered(service, grant->other_worker, grant->other_chunk);
+    assert(twin->chunk == grant->other_chunk && twin->copy_owner == OWNER_UNDECIDED &&
+           "both copies of a chunk are shared");
+    assert(twin->other_worker == w && twin->other_chunk == grant->chunk && "copies of a chunk know one another");
     assert(twin->first + twin->received == grant->first + grant->received &&
            twin->count - twin->received == grant->count - grant->received && "both have the same rest of a chunk");
 }
@@ -28,8 +29,8 @@ static void check_grant(const struct service *service, unsigned w, const struct 
     assert((!grant->computed || grant->stored < grant->count || service->state != SERVICE_SERVING) &&
            "a chunk that is computed and stored has left its slot");
     if (service->dependent)
-        assert(grant->claim != CLAIM_SHARED && "no chunk of a loop with dependencies is shared");
-    else if (grant->claim == CLAIM_SHARED)
+        assert(grant->copy_owner != OWNER_UNDECIDED && "no chunk of a loop with dependencies is shared");
+    else if (grant->copy_owner == OWNER_UNDECIDED)
         check_shared_grant(service, w, grant);
 }
 
@@ -115,7 +116,7 @@ void service_check(const struct service *service)
 static uint64_t twice_open(const struct grant *grant)
 {
     uint64_t rest = grant->count - grant->received;
-    return grant->claim == CLAIM_SOLE ? 2 * rest : grant->claim == CLAIM_SHARED ? rest : 0;
+    return grant->copy_owner == OWNER_SELF ? 2 * rest : grant->copy_owner == OWNER_UNDECIDED ? rest : 0;
 }
 
 uint64_t service_open_iterations(const struct service *service)

@@ -167,9 +167,9 @@ bool service_wants_care(const struct service *service, const struct range *range
     return false;
 }
 
-static struct grant *twin_of(struct service *service, const struct grant *grant)
+static struct grant *other_copy(struct service *service, const struct grant *grant)
 {
-    return grant_slot(&service->workers[grant->twin_worker], grant->twin_chunk);
+    return grant_slot(&service->workers[grant->other_worker], grant->other_chunk);
 }
 
 bool service_take_away(struct service *service, struct range *range)
@@ -182,8 +182,8 @@ bool service_take_away(struct service *service, struct range *range)
 
 void service_unshare(struct service *service, const struct grant *grant)
 {
-    if (grant->claim == CLAIM_SHARED)
-        twin_of(service, grant)->claim = CLAIM_SOLE;
+    if (grant->copy_owner == OWNER_UNDECIDED)
+        other_copy(service, grant)->copy_owner = OWNER_SELF;
 }
 
 static struct range rest_of(const struct grant *grant)
@@ -198,7 +198,7 @@ static bool take_back(struct service *service, struct grant *grant, uint64_t now
     const struct range rest = rest_of(grant);
     service_unshare(service, grant);
     grant->chunk = 0;
-    return rest.count > 0 && grant->claim == CLAIM_SOLE && service_requeue(service, &rest, now_ns);
+    return rest.count > 0 && grant->copy_owner == OWNER_SELF && service_requeue(service, &rest, now_ns);
 }
 
 /* The one that the worker computed when it died: the oldest that it has not finished. */
@@ -243,7 +243,7 @@ static unsigned blame_running(struct service *service, struct served *worker, st
         const struct grant *grant = &worker->grants[i];
         const struct range rest = rest_of(grant);
         bool runs = grant == oldest || (run_spec_has_threads(service->spec) && grant->chunk != 0 && !grant->computed);
-        if (!runs || grant->claim == CLAIM_VOID || rest.count == 0)
+        if (!runs || grant->copy_owner == OWNER_OTHER || rest.count == 0)
             continue;
         running[grant == oldest ? 0 : count++] = rest;
         REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is suspected: rank %u was lost with it", rest.first,
@@ -317,7 +317,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
         .count = running->count,
         .since_ns = now_ns,
         .chunk = 1,
-        .claim = counts ? CLAIM_SOLE : CLAIM_VOID,
+        .copy_owner = counts ? OWNER_SELF : OWNER_OTHER,
     };
 }
 
@@ -396,7 +396,7 @@ uint64_t service_leave_due_ns(const struct service *service, const struct end *e
 void service_lose_overdue(struct service *service, uint64_t now_ns)
 {
     double mean_ns = mean_iteration_ns(service);
-    if (service->once)
+    if (service->no_speculation)
         return;
     for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
@@ -417,10 +417,10 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
                                double mean_ns)
 {
     uint64_t end = lease_end_ns(worker, grant, mean_ns);
-    if (grant->claim != CLAIM_SHARED)
+    if (grant->copy_owner != OWNER_UNDECIDED)
         return end;
-    struct served *other = &service->workers[grant->twin_worker];
-    uint64_t other_end = lease_end_ns(other, grant_slot(other, grant->twin_chunk), mean_ns);
+    struct served *other = &service->workers[grant->other_worker];
+    uint64_t other_end = lease_end_ns(other, grant_slot(other, grant->other_chunk), mean_ns);
     return other_end > end ? other_end : end;
 }
 
@@ -430,8 +430,8 @@ static void look_at_worker(const struct service *service, unsigned v, unsigned w
     struct served *worker = &service->workers[v];
     for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
-        if (grant->chunk == 0 || grant->claim == CLAIM_VOID || grant->received == grant->count ||
-            (grant->claim == CLAIM_SHARED && grant->twin_worker == w))
+        if (grant->chunk == 0 || grant->copy_owner == OWNER_OTHER || grant->received == grant->count ||
+            (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w))
             continue;
         uint64_t end = end_of_both_ns(service, worker, grant, mean_ns);
         if (end < least->end_ns)
@@ -442,7 +442,7 @@ static void look_at_worker(const struct service *service, unsigned v, unsigned w
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other)
 {
     struct overdue least = {.end_ns = NEVER};
-    if (service->once)
+    if (service->no_speculation)
         service->lease_due_ns = NEVER;
     if (service->lease_due_ns > now_ns)
         return NULL;
@@ -460,23 +460,23 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->claim == CLAIM_SHARED) /* both who had it are overdue: one of them is passed over */
-        twin_of(service, old)->claim = CLAIM_VOID;
-    old->claim = copy->claim = CLAIM_SHARED;
-    old->twin_worker = copy_worker;
-    old->twin_chunk = copy->chunk;
-    copy->twin_worker = old_worker;
-    copy->twin_chunk = old->chunk;
+    if (old->copy_owner == OWNER_UNDECIDED) /* both who had it are overdue: one of them is passed over */
+        other_copy(service, old)->copy_owner = OWNER_OTHER;
+    old->copy_owner = copy->copy_owner = OWNER_UNDECIDED;
+    old->other_worker = copy_worker;
+    old->other_chunk = copy->chunk;
+    copy->other_worker = old_worker;
+    copy->other_chunk = old->chunk;
     service->reissued++;
     service->news |= SERVICE_COUNTED;
 }
 
 static bool wins(struct service *service, struct grant *grant)
 {
-    if (grant->claim == CLAIM_VOID)
+    if (grant->copy_owner == OWNER_OTHER)
         return false;
-    grant->claim = CLAIM_SOLE;
-    twin_of(service, grant)->claim = CLAIM_VOID;
+    grant->copy_owner = OWNER_SELF;
+    other_copy(service, grant)->copy_owner = OWNER_OTHER;
     return true;
 }
 
@@ -534,14 +534,14 @@ static void fail_piece(struct service *service, const struct failure *piece, uin
 }
 
 /* Where another worker has the chunk, too, that one tries, as long as there is hope. */
-static bool leave_to_twin(struct service *service, struct grant *grant, const struct failure *piece)
+static bool leave_to_other_copy(struct service *service, struct grant *grant, const struct failure *piece)
 {
-    if (grant->claim != CLAIM_SHARED || (piece->final && wins(service, grant)))
+    if (grant->copy_owner != OWNER_UNDECIDED || (piece->final && wins(service, grant)))
         return false;
-    twin_of(service, grant)->claim = CLAIM_SOLE;
-    grant->claim = CLAIM_VOID;
+    other_copy(service, grant)->copy_owner = OWNER_SELF;
+    grant->copy_owner = OWNER_OTHER;
     REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: rank %u has it, too", piece->first,
-           piece->first + piece->count, piece->id, service->ranks[grant->twin_worker]);
+           piece->first + piece->count, piece->id, service->ranks[grant->other_worker]);
     service->ops->failed(service->owner, piece);
     return true;
 }
@@ -551,13 +551,13 @@ void service_failure(struct service *service, unsigned w, struct grant *grant, c
 {
     struct failure told = *failure, piece;
     uint64_t end = failure->first + failure->count;
-    if (grant->claim == CLAIM_VOID)
+    if (grant->copy_owner == OWNER_OTHER)
         return;
     told.id = service->ranks[w];
     service_suspect(service,
                     &(struct suspect){.first = told.first, .count = told.count, .failures = 1, .failed_by = told.id});
     piece = first_piece(service, &told, told.first);
-    if (leave_to_twin(service, grant, &piece))
+    if (leave_to_other_copy(service, grant, &piece))
         return;
     for (; piece.first < end; piece = first_piece(service, &told, piece.first + piece.count))
         fail_piece(service, &piece, now_ns);

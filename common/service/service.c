@@ -29,7 +29,7 @@ int service_init(struct service *service, const struct service_config *config)
         .worker_count = config->workers,
         .record_bytes = config->record_bytes,
         .elsewhere_due_ns = NEVER,
-        .once = config->once,
+        .no_speculation = config->no_speculation,
         .childless = config->childless,
         .dependent = config->dependent,
         .first = config->first,
@@ -169,7 +169,7 @@ static int take_part(struct service *service, unsigned w, struct grant *grant, u
             grant->chunk = 0;
         return 0;
     }
-    if (grant->claim != CLAIM_SOLE && service_drops(service, w, grant, count, message, actions))
+    if (grant->copy_owner != OWNER_SELF && service_drops(service, w, grant, count, message, actions))
         return 0;
     struct part part = {w, grant->chunk, grant->first + grant->received, count, digest};
     grant->received += count;
@@ -217,7 +217,7 @@ static struct grant *complete_chunk(struct service *service, unsigned w, uint64_
     worker->last_done_ns = now_ns;
     grant->computed = true;
     release_chunk(service, worker);
-    if (service->ops->finished != NULL && !grant->flawed && grant->claim != CLAIM_VOID)
+    if (service->ops->finished != NULL && !grant->flawed && grant->copy_owner != OWNER_OTHER)
         tell_finished(service, w, grant, request);
     return grant;
 }
@@ -401,7 +401,7 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
     grant->since_ns = now_ns;
     grant->chunk = chunk;
     grant->computed = grant->flawed = false;
-    grant->claim = CLAIM_SOLE;
+    grant->copy_owner = OWNER_SELF;
     service->busy += worker->holds++ == 0;
     service->assigned++;
     actions->assignments++;

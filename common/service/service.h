@@ -47,26 +47,26 @@
 #define RECORD_VARIABLE UINT64_MAX
 
 /* Whose results count. */
-enum claim {
-    CLAIM_SOLE,   /* this worker's */
-    CLAIM_SHARED, /* of two workers that have the rest, those of the first to send some */
-    CLAIM_VOID,   /* another's: these are dropped */
+enum copy_owner {
+    OWNER_SELF,      /* this worker's */
+    OWNER_UNDECIDED, /* of two workers that have the rest, those of the first to send some */
+    OWNER_OTHER,     /* another's: these are dropped */
 };
 
 struct grant {
     uint64_t first, count;
-    uint64_t received; /* results announced so far, in iterations */
-    uint64_t stored;   /* results stored so far, or dropped */
-    uint64_t since_ns; /* when it was assigned */
-    uint32_t chunk;    /* number; 0: the slot is unused */
-    bool computed;     /* DONE has come */
-    bool flawed;       /* some of it did not work */
-    uint8_t claim;     /* enum claim */
+    uint64_t received;  /* results announced so far, in iterations */
+    uint64_t stored;    /* results stored so far, or dropped */
+    uint64_t since_ns;  /* when it was assigned */
+    uint32_t chunk;     /* number; 0: the slot is unused */
+    bool computed;      /* DONE has come */
+    bool flawed;        /* some of it did not work */
+    uint8_t copy_owner; /* enum claim */
     union {
         struct {
-            uint32_t twin_worker, twin_chunk; /* SHARED: the other one */
+            uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy */
         };
-        uint64_t digest; /* of what is stored, in a loop with dependencies, where nothing is SHARED */
+        uint64_t digest; /* of what is stored, in a loop with dependencies, where nothing is copied */
     };
 };
 
@@ -142,7 +142,7 @@ struct service_config {
     unsigned pool_capacity;
     bool absent;           /* nobody is served at first: see service_adopt() */
     uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE; 0 where results are only digested */
-    bool once;             /* nobody is given what another still computes, however long that takes */
+    bool no_speculation;   /* nobody is given what another still computes, however long that takes */
     bool childless;        /* nothing is run in a child process: what took workers down goes out one by one */
     bool dependent;        /* iterations need those before them: nothing is handed out again, neighbours are told */
     uint64_t first;        /* of the loop, where it is so */
@@ -167,7 +167,7 @@ struct service {
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes;
-    bool once, childless, dependent;
+    bool no_speculation, childless, dependent;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */

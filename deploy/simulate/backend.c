@@ -82,7 +82,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .columns = plan->loop.sync,
         .distance = plan->loop.distance,
         .reach = plan->loop.reach,
-        .once = plan->loop.has_effects,
+        .no_speculation = plan->loop.has_effects,
         .childless = plan->kernel->descriptor != NULL,
         .are_tasks = plan->loop.are_tasks,
         .powers = powers,

@@ -178,7 +178,7 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
         .probe = bench->flags & FLAG_PROBE,
         .journal = bench->flags & FLAG_JOURNAL,
         .distance = distance,
-        .once = bench->flags & FLAG_DEPENDENT,
+        .no_speculation = bench->flags & FLAG_DEPENDENT,
         .childless = bench->flags & FLAG_DEPENDENT,
     };
     if (supermaster_init(&bench->supermaster, &config, &error) < 0) {
@@ -203,7 +203,7 @@ static int init_master(struct bench *bench)
         .feedback = bench->flags & FLAG_FEEDBACK,
         .sync = bench->flags & FLAG_JOURNAL,
         .distance = bench->flags & FLAG_DEPENDENT ? 2 : 0,
-        .once = bench->flags & FLAG_DEPENDENT,
+        .no_speculation = bench->flags & FLAG_DEPENDENT,
         .childless = bench->flags & FLAG_DEPENDENT,
     };
     REQUIRE(master_init(&bench->master, &config) == 0);

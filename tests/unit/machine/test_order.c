@@ -119,7 +119,7 @@ static void begin(void)
                                           .ranks = ranks,
                                           .workers = WORKERS,
                                           .pool_capacity = 20,
-                                          .once = true,
+                                          .no_speculation = true,
                                           .dependent = true,
                                           .ops = &ops};
     told_up_count = committed_count = 0;
