@@ -90,7 +90,7 @@ int master_init(struct master *master, const struct master_config *config)
         .pool_capacity = POOL_REFILLS * config->workers * config->spec->refill_chunks + 1,
         .record_bytes = config->record_bytes,
         .no_speculation = config->no_speculation,
-        .childless = config->childless,
+        .no_isolation = config->no_isolation,
         .dependent = config->distance > 0,
         .first = config->first,
         .ops = ops_of(config),
@@ -155,7 +155,7 @@ static void receive_from_supermaster(struct master *master, const struct event *
 {
     switch (event->message->type) {
     case MESSAGE_REFILL: master_receive_refill(master, event->now_ns, event->message); break;
-    case MESSAGE_SUSPECT: service_warn(&master->service, &event->message->suspect); break;
+    case MESSAGE_POISON: service_warn(&master->service, &event->message->poison); break;
     case MESSAGE_END: receive_end(master, event->now_ns, event->message); break;
     case MESSAGE_NEIGHBOUR: receive_neighbour(master, &event->message->neighbour); break;
     case MESSAGE_HALT: master_receive_halt(master, &event->message->halt); break;

@@ -20,7 +20,7 @@ struct master_config {
     unsigned workers;
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
     bool no_speculation;   /* nobody is given what another still computes */
-    bool childless;        /* nothing is run in a child process */
+    bool no_isolation;     /* nothing is run in a child process */
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
     uint64_t distance;     /* an iteration needs so many before it: chunks go in order; 0: they are independent */
     uint64_t first;        /* of the loop */

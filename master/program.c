@@ -69,7 +69,7 @@ static int init_machine(struct program *program)
         .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .first = plan->first,
         .no_speculation = plan->loop.has_effects || plan_is_dependent(plan),
-        .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
+        .no_isolation = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
         .feedback = run_spec_learns(&plan->job.spec),
         .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
     };

@@ -214,15 +214,15 @@ static enum decode_result decode_result_message(struct message *message, const s
 static enum decode_result decode_assign(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size)
 {
-    if (header->flags & ~FLAG_CAREFUL)
+    if (header->flags & ~FLAG_ISOLATED)
         return DECODE_UNKNOWN_FLAG;
-    if (header->number >= (header->flags & FLAG_CAREFUL ? 1 : ASKS_MAX))
+    if (header->number >= (header->flags & FLAG_ISOLATED ? 1 : ASKS_MAX))
         return DECODE_OUT_OF_RANGE;
     enum decode_result result = check_size(size, ASSIGN_BYTES + header->number * ASSIGN_RECORD_BYTES);
     if (result != DECODE_OK)
         return result;
     message->assign =
-        (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), header->flags & FLAG_CAREFUL};
+        (struct assign){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), header->flags & FLAG_ISOLATED};
     if (message->assign.chunk == 0 || chunk_is_bad(message->assign.first, message->assign.count))
         return DECODE_OUT_OF_RANGE;
     message->record_count = header->number;
@@ -470,23 +470,23 @@ static enum decode_result decode_threads(struct message *message, const struct h
     return threads_are_bad(&message->threads) ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-static enum decode_result decode_suspect(struct message *message, const struct header *header,
-                                         const unsigned char *bytes, size_t size)
+static enum decode_result decode_poison(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size)
 {
     const struct header without_id = {header->flags, header->number, 0};
-    enum decode_result result = check_plain(&without_id, size, SUSPECT_BYTES, 0);
+    enum decode_result result = check_plain(&without_id, size, POISON_BYTES, 0);
     if (result != DECODE_OK)
         return result;
-    const struct suspect suspect = message->suspect = (struct suspect){
+    const struct poison poison = message->poison = (struct poison){
         .first = wire_get64(bytes + 8),
         .count = wire_get64(bytes + 16),
         .deaths = wire_get32(bytes + 24),
         .failures = wire_get32(bytes + 28),
         .failed_by = header->id,
     };
-    if (suspect.failures == 0 && suspect.failed_by != 0)
+    if (poison.failures == 0 && poison.failed_by != 0)
         return DECODE_NOT_ZERO;
-    return chunk_is_bad(suspect.first, suspect.count) || (suspect.deaths == 0 && suspect.failures == 0)
+    return chunk_is_bad(poison.first, poison.count) || (poison.deaths == 0 && poison.failures == 0)
                ? DECODE_OUT_OF_RANGE
                : DECODE_OK;
 }
@@ -617,7 +617,7 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_FAULTS: return decode_faults(message, &header, bytes, size);
     case MESSAGE_FAILED: return decode_failed(message, &header, bytes, size);
     case MESSAGE_FAILURE: return decode_failure(message, &header, bytes, size);
-    case MESSAGE_SUSPECT: return decode_suspect(message, &header, bytes, size);
+    case MESSAGE_POISON: return decode_poison(message, &header, bytes, size);
     case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
     case MESSAGE_NEIGHBOUR: return decode_neighbour(message, &header, bytes, size);
     case MESSAGE_BOUNDARY: return decode_boundary(message, &header, bytes, size);
@@ -677,7 +677,7 @@ const char *message_name(enum message_type type)
     case MESSAGE_FAULTS: return "FAULTS";
     case MESSAGE_FAILED: return "FAILED";
     case MESSAGE_FAILURE: return "FAILURE";
-    case MESSAGE_SUSPECT: return "SUSPECT";
+    case MESSAGE_POISON: return "POISON";
     case MESSAGE_LOADS: return "LOADS";
     case MESSAGE_NEIGHBOUR: return "NEIGHBOUR";
     case MESSAGE_BOUNDARY: return "BOUNDARY";

@@ -66,7 +66,7 @@ static size_t encode_result(const struct message *message, unsigned char *out)
 static size_t encode_assign(const struct message *message, unsigned char *out)
 {
     size_t more = message->record_count * (size_t)ASSIGN_RECORD_BYTES;
-    put_header(out, MESSAGE_ASSIGN, message->assign.careful ? FLAG_CAREFUL : 0, message->record_count,
+    put_header(out, MESSAGE_ASSIGN, message->assign.isolated ? FLAG_ISOLATED : 0, message->record_count,
                message->assign.chunk);
     assign_record_put(out + HEADER_BYTES, 0, message->assign.first, message->assign.count);
     if (more > 0)
@@ -121,14 +121,14 @@ static size_t encode_failure(const struct failure *failure, unsigned char *out)
     return FAILURE_BYTES + failure->length;
 }
 
-static size_t encode_suspect(const struct suspect *suspect, unsigned char *out)
+static size_t encode_poison(const struct poison *poison, unsigned char *out)
 {
-    put_header(out, MESSAGE_SUSPECT, 0, 0, suspect->failed_by);
-    wire_put64(out + 8, suspect->first);
-    wire_put64(out + 16, suspect->count);
-    wire_put32(out + 24, suspect->deaths);
-    wire_put32(out + 28, suspect->failures);
-    return SUSPECT_BYTES;
+    put_header(out, MESSAGE_POISON, 0, 0, poison->failed_by);
+    wire_put64(out + 8, poison->first);
+    wire_put64(out + 16, poison->count);
+    wire_put32(out + 24, poison->deaths);
+    wire_put32(out + 28, poison->failures);
+    return POISON_BYTES;
 }
 
 static size_t encode_neighbour(const struct neighbour *neighbour, unsigned char *out)
@@ -213,7 +213,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_FAULTS: return encode_pair(MESSAGE_FAULTS, message->faults.reissued, message->faults.duplicates, out);
     case MESSAGE_FAILED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     case MESSAGE_FAILURE: return encode_failure(&message->failure, out);
-    case MESSAGE_SUSPECT: return encode_suspect(&message->suspect, out);
+    case MESSAGE_POISON: return encode_poison(&message->poison, out);
     case MESSAGE_LOADS: return encode_records(message, 0, 0, LOAD_RECORD_BYTES, out);
     case MESSAGE_NEIGHBOUR: return encode_neighbour(&message->neighbour, out);
     case MESSAGE_BOUNDARY: return encode_boundary(message, out);
@@ -252,7 +252,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_FAULTS: return FAULTS_BYTES;
     case MESSAGE_FAILED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_FAILURE: return FAILURE_BYTES + message->failure.length;
-    case MESSAGE_SUSPECT: return SUSPECT_BYTES;
+    case MESSAGE_POISON: return POISON_BYTES;
     case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
     case MESSAGE_NEIGHBOUR: return NEIGHBOUR_BYTES;
     case MESSAGE_BOUNDARY: return BOUNDARY_BYTES + data_bytes(message);

@@ -15,14 +15,14 @@
 /* In a REQUEST, whose completion leaves it out. */
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
-#define FLAG_DONE    1u /* REQUEST */
-#define FLAG_INLINE  2u /* REQUEST, RESULT, BOUNDARY */
-#define FLAG_DATA    4u /* REQUEST, RESULT, BOUNDARY */
-#define FLAG_CAREFUL 1u /* ASSIGN */
-#define FLAG_FINAL   1u /* FAILURE */
-#define FLAG_DRAIN   1u /* END */
-#define FLAG_LOSSY   2u /* END */
-#define FLAG_LATE    4u /* END */
-#define FLAG_REFILL  1u /* REPORT */
-#define FLAG_MORE    1u /* REFILL */
-#define FLAG_EMPTY   2u /* REFILL */
+#define FLAG_DONE     1u /* REQUEST */
+#define FLAG_INLINE   2u /* REQUEST, RESULT, BOUNDARY */
+#define FLAG_DATA     4u /* REQUEST, RESULT, BOUNDARY */
+#define FLAG_ISOLATED 1u /* ASSIGN */
+#define FLAG_FINAL    1u /* FAILURE */
+#define FLAG_DRAIN    1u /* END */
+#define FLAG_LOSSY    2u /* END */
+#define FLAG_LATE     4u /* END */
+#define FLAG_REFILL   1u /* REPORT */
+#define FLAG_MORE     1u /* REFILL */
+#define FLAG_EMPTY    2u /* REFILL */

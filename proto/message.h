@@ -20,7 +20,7 @@
 #define FAULTS_BYTES    24
 #define THREADS_BYTES   40
 #define FAILURE_BYTES   24
-#define SUSPECT_BYTES   32
+#define POISON_BYTES    32
 #define SPEED_BYTES     168 /* and 8 for each level */
 #define NEIGHBOUR_BYTES 16
 #define BOUNDARY_BYTES  24
@@ -94,7 +94,7 @@ enum message_type {
     MESSAGE_LOST = 0x26,
     MESSAGE_FAULTS = 0x27,
     MESSAGE_FAILED = 0x28,
-    MESSAGE_SUSPECT = 0x29,
+    MESSAGE_POISON = 0x29,
     MESSAGE_LOADS = 0x2a,
 };
 
@@ -135,7 +135,7 @@ struct result {
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
-    bool careful; /* to be run in a child process: it has taken workers down. It goes alone */
+    bool isolated; /* to be run in a child process: it has taken workers down. It goes alone */
 };
 
 struct end {
@@ -187,7 +187,7 @@ struct failure {
 };
 
 /* What is held against iterations. */
-struct suspect {
+struct poison {
     uint64_t first, count;
     uint32_t deaths;    /* of workers that computed them */
     uint32_t failures;  /* of the kernel */
@@ -272,7 +272,7 @@ struct message {
         struct lost lost;
         struct faults faults;
         struct failure failure;
-        struct suspect suspect;
+        struct poison poison;
         struct neighbour neighbour;
         struct boundary boundary;
         struct halt halt;

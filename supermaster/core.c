@@ -75,7 +75,7 @@ static int init_service(struct supermaster *supermaster)
         .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
         .no_speculation = supermaster->config.no_speculation,
-        .childless = supermaster->config.childless,
+        .no_isolation = supermaster->config.no_isolation,
         .dependent = supermaster->config.distance > 0,
         .first = supermaster->config.first,
         .ops = run_spec_learns(supermaster->config.spec) ? &learning_ops : &service_ops,

@@ -71,9 +71,9 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct fail
 
 void supermaster_receive_failure(struct supermaster *supermaster, const struct failure *failure)
 {
-    service_suspect(
+    service_poison(
         &supermaster->service,
-        &(struct suspect){.first = failure->first, .count = failure->count, .failures = 1, .failed_by = failure->id});
+        &(struct poison){.first = failure->first, .count = failure->count, .failures = 1, .failed_by = failure->id});
     supermaster_note_failure(supermaster, failure);
 }
 
@@ -92,13 +92,13 @@ void supermaster_receive_failed(struct supermaster *supermaster, const unsigned 
 void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range)
 {
     struct range rest = *range;
-    struct message message = {.type = MESSAGE_SUSPECT};
-    struct suspect *suspect = &message.suspect;
+    struct message message = {.type = MESSAGE_POISON};
+    struct poison *poison = &message.poison;
     for (uint64_t count; rest.count > 0; rest.first += count, rest.count -= count) {
-        count = suspects_look(&supermaster->service.suspects, &rest, suspect);
-        suspect->first = rest.first;
-        suspect->count = count;
-        if (suspect->deaths + suspect->failures > 0)
+        count = poison_look(&supermaster->service.poisons, &rest, poison);
+        poison->first = rest.first;
+        poison->count = count;
+        if (poison->deaths + poison->failures > 0)
             actions_send(supermaster->actions, supermaster->config.topology->master_rank[m], &message);
     }
 }

@@ -68,7 +68,7 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
     switch (ledger_commit(&supermaster->ledger, holder, done->first, done->count, done->digest)) {
     case LEDGER_COMMITTED:
         supermaster_record(supermaster, done);
-        if (supermaster->service.suspects.count > 0)
+        if (supermaster->service.poisons.count > 0)
             service_clear(&supermaster->service, done->first, done->count);
         if (supermaster->losses.count > 0)
             claim_what_was_free(supermaster);

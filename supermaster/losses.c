@@ -131,8 +131,8 @@ void supermaster_receive_lost_worker(struct supermaster *supermaster, unsigned m
     if (w == topology->workers || topology->master_of[w] != m)
         supermaster_refuse(supermaster, "told of the loss of a rank that it does not serve");
     else {
-        service_suspect(&supermaster->service,
-                        &(struct suspect){.first = lost->first, .count = lost->count, .deaths = lost->count > 0});
+        service_poison(&supermaster->service,
+                       &(struct poison){.first = lost->first, .count = lost->count, .deaths = lost->count > 0});
         note_worker(supermaster, w, lost->chunks);
     }
 }

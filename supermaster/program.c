@@ -49,7 +49,7 @@ static int init_machine(struct program *program)
         .record_bytes = plan->collect ? plan->record_bytes : 0,
         .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
         .no_speculation = plan->loop.has_effects || plan_is_dependent(plan),
-        .childless = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
+        .no_isolation = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
         .are_tasks = plan->loop.are_tasks,
         .speeds = speeds,
         .probe = run_spec_probes(&plan->job.spec),

@@ -58,7 +58,7 @@ static bool master_refill_cut(void *context, unsigned i)
         return false;
     if (supermaster->config.distance > 0)
         supermaster_note_seam(supermaster, refill->m, &range);
-    if (supermaster->service.suspects.count > 0)
+    if (supermaster->service.poisons.count > 0)
         supermaster_warn(supermaster, refill->m, &range);
     chunk_record_put(refill->records, refill->chunks++,
                      &(struct chunk_record){range.first, range.count, topology->worker_rank[w]});

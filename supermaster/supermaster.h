@@ -33,7 +33,7 @@ struct supermaster_config {
     uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
     bool no_speculation;   /* nobody is given what another still computes */
-    bool childless;        /* nothing is run in a child process */
+    bool no_isolation;     /* nothing is run in a child process */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
     const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */
     bool probe;            /* the workers probe, be it that `speeds` are given; must be so where they are not */

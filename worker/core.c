@@ -154,7 +154,7 @@ static void begin_chunk(const struct assigned *chunk, uint64_t mark, struct acti
 {
     actions_add(actions, &(struct action){
                              .type = ACTION_RUN,
-                             .run = {chunk->chunk, chunk->first, chunk->count, mark, chunk->careful},
+                             .run = {chunk->chunk, chunk->first, chunk->count, mark, chunk->isolated},
                          });
 }
 
@@ -198,7 +198,7 @@ static void run_special(struct worker *worker, uint64_t mark, struct actions *ac
 static void run(struct worker *worker, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
-    uint64_t mark = running->careful ? 0 : worker_next_mark(worker, 0);
+    uint64_t mark = running->isolated ? 0 : worker_next_mark(worker, 0);
     if (worker->is_plain)
         begin_chunk(running, mark, actions);
     else
@@ -236,7 +236,7 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
         return;
     }
     struct assigned chunk = {message->assign.first, message->assign.count, message->assign.chunk,
-                             message->assign.careful};
+                             message->assign.isolated};
     put_in_queue(worker, now_ns, &chunk, actions);
     for (unsigned i = 0; i < message->record_count; i++) {
         chunk.chunk = chunk_number_after(chunk.chunk);

@@ -83,7 +83,7 @@ struct worker_config {
 struct assigned {
     uint64_t first, count;
     uint32_t chunk;
-    bool careful;
+    bool isolated;
 };
 
 struct worker {

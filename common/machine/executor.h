@@ -27,7 +27,7 @@ struct executor;
 struct executor_ops {
     /* Times the probe iterations: see common/machine/probe.h. */
     void (*probe)(struct executor *executor, struct speed *speed);
-    void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful);
+    void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
     /* Gives up all chunks but the oldest. NULL: there is one at a time. */
     void (*forget)(struct executor *executor);
@@ -80,10 +80,10 @@ static inline void executor_probe(struct executor *executor, struct speed *speed
  * The chunk before is over, but where there are several threads. A careful one is run in a child process: an iteration
  * that ends the child fails for good. Not where a kernel waits: the descriptor is the worker's. */
 static inline void executor_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
-                                  bool careful)
+                                  bool isolated)
 {
     assert(count > 0 && "a chunk has iterations");
-    executor->ops->begin(executor, first, count, mark, careful);
+    executor->ops->begin(executor, first, count, mark, isolated);
 }
 
 /* Sets the mark of the running chunk, the oldest where there are several. */

@@ -137,7 +137,7 @@ struct action {
             uint32_t chunk;
             uint64_t first, count;
             uint64_t mark; /* iterations after which to tell; 0: not at all */
-            bool careful;  /* in a child process: iterations that end it are FAILUREs, and final */
+            bool isolated; /* in a child process: iterations that end it are FAILUREs, and final */
         } run;
         struct {
             struct part part;

@@ -104,7 +104,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_RUN:
         if (effects->chunk_begins != NULL)
             effects->chunk_begins(effects->context, action->run.first, action->run.count);
-        executor_begin(executor, action->run.first, action->run.count, action->run.mark, action->run.careful);
+        executor_begin(executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
         break;
     case ACTION_FORGET: executor_forget(executor); break;
     case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;

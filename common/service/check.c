@@ -98,7 +98,7 @@ void service_check(const struct service *service)
     check_served_counts(service);
     check_waiting(service);
     pool_check(&service->pool);
-    suspects_check(&service->suspects);
+    poison_check(&service->poisons);
     for (unsigned i = 0; i < service->requeued_count; i++)
         assert(service->requeued[i].range.count > 0 && "something was returned");
     assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");

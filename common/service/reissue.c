@@ -39,24 +39,24 @@ static void give_up(struct service *service, const struct range *range)
     assign_record_put(service->failed, service->failed_count++, range->first, range->count);
 }
 
-void service_suspect(struct service *service, const struct suspect *more)
+void service_poison(struct service *service, const struct poison *more)
 {
-    service_check_memory(service, suspects_add(&service->suspects, more));
+    service_check_memory(service, poison_add(&service->poisons, more));
 }
 
-void service_warn(struct service *service, const struct suspect *known)
+void service_warn(struct service *service, const struct poison *known)
 {
-    service_check_memory(service, suspects_raise(&service->suspects, known));
+    service_check_memory(service, poison_raise(&service->poisons, known));
 }
 
 void service_clear(struct service *service, uint64_t first, uint64_t count)
 {
-    service_check_memory(service, suspects_forget(&service->suspects, first, count));
+    service_check_memory(service, poison_forget(&service->poisons, first, count));
 }
 
-static bool is_hopeless(const struct service *service, const struct suspect *suspect)
+static bool is_hopeless(const struct service *service, const struct poison *poison)
 {
-    return suspect->deaths >= DEATHS_MAX || suspect->failures > service->spec->retries;
+    return poison->deaths >= DEATHS_MAX || poison->failures > service->spec->retries;
 }
 
 /* Parts of one chunk come back one after the other. */
@@ -83,14 +83,14 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns)
 {
     struct range rest = *range, piece;
-    struct suspect suspect;
+    struct poison poison;
     bool any = false;
     service_note_standstill(service);
     if (service->state == SERVICE_ENDING || service->dependent)
         return false; /* nobody would compute it, or it has its own way: see halt.c */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
-        piece = (struct range){rest.first, suspects_look(&service->suspects, &rest, &suspect)};
-        if (is_hopeless(service, &suspect)) {
+        piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
+        if (is_hopeless(service, &poison)) {
             give_up(service, &piece);
             service_clear(service, piece.first, piece.count);
             continue;
@@ -115,20 +115,20 @@ static bool has_others(const struct service *service, unsigned w)
 /* How much of the beginning of what was requeued worker `w` may get now; 0: it is for another, or `w` has something to
  * finish first: should it die, too, it is to be known of what. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
-                         bool *careful)
+                         bool *isolated)
 {
-    struct suspect suspect;
-    uint64_t count = suspects_look(&service->suspects, &requeued->range, &suspect);
+    struct poison poison;
+    uint64_t count = poison_look(&service->poisons, &requeued->range, &poison);
     uint64_t due_ns = requeued->since_ns + ELSEWHERE_NS;
-    *careful = suspect.deaths >= CAREFUL_DEATHS;
-    count = *careful && service->childless ? 1 : count;
-    if (suspect.deaths > 0 && service->workers[w].holds > 0) {
+    *isolated = poison.deaths >= ISOLATED_DEATHS;
+    count = *isolated && service->no_isolation ? 1 : count;
+    if (poison.deaths > 0 && service->workers[w].holds > 0) {
         REASON(service->reasons,
                "rank %u does not get [%" PRIu64 ", ...) now: %u were lost with it, and it holds others",
-               service->ranks[w], requeued->range.first, suspect.deaths);
+               service->ranks[w], requeued->range.first, poison.deaths);
         return 0;
     }
-    if (suspect.failures == 0 || suspect.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))
+    if (poison.failures == 0 || poison.failed_by != service->ranks[w] || due_ns <= now_ns || !has_others(service, w))
         return count;
     service->elsewhere_due_ns = due_ns < service->elsewhere_due_ns ? due_ns : service->elsewhere_due_ns;
     REASON(service->reasons, "rank %u does not get [%" PRIu64 ", ...) yet: it failed there, and another may try",
@@ -137,11 +137,11 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
 }
 
 /* The oldest, and of that no more than the latest chunk that was cut for the worker: it may be the slowest of all. */
-bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful)
+bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
     unsigned i = 0;
-    while (i < service->requeued_count && (count = may_take(service, w, &service->requeued[i], now_ns, careful)) == 0)
+    while (i < service->requeued_count && (count = may_take(service, w, &service->requeued[i], now_ns, isolated)) == 0)
         i++;
     if (count == 0)
         return false;
@@ -158,10 +158,10 @@ bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns,
 bool service_wants_care(const struct service *service, const struct range *range)
 {
     struct range rest = *range;
-    struct suspect suspect;
-    for (uint64_t count; service->suspects.count > 0 && rest.count > 0; rest.first += count, rest.count -= count) {
-        count = suspects_look(&service->suspects, &rest, &suspect);
-        if (suspect.deaths >= CAREFUL_DEATHS)
+    struct poison poison;
+    for (uint64_t count; service->poisons.count > 0 && rest.count > 0; rest.first += count, rest.count -= count) {
+        count = poison_look(&service->poisons, &rest, &poison);
+        if (poison.deaths >= ISOLATED_DEATHS)
             return true;
     }
     return false;
@@ -248,7 +248,7 @@ static unsigned blame_running(struct service *service, struct served *worker, st
         running[grant == oldest ? 0 : count++] = rest;
         REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is suspected: rank %u was lost with it", rest.first,
                rest.first + rest.count, service->ranks[worker - service->workers]);
-        service_suspect(service, &(struct suspect){.first = rest.first, .count = rest.count, .deaths = 1});
+        service_poison(service, &(struct poison){.first = rest.first, .count = rest.count, .deaths = 1});
     }
     return count;
 }
@@ -515,10 +515,10 @@ static struct failure first_piece(const struct service *service, const struct fa
 {
     const struct range rest = {first, failure->first + failure->count - first};
     struct failure piece = *failure;
-    struct suspect suspect;
+    struct poison poison;
     piece.first = first;
-    piece.count = suspects_look(&service->suspects, &rest, &suspect);
-    piece.final |= is_hopeless(service, &suspect);
+    piece.count = poison_look(&service->poisons, &rest, &poison);
+    piece.final |= is_hopeless(service, &poison);
     return piece;
 }
 
@@ -554,8 +554,8 @@ void service_failure(struct service *service, unsigned w, struct grant *grant, c
     if (grant->copy_owner == OWNER_OTHER)
         return;
     told.id = service->ranks[w];
-    service_suspect(service,
-                    &(struct suspect){.first = told.first, .count = told.count, .failures = 1, .failed_by = told.id});
+    service_poison(service,
+                   &(struct poison){.first = told.first, .count = told.count, .failures = 1, .failed_by = told.id});
     piece = first_piece(service, &told, told.first);
     if (leave_to_other_copy(service, grant, &piece))
         return;

@@ -30,7 +30,7 @@ int service_init(struct service *service, const struct service_config *config)
         .record_bytes = config->record_bytes,
         .elsewhere_due_ns = NEVER,
         .no_speculation = config->no_speculation,
-        .childless = config->childless,
+        .no_isolation = config->no_isolation,
         .dependent = config->dependent,
         .first = config->first,
         .present = config->absent ? 0 : config->workers,
@@ -74,7 +74,7 @@ void service_fini(struct service *service)
     free(service->requeued);
     free(service->losses);
     free(service->failed);
-    suspects_fini(&service->suspects);
+    poison_fini(&service->poisons);
     seams_fini(&service->ends);
     seams_fini(&service->beginnings);
     pool_fini(&service->pool);
@@ -131,7 +131,7 @@ static void commit(struct service *service, const struct part *part)
     if (grant->computed && grant->stored == grant->count)
         grant->chunk = 0;
     worker->iterations += part->count;
-    if (service->suspects.count > 0)
+    if (service->poisons.count > 0)
         service_clear(service, part->first, part->count);
     service->ops->committed(service->owner, part);
 }
@@ -471,7 +471,7 @@ RARELY static bool widen(struct served *worker)
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
-    bool is_closed = worker->answers > 0 && worker->answer.careful;
+    bool is_closed = worker->answers > 0 && worker->answer.isolated;
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
         return false;
     return !is_closed;
@@ -480,23 +480,23 @@ static bool has_slot(struct service *service, unsigned w)
 RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
-    bool careful;
+    bool isolated;
     service->news &= ~(unsigned)SERVICE_RETURNED;
-    if (!service_take_requeued(service, w, now_ns, &range, &careful))
+    if (!service_take_requeued(service, w, now_ns, &range, &isolated))
         return false;
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
-           range.first, range.first + range.count, careful ? ", with care" : "");
+           range.first, range.first + range.count, isolated ? ", with care" : "");
     assign(service, w, &range, now_ns, actions);
-    service->workers[w].answer.careful = careful; /* then it is the only one in there */
+    service->workers[w].answer.isolated = isolated; /* then it is the only one in there */
     return true;
 }
 
 /* Something of what is in the pool may have a history: that goes the way of what was requeued. */
-RARELY static bool assign_suspect(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
-                                  struct actions *actions)
+RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
+                                 struct actions *actions)
 {
-    struct suspect suspect;
-    if (suspects_look(&service->suspects, range, &suspect) == range->count && suspect.deaths + suspect.failures == 0)
+    struct poison poison;
+    if (poison_look(&service->poisons, range, &poison) == range->count && poison.deaths + poison.failures == 0)
         return assign(service, w, range, now_ns, actions) != NULL;
     service_put_requeued(service, range, now_ns);
     return assign_requeued(service, w, now_ns, actions);
@@ -514,7 +514,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
            service->ranks[w], rest.first, rest.first + rest.count, service->ranks[other],
            (double)(now_ns - overdue->since_ns) / 1e9);
     struct grant *copy = assign(service, w, &rest, now_ns, actions);
-    service->workers[w].answer.careful = service_wants_care(service, &rest);
+    service->workers[w].answer.isolated = service_wants_care(service, &rest);
     service_share(service, overdue, other, copy, w);
     service->lease_due_ns = 0;
 }
@@ -556,9 +556,9 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     if (service->requeued_count > 0 && assign_requeued(service, w, now_ns, actions))
         return true;
     for (unsigned tries = 0; tries < TRIES_MAX && next_chunk(service, w, &range); tries++)
-        if (service->suspects.count == 0)
+        if (service->poisons.count == 0)
             return assign(service, w, &range, now_ns, actions) != NULL;
-        else if (assign_suspect(service, w, &range, now_ns, actions))
+        else if (assign_poison(service, w, &range, now_ns, actions))
             return true;
     return false;
 }

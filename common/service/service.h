@@ -6,7 +6,7 @@
  * STORE or COLLECT of its results where the job has an output, committed. Nothing is allocated per chunk.
  *
  * What a lost worker had is requeued, and so is what did not work: it is handed out again before anything else, the
- * latter to another worker where there is one. What is held against it is kept in `suspects`: iterations that took
+ * latter to another worker where there is one. What is held against it is kept in `poisons`: iterations that took
  * workers down go out to be run with care, or one by one where the kernel cannot be, so that the guilty one is found
  * and no other goes with it; where nothing helps they are given up. What a worker has had for far too long is handed
  * out a second time once nothing else is left; the first part of results that comes of either copy decides whose
@@ -18,7 +18,7 @@
 #include "common/machine/machine.h"
 #include "common/service/neighbours.h"
 #include "common/service/pool.h"
-#include "common/service/suspects.h"
+#include "common/service/poison.h"
 #include "proto/record.h"
 
 /* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */
@@ -27,7 +27,7 @@
 #define GRANTS_LEAST 4
 
 /* What has taken so many workers down is run in a child process of the next one, */
-#define CAREFUL_DEATHS 2
+#define ISOLATED_DEATHS 2
 /* and given up when it takes so many down. */
 #define DEATHS_MAX 3
 /* What did not work with one worker waits so long for another. */
@@ -143,7 +143,7 @@ struct service_config {
     bool absent;           /* nobody is served at first: see service_adopt() */
     uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE; 0 where results are only digested */
     bool no_speculation;   /* nobody is given what another still computes, however long that takes */
-    bool childless;        /* nothing is run in a child process: what took workers down goes out one by one */
+    bool no_isolation;     /* nothing is run in a child process: what took workers down goes out one by one */
     bool dependent;        /* iterations need those before them: nothing is handed out again, neighbours are told */
     uint64_t first;        /* of the loop, where it is so */
     const struct service_ops *ops;
@@ -167,7 +167,7 @@ struct service {
     unsigned *answered;    /* those that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes;
-    bool no_speculation, childless, dependent;
+    bool no_speculation, no_isolation, dependent;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */
@@ -179,7 +179,7 @@ struct service {
     struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
     unsigned requeued_count;
     size_t requeued_capacity;
-    struct suspects suspects;  /* what is held against iterations that are neither done nor given up */
+    struct poison_set poisons; /* what is held against iterations that are neither done nor given up */
     uint64_t elsewhere_due_ns; /* when not to wait for another worker any longer; NEVER where nothing does */
     struct loss *losses;       /* owned */
     unsigned loss_count, losses_told;
@@ -227,8 +227,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
 
 /* What others know of iterations: adds to what is known here, says how much it is at least, or that nothing is held
  * against them any more. */
-void service_suspect(struct service *service, const struct suspect *more);
-void service_warn(struct service *service, const struct suspect *known);
+void service_poison(struct service *service, const struct poison *more);
+void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
 /* Takes what was requeued away, for the owner to give to others; false when there is nothing. */

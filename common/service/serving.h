@@ -37,7 +37,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
 /* Puts it to what was requeued, as it is. */
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
 /* Takes what worker `w` is to get of what was requeued; false when nothing of it is for `w` now. */
-bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *careful);
+bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
 /* The grant is nobody's any more: where another worker has its rest, too, that one has it alone. */
 void service_unshare(struct service *service, const struct grant *grant);
 /* Whether it is to be run with care. */

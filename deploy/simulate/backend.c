@@ -83,7 +83,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .distance = plan->loop.distance,
         .reach = plan->loop.reach,
         .no_speculation = plan->loop.has_effects,
-        .childless = plan->kernel->descriptor != NULL,
+        .no_isolation = plan->kernel->descriptor != NULL,
         .are_tasks = plan->loop.are_tasks,
         .powers = powers,
         .undigested = true,

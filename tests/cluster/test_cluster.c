@@ -211,7 +211,7 @@ START_TEST(what_fails_with_one_worker_is_done_by_another)
         ck_assert_uint_eq(result.wrong, 0);
         ck_assert_uint_eq(result.supermaster->ledger.digest, virtual_checksum(0, 500));
         ck_assert_uint_gt(result.supermaster->failures.seen, 0);
-        ck_assert_uint_eq(result.supermaster->service.suspects.count, 0);
+        ck_assert_uint_eq(result.supermaster->service.poisons.count, 0);
         virtual_free(cluster);
     }
 }

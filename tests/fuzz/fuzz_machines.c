@@ -179,7 +179,7 @@ static int init_supermaster(struct bench *bench, const uint8_t *head)
         .journal = bench->flags & FLAG_JOURNAL,
         .distance = distance,
         .no_speculation = bench->flags & FLAG_DEPENDENT,
-        .childless = bench->flags & FLAG_DEPENDENT,
+        .no_isolation = bench->flags & FLAG_DEPENDENT,
     };
     if (supermaster_init(&bench->supermaster, &config, &error) < 0) {
         require_one_line(error.text);
@@ -204,7 +204,7 @@ static int init_master(struct bench *bench)
         .sync = bench->flags & FLAG_JOURNAL,
         .distance = bench->flags & FLAG_DEPENDENT ? 2 : 0,
         .no_speculation = bench->flags & FLAG_DEPENDENT,
-        .childless = bench->flags & FLAG_DEPENDENT,
+        .no_isolation = bench->flags & FLAG_DEPENDENT,
     };
     REQUIRE(master_init(&bench->master, &config) == 0);
     bench->machine = master_machine(&bench->master);

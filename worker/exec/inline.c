@@ -229,7 +229,7 @@ static bool inline_tell_mark(struct exec *exec, struct event *event)
 
 /* --- the executor --- */
 
-static void inline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+static void inline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct exec *exec = exec_of(executor);
     struct exec_chunk *chunk = &exec->chunk;
@@ -251,8 +251,8 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
         exec->pieces.spread = (struct spread){0};
         begin_spread_piece(exec);
     }
-    exec->careful.wanted = careful && exec->config.kernel->descriptor == NULL;
-    if (exec->careful.wanted)
+    exec->isolated.wanted = isolated && exec->config.kernel->descriptor == NULL;
+    if (exec->isolated.wanted)
         chunk->began_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -273,7 +273,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
         bool lags = exec->records.variable && exec->config.collect &&
                     output_bytes(&exec->records.output) >= SLICE_MAX && !chunk->waiting;
         if (!lags)
-            (exec->careful.wanted ? exec_compute_in_child : compute_turn)(exec);
+            (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
     }
     if (exec->step.is_stuck) {
         if (exec->step.stuck_told)

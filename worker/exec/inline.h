@@ -22,7 +22,7 @@
 #include "common/machine/spread.h"
 #include "common/util/digest.h"
 #include "hdss/kernel.h"
-#include "worker/exec/careful.h"
+#include "worker/exec/isolated.h"
 #include "worker/exec/output.h"
 
 /* The wire format of a message may be written into so many bytes before the records. */
@@ -120,10 +120,10 @@ struct exec {
     struct exec_chunk chunk;
     struct exec_pieces pieces;
     struct exec_shorts shorts;
-    struct careful careful; /* where the chunk is run in a child process */
-    uint64_t ended_ns;      /* when the kernel was last seen to end; with short chunks after exec_pause() */
-    double iteration_ns;    /* estimate, for the size of a turn; 0: unknown */
-    double waiting_ns;      /* owed to the slowdown */
+    struct isolated isolated; /* where the chunk is run in a child process */
+    uint64_t ended_ns;        /* when the kernel was last seen to end; with short chunks after exec_pause() */
+    double iteration_ns;      /* estimate, for the size of a turn; 0: unknown */
+    double waiting_ns;        /* owed to the slowdown */
     char error[HDSS_ERROR_MAX];
 };
 

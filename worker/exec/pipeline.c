@@ -230,11 +230,11 @@ static int make_room_for_rows(struct pipeline *pipeline)
     return buffer->bytes != NULL ? 0 : -1;
 }
 
-static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct pipeline *pipeline = pipeline_of(executor);
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    (void)careful; /* no iteration is suspected where all wait for one another */
+    (void)isolated; /* no iteration is suspected where all wait for one another */
     pipeline->chunk.running = true;
     pipeline->chunk.first = first;
     pipeline->chunk.count = count;

@@ -69,7 +69,7 @@ void exec_fini(struct executor *executor)
     if (exec->open && exec->config.kernel->close != NULL)
         exec->config.kernel->close(exec->instance);
     exec->open = false;
-    careful_fini(&exec->careful);
+    isolated_fini(&exec->isolated);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
         free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
@@ -132,7 +132,7 @@ void exec_look_at_output(struct exec *exec, uint64_t count, size_t before)
 
 void exec_compute_in_child(struct exec *exec)
 {
-    const struct careful_job job = {
+    const struct isolated_job job = {
         .kernel = exec->config.kernel,
         .instance = exec->instance,
         .first = exec->chunk.first + exec->chunk.done,
@@ -146,7 +146,8 @@ void exec_compute_in_child(struct exec *exec)
     unsigned char *records = exec_next_records(exec);
     if (!exec_is_in_step(exec, job.first) && exec_enter_step(exec, job.first) < 0)
         return;
-    uint64_t count = careful_turn(&exec->careful, &job, records, &exec->chunk.failed, &exec->chunk.final, exec->error);
+    uint64_t count =
+        isolated_turn(&exec->isolated, &job, records, &exec->chunk.failed, &exec->chunk.final, exec->error);
     if (exec->records.variable)
         exec_look_at_output(exec, count, gathered);
     else

@@ -227,11 +227,11 @@ static bool begin_slot(struct team *team, const struct team_chunk *chunk, struct
 {
     unsigned char *records = NULL;
     assert(slot->bytes == NULL && slot->sent == 0 && !slot->small_sent && "a slot that begins is free");
-    slot->careful = chunk->careful;
+    slot->isolated = chunk->isolated;
     slot->cancelled = slot->over = false;
     slot->spread = (struct spread){0};
     slot->last = chunk->given + range->count == chunk->count;
-    if (chunk->careful) {
+    if (chunk->isolated) {
         ring_begin_empty(&team->ring, range);
         return true;
     }
@@ -280,7 +280,7 @@ static void fill_slots(struct team *team)
         if (slot->bytes != NULL)
             drop_records(team, slot); /* the slot was cancelled */
         struct range range = {.first = chunk->first + chunk->given, .count = chunk->count - chunk->given};
-        if (!chunk->careful && team->slot_most > 0)
+        if (!chunk->isolated && team->slot_most > 0)
             range.count = exec_least(range.count, team->slot_most);
         if (!begin_slot(team, chunk, slot, &range))
             return;
@@ -289,12 +289,12 @@ static void fill_slots(struct team *team)
     }
 }
 
-static void team_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+static void team_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct team *team = team_of(executor);
     assert(team->chunk_count < TEAM_CHUNKS_MAX && "a worker has so many chunks at most");
     unsigned last = (team->chunk_first + team->chunk_count++) % TEAM_CHUNKS_MAX;
-    team->chunk[last] = (struct team_chunk){.first = first, .count = count, .mark = mark, .careful = careful};
+    team->chunk[last] = (struct team_chunk){.first = first, .count = count, .mark = mark, .isolated = isolated};
     team->dry_told = false;
     fill_slots(team);
 }
@@ -456,13 +456,13 @@ static bool tell_part(struct team *team, struct event *event)
 static bool begin_alone(struct team *team)
 {
     struct ring_slot *slot = ring_slot(&team->ring, team->oldest.slot);
-    bool careful = team_slot(team, team->oldest.slot)->careful;
-    if (!careful && !look_at_parts(team, slot).failed)
+    bool isolated = team_slot(team, team->oldest.slot)->isolated;
+    if (!isolated && !look_at_parts(team, slot).failed)
         return false;
     if (team->oldest.began_ns == 0)
         team->oldest.began_ns = clock_ns(CLOCK_MONOTONIC);
     executor_begin(&team->exec.executor, slot->first + team->oldest.told,
-                   careful ? slot->count : part_size(slot, team->oldest.told), 0, careful);
+                   isolated ? slot->count : part_size(slot, team->oldest.told), 0, isolated);
     team->oldest.alone = true;
     return true;
 }

@@ -47,12 +47,12 @@ struct member {
 struct team_chunk {
     uint64_t first, count, mark;
     uint64_t given; /* iterations that are in slots */
-    bool careful;
+    bool isolated;
 };
 
 /* A slot of the ring, as the main thread sees it. */
 struct team_slot {
-    bool careful;
+    bool isolated;
     bool last; /* the last slot of a chunk */
     bool cancelled;
     bool over;                                       /* all iterations have been told */

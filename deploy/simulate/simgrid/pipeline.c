@@ -105,10 +105,10 @@ static void simulated_restart(struct executor *executor, uint64_t at)
 /* --- the chunk --- */
 
 static void simulated_begin_steps(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
-                                  bool careful)
+                                  bool isolated)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
-    simulated_begin(executor, first, count, mark, careful);
+    simulated_begin(executor, first, count, mark, isolated);
     pipeline->work.started_ns = simulated_now();
     pipeline->at_ns = (double)pipeline->work.started_ns;
     pipeline->compute_ns = 0;

@@ -64,10 +64,10 @@ void simulated_probe(struct executor *executor, struct speed *speed)
     probe_finish(&probe, speed);
 }
 
-void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool careful)
+void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct simulated_work *work = work_of(executor);
-    (void)careful; /* nothing goes wrong */
+    (void)isolated; /* nothing goes wrong */
     work->running = true;
     work->first = first;
     work->count = count;

@@ -336,7 +336,7 @@ static void deliver_failure(struct virtual_cluster *cluster, const struct future
 {
     struct node *node = &cluster->nodes[future->rank];
     struct event slice = *event;
-    if (future->lost && !node->running.careful) {
+    if (future->lost && !node->running.isolated) {
         faults_kill(cluster, future->rank);
         return;
     }

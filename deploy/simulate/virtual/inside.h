@@ -13,7 +13,7 @@ struct running {
     uint64_t first, count;
     uint64_t started_ns;
     uint64_t sliced;     /* iterations whose results have left, or that failed */
-    bool careful;        /* in a child process */
+    bool isolated;       /* in a child process */
     uint64_t generation; /* of the events that belong to it */
     uint64_t ends_ns;
 };

@@ -45,7 +45,7 @@ static void trace_message(const struct message *message, char *text, size_t size
     case MESSAGE_ASSIGN:
         snprintf(text, size, "ASSIGN #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s%s", message->assign.chunk,
                  message->assign.first, message->assign.first + message->assign.count,
-                 more_text(message, more, sizeof more), message->assign.careful ? " careful" : "");
+                 more_text(message, more, sizeof more), message->assign.isolated ? " isolated" : "");
         break;
     case MESSAGE_END:
         snprintf(text, size, "END%s%s%s", message->end.drain ? " drain" : "", message->end.lossy ? " lossy" : "",
@@ -81,10 +81,10 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->failure.first, message->failure.first + message->failure.count,
                  message->failure.final ? " final" : "", (int)message->failure.length, message->failure.text);
         break;
-    case MESSAGE_SUSPECT:
-        snprintf(text, size, "SUSPECT [%" PRIu64 ", %" PRIu64 ") deaths=%" PRIu32 " failures=%" PRIu32 " by %" PRIu32,
-                 message->suspect.first, message->suspect.first + message->suspect.count, message->suspect.deaths,
-                 message->suspect.failures, message->suspect.failed_by);
+    case MESSAGE_POISON:
+        snprintf(text, size, "POISON [%" PRIu64 ", %" PRIu64 ") deaths=%" PRIu32 " failures=%" PRIu32 " by %" PRIu32,
+                 message->poison.first, message->poison.first + message->poison.count, message->poison.deaths,
+                 message->poison.failures, message->poison.failed_by);
         break;
     case MESSAGE_NEIGHBOUR:
         snprintf(text, size, "NEIGHBOUR %" PRIu64 " rank=%" PRIu32, message->neighbour.first, message->neighbour.rank);
@@ -154,7 +154,7 @@ void trace_action(const struct action *action, char *text, size_t size)
     case ACTION_RUN:
         snprintf(text, size, "run #%" PRIu32 " [%" PRIu64 ", %" PRIu64 ") mark=%" PRIu64 "%s", action->run.chunk,
                  action->run.first, action->run.first + action->run.count, action->run.mark,
-                 action->run.careful ? " careful" : "");
+                 action->run.isolated ? " isolated" : "");
         break;
     case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
     case ACTION_FORGET: snprintf(text, size, "forget"); break;

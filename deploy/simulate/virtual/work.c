@@ -124,7 +124,7 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
                                       .text = kills ? "killed the child process" : "iteration\tfailed",
                                       .lost = kills,
                                   });
-        if (kills && !running->careful)
+        if (kills && !running->isolated)
             return;
     }
 }
@@ -160,7 +160,7 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
         .count = count,
         .started_ns = begins_ns,
         .ends_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, count),
-        .careful = action->run.careful,
+        .isolated = action->run.isolated,
         .generation = node->running.generation + 1,
     };
     struct future future = {.rank = rank, .generation = node->running.generation};

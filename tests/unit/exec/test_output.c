@@ -305,7 +305,7 @@ START_TEST(output_comes_out_of_a_child_process)
     uint64_t plain = run_chunk(40, 12, &parts), digest = 0, done = 0;
     struct event event = {0};
     executor_begin(&exec.executor, 40, 12, 0, false);
-    exec.careful.wanted = true;
+    exec.isolated.wanted = true;
     for (; event.type != EVENT_FINISHED; done += event.chunk.count) {
         event = next_event();
         ck_assert_ptr_null(event.text);

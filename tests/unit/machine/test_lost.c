@@ -79,9 +79,9 @@ static int tell_failure(struct owner *owner, unsigned w, uint32_t chunk, uint64_
 /* Held against the iteration. */
 static unsigned deaths(const struct owner *owner, uint64_t iteration)
 {
-    struct suspect suspect;
-    suspects_look(&owner->service.suspects, &(struct range){iteration, 1}, &suspect);
-    return suspect.deaths;
+    struct poison poison;
+    poison_look(&owner->service.poisons, &(struct range){iteration, 1}, &poison);
+    return poison.deaths;
 }
 
 static void lose(struct owner *owner, unsigned w)
@@ -271,20 +271,20 @@ START_TEST(what_killed_two_workers_goes_alone_and_with_care)
     pool_put(&owner.service.pool, 0, (struct range){10, 5});
     for (unsigned w = 0; w < 2; w++) {
         ck_assert_int_eq(request(&owner, w, 2, 0, PAYLOAD_NONE, 0), 0);
-        ck_assert(!owner.actions.items[0].send.message.assign.careful);
+        ck_assert(!owner.actions.items[0].send.message.assign.isolated);
         lose(&owner, w);
     }
     ck_assert_int_eq(request(&owner, 2, 2, 0, PAYLOAD_NONE, 0), 0);
     assert_assigned(&owner, 9, 0, 10);
-    ck_assert(owner.actions.items[0].send.message.assign.careful);
+    ck_assert(owner.actions.items[0].send.message.assign.isolated);
     ck_assert_uint_eq(owner.actions.items[0].send.message.record_count, 0);
     ck_assert_int_eq(tell_failure(&owner, 2, 1, 0, true, 0), 0); /* the child died at once */
     assert_assigned(&owner, 9, 10, 5);
-    ck_assert(!owner.actions.items[0].send.message.assign.careful);
+    ck_assert(!owner.actions.items[0].send.message.assign.isolated);
     ck_assert(owner.failed.final && owner.failed.id == 9 && owner.failed.first == 0 && owner.failed.count == 1);
     ck_assert_int_eq(request(&owner, 2, 0, 1, PAYLOAD_NONE, 0), 0);
     ck_assert_uint_eq(owner.committed, 9);
-    ck_assert_uint_eq(owner.service.suspects.count, 0);
+    ck_assert_uint_eq(owner.service.poisons.count, 0);
     close_service(&owner);
 }
 END_TEST
@@ -294,7 +294,7 @@ START_TEST(what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_chi
     struct owner owner;
     uint64_t first, count;
     open_service(&owner, 0, false);
-    owner.service.childless = true;
+    owner.service.no_isolation = true;
     pool_put(&owner.service.pool, 0, (struct range){0, 3});
     for (unsigned w = 0; w < 2; w++) {
         ck_assert_int_eq(request(&owner, w, 1, 0, PAYLOAD_NONE, 0), 0);
@@ -400,25 +400,25 @@ END_TEST
 
 START_TEST(what_is_known_goes_with_the_iterations)
 {
-    struct suspects set = {0};
-    struct suspect found;
-    ck_assert_int_eq(suspects_add(&set, &(struct suspect){.first = 10, .count = 10, .deaths = 1}), 0);
-    ck_assert_int_eq(suspects_add(&set, &(struct suspect){.first = 15, .count = 10, .failures = 1, .failed_by = 4}), 0);
+    struct poison_set set = {0};
+    struct poison found;
+    ck_assert_int_eq(poison_add(&set, &(struct poison){.first = 10, .count = 10, .deaths = 1}), 0);
+    ck_assert_int_eq(poison_add(&set, &(struct poison){.first = 15, .count = 10, .failures = 1, .failed_by = 4}), 0);
     ck_assert_uint_eq(set.count, 3);
-    ck_assert_uint_eq(suspects_look(&set, &(struct range){0, 100}, &found), 10);
+    ck_assert_uint_eq(poison_look(&set, &(struct range){0, 100}, &found), 10);
     ck_assert_uint_eq(found.deaths + found.failures, 0);
-    ck_assert_uint_eq(suspects_look(&set, &(struct range){16, 100}, &found), 4);
+    ck_assert_uint_eq(poison_look(&set, &(struct range){16, 100}, &found), 4);
     ck_assert(found.deaths == 1 && found.failures == 1 && found.failed_by == 4);
-    ck_assert_int_eq(suspects_raise(&set, &(struct suspect){.first = 0, .count = 40, .deaths = 1}), 0);
+    ck_assert_int_eq(poison_raise(&set, &(struct poison){.first = 0, .count = 40, .deaths = 1}), 0);
     ck_assert_uint_eq(set.count, 3); /* [0, 15) and [25, 40) know the same as each other */
-    ck_assert_uint_eq(suspects_look(&set, &(struct range){0, 100}, &found), 15);
-    ck_assert_int_eq(suspects_forget(&set, 5, 30), 0);
+    ck_assert_uint_eq(poison_look(&set, &(struct range){0, 100}, &found), 15);
+    ck_assert_int_eq(poison_forget(&set, 5, 30), 0);
     ck_assert_uint_eq(set.count, 2);
-    ck_assert_uint_eq(suspects_look(&set, &(struct range){5, 100}, &found), 30);
+    ck_assert_uint_eq(poison_look(&set, &(struct range){5, 100}, &found), 30);
     ck_assert_uint_eq(found.deaths, 0);
-    ck_assert_uint_eq(suspects_look(&set, &(struct range){39, 100}, &found), 1);
-    ck_assert_uint_eq(suspects_look(&set, &(struct range){40, 100}, &found), 100);
-    suspects_fini(&set);
+    ck_assert_uint_eq(poison_look(&set, &(struct range){39, 100}, &found), 1);
+    ck_assert_uint_eq(poison_look(&set, &(struct range){40, 100}, &found), 100);
+    poison_fini(&set);
 }
 END_TEST
 

@@ -148,8 +148,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"FAILURE without words", {.type = MESSAGE_FAILURE, .failure = {1, 0, 1, false, text, 0}}},
         {"FAILURE of TEXT_MAX bytes",
          {.type = MESSAGE_FAILURE, .failure = {UINT32_MAX, UINT64_MAX - 1, 1, true, text, TEXT_MAX}}},
-        {"SUSPECT, deaths", {.type = MESSAGE_SUSPECT, .suspect = {0, UINT64_MAX, UINT32_MAX, 0, 0}}},
-        {"SUSPECT, failures", {.type = MESSAGE_SUSPECT, .suspect = {UINT64_MAX - 1, 1, 0, UINT32_MAX, UINT32_MAX - 1}}},
+        {"POISON, deaths", {.type = MESSAGE_POISON, .poison = {0, UINT64_MAX, UINT32_MAX, 0, 0}}},
+        {"POISON, failures", {.type = MESSAGE_POISON, .poison = {UINT64_MAX - 1, 1, 0, UINT32_MAX, UINT32_MAX - 1}}},
         {"FAULTS", {.type = MESSAGE_FAULTS, .faults = {UINT64_MAX, UINT64_MAX - 1}}},
         {"FAILED, one range", records_of(MESSAGE_FAILED, failed_records, 1)},
         {"FAILED, FAILED_MAX ranges", records_of(MESSAGE_FAILED, failed_records, FAILED_MAX)},
@@ -262,7 +262,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->assign.chunk, want->assign.chunk);
         ck_assert_uint_eq(got->assign.first, want->assign.first);
         ck_assert_uint_eq(got->assign.count, want->assign.count);
-        ck_assert_int_eq(got->assign.careful, want->assign.careful);
+        ck_assert_int_eq(got->assign.isolated, want->assign.isolated);
         assert_same_records(got, want, ASSIGN_RECORD_BYTES);
         break;
     case MESSAGE_END:
@@ -288,12 +288,12 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->failure.length, want->failure.length);
         ck_assert_mem_eq(got->failure.text, want->failure.text, want->failure.length);
         break;
-    case MESSAGE_SUSPECT:
-        ck_assert_uint_eq(got->suspect.first, want->suspect.first);
-        ck_assert_uint_eq(got->suspect.count, want->suspect.count);
-        ck_assert_uint_eq(got->suspect.deaths, want->suspect.deaths);
-        ck_assert_uint_eq(got->suspect.failures, want->suspect.failures);
-        ck_assert_uint_eq(got->suspect.failed_by, want->suspect.failed_by);
+    case MESSAGE_POISON:
+        ck_assert_uint_eq(got->poison.first, want->poison.first);
+        ck_assert_uint_eq(got->poison.count, want->poison.count);
+        ck_assert_uint_eq(got->poison.deaths, want->poison.deaths);
+        ck_assert_uint_eq(got->poison.failures, want->poison.failures);
+        ck_assert_uint_eq(got->poison.failed_by, want->poison.failed_by);
         break;
     case MESSAGE_FAULTS:
         ck_assert_uint_eq(got->faults.reissued, want->faults.reissued);

@@ -119,10 +119,10 @@ static const struct {
     {"END LOSSY", {.type = MESSAGE_END, .end = {.lossy = true}}},
     {"END LATE", {.type = MESSAGE_END, .end = {.late = true}}},
     {"ADOPT of [5, 7)", {.type = MESSAGE_ADOPT, .adopt = {5, 2}}},
-    {"ASSIGN CAREFUL chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250, true}}},
+    {"ASSIGN ISOLATED chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250, true}}},
     {"LOST rank 6, 2 chunks, at [5, 7)", {.type = MESSAGE_LOST, .lost = {6, 2, 5, 2}}},
     {"FAILURE FINAL in chunk 3, [5, 6), \"no\"", {.type = MESSAGE_FAILURE, .failure = {3, 5, 1, true, "no", 2}}},
-    {"SUSPECT [5, 7), 2 deaths, 1 failure at rank 4", {.type = MESSAGE_SUSPECT, .suspect = {5, 2, 2, 1, 4}}},
+    {"POISON [5, 7), 2 deaths, 1 failure at rank 4", {.type = MESSAGE_POISON, .poison = {5, 2, 2, 1, 4}}},
     {"FAULTS, 3 chunks again, 1 result dropped", {.type = MESSAGE_FAULTS, .faults = {3, 1}}},
     {"FAILED [2, 5)", {.type = MESSAGE_FAILED, .records = assign_records, .record_count = 1}},
     {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
@@ -311,7 +311,7 @@ static const struct {
     {MESSAGE_LOST, "LOST", LOST_BYTES, 0},
     {MESSAGE_FAULTS, "FAULTS", FAULTS_BYTES, 0},
     {MESSAGE_FAILED, "FAILED", HEADER_BYTES, ASSIGN_RECORD_BYTES},
-    {MESSAGE_SUSPECT, "SUSPECT", SUSPECT_BYTES, 0},
+    {MESSAGE_POISON, "POISON", POISON_BYTES, 0},
     {MESSAGE_LOADS, "LOADS", HEADER_BYTES, LOAD_RECORD_BYTES},
 };
 

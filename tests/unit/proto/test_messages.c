@@ -320,12 +320,12 @@ static const struct {
     {"FAILURE of 401 bytes", "18 00 9101 00000000" ONE ONE, DECODE_OUT_OF_RANGE},
     {"FAILURE of two lines", "18 00 0300 00000000" ONE ONE "610a62", DECODE_OUT_OF_RANGE},
 
-    {"SUSPECT flag", "29 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"SUSPECT number", "29 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
-    {"SUSPECT of no iteration", "29 00 0000 00000000" ONE Z8 ONE, DECODE_OUT_OF_RANGE},
-    {"SUSPECT past the end", "29 00 0000 00000000" F8 ONE ONE, DECODE_OUT_OF_RANGE},
-    {"SUSPECT of nothing", "29 00 0000 00000000" ONE ONE Z8, DECODE_OUT_OF_RANGE},
-    {"SUSPECT that failed nowhere, at a rank", "29 00 0000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"POISON flag", "29 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"POISON number", "29 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"POISON of no iteration", "29 00 0000 00000000" ONE Z8 ONE, DECODE_OUT_OF_RANGE},
+    {"POISON past the end", "29 00 0000 00000000" F8 ONE ONE, DECODE_OUT_OF_RANGE},
+    {"POISON of nothing", "29 00 0000 00000000" ONE ONE Z8, DECODE_OUT_OF_RANGE},
+    {"POISON that failed nowhere, at a rank", "29 00 0000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
 
     {"FAULTS flag", "27 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
     {"FAULTS id", "27 00 0000 01000000" ONE ONE, DECODE_NOT_ZERO},
@@ -460,7 +460,7 @@ START_TEST(every_unknown_flag_is_rejected)
                          : samples[i].message.type == MESSAGE_RESULT   ? FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_BOUNDARY ? FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_END      ? FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE
-                         : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_CAREFUL
+                         : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_ISOLATED
                          : samples[i].message.type == MESSAGE_FAILURE  ? FLAG_FINAL
                          : samples[i].message.type == MESSAGE_REPORT   ? FLAG_REFILL
                          : samples[i].message.type == MESSAGE_REFILL   ? FLAG_MORE | FLAG_EMPTY

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Running iterations that have taken workers down: see careful.h. */
-#include "worker/exec/careful.h"
+/* Running iterations that have taken workers down: see isolated.h. */
+#include "worker/exec/isolated.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 /* As long as a turn of computing. */
 #define TURN_MS 2
 
-struct careful_share {
+struct isolated_share {
     _Atomic uint64_t done; /* iterations whose records are complete */
     uint64_t count;        /* iterations that the child is to compute */
     _Atomic bool failed;   /* the kernel did, at the next one */
@@ -42,7 +42,7 @@ static void set_signals(void)
 }
 
 /* Writes the block of one iteration to the file. */
-static int run_into_file(const struct careful_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
+static int run_into_file(const struct isolated_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
 {
     struct output *output = job->output; /* a copy of the worker's */
     size_t bytes;
@@ -65,7 +65,7 @@ static int run_into_file(const struct careful_job *job, int file, uint64_t i, ch
     return 0;
 }
 
-static int run_in_child(struct careful_share *share, const struct careful_job *job, int file, uint64_t i)
+static int run_in_child(struct isolated_share *share, const struct isolated_job *job, int file, uint64_t i)
 {
     unsigned char *record = share->records + i * job->record_bytes;
     if (job->output != NULL)
@@ -73,15 +73,15 @@ static int run_in_child(struct careful_share *share, const struct careful_job *j
     return job->kernel->run(job->instance, job->first + i, 1, record, share->error);
 }
 
-static _Noreturn void be_child(const struct careful *careful, const struct careful_job *job, pid_t parent)
+static _Noreturn void be_child(const struct isolated *isolated, const struct isolated_job *job, pid_t parent)
 {
-    struct careful_share *share = careful->share;
+    struct isolated_share *share = isolated->share;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* the worker died before the call */
         _exit(0);
     set_signals();
     for (uint64_t i = 0; i < job->count; i++) {
-        if (run_in_child(share, job, careful->block, i) < 0) {
+        if (run_in_child(share, job, isolated->block, i) < 0) {
             atomic_store(&share->failed, true);
             break;
         }
@@ -93,29 +93,29 @@ static _Noreturn void be_child(const struct careful *careful, const struct caref
 /* --- in the worker --- */
 
 /* Begins a child for the job. -1 with errno where there is no memory, no file or no process for it. */
-static int begin_child(struct careful *careful, const struct careful_job *job)
+static int begin_child(struct isolated *isolated, const struct isolated_job *job)
 {
     int ends[2];
-    assert(careful->child == 0 && "one child runs at a time");
+    assert(isolated->child == 0 && "one child runs at a time");
     assert(job->count > 0 && (job->count <= job->capacity || job->output != NULL) && "the records of a job fit");
-    if (careful->share == NULL) {
-        careful->share_bytes = sizeof *careful->share + job->capacity * job->record_bytes;
-        void *memory = mmap(NULL, careful->share_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        careful->share = memory == MAP_FAILED ? NULL : memory;
-        if (careful->share == NULL)
+    if (isolated->share == NULL) {
+        isolated->share_bytes = sizeof *isolated->share + job->capacity * job->record_bytes;
+        void *memory = mmap(NULL, isolated->share_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        isolated->share = memory == MAP_FAILED ? NULL : memory;
+        if (isolated->share == NULL)
             return -1;
     }
     if (job->output != NULL) { /* the block that the child before has left there is dropped */
-        if (careful->block == 0)
-            careful->block = memfd_create("hdss-block", MFD_CLOEXEC);
-        if (careful->block < 0)
-            careful->block = 0;
-        if (careful->block == 0 || ftruncate(careful->block, 0) < 0)
+        if (isolated->block == 0)
+            isolated->block = memfd_create("hdss-block", MFD_CLOEXEC);
+        if (isolated->block < 0)
+            isolated->block = 0;
+        if (isolated->block == 0 || ftruncate(isolated->block, 0) < 0)
             return -1;
     }
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
-    struct careful_share *share = careful->share;
+    struct isolated_share *share = isolated->share;
     atomic_store(&share->done, 0);
     atomic_store(&share->failed, false);
     share->count = job->count;
@@ -124,25 +124,25 @@ static int begin_child(struct careful *careful, const struct careful_job *job)
     fflush(NULL); /* should the kernel write, it does not write again what is here */
     pid_t child = fork();
     if (child == 0)
-        be_child(careful, job, parent);
+        be_child(isolated, job, parent);
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
         return -1;
     }
-    careful->child = child;
-    careful->end = ends[0];
-    careful->taken = 0;
+    isolated->child = child;
+    isolated->end = ends[0];
+    isolated->taken = 0;
     return 0;
 }
 
 /* True once the child has ended; `*status` says how. */
-static bool child_has_ended(struct careful *careful, int *status)
+static bool child_has_ended(struct isolated *isolated, int *status)
 {
-    if (careful->child == 0 || waitpid(careful->child, status, WNOHANG) == 0)
+    if (isolated->child == 0 || waitpid(isolated->child, status, WNOHANG) == 0)
         return false;
-    close(careful->end);
-    careful->child = 0;
+    close(isolated->end);
+    isolated->child = 0;
     return true;
 }
 
@@ -169,12 +169,12 @@ static int put_child_block(struct output *output, uint64_t iteration, const unsi
 }
 
 /* Takes the block over, where there is a new one. */
-static uint64_t take_child_block(struct careful *careful, const struct careful_job *job)
+static uint64_t take_child_block(struct isolated *isolated, const struct isolated_job *job)
 {
     struct stat status;
-    if (atomic_load(&careful->share->done) == careful->taken || fstat(careful->block, &status) < 0)
+    if (atomic_load(&isolated->share->done) == isolated->taken || fstat(isolated->block, &status) < 0)
         return 0;
-    unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, careful->block, 0);
+    unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, isolated->block, 0);
     if (bytes == MAP_FAILED)
         return 0;
     int result = put_child_block(job->output, job->first, bytes, (size_t)status.st_size);
@@ -183,60 +183,60 @@ static uint64_t take_child_block(struct careful *careful, const struct careful_j
         output_revert(job->output);
         return 0;
     }
-    careful->taken++;
+    isolated->taken++;
     return 1;
 }
 
 /* Copies the records that are new. */
-static uint64_t take_child_records(struct careful *careful, const struct careful_job *job, void *records)
+static uint64_t take_child_records(struct isolated *isolated, const struct isolated_job *job, void *records)
 {
     if (job->output != NULL)
-        return take_child_block(careful, job);
-    uint64_t done = atomic_load(&careful->share->done), count = done - careful->taken;
-    assert(done >= careful->taken && done <= careful->share->count && "a child does its iterations, in their order");
-    memcpy(records, careful->share->records + careful->taken * job->record_bytes, count * job->record_bytes);
-    careful->taken = done;
+        return take_child_block(isolated, job);
+    uint64_t done = atomic_load(&isolated->share->done), count = done - isolated->taken;
+    assert(done >= isolated->taken && done <= isolated->share->count && "a child does its iterations, in their order");
+    memcpy(records, isolated->share->records + isolated->taken * job->record_bytes, count * job->record_bytes);
+    isolated->taken = done;
     return count;
 }
 
-uint64_t careful_turn(struct careful *careful, const struct careful_job *job, void *records, bool *failed, bool *final,
-                      char error[HDSS_ERROR_MAX])
+uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
+                       bool *final, char error[HDSS_ERROR_MAX])
 {
     int status = 0;
-    if (careful->child == 0 && begin_child(careful, job) < 0) {
+    if (isolated->child == 0 && begin_child(isolated, job) < 0) {
         *failed = true;
         snprintf(error, HDSS_ERROR_MAX, "no child process for an iteration that took workers down: %s",
                  strerror(errno));
         return 0;
     }
-    struct pollfd end = {.fd = careful->end};
+    struct pollfd end = {.fd = isolated->end};
     poll(&end, 1, TURN_MS);
-    bool ended = child_has_ended(careful, &status); /* before what it has done is looked at */
-    uint64_t count = take_child_records(careful, job, records);
-    if (!ended || careful->taken == careful->share->count)
+    bool ended = child_has_ended(isolated, &status); /* before what it has done is looked at */
+    uint64_t count = take_child_records(isolated, job, records);
+    if (!ended || isolated->taken == isolated->share->count)
         return count;
     *failed = true;
-    bool done = atomic_load(&careful->share->done) > careful->taken; /* but it could not be taken over */
-    *final = !done && !atomic_load(&careful->share->failed);
+    bool done = atomic_load(&isolated->share->done) > isolated->taken; /* but it could not be taken over */
+    *final = !done && !atomic_load(&isolated->share->failed);
     if (done)
         snprintf(error, HDSS_ERROR_MAX, "no memory for what an iteration in a child process yields");
     else if (*final)
         tell_end(status, error);
     else
-        memcpy(error, careful->share->error, HDSS_ERROR_MAX);
+        memcpy(error, isolated->share->error, HDSS_ERROR_MAX);
     return count;
 }
 
-void careful_fini(struct careful *careful)
+void isolated_fini(struct isolated *isolated)
 {
-    if (careful->child != 0) {
-        kill(careful->child, SIGKILL);
-        waitpid(careful->child, NULL, 0);
-        close(careful->end);
+    if (isolated->child != 0) {
+        kill(isolated->child, SIGKILL);
+        waitpid(isolated->child, NULL, 0);
+        close(isolated->end);
     }
-    if (careful->block != 0)
-        close(careful->block);
-    if (careful->share != NULL)
-        munmap(careful->share, careful->share_bytes);
-    *careful = (struct careful){0};
+    if (isolated->block != 0)
+        close(isolated->block);
+    if (isolated->share != NULL)
+        munmap(isolated->share, isolated->share_bytes);
+    *isolated = (struct isolated){0};
 }

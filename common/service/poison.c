@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is held against iterations: see suspects.h. Neighbours of which the same is known are one item. */
-#include "common/service/suspects.h"
+/* What is held against iterations: see poison.h. Neighbours of which the same is known are one item. */
+#include "common/service/poison.h"
 
 #include "common/util/grow.h"
 
@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void suspects_fini(struct suspects *set)
+void poison_fini(struct poison_set *set)
 {
     free(set->items);
-    *set = (struct suspects){0};
+    *set = (struct poison_set){0};
 }
 
-static uint64_t end_of(const struct suspect *item)
+static uint64_t end_of(const struct poison *item)
 {
     return item->first + item->count;
 }
 
 /* The first item that ends behind the iteration. */
-static size_t find(const struct suspects *set, uint64_t iteration)
+static size_t find(const struct poison_set *set, uint64_t iteration)
 {
     size_t low = 0, high = set->count;
     while (low < high) {
@@ -33,10 +33,10 @@ static size_t find(const struct suspects *set, uint64_t iteration)
     return low;
 }
 
-static int insert(struct suspects *set, size_t at, const struct suspect *item)
+static int insert(struct poison_set *set, size_t at, const struct poison *item)
 {
-    const struct suspect copy = *item; /* which may be in the set */
-    struct suspect *items = grow(set->items, set->count, &set->capacity, sizeof *items);
+    const struct poison copy = *item; /* which may be in the set */
+    struct poison *items = grow(set->items, set->count, &set->capacity, sizeof *items);
     if (items == NULL)
         return -1;
     set->items = items;
@@ -46,7 +46,7 @@ static int insert(struct suspects *set, size_t at, const struct suspect *item)
     return 0;
 }
 
-static void erase(struct suspects *set, size_t from, size_t to)
+static void erase(struct poison_set *set, size_t from, size_t to)
 {
     if (from == to)
         return; /* there may be no memory at all */
@@ -55,7 +55,7 @@ static void erase(struct suspects *set, size_t from, size_t to)
 }
 
 /* No item goes across `place` from now on. */
-static int split(struct suspects *set, uint64_t place)
+static int split(struct poison_set *set, uint64_t place)
 {
     size_t i = find(set, place);
     if (i == set->count || set->items[i].first >= place)
@@ -68,13 +68,13 @@ static int split(struct suspects *set, uint64_t place)
     return 0;
 }
 
-static bool are_one(const struct suspect *a, const struct suspect *b)
+static bool are_one(const struct poison *a, const struct poison *b)
 {
     return end_of(a) == b->first && a->deaths == b->deaths && a->failures == b->failures &&
            a->failed_by == b->failed_by;
 }
 
-static void merge(struct suspects *set, size_t from, size_t to)
+static void merge(struct poison_set *set, size_t from, size_t to)
 {
     for (size_t i = to < set->count ? to : set->count - 1; i > 0 && i + 1 > from; i--)
         if (are_one(&set->items[i - 1], &set->items[i])) {
@@ -83,14 +83,14 @@ static void merge(struct suspects *set, size_t from, size_t to)
         }
 }
 
-static void add(struct suspect *item, const struct suspect *more)
+static void add(struct poison *item, const struct poison *more)
 {
     item->deaths += more->deaths;
     item->failures += more->failures;
     item->failed_by = more->failures > 0 ? more->failed_by : item->failed_by;
 }
 
-static void raise_to(struct suspect *item, const struct suspect *known)
+static void raise_to(struct poison *item, const struct poison *known)
 {
     item->deaths = known->deaths > item->deaths ? known->deaths : item->deaths;
     if (known->failures < item->failures || known->failures == 0)
@@ -100,8 +100,8 @@ static void raise_to(struct suspect *item, const struct suspect *known)
 }
 
 /* Has `change` made to what is known of each iteration of `by`. */
-static int change_all(struct suspects *set, const struct suspect *by,
-                      void (*change)(struct suspect *, const struct suspect *))
+static int change_all(struct poison_set *set, const struct poison *by,
+                      void (*change)(struct poison *, const struct poison *))
 {
     uint64_t end = end_of(by);
     if (by->count == 0)
@@ -111,7 +111,7 @@ static int change_all(struct suspects *set, const struct suspect *by,
     size_t from = find(set, by->first), i = from;
     for (uint64_t place = by->first; place < end; place = end_of(&set->items[i++])) {
         uint64_t next = i < set->count && set->items[i].first < end ? set->items[i].first : end;
-        const struct suspect blank = {.first = place, .count = next - place};
+        const struct poison blank = {.first = place, .count = next - place};
         if (next > place && insert(set, i, &blank) < 0)
             return -1;
         change(&set->items[i], by);
@@ -120,17 +120,17 @@ static int change_all(struct suspects *set, const struct suspect *by,
     return 0;
 }
 
-int suspects_add(struct suspects *set, const struct suspect *more)
+int poison_add(struct poison_set *set, const struct poison *more)
 {
     return change_all(set, more, add);
 }
 
-int suspects_raise(struct suspects *set, const struct suspect *known)
+int poison_raise(struct poison_set *set, const struct poison *known)
 {
     return change_all(set, known, raise_to);
 }
 
-int suspects_forget(struct suspects *set, uint64_t first, uint64_t count)
+int poison_forget(struct poison_set *set, uint64_t first, uint64_t count)
 {
     if (split(set, first) < 0 || split(set, first + count) < 0)
         return -1;
@@ -138,18 +138,18 @@ int suspects_forget(struct suspects *set, uint64_t first, uint64_t count)
     return 0;
 }
 
-uint64_t suspects_look(const struct suspects *set, const struct range *range, struct suspect *found)
+uint64_t poison_look(const struct poison_set *set, const struct range *range, struct poison *found)
 {
     size_t i = find(set, range->first);
     bool is_known = i < set->count && set->items[i].first <= range->first;
-    *found = is_known ? set->items[i] : (struct suspect){0};
+    *found = is_known ? set->items[i] : (struct poison){0};
     uint64_t left = is_known         ? end_of(&set->items[i]) - range->first
                     : i < set->count ? set->items[i].first - range->first
                                      : range->count;
     return left < range->count ? left : range->count;
 }
 
-void suspects_check(const struct suspects *set)
+void poison_check(const struct poison_set *set)
 {
     assert(set->count <= set->capacity && "suspects have room");
     for (size_t i = 0; i < set->count; i++) {

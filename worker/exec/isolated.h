@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct careful_share;
+struct isolated_share;
 
-struct careful {
-    bool wanted;                 /* for the running chunk */
-    struct careful_share *share; /* mapped at the first use */
+struct isolated {
+    bool wanted;                  /* for the running chunk */
+    struct isolated_share *share; /* mapped at the first use */
     size_t share_bytes;
     pid_t child;    /* 0: none */
     int end;        /* pipe that closes when the child ends */
@@ -25,7 +25,7 @@ struct careful {
 };
 
 /* The next iterations to be computed. */
-struct careful_job {
+struct isolated_job {
     const struct hdss_kernel *kernel;
     void *instance;
     uint64_t first, count;           /* count at least 1 */
@@ -37,8 +37,8 @@ struct careful_job {
 /* Begins a child for the job, or goes on with the one that runs, waits for it for a turn, and copies to `records` what
  * it has done meanwhile; returns how many iterations that are. The caller counts them, so that the next job begins
  * behind them. `*failed`: the iteration after them has not worked, `error` says why; `*final`: it ended the child. */
-uint64_t careful_turn(struct careful *careful, const struct careful_job *job, void *records, bool *failed, bool *final,
-                      char error[HDSS_ERROR_MAX]);
+uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
+                       bool *final, char error[HDSS_ERROR_MAX]);
 
 /* Ends the child, where there is one, and gives the memory back. */
-void careful_fini(struct careful *careful);
+void isolated_fini(struct isolated *isolated);

@@ -7,25 +7,25 @@
 #include "common/util/ranges.h"
 #include "proto/message.h"
 
-struct suspects {
-    struct suspect *items; /* [count] sorted, without overlap; owned */
+struct poison_set {
+    struct poison *items; /* [count] sorted, without overlap; owned */
     size_t count, capacity;
 };
 
-void suspects_fini(struct suspects *set);
+void poison_fini(struct poison_set *set);
 
 /* Adds deaths and failures to what is known of each iteration of `more`. -1 when memory is out. */
-int suspects_add(struct suspects *set, const struct suspect *more);
+int poison_add(struct poison_set *set, const struct poison *more);
 
 /* Notes for each iteration at least what `known` says. -1 when memory is out. */
-int suspects_raise(struct suspects *set, const struct suspect *known);
+int poison_raise(struct poison_set *set, const struct poison *known);
 
 /* Forgets what is known of these iterations. -1 when memory is out. */
-int suspects_forget(struct suspects *set, uint64_t first, uint64_t count);
+int poison_forget(struct poison_set *set, uint64_t first, uint64_t count);
 
 /* Of how many iterations from the beginning of `range` on, at least 1, the same is known; `*found` says what. No deaths
  * and no failures: nothing. */
-uint64_t suspects_look(const struct suspects *set, const struct range *range, struct suspect *found);
+uint64_t poison_look(const struct poison_set *set, const struct range *range, struct poison *found);
 
 /* Stops the program where an invariant of the set does not hold. */
-void suspects_check(const struct suspects *set);
+void poison_check(const struct poison_set *set);
