@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Actions of a machine that is driven become effects, in their order. Calls that may take long and use no MPI release
- * it in the meantime to the thread that beats (pulse.c). */
+ * it in the meantime to the thread that beats (heartbeat.c). */
 #include "common/mpi/driver.h"
 
 #include <assert.h>
@@ -22,9 +22,9 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
 {
     struct error error;
     assert(driver->effects->store != NULL);
-    pulse_release(&driver->runtime->pulse);
+    heartbeat_release(&driver->runtime->heartbeat);
     int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
-    pulse_retake(&driver->runtime->pulse);
+    heartbeat_retake(&driver->runtime->heartbeat);
     driver->now_ns = driver->ops->now(); /* the disk may have taken its time */
     driver_note_stored(driver, part, result, &error);
 }
@@ -33,9 +33,9 @@ void driver_probe(struct driver *driver)
 {
     struct speed speed;
     struct event event = {.type = EVENT_PROBED, .speed = &speed};
-    pulse_release(&driver->runtime->pulse);
+    heartbeat_release(&driver->runtime->heartbeat);
     executor_probe(driver->effects->executor, &speed);
-    pulse_retake(&driver->runtime->pulse);
+    heartbeat_retake(&driver->runtime->heartbeat);
     driver->now_ns = driver->ops->now();
     driver_step(driver, &event);
 }
@@ -46,11 +46,11 @@ static bool apply_durably(struct driver *driver, const struct action *action)
 {
     const struct effects *effects = driver->effects;
     struct error error;
-    pulse_release(&driver->runtime->pulse);
+    heartbeat_release(&driver->runtime->heartbeat);
     int result = action->type == ACTION_SYNC ? effects->sync(effects->context, &error)
                                              : effects->journal(effects->context, action->journal.ranges,
                                                                 action->journal.count, action->journal.digest, &error);
-    pulse_retake(&driver->runtime->pulse);
+    heartbeat_retake(&driver->runtime->heartbeat);
     if (result < 0 && driver->outcome.problem.text[0] == '\0')
         driver->outcome.problem = error;
     return result >= 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The detectors of a real rank. The kernel tells of processes of this node (watch.c), beats of the others (pulse.c),
- * the MPI library of any (ulfm.c). All of them report to the table of peers (peers.c), through detect_end(). */
+/* The detectors of a real rank. The kernel tells of processes of this node (watch.c), beats of the others
+ * (heartbeat.c), the MPI library of any (ulfm.c). All of them report to the table of peers (peers.c), through
+ * detect_end(). */
 #include "common/mpi/detect.h"
 
 #include "common/mpi/pulse.h"
@@ -33,7 +34,7 @@ void detect_watch(struct runtime *runtime, unsigned rank)
     if (!peers_move(&runtime->peers, rank, PEER_WATCH))
         return;
     watch_begin(&runtime->watch, rank);
-    pulse_heard(&runtime->pulse, rank); /* beats are missed from now on */
+    heartbeat_heard(&runtime->heartbeat, rank); /* beats are missed from now on */
 }
 
 int detect_begin(struct runtime *runtime)
@@ -46,7 +47,7 @@ int detect_begin(struct runtime *runtime)
             detect_watch(runtime, i);
     assert(peers_check(&runtime->peers));
     ulfm_begin(runtime->world);
-    return pulse_init(&runtime->pulse, runtime);
+    return heartbeat_init(&runtime->heartbeat, runtime);
 }
 
 void detect_end(struct runtime *runtime, unsigned rank)
@@ -59,5 +60,5 @@ void detect_look(struct runtime *runtime, uint64_t now_ns)
 {
     watch_ask(&runtime->watch, now_ns);
     ulfm_look(runtime, now_ns);
-    pulse_look(&runtime->pulse, now_ns);
+    heartbeat_look(&runtime->heartbeat, now_ns);
 }

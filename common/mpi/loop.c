@@ -75,7 +75,7 @@ bool driver_receive(struct driver *driver, unsigned most)
         count++;
         driver->now_is_fresh = false;
         driver->since_clock++;
-        pulse_heard(&runtime->pulse, from);
+        heartbeat_heard(&runtime->heartbeat, from);
         if (!peers_can_receive(&runtime->peers, from))
             continue;
         enum decode_result reason = message_decode(&message, bytes, size);
@@ -100,7 +100,7 @@ bool driver_receive_data(struct driver *driver)
     struct collect *collect = net_poll_collect(&driver->net);
     if (collect == NULL)
         return false;
-    pulse_heard(&driver->runtime->pulse, collect->from);
+    heartbeat_heard(&driver->runtime->heartbeat, collect->from);
     if (part_is_unwanted(&collect->part))
         driver_note_stored(driver, &collect->part, 0, NULL);
     else
@@ -116,7 +116,7 @@ static bool driver_receive_boundary(struct driver *driver)
     struct inbound arrived;
     if (!net_poll_inbound(&driver->net, &arrived))
         return false;
-    pulse_heard(&driver->runtime->pulse, arrived.from);
+    heartbeat_heard(&driver->runtime->heartbeat, arrived.from);
     if (arrived.is_late)
         free(arrived.room);
     else
@@ -136,9 +136,9 @@ static bool driver_compute(struct driver *driver)
     struct event event = {0};
     if (effects->executor == NULL)
         return false;
-    pulse_release(&driver->runtime->pulse);
+    heartbeat_release(&driver->runtime->heartbeat);
     enum turn turn = executor_advance(effects->executor, &event);
-    pulse_retake(&driver->runtime->pulse);
+    heartbeat_retake(&driver->runtime->heartbeat);
     if (turn == TURN_BLOCKED) {
         if (meter != NULL)
             load_meter_pause(meter);
@@ -175,9 +175,9 @@ static void driver_look_at_time(struct driver *driver)
     if (machine->deadline(machine->self) <= driver->now_ns)
         driver_step_simple(driver, EVENT_TIMER, NULL);
     if (driver->next_tick_ns <= driver->now_ns) {
-        pulse_release(&driver->runtime->pulse);
+        heartbeat_release(&driver->runtime->heartbeat);
         driver->effects->tick(driver->effects->context, driver->now_ns); /* a terminal may be held */
-        pulse_retake(&driver->runtime->pulse);
+        heartbeat_retake(&driver->runtime->heartbeat);
         driver->next_tick_ns = driver->now_ns + driver->effects->tick_ns;
     }
 }
@@ -299,6 +299,6 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
     while (driver_goes_on(&driver))
         driver_turn(&driver);
     driver_fini(&driver);
-    pulse_release(&runtime->pulse); /* until runtime_wait(): the output may still have to be finished */
+    heartbeat_release(&runtime->heartbeat); /* until runtime_wait(): the output may still have to be finished */
     return driver.status;
 }

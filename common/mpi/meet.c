@@ -30,8 +30,8 @@ struct seat {
 };
 
 struct seating {
-    uint32_t cores;    /* on all nodes */
-    uint32_t can_beat; /* every worker may use MPI from two threads, by turns */
+    uint32_t cores;              /* on all nodes */
+    uint32_t can_run_heartbeats; /* every worker may use MPI from two threads, by turns */
     struct seat seats[];
 };
 
@@ -93,14 +93,14 @@ static void seat_node(const struct arrival *arrivals, unsigned count, struct sea
             continue;
         hello.node = arrivals[0].rank;
         hello_encode(&hello, seat->hello);
-        seating->can_beat &= hello.role != ROLE_WORKER || arrivals[i].level >= MPI_THREAD_SERIALIZED;
+        seating->can_run_heartbeats &= hello.role != ROLE_WORKER || arrivals[i].level >= MPI_THREAD_SERIALIZED;
     }
     seating->cores += (uint32_t)CPU_COUNT(&cores);
 }
 
 static void seat_all(struct arrival *arrivals, unsigned ranks, struct seating *seating)
 {
-    *seating = (struct seating){.can_beat = true};
+    *seating = (struct seating){.can_run_heartbeats = true};
     qsort(arrivals, ranks, sizeof *arrivals, by_host_and_rank);
     for (unsigned i = 0, count; i < ranks; i += count) {
         for (count = 1; i + count < ranks && arrivals[i + count].place.host == arrivals[i].place.host; count++)
@@ -124,7 +124,7 @@ static int take_seats(struct runtime *runtime, const struct seating *seating)
     runtime->cores_are_free = here <= own->cores;
     runtime->node_cores = own->cores;
     runtime->is_blind = own->is_blind;
-    runtime->can_beat = seating->can_beat;
+    runtime->can_run_heartbeats = seating->can_run_heartbeats;
     return result;
 }
 

@@ -21,7 +21,7 @@ static const char *real_why_fenced(const struct runtime *runtime)
 {
     if (doorbell_is_fenced(&runtime->doorbell))
         return "is taken for lost by others, who do not understand it";
-    return runtime->pulse.is_fenced ? "is taken for lost by others, whom it did not answer or understand" : NULL;
+    return runtime->heartbeat.is_fenced ? "is taken for lost by others, whom it did not answer or understand" : NULL;
 }
 
 static void real_abandon(struct runtime *runtime)

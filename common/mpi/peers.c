@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of the other ranks, as one rank sees it.
  *
- * Detectors tell of ends: the kernel (watch.c), beats that do not come or are the last (pulse.c), the MPI library
+ * Detectors tell of ends: the kernel (watch.c), beats that do not come or are the last (heartbeat.c), the MPI library
  * (ulfm.c), and in a simulated run the list of failures. The protocol tells of others: an END sends workers away, a
  * HALT names a lost worker, and a machine may take a peer for lost that sends what cannot be. All of them report an
  * event here; what is sent, what is taken and what the machine is told follows from the state alone, and no two

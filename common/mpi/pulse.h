@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers whose process nobody here can watch: see pulse.c. */
+/* Peers whose process nobody here can watch: see heartbeat.c. */
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 struct runtime;
 
-/* Beats to and from one peer. */
+/* Heartbeats to and from one peer. */
 struct beat {
     bool is_far;         /* beats are exchanged while it is watched */
     unsigned char sent;  /* the kind of the latest */
@@ -17,7 +17,7 @@ struct beat {
     MPI_Request request; /* of the latest */
 };
 
-struct pulse {
+struct heartbeat {
     struct runtime *runtime; /* borrowed */
     struct beat *beats;      /* [ranks], owned; NULL: the kernel tells of all */
     bool is_fenced;          /* somebody has taken this rank for lost */
@@ -34,32 +34,32 @@ struct pulse {
 #define MAY_MISS 10
 
 /* After all that are watched from the start are. -1 when memory or threads are out. */
-int pulse_init(struct pulse *pulse, struct runtime *runtime);
+int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
 /* From now on one thread uses MPI. */
-void pulse_stop(struct pulse *pulse);
-void pulse_fini(struct pulse *pulse);
+void heartbeat_stop(struct heartbeat *heartbeat);
+void heartbeat_fini(struct heartbeat *heartbeat);
 
 /* Takes and sends beats when that is due, and reports who has left or is silent; cheap when not. */
-void pulse_look(struct pulse *pulse, uint64_t now_ns);
+void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns);
 /* The last beats, of a rank that goes without waiting for the others. */
-void pulse_leave(struct pulse *pulse);
+void heartbeat_leave(struct heartbeat *heartbeat);
 
 /* A message came from there. */
-static inline void pulse_heard(struct pulse *pulse, unsigned rank)
+static inline void heartbeat_heard(struct heartbeat *heartbeat, unsigned rank)
 {
-    if (pulse->beats != NULL)
-        pulse->beats[rank].may_miss = MAY_MISS;
+    if (heartbeat->beats != NULL)
+        heartbeat->beats[rank].may_miss = MAY_MISS;
 }
 
 /* Around what may take long and uses no MPI. */
-static inline void pulse_release(struct pulse *pulse)
+static inline void heartbeat_release(struct heartbeat *heartbeat)
 {
-    if (pulse->is_on)
-        pthread_mutex_unlock(&pulse->turn);
+    if (heartbeat->is_on)
+        pthread_mutex_unlock(&heartbeat->turn);
 }
 
-static inline void pulse_retake(struct pulse *pulse)
+static inline void heartbeat_retake(struct heartbeat *heartbeat)
 {
-    if (pulse->is_on)
-        pthread_mutex_lock(&pulse->turn);
+    if (heartbeat->is_on)
+        pthread_mutex_lock(&heartbeat->turn);
 }

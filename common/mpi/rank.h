@@ -29,11 +29,11 @@ struct runtime {
     struct peers peers; /* once runtime_drive() has begun */
     struct doorbell doorbell;
     struct watch watch;
-    struct pulse pulse;
+    struct heartbeat heartbeat;
     struct ulfm ulfm;
     bool cores_are_free;
-    bool is_blind; /* a pid is not the same process to all ranks of the node */
-    bool can_beat; /* each worker could while it computes */
+    bool is_blind;           /* a pid is not the same process to all ranks of the node */
+    bool can_run_heartbeats; /* each worker could while it computes */
     unsigned cores;
     unsigned node_cores;   /* cores that the ranks of this node may run on */
     bool sleeps_precisely; /* the timer's slack is set */

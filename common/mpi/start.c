@@ -112,7 +112,7 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
         print_text(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
 
-/* The least level of threads that suffices. pulse.c has a thread that uses MPI, in turn with the rank's own, where
+/* The least level of threads that suffices. heartbeat.c has a thread that uses MPI, in turn with the rank's own, where
  * ranks are on several nodes, or out of one another's sight. Else only the rank's own thread uses MPI; but MPI wants to
  * hear of others that compute (FUNNELED). Open MPI 4 locks a mutex at each message from FUNNELED on, Open MPI 5 and
  * MPICH only with MULTIPLE. */
@@ -131,7 +131,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
     signal(SIGXFSZ, SIG_IGN);
     wait_catch_early();
-    int level; /* pulse.c looks what it is */
+    int level; /* heartbeat.c looks what it is */
     MPI_Init_thread(argc, argv, least_level(introduction), &level);
     if (runtime == NULL)
         MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
@@ -267,11 +267,11 @@ void runtime_wait_for_all(struct runtime *runtime)
 
 void runtime_wait(struct runtime *runtime)
 {
-    pulse_retake(&runtime->pulse);
+    heartbeat_retake(&runtime->heartbeat);
     if (!runtime->over && !runtime->lossy)
         runtime_wait_for_all(runtime);
     runtime->over = true;
-    pulse_release(&runtime->pulse);
+    heartbeat_release(&runtime->heartbeat);
 }
 
 void runtime_note_loss(struct runtime *runtime)
@@ -303,8 +303,8 @@ static void push_far_messages(struct runtime *runtime)
 
 static _Noreturn void exit_without_others(struct runtime *runtime, int status)
 {
-    pulse_stop(&runtime->pulse);
-    pulse_leave(&runtime->pulse);
+    heartbeat_stop(&runtime->heartbeat);
+    heartbeat_leave(&runtime->heartbeat);
     push_far_messages(runtime);
     fflush(NULL);
     doorbell_leave(&runtime->doorbell);
@@ -327,11 +327,11 @@ static void on_alarm(int signal)
 void runtime_leave(struct runtime *runtime, int status)
 {
     runtime_wait(runtime);
-    pulse_retake(&runtime->pulse);
+    heartbeat_retake(&runtime->heartbeat);
     if (runtime->lossy)
         exit_without_others(runtime, status);
-    pulse_stop(&runtime->pulse);
-    pulse_fini(&runtime->pulse);
+    heartbeat_stop(&runtime->heartbeat);
+    heartbeat_fini(&runtime->heartbeat);
     watch_fini(&runtime->watch);
     peers_fini(&runtime->peers);
     if (runtime->prepared)

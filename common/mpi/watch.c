@@ -8,8 +8,8 @@
  * where they exchange boundary data: what they still send it would never be gone.
  *
  * A pid means the same process to all ranks of a node only where they share a pid namespace (containers need not):
- * where they do not, nobody is watched, and pulse.c does what it does between nodes. Where they do, a peer that is not
- * found has ended since it said hello. */
+ * where they do not, nobody is watched, and heartbeat.c does what it does between nodes. Where they do, a peer that is
+ * not found has ended since it said hello. */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks that no kernel of this node watches: a heartbeat once a second, and whoever misses ten in a row is taken for
+ * lost.
+ *
+ * Heartbeats go both ways between those who depend on each other: the supermaster and masters, whoever serves and a
+ * worker, of which one is on another node; a worker whose master is lost, and the supermaster. Any message counts as a
+ * heartbeat. What is counted is this rank's own looks, one a second at most, each after all that has arrived was taken:
+ * who was stopped, or starved, blames nobody for it.
+ *
+ * A rank that computes a long iteration, or waits for a disk, cannot beat: then a thread does. One thread at a time
+ * uses MPI (MPI_THREAD_SERIALIZED): the rank's own holds `turn` but for the time in which it does neither; the other
+ * only tries for it. Nothing of all this is there where all peers are watched by the kernel, and MPI is asked for less
+ * where that is known before it begins (start.c).
+ *
+ * Who leaves in order says so with its last heartbeat. Who is taken for lost but beats again is told, and leaves:
+ * nobody else ever sends it anything again. */
+#include "common/mpi/pulse.h"
+
+#include "common/mpi/detect.h"
+#include "common/mpi/rank.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define TAG_HEARTBEAT 3
+
+#define HEARTBEAT_NS 1000000000u
+/* For who has not been heard of yet: it has said hello, but connects to everybody it sends something to, first. */
+#define MAY_MISS_AT_START 30
+/* The thread looks so often whether the rank itself does what is due. */
+#define THREAD_LOOK_MS 300
+
+enum { HEARTBEAT, HEARTBEAT_LEAVING, BEAT_FENCED };
+
+static bool is_far(const struct runtime *runtime, unsigned rank)
+{
+    return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
+}
+
+/* No second heartbeat before the first is through: who is dead has one heartbeat, and what it costs, outstanding. */
+static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
+{
+    struct beat *beat = &heartbeat->beats[to];
+    int through = 1;
+    assert(beat->is_far || kind == BEAT_FENCED);
+    if (beat->request != MPI_REQUEST_NULL)
+        MPI_Test(&beat->request, &through, MPI_STATUS_IGNORE);
+    if (!through)
+        return;
+    beat->sent = kind;
+    MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_HEARTBEAT, heartbeat->runtime->world, &beat->request);
+}
+
+/* A peer that beats though it was taken for lost lives after all, and is told. */
+static void take_heartbeat(struct heartbeat *heartbeat, unsigned from)
+{
+    struct peers *peers = &heartbeat->runtime->peers;
+    const enum peer_state state = peers_state(peers, from);
+    heartbeat_heard(heartbeat, from);
+    if (heartbeat->received == BEAT_FENCED)
+        heartbeat->is_fenced = true;
+    if (heartbeat->received == HEARTBEAT_LEAVING)
+        peers_move(peers, from, PEER_LEAVES);
+    else if (state == PEER_DIED || state == PEER_FENCED || state == PEER_LOST)
+        send_heartbeat(heartbeat, from, BEAT_FENCED);
+}
+
+void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns)
+{
+    MPI_Status status;
+    int arrived;
+    if (heartbeat->beats == NULL || now_ns < heartbeat->due_ns)
+        return;
+    struct peers *peers = &heartbeat->runtime->peers;
+    heartbeat->due_ns = now_ns + HEARTBEAT_NS;
+    while (MPI_Test(&heartbeat->receive, &arrived, &status) == MPI_SUCCESS && arrived) {
+        take_heartbeat(heartbeat, (unsigned)status.MPI_SOURCE);
+        MPI_Start(&heartbeat->receive);
+    }
+    for (unsigned i = 0; i < peers->ranks; i++) {
+        struct beat *beat = &heartbeat->beats[i];
+        if (!beat->is_far || !peers_is_watched(peers, i))
+            continue;
+        if (beat->may_miss == 0)
+            detect_end(heartbeat->runtime, i);
+        else {
+            beat->may_miss--;
+            send_heartbeat(heartbeat, i, HEARTBEAT);
+        }
+    }
+}
+
+/* --- the thread --- */
+
+static void *run_heartbeat_thread(void *context)
+{
+    struct heartbeat *heartbeat = context;
+    struct pollfd stop = {.fd = heartbeat->stop, .events = POLLIN};
+    while (poll(&stop, 1, THREAD_LOOK_MS) == 0) {
+        if (pthread_mutex_trylock(&heartbeat->turn) != 0)
+            continue; /* the rank is at it itself */
+        heartbeat_look(heartbeat, runtime_now());
+        pthread_mutex_unlock(&heartbeat->turn);
+    }
+    return NULL;
+}
+
+static int start_thread(struct heartbeat *heartbeat)
+{
+    sigset_t all, before;
+    heartbeat->stop = eventfd(0, EFD_CLOEXEC);
+    if (heartbeat->stop < 0)
+        return -1;
+    sigfillset(&all); /* signals are the rank's own */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int result = pthread_create(&heartbeat->thread, NULL, run_heartbeat_thread, heartbeat);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result == 0 ? 0 : -1;
+}
+
+/* --- for the runtime --- */
+
+static bool heartbeat_is_needed(const struct runtime *runtime)
+{
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        if (is_far(runtime, i))
+            return runtime->can_run_heartbeats;
+    return false;
+}
+
+int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
+{
+    int level;
+    *heartbeat = (struct heartbeat){.runtime = runtime, .stop = -1};
+    if (!heartbeat_is_needed(runtime))
+        return 0;
+    heartbeat->beats = calloc(runtime->ranks, sizeof *heartbeat->beats);
+    if (heartbeat->beats == NULL)
+        return -1;
+    for (unsigned i = 0; i < runtime->ranks; i++)
+        heartbeat->beats[i] =
+            (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START, .request = MPI_REQUEST_NULL};
+    MPI_Recv_init(&heartbeat->received, 1, MPI_BYTE, MPI_ANY_SOURCE, TAG_HEARTBEAT, runtime->world,
+                  &heartbeat->receive);
+    MPI_Start(&heartbeat->receive);
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_SERIALIZED) /* a supermaster or master that could not know: it never computes for long */
+        return 0;
+    pthread_mutex_init(&heartbeat->turn, NULL);
+    pthread_mutex_lock(&heartbeat->turn);
+    heartbeat->is_on = start_thread(heartbeat) == 0;
+    return heartbeat->is_on ? 0 : -1;
+}
+
+void heartbeat_stop(struct heartbeat *heartbeat)
+{
+    if (!heartbeat->is_on)
+        return;
+    const uint64_t one = 1;
+    heartbeat->is_on = false;
+    if (write(heartbeat->stop, &one, sizeof one) == sizeof one)
+        pthread_join(heartbeat->thread, NULL);
+    close(heartbeat->stop);
+    pthread_mutex_unlock(&heartbeat->turn);
+    pthread_mutex_destroy(&heartbeat->turn);
+}
+
+void heartbeat_leave(struct heartbeat *heartbeat)
+{
+    if (heartbeat->beats == NULL)
+        return;
+    const struct peers *peers = &heartbeat->runtime->peers;
+    for (unsigned i = 0; i < peers->ranks; i++)
+        if (heartbeat->beats[i].is_far && peers_is_watched(peers, i))
+            send_heartbeat(heartbeat, i, HEARTBEAT_LEAVING);
+}
+
+void heartbeat_fini(struct heartbeat *heartbeat)
+{
+    if (heartbeat->beats == NULL)
+        return;
+    MPI_Cancel(&heartbeat->receive);
+    MPI_Wait(&heartbeat->receive, MPI_STATUS_IGNORE);
+    MPI_Request_free(&heartbeat->receive);
+    for (unsigned i = 0; i < heartbeat->runtime->ranks; i++)
+        if (heartbeat->beats[i].request != MPI_REQUEST_NULL)
+            MPI_Wait(&heartbeat->beats[i].request, MPI_STATUS_IGNORE);
+    free(heartbeat->beats);
+    heartbeat->beats = NULL;
+}
