@@ -141,7 +141,7 @@ static void receive_end(struct master *master, uint64_t now_ns, const struct mes
         return;
     master_move(master, MASTER_ENDING);
     struct end end = message->end;
-    end.lossy |= master->service.loss_count > 0;
+    end.degraded |= master->service.loss_count > 0;
     service_end(&master->service, &end, now_ns, master->actions);
 }
 

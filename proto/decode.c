@@ -379,10 +379,10 @@ static enum decode_result decode_end(struct message *message, const struct heade
 {
     message->end = (struct end){
         .drain = header->flags & FLAG_DRAIN,
-        .lossy = header->flags & FLAG_LOSSY,
+        .degraded = header->flags & FLAG_DEGRADED,
         .late = header->flags & FLAG_LATE,
     };
-    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE);
+    return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE);
 }
 
 /* A chunk, or none, which is all zeroes. */

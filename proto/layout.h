@@ -21,7 +21,7 @@
 #define FLAG_ISOLATED 1u /* ASSIGN */
 #define FLAG_FINAL    1u /* FAILURE */
 #define FLAG_DRAIN    1u /* END */
-#define FLAG_LOSSY    2u /* END */
+#define FLAG_DEGRADED 2u /* END */
 #define FLAG_LATE     4u /* END */
 #define FLAG_REFILL   1u /* REPORT */
 #define FLAG_MORE     1u /* REFILL */

@@ -140,8 +140,8 @@ struct assign {
 
 struct end {
     bool drain;
-    bool lossy; /* a rank of the run was lost: nobody waits for all */
-    bool late;  /* a rank of the run may hang: nobody waits long for it */
+    bool degraded; /* a rank of the run was lost: nobody waits for all */
+    bool late;     /* a rank of the run may hang: nobody waits long for it */
 };
 
 struct goodbye {

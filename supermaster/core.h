@@ -97,7 +97,7 @@ static inline void supermaster_recheck(struct supermaster *supermaster)
  * that is lost. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
 /* A rank of this run was lost. */
-bool supermaster_is_lossy(const struct supermaster *supermaster);
+bool supermaster_is_degraded(const struct supermaster *supermaster);
 /* It was, or one may hang. */
 bool supermaster_is_late(const struct supermaster *supermaster);
 /* At the end: orphans that have not come for long are lost. */

@@ -17,7 +17,7 @@ void supermaster_end(struct supermaster *supermaster)
     supermaster_move(supermaster, SUPERMASTER_ENDING);
     const struct end end = {
         .drain = !ledger_is_complete(&supermaster->ledger),
-        .lossy = supermaster_is_lossy(supermaster) || leaves_boundaries(supermaster),
+        .degraded = supermaster_is_degraded(supermaster) || leaves_boundaries(supermaster),
         .late = supermaster_is_late(supermaster),
     };
     for (unsigned m = 0; m < topology->masters; m++)

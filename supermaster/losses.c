@@ -39,14 +39,14 @@ void supermaster_losses_fini(struct supermaster *supermaster)
     free(supermaster->losses.list);
 }
 
-bool supermaster_is_lossy(const struct supermaster *supermaster)
+bool supermaster_is_degraded(const struct supermaster *supermaster)
 {
     return supermaster->losses.count > 0 || supermaster->losses.orphans > 0;
 }
 
 bool supermaster_is_late(const struct supermaster *supermaster)
 {
-    return supermaster_is_lossy(supermaster) || supermaster->losses.reissued > 0 || supermaster->losses.late;
+    return supermaster_is_degraded(supermaster) || supermaster->losses.reissued > 0 || supermaster->losses.late;
 }
 
 static void fail_without_memory(struct supermaster *supermaster)
@@ -227,7 +227,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns);
     if (supermaster->state < SUPERMASTER_ENDING)
         return;
-    const struct end end = {.drain = !ledger_is_complete(&supermaster->ledger), .lossy = true};
+    const struct end end = {.drain = !ledger_is_complete(&supermaster->ledger), .degraded = true};
     actions_send(supermaster->actions, topology->worker_rank[w], &(struct message){.type = MESSAGE_END, .end = end});
 }
 

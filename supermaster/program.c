@@ -262,7 +262,7 @@ static bool finish(struct program *program, int status)
     if (program->supermaster_ready)
         supermaster_fini(&program->supermaster);
     runtime_wait(program->runtime);
-    if (runtime_is_lossy(program->runtime))
+    if (runtime_is_degraded(program->runtime))
         return true;
     runtime_leave(program->runtime, status); /* last: the machine borrows the topology */
     return false;
@@ -278,7 +278,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     const struct introduction introduction = {
         .role = ROLE_SUPERMASTER, .version = version, .status = front.status, .text = front.text};
     int status;
-    bool lossy = false;
+    bool degraded = false;
     if (front_ends_here(&front, &status))
         return status;
     program.runtime = runtime_join(&argc, &argv, &introduction, &status);
@@ -286,14 +286,14 @@ int supermaster_program(int argc, char **argv, const char *version)
         lead->rank = runtime_rank(program.runtime);
         terminal_init(&lead->terminal, lead->plan.job.progress);
         status = share_and_run(&program, argc, argv);
-        lossy = finish(&program, status);
+        degraded = finish(&program, status);
         status = join_costs(&program, status);
         free(program.costs_ranks);
         lead_clear_away(lead);
     }
-    status_tell_end(STATUS_LEAD, status, lossy);
+    status_tell_end(STATUS_LEAD, status, degraded);
     front_fini(&front);
-    if (lossy)
+    if (degraded)
         runtime_leave(program.runtime, status); /* ends the process */
     return status;
 }

@@ -25,7 +25,7 @@ int follow(const struct follower *follower, struct front *front, int argc, char 
         if (word != NULL)
             status = follower->run(follower->context, runtime, words, word);
         if (status != EXIT_STATUS_DONE)
-            status_tell_end(role_name(follower->role), status, runtime_is_lossy(runtime));
+            status_tell_end(role_name(follower->role), status, runtime_is_degraded(runtime));
         runtime_leave(runtime, status);
     }
     front_fini(front);

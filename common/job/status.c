@@ -25,8 +25,8 @@ void status_tell_begun(void)
     tell(line, snprintf(line, sizeof line, STATUS_BEGUN "\n", (int)getpid()));
 }
 
-void status_tell_end(const char *role, int status, bool lossy)
+void status_tell_end(const char *role, int status, bool degraded)
 {
     char line[64];
-    tell(line, snprintf(line, sizeof line, STATUS_END "\n", role, status, lossy ? STATUS_LOSSY : ""));
+    tell(line, snprintf(line, sizeof line, STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
 }

@@ -12,10 +12,10 @@
 #define STATUS_VARIABLE "HDSS_STATUS_FILE"
 
 /* Lines, with a newline each: */
-#define STATUS_BEGUN "begun %d" /* the supermaster's process */
-#define STATUS_END   "%s %d%s"  /* role, status, STATUS_LOSSY or nothing */
-#define STATUS_LEAD  "lead"     /* the role of the supermaster, or in a flat launch of rank 0 */
-#define STATUS_LOSSY " lossy"   /* a rank was lost: the others end without waiting for each other */
+#define STATUS_BEGUN    "begun %d" /* the supermaster's process */
+#define STATUS_END      "%s %d%s"  /* role, status, STATUS_DEGRADED or nothing */
+#define STATUS_LEAD     "lead"     /* the role of the supermaster, or in a flat launch of rank 0 */
+#define STATUS_DEGRADED " lossy"   /* a rank was lost: the others end without waiting for each other */
 
 void status_tell_begun(void);
-void status_tell_end(const char *role, int status, bool lossy);
+void status_tell_end(const char *role, int status, bool degraded);

@@ -85,7 +85,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
 /* The loop stands still as a worker was lost. What is still being sent of boundary data is their receivers' to drop. */
 static void apply_halt(struct driver *driver, const struct action *action)
 {
-    driver->runtime->lossy = true;
+    driver->runtime->degraded = true;
     driver->releases.count = 0;
     net_halt_inbound(&driver->net);
     peers_move(&driver->runtime->peers, action->halt.lost, PEER_HALT);

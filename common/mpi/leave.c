@@ -104,7 +104,7 @@ void driver_drop(struct driver *driver, unsigned rank, const char *text)
             is_supermaster ? "this rank leaves" : "it is taken for lost");
     if (is_supermaster) /* nothing can be relied on that comes from there */
         exit_failed(runtime);
-    runtime->lossy = true;
+    runtime->degraded = true;
     peers_move(&runtime->peers, rank, PEER_FENCE);
     runtime->ops->fence(runtime, rank);
 }
@@ -124,7 +124,7 @@ static void on_peer_exit(struct driver *driver, unsigned rank, bool in_order)
 {
     struct runtime *runtime = driver->runtime;
     assert(rank != runtime->rank);
-    runtime->lossy = true;
+    runtime->degraded = true;
     take_last_messages(driver);
     if (driver->state != DRIVER_RUNS || peers_state(&runtime->peers, rank) != PEER_CLOSED)
         return;

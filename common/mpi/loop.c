@@ -81,8 +81,8 @@ bool driver_receive(struct driver *driver, unsigned most)
         enum decode_result reason = message_decode(&message, bytes, size);
         if (reason == DECODE_OK) {
             struct event event = {.type = EVENT_MESSAGE, .from = from, .message = &message};
-            if (message.type == MESSAGE_END && message.end.lossy) /* the rank may have lost nobody itself */
-                runtime->lossy = true;
+            if (message.type == MESSAGE_END && message.end.degraded) /* the rank may have lost nobody itself */
+                runtime->degraded = true;
             driver_step(driver, &event);
         } else {
             char text[120];
@@ -256,7 +256,7 @@ static int driver_init(struct driver *driver)
 static void driver_fini(struct driver *driver)
 {
     assert(peers_check(&driver->runtime->peers));
-    if (!driver->runtime->lossy) /* else MPI is let be */
+    if (!driver->runtime->degraded) /* else MPI is let be */
         net_fini(&driver->net);
     driver->ops->close_wait(&driver->wait);
     actions_fini(&driver->actions);
@@ -271,7 +271,7 @@ static void driver_fini(struct driver *driver)
 
 static bool driver_goes_on(const struct driver *driver)
 {
-    bool late = driver->runtime->lossy && driver->now_ns > driver->exit_ns + LAST_SENDS_NS;
+    bool late = driver->runtime->degraded && driver->now_ns > driver->exit_ns + LAST_SENDS_NS;
     return driver->state == DRIVER_RUNS || (driver->state == DRIVER_EXITS && driver->net.send_count > 0 && !late);
 }
 

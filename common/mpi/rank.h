@@ -25,7 +25,7 @@ struct runtime {
     bool grouped, prepared;
     bool exchanges;     /* boundary data, with other workers */
     bool over;          /* all ranks are through */
-    bool lossy;         /* a rank of the run was lost: from now on nobody waits for all */
+    bool degraded;      /* a rank of the run was lost: from now on nobody waits for all */
     struct peers peers; /* once runtime_drive() has begun */
     struct doorbell doorbell;
     struct watch watch;
@@ -48,5 +48,5 @@ MPI_Comm runtime_node(struct runtime *runtime);
 /* Looks whether peers have ended. */
 bool runtime_has_lost_peers(struct runtime *runtime);
 
-/* Returns when all ranks have called it, asleep; or, as the run is lossy then, when a peer has ended. */
+/* Returns when all ranks have called it, asleep; or, as the run is degraded then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);

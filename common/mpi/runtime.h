@@ -106,7 +106,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
 void runtime_wait(struct runtime *runtime);
 
 /* True where a rank of the run was lost. */
-bool runtime_is_lossy(const struct runtime *runtime);
+bool runtime_is_degraded(const struct runtime *runtime);
 
 /* The machine took a rank for lost whose process may still be there: nobody waits for all from now on. */
 void runtime_note_loss(struct runtime *runtime);

@@ -92,8 +92,8 @@ void driver_send(void *context, unsigned to, const struct message *message)
         message = &told;
     }
     driver_delay(driver);
-    if (message->type == MESSAGE_END && message->end.lossy) {
-        driver->runtime->lossy = true;
+    if (message->type == MESSAGE_END && message->end.degraded) {
+        driver->runtime->degraded = true;
         if (effects->parting != NULL)
             effects->parting(effects->context);
     }

@@ -262,13 +262,13 @@ bool runtime_has_lost_peers(struct runtime *runtime)
 void runtime_wait_for_all(struct runtime *runtime)
 {
     if (!tree_wait(runtime))
-        runtime->lossy = true;
+        runtime->degraded = true;
 }
 
 void runtime_wait(struct runtime *runtime)
 {
     heartbeat_retake(&runtime->heartbeat);
-    if (!runtime->over && !runtime->lossy)
+    if (!runtime->over && !runtime->degraded)
         runtime_wait_for_all(runtime);
     runtime->over = true;
     heartbeat_release(&runtime->heartbeat);
@@ -276,12 +276,12 @@ void runtime_wait(struct runtime *runtime)
 
 void runtime_note_loss(struct runtime *runtime)
 {
-    runtime->lossy = true;
+    runtime->degraded = true;
 }
 
-bool runtime_is_lossy(const struct runtime *runtime)
+bool runtime_is_degraded(const struct runtime *runtime)
 {
-    return runtime->lossy;
+    return runtime->degraded;
 }
 
 /* Messages to another node may still be in this process, though MPI has called them sent. */
@@ -328,7 +328,7 @@ void runtime_leave(struct runtime *runtime, int status)
 {
     runtime_wait(runtime);
     heartbeat_retake(&runtime->heartbeat);
-    if (runtime->lossy)
+    if (runtime->degraded)
         exit_without_others(runtime, status);
     heartbeat_stop(&runtime->heartbeat);
     heartbeat_fini(&runtime->heartbeat);

@@ -18,7 +18,7 @@
 /* the supermaster is lost, and they do not see it, as they compute; */
 #define LOST_MS 1500
 /* they have ended by themselves after a loss, all that can; */
-#define LOSSY_MS 3000
+#define DEGRADED_MS 3000
 /* they leave together, for which hundreds of ranks that share a few cores take a minute. */
 #define LEAVE_MS 90000
 
@@ -42,11 +42,11 @@ void vigil_fini(struct vigil *vigil)
 
 static void take_line(struct vigil *vigil)
 {
-    char role[16], lossy[16] = "";
+    char role[16], degraded[16] = "";
     int status;
     if (sscanf(vigil->line, STATUS_BEGUN, &vigil->lead) == 1)
         vigil->begun = true;
-    else if (sscanf(vigil->line, "%15s %d %15s", role, &status, lossy) < 2 || status < 0 ||
+    else if (sscanf(vigil->line, "%15s %d %15s", role, &status, degraded) < 2 || status < 0 ||
              status > EXIT_STATUS_DRAINED)
         return; /* not of ours */
     else if (strcmp(role, STATUS_LEAD) != 0)
@@ -54,7 +54,7 @@ static void take_line(struct vigil *vigil)
     else {
         vigil->ended = true;
         vigil->status = status;
-        vigil->lossy = lossy[0] != '\0';
+        vigil->degraded = degraded[0] != '\0';
     }
 }
 
@@ -84,7 +84,7 @@ void vigil_take(struct vigil *vigil, int64_t now_ms)
 static bool is_through(const struct vigil *vigil, int64_t quiet_ms)
 {
     if (vigil->ended)
-        return quiet_ms >= (vigil->lossy ? LOSSY_MS : LEAVE_MS);
+        return quiet_ms >= (vigil->degraded ? DEGRADED_MS : LEAVE_MS);
     if (vigil->begun)
         return has_ended(vigil->lead) && quiet_ms >= LOST_MS;
     if (vigil->remote)

@@ -20,7 +20,7 @@ struct vigil {
     bool begun; /* all ranks were there */
     pid_t lead;
     bool ended; /* the rank that leads has said how it went */
-    bool lossy;
+    bool degraded;
     int status; /* that of the rank that leads */
     int others; /* that of the first other rank that failed; 0: none did */
     unsigned ranks;

@@ -330,7 +330,7 @@ START_TEST(who_is_halted_asks_for_nothing)
 {
     begin_asking(0);
     halt(1, 2);
-    hear(0, (struct message){.type = MESSAGE_END, .end = {.drain = true, .lossy = true}}, 2);
+    hear(0, (struct message){.type = MESSAGE_END, .end = {.drain = true, .degraded = true}}, 2);
     ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_GOODBYE);
     end();
 }
@@ -358,7 +358,7 @@ START_TEST(an_end_is_not_kept_waiting)
 {
     begin_asking(0);
     assign(1, 30, 40, 1);
-    hear(0, (struct message){.type = MESSAGE_END, .end = {.drain = true, .lossy = true}}, 2);
+    hear(0, (struct message){.type = MESSAGE_END, .end = {.drain = true, .degraded = true}}, 2);
     ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_GOODBYE);
     ck_assert_int_eq(actions.items[1].type, ACTION_EXIT);
     end();

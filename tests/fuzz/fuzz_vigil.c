@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     take(&whole, bytes + 1, size - 1, PIECE_MAX);
     take(&cut, bytes + 1, size - 1, bytes[0] % 32 + 1u);
     REQUIRE(whole.begun == cut.begun && whole.lead == cut.lead && whole.ended == cut.ended);
-    REQUIRE(whole.lossy == cut.lossy && vigil_status(&whole) == vigil_status(&cut));
+    REQUIRE(whole.degraded == cut.degraded && vigil_status(&whole) == vigil_status(&cut));
     REQUIRE(vigil_status(&whole) >= -1 && vigil_status(&whole) <= EXIT_STATUS_DRAINED);
     REQUIRE(whole.length < sizeof whole.line);
     vigil_fini(&whole);

@@ -95,7 +95,7 @@ MESSAGES = {
     "result-long": header(0x12, 2, 0, 4) + struct.pack("<QQ", 10, 77) + bytes(2049),
     "assign": assign(), "assign-two": assign(1), "assign-16": assign(15), "assign-too-many": assign(16),
     "assign-overflow": header(0x13, 0, 0, 2) + struct.pack("<QQ", 2**64 - 1, 1),
-    "end": header(0x14), "end-drain": header(0x14, 1), "end-lossy": header(0x14, 2), "end-late": header(0x14, 4), "adopt": header(0x17) + struct.pack("<QQ", 5, 2),
+    "end": header(0x14), "end-drain": header(0x14, 1), "end-degraded": header(0x14, 2), "end-late": header(0x14, 4), "adopt": header(0x17) + struct.pack("<QQ", 5, 2),
     "lost": header(0x26, 0, 0, 6) + struct.pack("<QQQ", 2, 5, 2), "lost-idle": header(0x26, 0, 0, 6) + bytes(24),
     "failure": failure(4, 3), "failure-final": failure(4, 3, 1), "failure-none": failure(4, 3, count=0),
     "suspect": suspect(5, 2, 2, 1, 4), "suspect-nothing": suspect(5, 2, 0, 0, 0), "assign-careful": header(0x13, 1, 0, 2) + struct.pack("<QQ", 100, 20), "faults": header(0x27) + struct.pack("<QQ", 3, 1),

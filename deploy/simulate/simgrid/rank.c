@@ -144,7 +144,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,
-        .lossy = simulated_may_fail(run), /* messages may be on their way at the end: nothing is cancelled */
+        .degraded = simulated_may_fail(run), /* messages may be on their way at the end: nothing is cancelled */
     };
     if (self.mail == NULL)
         simulated_give_up(run, rank, "out of memory");

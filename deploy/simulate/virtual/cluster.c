@@ -369,7 +369,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
 {
     struct node *node = &cluster->nodes[future->rank];
     struct event event = {.type = future->type, .now_ns = cluster->now_ns, .from = future->from, .text = future->text};
-    if (future->outcast) {
+    if (future->fenced) {
         faults_kill(cluster, future->rank);
         return;
     }

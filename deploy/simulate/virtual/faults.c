@@ -297,7 +297,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = cluster->now_ns + chance(cluster, rank, other, cluster->config.detect_ns),
                                   .rank = other,
-                                  .outcast = true,
+                                  .fenced = true,
                               });
 }
 

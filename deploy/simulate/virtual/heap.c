@@ -9,7 +9,7 @@
 
 static bool is_message(const struct future *future)
 {
-    return future->type == EVENT_MESSAGE && !future->wake && !future->outcast && future->fault == NULL;
+    return future->type == EVENT_MESSAGE && !future->wake && !future->fenced && future->fault == NULL;
 }
 
 static void release(struct future *future)

@@ -20,7 +20,7 @@ struct future {
     bool dropped;        /* it will not happen after all */
     bool lost;           /* STORED; FAILURE: it ends the process that computes it */
     bool over;           /* the fault is */
-    bool outcast;        /* not an event: the rank learns that it was dropped */
+    bool fenced;         /* not an event: the rank learns that it was dropped */
     size_t size;         /* MESSAGE: of the encoded bytes; STORED: of the data */
     void *data;          /* MESSAGE: data payload; STORED: what is still to be written; PROBED: the speed; owned */
     uint64_t generation; /* MARK, SLICE, FAILURE, FINISHED: of the running chunk; TIMER: of the deadline */

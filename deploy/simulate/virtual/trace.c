@@ -48,7 +48,7 @@ static void trace_message(const struct message *message, char *text, size_t size
                  more_text(message, more, sizeof more), message->assign.isolated ? " isolated" : "");
         break;
     case MESSAGE_END:
-        snprintf(text, size, "END%s%s%s", message->end.drain ? " drain" : "", message->end.lossy ? " lossy" : "",
+        snprintf(text, size, "END%s%s%s", message->end.drain ? " drain" : "", message->end.degraded ? " degraded" : "",
                  message->end.late ? " late" : "");
         break;
     case MESSAGE_REPORT:

@@ -139,7 +139,7 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"END", {.type = MESSAGE_END}},
         {"END to drain", {.type = MESSAGE_END, .end = {.drain = true}}},
         {"END with a rank that may hang", {.type = MESSAGE_END, .end = {.late = true}}},
-        {"END of a run with losses", {.type = MESSAGE_END, .end = {.drain = true, .lossy = true}}},
+        {"END of a run with losses", {.type = MESSAGE_END, .end = {.drain = true, .degraded = true}}},
         {"ADOPT without a chunk", {.type = MESSAGE_ADOPT}},
         {"ADOPT of the last iteration", {.type = MESSAGE_ADOPT, .adopt = {UINT64_MAX - 1, 1}}},
         {"ASSIGN, careful", {.type = MESSAGE_ASSIGN, .assign = {1, 0, 1, true}}},
@@ -267,7 +267,7 @@ void assert_same_message(const struct message *got, const struct message *want)
         break;
     case MESSAGE_END:
         ck_assert_int_eq(got->end.drain, want->end.drain);
-        ck_assert_int_eq(got->end.lossy, want->end.lossy);
+        ck_assert_int_eq(got->end.degraded, want->end.degraded);
         ck_assert_int_eq(got->end.late, want->end.late);
         break;
     case MESSAGE_ADOPT:

@@ -116,7 +116,7 @@ static const struct {
     {"ASSIGN chunks 1 and 2, [1000, 1250) and [2, 5)",
      {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250}, .records = assign_records, .record_count = 1}},
     {"END DRAIN", {.type = MESSAGE_END, .end = {.drain = true}}},
-    {"END LOSSY", {.type = MESSAGE_END, .end = {.lossy = true}}},
+    {"END DEGRADED", {.type = MESSAGE_END, .end = {.degraded = true}}},
     {"END LATE", {.type = MESSAGE_END, .end = {.late = true}}},
     {"ADOPT of [5, 7)", {.type = MESSAGE_ADOPT, .adopt = {5, 2}}},
     {"ASSIGN ISOLATED chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250, true}}},

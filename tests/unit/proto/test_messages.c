@@ -459,7 +459,7 @@ START_TEST(every_unknown_flag_is_rejected)
         unsigned known = samples[i].message.type == MESSAGE_REQUEST    ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_RESULT   ? FLAG_INLINE | FLAG_DATA
                          : samples[i].message.type == MESSAGE_BOUNDARY ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END      ? FLAG_DRAIN | FLAG_LOSSY | FLAG_LATE
+                         : samples[i].message.type == MESSAGE_END      ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
                          : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_ISOLATED
                          : samples[i].message.type == MESSAGE_FAILURE  ? FLAG_FINAL
                          : samples[i].message.type == MESSAGE_REPORT   ? FLAG_REFILL
