@@ -201,11 +201,11 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
             earlier(2 * wait->nap_ns, patience_ns < NAP_MAX_NS ? NAP_MAX_NS : earlier(patience_ns, SLEEP_MAX_NS));
     }
     doorbell_set_sleeping(doorbell, true);
-    bool mail = poll(context);
-    if (!mail) {
+    bool found = poll(context);
+    if (!found) {
         wait_sleep(wait, now_ns, earlier(until_ns, now_ns + longest));
         wait->looked_at_ns = now_ns;
     }
     doorbell_set_sleeping(doorbell, false);
-    return !mail;
+    return !found;
 }

@@ -248,7 +248,7 @@ static void run_short(struct flat *flat, const struct range *chunk)
         flat->share.transport->serve(&flat->share);
 }
 
-static bool no_mail(void *context)
+static bool poll_nothing(void *context)
 {
     (void)context;
     return false;
@@ -261,8 +261,8 @@ static void await_work(struct flat *flat)
 {
     uint64_t now_ns = runtime_now();
     load_meter_pause(&flat->meter);
-    wait_idle(&flat->wait, &flat->runtime->doorbell, now_ns, flat->serves ? now_ns + LOOK_UP_NS : NEVER, false, no_mail,
-              NULL);
+    wait_idle(&flat->wait, &flat->runtime->doorbell, now_ns, flat->serves ? now_ns + LOOK_UP_NS : NEVER, false,
+              poll_nothing, NULL);
     look_at_clock(flat);
 }
 

@@ -76,7 +76,7 @@ static void wake_others(const struct simulated_run *run)
 {
     for (unsigned rank = 0; rank < run->topology->ranks; rank++)
         if (!run->standings[rank].has_left)
-            mail_wake(rank);
+            mailbox_wake(rank);
 }
 
 void simulated_leave(struct simulated_rank *self)

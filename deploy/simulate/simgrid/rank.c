@@ -132,7 +132,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .run = run,
         .rank = rank,
         .machine = *machine,
-        .mail = mail_new(run, rank),
+        .mailbox = mailbox_new(run, rank),
         .look_ns = NEVER,
     };
     struct runtime runtime = {
@@ -146,13 +146,13 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .grouped = true,
         .degraded = simulated_may_fail(run), /* messages may be on their way at the end: nothing is cancelled */
     };
-    if (self.mail == NULL)
+    if (self.mailbox == NULL)
         simulated_give_up(run, rank, "out of memory");
     smpi_process_set_user_data(&self);
     simulated_come(&self);
     const struct machine timed = {&self, simulated_step, simulated_deadline, simulated_state};
     int status = runtime_drive(&runtime, &timed, effects, NULL);
-    mail_free(self.mail);
+    mailbox_free(self.mailbox);
     peers_fini(&runtime.peers);
     simulated_leave(&self);
     return self.has_failed ? SIMULATED_FAILED : status;

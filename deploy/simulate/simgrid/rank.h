@@ -14,7 +14,7 @@ struct simulated_rank {
     struct simulated_run *run;
     unsigned rank;
     struct machine machine; /* the one that is driven */
-    struct mail *mail;
+    struct mailbox *mailbox;
     double owed_ns;      /* time that its work takes and has not taken yet, on a core of speed 1 */
     uint64_t owed_at_ns; /* since when */
     bool computed;       /* and has not looked at its messages since */
@@ -84,17 +84,17 @@ void simulated_leave(struct simulated_rank *self);
 /* Reports a failure that the rank learns of to its table of peers; the next one when it is called again. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);
 
-/* --- mail.c --- */
+/* --- mailbox.c --- */
 
 /* NULL when memory is out. */
-struct mail *mail_new(struct simulated_run *run, unsigned rank);
-void mail_free(struct mail *mail);
+struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank);
+void mailbox_free(struct mailbox *mailbox);
 /* Has a rank that waits stop to do so. */
-void mail_wake(unsigned rank);
+void mailbox_wake(unsigned rank);
 
 /* See struct runtime_ops. */
-void mail_start_receive(struct net *net, unsigned receive);
-bool mail_announce(struct net *net, unsigned to, size_t bytes);
-bool mail_find(struct net *net, MPI_Status *status);
-bool mail_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
-               bool (*poll)(void *context), void *context);
+void mailbox_start_receive(struct net *net, unsigned receive);
+bool mailbox_announce(struct net *net, unsigned to, size_t bytes);
+bool mailbox_find(struct net *net, MPI_Status *status);
+bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
+                  bool (*poll)(void *context), void *context);

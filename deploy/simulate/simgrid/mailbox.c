@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* How a simulated rank waits for messages, and in what order it takes them.
+ *
+ * It waits in MPI_Waitany, for a message or an alarm: polling would cost simulated time that no real rank spends, or
+ * the simulation real time. SMPI matches a receive with a message when that is sent, and messages take ways of
+ * different lengths: taken in the order of the receives, as by a real rank, one that is here would wait for one that
+ * comes from another site. So they are taken as they arrive, but those of one sender in their order, which a short
+ * message behind a long one might else overtake: the n-th receive that is started takes the n-th message that was sent
+ * to this rank, and its inbox says who has sent it. */
+#include "deploy/simulate/simgrid/module.h"
+#include "deploy/simulate/simgrid/rank.h"
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <smpi/smpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG_ALARM 4
+
+enum receive_state { RECEIVE_WAITS, RECEIVE_HAS, RECEIVE_TAKEN };
+
+struct receive {
+    enum receive_state state;
+    uint64_t number;  /* number of the message that it takes */
+    uint64_t arrival; /* in the order of arriving */
+    MPI_Status status;
+};
+
+struct mailbox {
+    struct simulated_run *run;
+    struct net *net; /* the runtime's, which owns the receives; NULL: none has been started */
+    unsigned rank;
+    struct receive receives[RECEIVES_MAX];
+    unsigned receive_count;
+    unsigned waiting[RECEIVES_MAX]; /* [waiting_count] those that wait, in the order of their messages */
+    unsigned waiting_count;
+    uint64_t started, arrived; /* counts */
+    uint64_t alarm_ns;         /* NEVER: none is set */
+    sg_actor_t alarm;          /* the actor that gives it */
+    bool rings;                /* the actor is about to give it */
+    MPI_Request alarm_request;
+};
+
+struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank)
+{
+    struct mailbox *mailbox = calloc(1, sizeof *mailbox);
+    if (mailbox == NULL)
+        return NULL;
+    *mailbox = (struct mailbox){.run = run, .rank = rank, .alarm_ns = NEVER, .alarm_request = MPI_REQUEST_NULL};
+    return mailbox;
+}
+
+static void dismiss_alarm(struct mailbox *mailbox)
+{
+    if (mailbox->alarm == NULL)
+        return;
+    if (!mailbox->rings) /* else it may hold what others wait for, and ends at once */
+        sg_actor_kill(mailbox->alarm);
+    sg_actor_unref(mailbox->alarm);
+    mailbox->alarm = NULL;
+}
+
+void mailbox_free(struct mailbox *mailbox)
+{
+    dismiss_alarm(mailbox);
+    if (mailbox->alarm_request != MPI_REQUEST_NULL && !simulated_may_fail(mailbox->run)) {
+        MPI_Cancel(&mailbox->alarm_request);
+        MPI_Wait(&mailbox->alarm_request, MPI_STATUS_IGNORE);
+    }
+    free(mailbox);
+}
+
+/* --- the order of messages --- */
+
+/* Twice the room; all that is not taken stays at its place in the order. */
+static int grow_inbox(struct inbox *inbox)
+{
+    size_t capacity = inbox->capacity > 0 ? 2 * inbox->capacity : 8;
+    uint32_t *from = malloc(capacity * sizeof *from);
+    if (from == NULL)
+        return -1;
+    for (uint64_t n = inbox->taken; n < inbox->sent; n++)
+        from[n % capacity] = inbox->from[n % inbox->capacity];
+    free(inbox->from);
+    inbox->from = from;
+    inbox->capacity = capacity;
+    return 0;
+}
+
+bool mailbox_announce(struct net *net, unsigned to, size_t bytes)
+{
+    struct mailbox *mailbox = simulated_self()->mailbox;
+    (void)net;
+    double ns = mailbox->run->config->message_ns + mailbox->run->config->byte_ns * (double)bytes;
+    simulated_note_busy(simulated_self(), ns);
+    simulated_work(simulated_self(), ns);
+    if (!simulated_reaches(simulated_self(), to))
+        return false;
+    struct inbox *inbox = &mailbox->run->inboxes[to];
+    if (inbox->sent - inbox->taken == inbox->capacity && grow_inbox(inbox) < 0)
+        simulated_give_up(mailbox->run, mailbox->rank, "out of memory for a message");
+    inbox->from[inbox->sent++ % inbox->capacity] = mailbox->rank;
+    return true;
+}
+
+static unsigned sender_of(const struct mailbox *mailbox, uint64_t number)
+{
+    const struct inbox *inbox = &mailbox->run->inboxes[mailbox->rank];
+    return inbox->from[number % inbox->capacity];
+}
+
+/* Forgets who has sent what is taken. */
+static void shorten_inbox(struct mailbox *mailbox)
+{
+    uint64_t oldest = mailbox->started;
+    for (unsigned i = 0; i < mailbox->receive_count; i++)
+        if (mailbox->receives[i].state != RECEIVE_TAKEN && mailbox->receives[i].number < oldest)
+            oldest = mailbox->receives[i].number;
+    mailbox->run->inboxes[mailbox->rank].taken = oldest;
+}
+
+void mailbox_start_receive(struct net *net, unsigned receive)
+{
+    struct mailbox *mailbox = simulated_self()->mailbox;
+    mailbox->net = net;
+    if (mailbox->receive_count < net->receive_count)
+        mailbox->receive_count++;
+    mailbox->receives[receive] = (struct receive){.state = RECEIVE_WAITS, .number = mailbox->started++};
+    mailbox->waiting[mailbox->waiting_count++] = receive;
+    shorten_inbox(mailbox);
+    MPI_Start(&net->receives[receive]);
+}
+
+/* The message of the n-th of those that wait is here. */
+static void note_arrival(struct mailbox *mailbox, unsigned n, const MPI_Status *status)
+{
+    struct receive *receive = &mailbox->receives[mailbox->waiting[n]];
+    receive->state = RECEIVE_HAS;
+    receive->arrival = mailbox->arrived++;
+    receive->status = *status;
+    mailbox->waiting_count--;
+    memmove(&mailbox->waiting[n], &mailbox->waiting[n + 1], (mailbox->waiting_count - n) * sizeof mailbox->waiting[n]);
+    if (sender_of(mailbox, receive->number) != (unsigned)status->MPI_SOURCE)
+        simulated_give_up(mailbox->run, mailbox->rank,
+                          "SimGrid has matched messages in another order than they were sent");
+}
+
+/* No message of the same sender is on its way before it. */
+static bool may_be_taken(const struct mailbox *mailbox, const struct receive *receive)
+{
+    unsigned from = (unsigned)receive->status.MPI_SOURCE;
+    for (unsigned i = 0; i < mailbox->receive_count; i++) {
+        const struct receive *other = &mailbox->receives[i];
+        if (other->state != RECEIVE_TAKEN && other->number < receive->number &&
+            sender_of(mailbox, other->number) == from)
+            return false;
+    }
+    return true;
+}
+
+/* The receive that has the next message to be taken; the count of them where none has. */
+static unsigned next_arrived(const struct mailbox *mailbox)
+{
+    unsigned next = mailbox->receive_count;
+    for (unsigned i = 0; i < mailbox->receive_count; i++) {
+        const struct receive *receive = &mailbox->receives[i];
+        bool is_sooner = next == mailbox->receive_count || receive->arrival < mailbox->receives[next].arrival;
+        if (receive->state == RECEIVE_HAS && is_sooner && may_be_taken(mailbox, receive))
+            next = i;
+    }
+    return next;
+}
+
+/* --- looking --- */
+
+/* The requests of the receives that wait: of several whose messages are here MPI tells the first. */
+static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
+{
+    for (unsigned n = 0; n < mailbox->waiting_count; n++)
+        requests[n] = mailbox->net->receives[mailbox->waiting[n]];
+    return (int)mailbox->waiting_count;
+}
+
+/* Notes what has come while this rank computed. Else it takes the next message when it waits. */
+static void look_at_mail(struct mailbox *mailbox)
+{
+    MPI_Request requests[RECEIVES_MAX];
+    int index, any = 1;
+    MPI_Status status;
+    simulated_self()->computed = false;
+    while (any) {
+        MPI_Testany(list_receives(mailbox, requests), requests, &index, &any, &status);
+        any = any && index != MPI_UNDEFINED;
+        if (any)
+            note_arrival(mailbox, (unsigned)index, &status);
+    }
+}
+
+bool mailbox_find(struct net *net, MPI_Status *status)
+{
+    struct mailbox *mailbox = simulated_self()->mailbox;
+    if (simulated_self()->is_gone)
+        return false;
+    if (simulated_self()->computed)
+        look_at_mail(mailbox);
+    unsigned next = next_arrived(mailbox);
+    if (next == mailbox->receive_count)
+        return false;
+    *status = mailbox->receives[next].status;
+    mailbox->receives[next].state = RECEIVE_TAKEN;
+    net->receive_head = next;
+    return true;
+}
+
+/* --- alarms --- */
+
+/* Another actor of the same rank, which sleeps for it. */
+static void give_alarm(int argc, char **argv)
+{
+    struct mailbox *mailbox = sg_actor_self_get_data();
+    (void)argc, (void)argv;
+    SMPI_thread_create();
+    sg_actor_sleep_until((double)mailbox->alarm_ns * 1e-9);
+    mailbox->rings = true;
+    MPI_Send(NULL, 0, MPI_BYTE, (int)mailbox->rank, TAG_ALARM, MPI_COMM_WORLD);
+}
+
+static void await_alarm(struct mailbox *mailbox)
+{
+    if (mailbox->alarm_request == MPI_REQUEST_NULL)
+        MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_ALARM, MPI_COMM_WORLD, &mailbox->alarm_request);
+}
+
+/* An alarm that comes too early does no harm. */
+static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
+{
+    if (mailbox->alarm_ns <= at_ns)
+        return;
+    dismiss_alarm(mailbox);
+    await_alarm(mailbox);
+    mailbox->alarm_ns = at_ns;
+    mailbox->rings = false;
+    mailbox->alarm = sg_actor_init("alarm", sg_host_self());
+    sg_actor_set_data(mailbox->alarm, mailbox);
+    sg_actor_ref(mailbox->alarm);
+    sg_actor_start(mailbox->alarm, give_alarm, 0, NULL);
+}
+
+/* The alarm is of another rank, which wakes this one, where its own does not ring. */
+static void hear_alarm(struct mailbox *mailbox)
+{
+    mailbox->alarm_request = MPI_REQUEST_NULL;
+    if (mailbox->alarm == NULL || !mailbox->rings)
+        return;
+    mailbox->alarm_ns = NEVER;
+    sg_actor_unref(mailbox->alarm);
+    mailbox->alarm = NULL;
+}
+
+void mailbox_wake(unsigned rank)
+{
+    MPI_Request request;
+    MPI_Isend(NULL, 0, MPI_BYTE, (int)rank, TAG_ALARM, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request); /* the rank may be computing, and never ask for it */
+}
+
+/* --- waiting --- */
+
+/* Behind the receives come the data messages, the oldest of the boundary data, and the alarm. What is sent is not
+ * waited for: it has left. */
+#define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
+
+static int add_request(MPI_Request **owners, int count, MPI_Request *request)
+{
+    owners[count] = request;
+    return *request != MPI_REQUEST_NULL ? count + 1 : count;
+}
+
+/* All but the receives. */
+static int list_others(struct mailbox *mailbox, MPI_Request **owners, int count)
+{
+    struct net *net = mailbox->net;
+    for (unsigned i = 0; i < COLLECTS_MAX; i++)
+        if (net->collects[i].active)
+            count = add_request(owners, count, &net->collects[i].request);
+    if (net->inbound_count > 0)
+        count = add_request(owners, count, &net->inbound[net->inbound_first].request);
+    return add_request(owners, count, &mailbox->alarm_request);
+}
+
+/* A request that is through is set to none, which net.c finds. */
+static void wait_for_any(struct mailbox *mailbox)
+{
+    MPI_Request requests[REQUESTS_MAX], *owners[REQUESTS_MAX];
+    int receives = list_receives(mailbox, requests), count = list_others(mailbox, owners, receives), index;
+    MPI_Status status;
+    for (int i = receives; i < count; i++)
+        requests[i] = *owners[i];
+    MPI_Waitany(count, requests, &index, &status);
+    if (index < receives)
+        note_arrival(mailbox, (unsigned)index, &status);
+    else if (owners[index] == &mailbox->alarm_request)
+        hear_alarm(mailbox);
+    else
+        *owners[index] = MPI_REQUEST_NULL;
+}
+
+bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
+                  bool (*poll)(void *context), void *context)
+{
+    struct simulated_rank *self = simulated_self();
+    struct mailbox *mailbox = self->mailbox;
+    uint64_t look_ns = simulated_next_look(self);
+    (void)wait, (void)runtime, (void)pending, (void)poll, (void)context;
+    until_ns = look_ns < until_ns ? look_ns : until_ns;
+    if (self->is_gone || until_ns <= now_ns || next_arrived(mailbox) < mailbox->receive_count)
+        return true;
+    if (until_ns != NEVER)
+        set_alarm(mailbox, until_ns);
+    if (simulated_may_fail(mailbox->run))
+        await_alarm(mailbox);
+    wait_for_any(mailbox);
+    simulated_note_end(self);
+    return true;
+}
