@@ -527,7 +527,7 @@ static enum decode_result decode_halt(struct message *message, const struct head
     return check_plain(&plain, size, HEADER_BYTES, 0);
 }
 
-/* There is nothing before the first iteration, and so no seam. */
+/* There is nothing before the first iteration, and so no boundary. */
 static enum decode_result decode_halted(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size)
 {
@@ -536,14 +536,14 @@ static enum decode_result decode_halted(struct message *message, const struct he
     if (size < HALTED_BYTES)
         return DECODE_TOO_SHORT;
     uint64_t count = wire_get64(bytes + 8);
-    if (count > SEAMS_MAX)
+    if (count > BOUNDARIES_MAX)
         return DECODE_OUT_OF_RANGE;
     message->halted = (struct halted){(uint16_t)header->number, header->id};
     message->records = bytes + HALTED_BYTES;
     message->record_count = (unsigned)count;
-    enum decode_result result = check_size(size, HALTED_BYTES + count * SEAM_RECORD_BYTES);
+    enum decode_result result = check_size(size, HALTED_BYTES + count * BOUNDARY_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
-        if (seam_record_get(message->records, i) == 0)
+        if (boundary_record_get(message->records, i) == 0)
             return DECODE_OUT_OF_RANGE;
     return result;
 }

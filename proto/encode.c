@@ -148,12 +148,12 @@ static size_t encode_boundary(const struct message *message, unsigned char *out)
 
 static size_t encode_halted(const struct message *message, unsigned char *out)
 {
-    size_t seams = message->record_count * (size_t)SEAM_RECORD_BYTES;
+    size_t boundaries = message->record_count * (size_t)BOUNDARY_RECORD_BYTES;
     put_header(out, MESSAGE_HALTED, 0, message->halted.round, message->halted.rank);
     wire_put64(out + 8, message->record_count);
-    if (seams > 0)
-        memcpy(out + HALTED_BYTES, message->records, seams);
-    return HALTED_BYTES + seams;
+    if (boundaries > 0)
+        memcpy(out + HALTED_BYTES, message->records, boundaries);
+    return HALTED_BYTES + boundaries;
 }
 
 static size_t encode_restart(const struct restart *restart, unsigned char *out)
@@ -257,7 +257,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
     case MESSAGE_NEIGHBOUR: return NEIGHBOUR_BYTES;
     case MESSAGE_BOUNDARY: return BOUNDARY_BYTES + data_bytes(message);
-    case MESSAGE_HALTED: return HALTED_BYTES + message->record_count * SEAM_RECORD_BYTES;
+    case MESSAGE_HALTED: return HALTED_BYTES + message->record_count * BOUNDARY_RECORD_BYTES;
     case MESSAGE_RESTART: return RESTART_BYTES;
     }
     return 0;

@@ -24,7 +24,7 @@
 #define SPEED_BYTES     168 /* and 8 for each level */
 #define NEIGHBOUR_BYTES 16
 #define BOUNDARY_BYTES  24
-#define HALTED_BYTES    16 /* and 8 for each seam */
+#define HALTED_BYTES    16 /* and 8 for each boundary */
 #define RESTART_BYTES   16
 
 #define MESSAGE_MAX        4096
@@ -48,11 +48,11 @@
 /* One process in a load, which is told in parts of it. */
 #define LOAD_ONE 256u
 
-#define FEEDBACK_MAX 100
-#define LOADS_MAX    400
-#define FAILED_MAX   200
-#define TEXT_MAX     400
-#define SEAMS_MAX    64
+#define FEEDBACK_MAX   100
+#define LOADS_MAX      400
+#define FAILED_MAX     200
+#define TEXT_MAX       400
+#define BOUNDARIES_MAX 64
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
 
@@ -218,17 +218,17 @@ struct halt {
     uint32_t rank;  /* who was lost */
 };
 
-/* The seams of whose boundary data a worker has all are at message.records: see record.h. */
+/* The boundaries of whose boundary data a worker has all are at message.records: see record.h. */
 struct halted {
     uint16_t round;
     uint32_t rank; /* who stands still: a worker, or a master with all of its workers */
 };
 
-/* The loop goes on behind a seam. */
+/* The loop goes on behind a boundary. */
 struct restart {
     uint16_t round;
-    uint32_t rank;  /* of the worker whose boundary data of the seam are wanted */
-    uint64_t first; /* of the chunk behind the seam; 0: it begins again, and there is no such worker */
+    uint32_t rank;  /* of the worker whose boundary data of the boundary are wanted */
+    uint64_t first; /* of the chunk behind the boundary; 0: it begins again, and there is no such worker */
 };
 
 /* REQUEST, ASSIGN, HALTED, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at

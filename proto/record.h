@@ -14,7 +14,7 @@
 #define STATS_RECORD_BYTES    52
 #define FEEDBACK_RECORD_BYTES 40
 #define LOAD_RECORD_BYTES     6
-#define SEAM_RECORD_BYTES     8
+#define BOUNDARY_RECORD_BYTES 8
 #define SPEED_BODY_MAX        (SPEED_BYTES - HEADER_BYTES + 8 * LEVELS_MAX)
 
 struct done_record {
@@ -77,9 +77,9 @@ void feedback_record_put(unsigned char *records, unsigned i, const struct feedba
 void feedback_record_get(const unsigned char *records, unsigned i, struct feedback_record *record);
 void load_record_put(unsigned char *records, unsigned i, const struct load_record *record);
 void load_record_get(const unsigned char *records, unsigned i, struct load_record *record);
-/* A seam: the first iteration behind it. */
-void seam_record_put(unsigned char *records, unsigned i, uint64_t seam);
-uint64_t seam_record_get(const unsigned char *records, unsigned i);
+/* A boundary: the first iteration behind it. */
+void boundary_record_put(unsigned char *records, unsigned i, uint64_t boundary_at);
+uint64_t boundary_record_get(const unsigned char *records, unsigned i);
 
 /* Makes the SPEED message of `speed`; its body is written to `body`, which the message borrows. */
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX]);

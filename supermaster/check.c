@@ -74,7 +74,7 @@ void supermaster_check(const struct supermaster *supermaster)
     check_fates(supermaster);
     check_missing_speeds(supermaster);
     ranges_check(&supermaster->record.ranges);
-    seams_check(&supermaster->seams);
+    seams_check(&supermaster->boundaries);
     switch ((enum supermaster_state)supermaster->state) {
     case SUPERMASTER_GATHERING: assert(supermaster->chunks == 0 && "nothing is cut before the speeds are known"); break;
     case SUPERMASTER_SERVING:

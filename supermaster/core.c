@@ -182,7 +182,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_rounds_fini(supermaster);
     supermaster_failures_fini(supermaster);
     supermaster_steps_fini(supermaster);
-    seams_fini(&supermaster->seams);
+    boundary_list_fini(&supermaster->boundaries);
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);

@@ -64,7 +64,7 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
 /* What was cut for master `m` in a loop with dependencies: where chunks of another master end is kept for NEIGHBOURs.
  */
-void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const struct range *range);
+void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
 /* Returns how many chunks it has. `place`: those that this step has sent the master before, whose records are borrowed;
  * there must be room for more. */
 /* Chunks in a refill of master `m`, where there are so many. */

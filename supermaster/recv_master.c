@@ -15,12 +15,12 @@ static struct message refill_part(const unsigned char *records, unsigned first, 
     };
 }
 
-void supermaster_note_seam(struct supermaster *supermaster, unsigned m, const struct range *range)
+void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range)
 {
     uint64_t end = range->first + range->count;
-    if (seams_move_last(&supermaster->seams, range->first, end, m))
+    if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
         return; /* the master sees to it itself */
-    if (seams_add(&supermaster->seams, end, m) < 0)
+    if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
 }
 
@@ -31,7 +31,7 @@ static void receive_neighbour(struct supermaster *supermaster, const struct mess
     if (supermaster->state >= SUPERMASTER_HALTED)
         return; /* it does not matter any more, and may not have been noted for want of memory */
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
-        !seams_take(&supermaster->seams, message->neighbour.first, &before))
+        !boundary_list_take(&supermaster->boundaries, message->neighbour.first, &before))
         supermaster_refuse(supermaster, "told of a neighbour that cannot be");
     else if (!supermaster->losses.master_left[before])
         actions_send(supermaster->actions, supermaster->config.topology->master_rank[before], message);
@@ -57,7 +57,7 @@ static bool master_refill_cut(void *context, unsigned i)
     if (!supermaster_cut(supermaster, refill->m, w, &range))
         return false;
     if (supermaster->config.distance > 0)
-        supermaster_note_seam(supermaster, refill->m, &range);
+        supermaster_note_boundary(supermaster, refill->m, &range);
     if (supermaster->service.poisons.count > 0)
         supermaster_warn(supermaster, refill->m, &range);
     chunk_record_put(refill->records, refill->chunks++,

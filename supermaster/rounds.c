@@ -5,25 +5,26 @@
  * behind it waits in the middle of a chunk, so that nobody might be left to compute what is missing. So the loop is
  * halted: each loss begins a new *round*. All are told to stand still (HALT) and answer when they do (HALTED), behind
  * all that they had sent: the chunks that they have finished are then known, and committed, the others are nobody's any
- * more. The loop goes on (RESTART) from a seam whose boundary data a worker still has, and chunks are cut from there on
- * in ascending order, as ever.
+ * more. The loop goes on (RESTART) from a boundary whose boundary data a worker still has, and chunks are cut from
+ * there on in ascending order, as ever.
  *
  * Which boundary data there are: a worker keeps those of its latest finished chunks that it has handed over to others
- * (HANDOVERS_KEPT), and all that it has not handed over yet. As chunks finish in their order, the worker whose chunk
+ * (HALO_SENDS_KEPT), and all that it has not handed over yet. As chunks finish in their order, the worker whose chunk
  * ends where those of the lost one begin has not finished a later one, and has these data; it may only have let them go
  * where the lost worker's results were on their way for longer than it took that worker to finish so many more chunks.
- * If it has, or is lost, too, a seam before is taken, in the end the beginning of the loop, for which there is no need
- * of any.
+ * If it has, or is lost, too, a boundary before is taken, in the end the beginning of the loop, for which there is no
+ * need of any.
  *
- * What lies between that seam and the first iteration that is not done is computed again for its boundary data alone,
- * and so is what was done behind it: its results are the same, and are dropped (LEDGER_DUPLICATE). No chunk has both
- * what is done and what is not, so that it is one or the other; as all seams are those of chunks of the round at hand
- * or of the one where it began, both are never shorter than the distance of the dependences.
+ * What lies between that boundary and the first iteration that is not done is computed again for its boundary data
+ * alone, and so is what was done behind it: its results are the same, and are dropped (LEDGER_DUPLICATE). No chunk has
+ * both what is done and what is not, so that it is one or the other; as all boundaries are those of chunks of the round
+ * at hand or of the one where it began, both are never shorter than the distance of the dependences.
  *
- * That a run always ends holds in each round as it is shown in common/service/order.c, with the seam for the beginning
- * of the loop, and there are no more rounds than workers. No message of one round is taken for one of another: those
- * between two ranks of the tree arrive in their order, on both sides of HALTED and RESTART; those between workers say
- * the round, and as none is sent before all stand still nobody gets one of a round that it has not heard of.
+ * That a run always ends holds in each round as it is shown in common/service/order.c, with the boundary for the
+ * beginning of the loop, and there are no more rounds than workers. No message of one round is taken for one of
+ * another: those between two ranks of the tree arrive in their order, on both sides of HALTED and RESTART; those
+ * between workers say the round, and as none is sent before all stand still nobody gets one of a round that it has not
+ * heard of.
  *
  * A lost master ends the run: what its workers know of one another is not gathered yet. */
 #include "supermaster/core.h"
@@ -42,7 +43,7 @@ int supermaster_rounds_init(struct supermaster *supermaster)
 void supermaster_rounds_fini(struct supermaster *supermaster)
 {
     free(supermaster->rounds.stands_still);
-    seams_fini(&supermaster->rounds.kept);
+    boundary_list_fini(&supermaster->rounds.kept);
 }
 
 static void fail_without_memory(struct supermaster *supermaster)
@@ -68,7 +69,7 @@ void supermaster_halt(struct supermaster *supermaster, unsigned rank)
     if (supermaster->state == SUPERMASTER_SERVING)
         supermaster_move(supermaster, SUPERMASTER_HALTED);
     const struct message message = {.type = MESSAGE_HALT, .halt = {++rounds->number, rank}};
-    rounds->kept.count = supermaster->seams.count = 0;
+    rounds->kept.count = supermaster->boundaries.count = 0;
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
         rounds->stands_still[m] = false;
         supermaster->refills_parked[m] = 0;
@@ -82,10 +83,10 @@ static void note_kept(struct supermaster *supermaster, const struct message *mes
 {
     const struct supermaster_config *config = &supermaster->config;
     for (unsigned i = 0; i < message->record_count; i++) {
-        uint64_t seam = seam_record_get(message->records, i);
-        if (seam <= config->first || seam >= config->first + config->count)
+        uint64_t boundary_at = boundary_record_get(message->records, i);
+        if (boundary_at <= config->first || boundary_at >= config->first + config->count)
             supermaster_refuse(supermaster, "has boundary data where no chunk ends");
-        else if (seams_add(&supermaster->rounds.kept, seam, message->halted.rank) < 0)
+        else if (boundary_list_add(&supermaster->rounds.kept, boundary_at, message->halted.rank) < 0)
             fail_without_memory(supermaster);
     }
 }
@@ -132,14 +133,14 @@ static void release_all(struct supermaster *supermaster)
     }
 }
 
-/* The last seam of which there are boundary data that is not behind `first`, and who has them. */
-static struct restart find_seam(const struct supermaster *supermaster, uint64_t first)
+/* The last boundary of which there are boundary data that is not behind `first`, and who has them. */
+static struct restart find_boundary(const struct supermaster *supermaster, uint64_t first)
 {
     const struct topology *topology = supermaster->config.topology;
     const struct rounds *rounds = &supermaster->rounds;
     struct restart restart = {.round = rounds->number};
     for (size_t i = 0; i < rounds->kept.count; i++) {
-        const struct half_seam *kept = &rounds->kept.list[i];
+        const struct boundary_side *kept = &rounds->kept.list[i];
         bool lives = supermaster->losses.worker[topology_worker(topology, kept->who)] == FATE_COMPUTES;
         if (lives && kept->first <= first && kept->first > restart.first)
             restart = (struct restart){rounds->number, kept->who, kept->first};
@@ -153,7 +154,7 @@ static void restart(struct supermaster *supermaster, const struct restart *resta
     const struct message message = {.type = MESSAGE_RESTART, .restart = *restart};
     unsigned w = topology_worker(topology, restart->rank);
     if (restart->first > 0 && !is_central(supermaster) &&
-        seams_add(&supermaster->seams, restart->first, topology->master_of[w]) < 0)
+        boundary_list_add(&supermaster->boundaries, restart->first, topology->master_of[w]) < 0)
         fail_without_memory(supermaster);
     assert((restart->first == 0 || w < topology->workers) && "boundary data are with a worker");
     supermaster->rounds.again = true;
@@ -171,7 +172,7 @@ void supermaster_restart_if_due(struct supermaster *supermaster)
     release_all(supermaster);
     if (supermaster->state != SUPERMASTER_HALTED)
         return; /* memory is out */
-    const struct restart from = find_seam(supermaster, ranges_at(&supermaster->ledger.free, 0)->first);
+    const struct restart from = find_boundary(supermaster, ranges_at(&supermaster->ledger.free, 0)->first);
     if (from.first > 0)
         REASON(supermaster->reasons, "the loop goes on from %" PRIu64 ": rank %u has kept its boundary data",
                from.first, from.rank);

@@ -123,11 +123,11 @@ struct losses {
 
 /* How a loop with dependencies goes on when workers are lost: see rounds.c. */
 struct rounds {
-    uint16_t number;    /* of the round: how many were lost, modulo 2^16 */
-    bool *stands_still; /* [masters] with all of its workers; owned */
-    struct seams kept;  /* of whose boundary data workers that stand still have told, by rank */
-    bool again;         /* this is not the first round, and chunks are cut from `next` on, be they done */
-    uint64_t next;      /* the iteration behind what is cut */
+    uint16_t number;           /* of the round: how many were lost, modulo 2^16 */
+    bool *stands_still;        /* [masters] with all of its workers; owned */
+    struct boundary_list kept; /* of whose boundary data workers that stand still have told, by rank */
+    bool again;                /* this is not the first round, and chunks are cut from `next` on, be they done */
+    uint64_t next;             /* the iteration behind what is cut */
 };
 
 /* So many failures are told of one by one; */
@@ -175,7 +175,8 @@ struct supermaster {
     unsigned char **refill_records; /* [masters] encoded, borrowed by the messages of a step; owned */
     unsigned *refills_parked;       /* [masters] refills asked for that could not be given yet; owned */
     unsigned *busy;                 /* [masters] workers that hold a chunk, as last reported; owned */
-    struct seams seams; /* between chunks of different masters, by the one before; the last is the end of what is cut */
+    struct boundary_list
+        boundaries; /* between chunks of different masters, by the one before; the last is the end of what is cut */
     uint64_t chunks, refills;
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;

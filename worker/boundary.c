@@ -4,8 +4,8 @@
  *
  * The executor has the data; here it is only known which of them are complete, sent, and come. While it is not known
  * who is behind a chunk its data are kept, and leave in one message as soon as it is; where this worker is itself
- * behind it nothing is sent. What has all been sent of a chunk that is finished is kept until HANDOVERS_KEPT later ones
- * are, and then released.
+ * behind it nothing is sent. What has all been sent of a chunk that is finished is kept until HALO_SENDS_KEPT later
+ * ones are, and then released.
  *
  * When another worker is lost the loop is halted, and goes on from boundary data that were kept: they are handed over
  * once more, to whoever has the chunk behind them then. What comes of an earlier round is dropped. */
@@ -17,36 +17,36 @@
 /* In one message, which is to fit PAYLOAD_MAX. */
 #define PIECE_MAX (1u << 30)
 
-static struct handover *find_handover(struct worker *worker, uint64_t seam)
+static struct halo_send *find_halo_send(struct worker *worker, uint64_t boundary_at)
 {
     struct boundaries *boundaries = worker->config.boundaries;
-    for (unsigned i = boundaries != NULL ? boundaries->handover_count : 0; i-- > 0;)
-        if (boundaries->handovers[i].seam == seam)
-            return &boundaries->handovers[i];
+    for (unsigned i = boundaries != NULL ? boundaries->halo_send_count : 0; i-- > 0;)
+        if (boundaries->halo_sends[i].boundary_at == boundary_at)
+            return &boundaries->halo_sends[i];
     return NULL;
 }
 
-static void remove_handover(struct worker *worker, struct handover *handover)
+static void remove_halo_send(struct worker *worker, struct halo_send *halo_send)
 {
     struct boundaries *boundaries = worker->config.boundaries;
-    assert(boundaries->handover_count > 0 && "what is removed is there");
-    size_t behind = (size_t)(&boundaries->handovers[--boundaries->handover_count] - handover);
-    memmove(handover, handover + 1, behind * sizeof *handover);
+    assert(boundaries->halo_send_count > 0 && "what is removed is there");
+    size_t behind = (size_t)(&boundaries->halo_sends[--boundaries->halo_send_count] - halo_send);
+    memmove(halo_send, halo_send + 1, behind * sizeof *halo_send);
 }
 
-static struct coming *find_coming(struct worker *worker, uint64_t first)
+static struct halo_receive *find_halo_receive(struct worker *worker, uint64_t first)
 {
     struct boundaries *boundaries = worker->config.boundaries;
-    for (unsigned i = 0; i < boundaries->coming_count; i++)
-        if (boundaries->coming[i].first == first)
-            return &boundaries->coming[i];
+    for (unsigned i = 0; i < boundaries->halo_receive_count; i++)
+        if (boundaries->halo_receives[i].first == first)
+            return &boundaries->halo_receives[i];
     return NULL;
 }
 
-static bool is_through(const struct worker *worker, const struct handover *handover)
+static bool is_through(const struct worker *worker, const struct halo_send *halo_send)
 {
-    return handover->finished && handover->known && handover->to != worker->config.rank &&
-           handover->sent == handover->bytes;
+    return halo_send->finished && halo_send->known && halo_send->to != worker->config.rank &&
+           halo_send->sent == halo_send->bytes;
 }
 
 /* Of those that are through the latest are kept. */
@@ -54,39 +54,39 @@ static void let_go(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
     unsigned kept = 0;
-    for (unsigned i = boundaries->handover_count; i-- > 0;) {
-        struct handover *handover = &boundaries->handovers[i];
-        if (!is_through(worker, handover) || ++kept <= HANDOVERS_KEPT)
+    for (unsigned i = boundaries->halo_send_count; i-- > 0;) {
+        struct halo_send *halo_send = &boundaries->halo_sends[i];
+        if (!is_through(worker, halo_send) || ++kept <= HALO_SENDS_KEPT)
             continue;
-        actions_add(actions, &(struct action){.type = ACTION_RELEASE, .seam = handover->seam});
-        remove_handover(worker, handover);
+        actions_add(actions, &(struct action){.type = ACTION_RELEASE, .boundary_at = halo_send->boundary_at});
+        remove_halo_send(worker, halo_send);
     }
 }
 
 /* Sends what is complete, and lets go what is over. */
-static void hand_over(struct worker *worker, struct handover *handover, struct actions *actions)
+static void send_ready(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
 {
-    if (!handover->known || handover->to == worker->config.rank)
+    if (!halo_send->known || halo_send->to == worker->config.rank)
         return;
-    for (uint64_t bytes; (bytes = handover->bytes - handover->sent) > 0; handover->sent += bytes) {
+    for (uint64_t bytes; (bytes = halo_send->bytes - halo_send->sent) > 0; halo_send->sent += bytes) {
         bytes = bytes < PIECE_MAX ? bytes : PIECE_MAX;
         const struct message message = {
             .type = MESSAGE_BOUNDARY,
             .payload = bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA,
-            .payload_data = (const unsigned char *)handover->data + handover->sent,
+            .payload_data = (const unsigned char *)halo_send->data + halo_send->sent,
             .payload_bytes = bytes,
-            .boundary = {handover->seam, handover->sent, worker->config.boundaries->round},
+            .boundary = {halo_send->boundary_at, halo_send->sent, worker->config.boundaries->round},
         };
-        actions_send(actions, handover->to, &message);
+        actions_send(actions, halo_send->to, &message);
     }
-    if (handover->finished)
+    if (halo_send->finished)
         let_go(worker, actions);
 }
 
 /* The chunk before it may be with this worker, too. False where another was said to be behind that. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
-    struct handover *before = find_handover(worker, first);
+    struct halo_send *before = find_halo_send(worker, first);
     if (before == NULL)
         return true;
     if (before->known)
@@ -99,14 +99,14 @@ static bool note_own_successor(struct worker *worker, uint64_t first)
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
 {
     struct boundaries *boundaries = worker->config.boundaries;
-    unsigned count = boundaries->handover_count;
-    const struct handover *last = count > 0 ? &boundaries->handovers[count - 1] : NULL;
+    unsigned count = boundaries->halo_send_count;
+    const struct halo_send *last = count > 0 ? &boundaries->halo_sends[count - 1] : NULL;
     uint64_t end = chunk->first + chunk->count;
-    if (end > worker->config.end || count == HANDOVERS_MAX || (last != NULL && last->seam > chunk->first) ||
+    if (end > worker->config.end || count == HALO_SENDS_MAX || (last != NULL && last->boundary_at > chunk->first) ||
         !note_own_successor(worker, chunk->first))
         return -1;
     if (end < worker->config.end) /* else there is nothing behind it */
-        boundaries->handovers[boundaries->handover_count++] = (struct handover){.seam = end};
+        boundaries->halo_sends[boundaries->halo_send_count++] = (struct halo_send){.boundary_at = end};
     return 0;
 }
 
@@ -119,25 +119,25 @@ static bool is_another_worker(const struct worker *worker, unsigned rank)
 
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
 {
-    struct handover *handover = find_handover(worker, neighbour->first);
-    if (handover == NULL || handover->known || !is_another_worker(worker, neighbour->rank))
+    struct halo_send *halo_send = find_halo_send(worker, neighbour->first);
+    if (halo_send == NULL || halo_send->known || !is_another_worker(worker, neighbour->rank))
         return -1;
-    handover->known = true;
-    handover->to = neighbour->rank;
-    hand_over(worker, handover, actions);
+    halo_send->known = true;
+    halo_send->to = neighbour->rank;
+    send_ready(worker, halo_send, actions);
     return 0;
 }
 
 /* What is known of the data for that chunk, from now on at least; NULL where they cannot be so many. */
-static struct coming *expect_coming(struct worker *worker, uint64_t first, unsigned from)
+static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t first, unsigned from)
 {
     struct boundaries *boundaries = worker->config.boundaries;
-    struct coming *coming = find_coming(worker, first);
-    if (coming != NULL || boundaries->coming_count == COMING_MAX)
-        return coming;
-    coming = &boundaries->coming[boundaries->coming_count++];
-    *coming = (struct coming){.first = first, .from = from};
-    return coming;
+    struct halo_receive *halo_receive = find_halo_receive(worker, first);
+    if (halo_receive != NULL || boundaries->halo_receive_count == HALO_RECEIVES_MAX)
+        return halo_receive;
+    halo_receive = &boundaries->halo_receives[boundaries->halo_receive_count++];
+    *halo_receive = (struct halo_receive){.first = first, .from = from};
+    return halo_receive;
 }
 
 /* They were sent before their sender was told to stand still. */
@@ -162,10 +162,10 @@ int worker_take_boundary(struct worker *worker, unsigned from, const struct mess
         drop_late(from, message, actions);
         return 0;
     }
-    struct coming *coming = expect_coming(worker, boundary->first, from);
-    if (coming == NULL || coming->from != from || coming->bytes != boundary->offset)
+    struct halo_receive *halo_receive = expect_halo_receive(worker, boundary->first, from);
+    if (halo_receive == NULL || halo_receive->from != from || halo_receive->bytes != boundary->offset)
         return -1;
-    coming->bytes += message->payload_bytes;
+    halo_receive->bytes += message->payload_bytes;
     actions_add(actions, &(struct action){
                              .type = ACTION_BOUNDARY,
                              .boundary = {.first = boundary->first,
@@ -179,39 +179,40 @@ int worker_take_boundary(struct worker *worker, unsigned from, const struct mess
 
 void worker_begin_boundary(struct worker *worker, struct actions *actions)
 {
-    struct handover *before = find_handover(worker, worker->running.first);
+    struct halo_send *before = find_halo_send(worker, worker->running.first);
     if (before == NULL)
         return;
-    actions_add(actions, &(struct action){.type = ACTION_INHERIT, .seam = before->seam});
-    before->inherited = true;
+    actions_add(actions, &(struct action){.type = ACTION_REUSE, .boundary_at = before->boundary_at});
+    before->reused = true;
 }
 
-void worker_note_edge(struct worker *worker, const struct edge_event *edge, struct actions *actions)
+void worker_note_boundary_ready(struct worker *worker, const struct boundary_ready *ready, struct actions *actions)
 {
-    struct handover *handover = find_handover(worker, edge->seam);
-    if (handover == NULL)
+    struct halo_send *halo_send = find_halo_send(worker, ready->boundary_at);
+    if (halo_send == NULL)
         return; /* the worker has been told to end */
-    handover->data = edge->data;
-    handover->bytes = edge->bytes;
-    hand_over(worker, handover, actions);
+    halo_send->data = ready->data;
+    halo_send->bytes = ready->bytes;
+    send_ready(worker, halo_send, actions);
 }
 
 /* All that came for it is used, and all that it hands over is complete. */
 void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
-    struct coming *coming = find_coming(worker, worker->running.first);
-    struct handover *before = find_handover(worker, worker->running.first);
-    if (coming != NULL)
-        *coming = boundaries->coming[--boundaries->coming_count];
-    if (before != NULL && before->inherited)
-        remove_handover(worker, before);
-    struct handover *handover = find_handover(worker, worker->running.first + worker->running.count);
-    assert((coming == NULL || coming->from != worker->config.rank) && "own boundary data are inherited, not sent");
-    if (handover == NULL)
+    struct halo_receive *halo_receive = find_halo_receive(worker, worker->running.first);
+    struct halo_send *before = find_halo_send(worker, worker->running.first);
+    if (halo_receive != NULL)
+        *halo_receive = boundaries->halo_receives[--boundaries->halo_receive_count];
+    if (before != NULL && before->reused)
+        remove_halo_send(worker, before);
+    struct halo_send *halo_send = find_halo_send(worker, worker->running.first + worker->running.count);
+    assert((halo_receive == NULL || halo_receive->from != worker->config.rank) &&
+           "own boundary data are inherited, not sent");
+    if (halo_send == NULL)
         return; /* the loop ends there */
-    handover->finished = true;
-    hand_over(worker, handover, actions);
+    halo_send->finished = true;
+    send_ready(worker, halo_send, actions);
 }
 
 void worker_halt_boundaries(struct worker *worker, const struct halt *halt, struct actions *actions)
@@ -219,23 +220,23 @@ void worker_halt_boundaries(struct worker *worker, const struct halt *halt, stru
     struct boundaries *boundaries = worker->config.boundaries;
     struct actions_room *room = &actions->room;
     unsigned kept = 0;
-    for (unsigned i = 0; i < boundaries->handover_count; i++) {
-        const struct handover handover = boundaries->handovers[i];
-        if (!handover.finished)
+    for (unsigned i = 0; i < boundaries->halo_send_count; i++) {
+        const struct halo_send halo_send = boundaries->halo_sends[i];
+        if (!halo_send.finished)
             continue;
-        room->aside[kept] = handover.seam;
-        seam_record_put(room->seams, kept, handover.seam);
-        boundaries->handovers[kept++] =
-            (struct handover){.seam = handover.seam, .finished = true, .data = handover.data, .bytes = handover.bytes};
+        room->saved[kept] = halo_send.boundary_at;
+        boundary_record_put(room->boundaries, kept, halo_send.boundary_at);
+        boundaries->halo_sends[kept++] = (struct halo_send){
+            .boundary_at = halo_send.boundary_at, .finished = true, .data = halo_send.data, .bytes = halo_send.bytes};
     }
-    boundaries->handover_count = kept;
-    boundaries->coming_count = 0;
+    boundaries->halo_send_count = kept;
+    boundaries->halo_receive_count = 0;
     boundaries->round = halt->round;
-    actions_add(actions, &(struct action){.type = ACTION_HALT, .halt = {room->aside, kept, halt->rank}});
+    actions_add(actions, &(struct action){.type = ACTION_HALT, .halt = {room->saved, kept, halt->rank}});
     actions_send(actions, worker->config.master,
                  &(struct message){.type = MESSAGE_HALTED,
                                    .halted = {halt->round, worker->config.rank},
-                                   .records = room->seams,
+                                   .records = room->boundaries,
                                    .record_count = kept});
 }
 
@@ -243,12 +244,12 @@ int worker_restart_boundaries(struct worker *worker, const struct restart *resta
 {
     struct boundaries *boundaries = worker->config.boundaries;
     bool wanted = restart->first > 0 && restart->rank == worker->config.rank;
-    const struct handover *kept = wanted ? find_handover(worker, restart->first) : NULL;
+    const struct halo_send *kept = wanted ? find_halo_send(worker, restart->first) : NULL;
     if (wanted && kept == NULL)
         return -1;
     if (wanted)
-        boundaries->handovers[0] = *kept;
-    boundaries->handover_count = wanted;
-    actions_add(actions, &(struct action){.type = ACTION_RESTART, .seam = wanted ? restart->first : 0});
+        boundaries->halo_sends[0] = *kept;
+    boundaries->halo_send_count = wanted;
+    actions_add(actions, &(struct action){.type = ACTION_RESTART, .boundary_at = wanted ? restart->first : 0});
     return 0;
 }

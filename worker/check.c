@@ -55,20 +55,20 @@ static void check_worker_state(const struct worker *worker)
 
 static void check_handovers(const struct worker *worker, const struct boundaries *boundaries)
 {
-    assert(boundaries->handover_count <= HANDOVERS_MAX && "boundary data that are kept have room");
-    assert(boundaries->coming_count <= COMING_MAX && "boundary data that come have room");
-    for (unsigned i = 0; i < boundaries->handover_count; i++) {
-        const struct handover *handover = &boundaries->handovers[i];
-        assert((i == 0 || boundaries->handovers[i - 1].seam < handover->seam) && "seams ascend");
-        assert(handover->seam < worker->config.end && "behind the last iteration there is no seam");
-        assert(handover->sent <= handover->bytes && handover->bytes <= worker->config.boundary_bytes &&
+    assert(boundaries->halo_send_count <= HALO_SENDS_MAX && "boundary data that are kept have room");
+    assert(boundaries->halo_receive_count <= HALO_RECEIVES_MAX && "boundary data that come have room");
+    for (unsigned i = 0; i < boundaries->halo_send_count; i++) {
+        const struct halo_send *halo_send = &boundaries->halo_sends[i];
+        assert((i == 0 || boundaries->halo_sends[i - 1].boundary_at < halo_send->boundary_at) && "seams ascend");
+        assert(halo_send->boundary_at < worker->config.end && "behind the last iteration there is no seam");
+        assert(halo_send->sent <= halo_send->bytes && halo_send->bytes <= worker->config.boundary_bytes &&
                "no more boundary data are sent than are complete");
-        assert((handover->bytes == 0 || handover->data != NULL) && "boundary data that are complete are somewhere");
-        assert((handover->known || handover->sent == 0) && "boundary data are sent to whom is known");
+        assert((halo_send->bytes == 0 || halo_send->data != NULL) && "boundary data that are complete are somewhere");
+        assert((halo_send->known || halo_send->sent == 0) && "boundary data are sent to whom is known");
     }
-    for (unsigned i = 0; i < boundaries->coming_count; i++)
+    for (unsigned i = 0; i < boundaries->halo_receive_count; i++)
         for (unsigned k = 0; k < i; k++)
-            assert(boundaries->coming[i].first != boundaries->coming[k].first &&
+            assert(boundaries->halo_receives[i].first != boundaries->halo_receives[k].first &&
                    "what comes for a chunk is accounted for once");
 }
 

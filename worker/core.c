@@ -585,7 +585,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_MARK: reach_mark(worker, event, actions); break;
     case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_TIMER: expire(worker, event->now_ns, actions); break;
-    case EVENT_EDGE: worker_note_edge(worker, &event->edge, actions); break;
+    case EVENT_BOUNDARY_READY: worker_note_boundary_ready(worker, &event->ready, actions); break;
     case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
     case EVENT_LOAD: worker->load = event->load; break;
     case EVENT_FAILURE: tell_failure(worker, event, actions); break;

@@ -15,7 +15,7 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions);
 /* The running chunk is about to begin; has more boundary data; is finished. */
 void worker_begin_boundary(struct worker *worker, struct actions *actions);
-void worker_note_edge(struct worker *worker, const struct edge_event *edge, struct actions *actions);
+void worker_note_boundary_ready(struct worker *worker, const struct boundary_ready *ready, struct actions *actions);
 void worker_end_boundary(struct worker *worker, struct actions *actions);
 
 /* Of all boundary data only those of finished chunks are kept, of which the supermaster is told; and of these only what

@@ -26,37 +26,37 @@ enum worker_state {
 #define WORKER_QUEUE_MAX (2 * ASKS_MAX)
 
 /* Boundary data that a chunk of this worker hands to the one behind it. */
-struct handover {
-    uint64_t seam;    /* where that one begins */
-    bool known;       /* who computes that one: */
-    bool finished;    /* the chunk is */
-    bool inherited;   /* by the chunk that runs */
-    unsigned to;      /* rank */
-    const void *data; /* borrowed from the executor; NULL while there are none */
-    uint64_t bytes;   /* complete so far */
-    uint64_t sent;    /* of them */
+struct halo_send {
+    uint64_t boundary_at; /* where that one begins */
+    bool known;           /* who computes that one: */
+    bool finished;        /* the chunk is */
+    bool reused;          /* by the chunk that runs */
+    unsigned to;          /* rank */
+    const void *data;     /* borrowed from the executor; NULL while there are none */
+    uint64_t bytes;       /* complete so far */
+    uint64_t sent;        /* of them */
 };
 
 /* Boundary data that come for the chunk that begins at `first`. */
-struct coming {
+struct halo_receive {
     uint64_t first, bytes;
     unsigned from; /* rank */
 };
 
 /* So many that are all sent are kept: should who had them be lost, the loop goes on from there. */
-#define HANDOVERS_KEPT 2
-/* Those of chunks that wait, of one that runs and what that has inherited, and of one that is finished: as chunks
+#define HALO_SENDS_KEPT 2
+/* Those of chunks that wait, of one that runs and what that has reused, and of one that is finished: as chunks
  * finish in their order, when the next one of this worker does all that was behind the finished one has been sent. */
-#define HANDOVERS_MAX (WORKER_QUEUE_MAX + 3 + HANDOVERS_KEPT)
+#define HALO_SENDS_MAX (WORKER_QUEUE_MAX + 3 + HALO_SENDS_KEPT)
 /* Data may come before their chunk does. */
-#define COMING_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
+#define HALO_RECEIVES_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
 
 /* Account of the boundary data of a loop with dependencies: see boundary.c. */
 struct boundaries {
-    struct handover handovers[HANDOVERS_MAX]; /* [handover_count] ascending */
-    unsigned handover_count;
-    struct coming coming[COMING_MAX]; /* [coming_count] */
-    unsigned coming_count;
+    struct halo_send halo_sends[HALO_SENDS_MAX]; /* [halo_send_count] ascending */
+    unsigned halo_send_count;
+    struct halo_receive halo_receives[HALO_RECEIVES_MAX]; /* [halo_receive_count] */
+    unsigned halo_receive_count;
     uint16_t round; /* of the loop: how often it was halted, modulo 2^16 */
 };
 

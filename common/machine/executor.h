@@ -41,10 +41,10 @@ struct executor_ops {
     void (*take_boundary)(struct executor *executor, uint64_t first, uint64_t offset, const void *data, uint64_t bytes);
     void *(*await_boundary)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
     void (*boundary_came)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
-    void (*inherit)(struct executor *executor, uint64_t seam);
-    void (*release)(struct executor *executor, uint64_t seam);
-    void (*halt)(struct executor *executor, const uint64_t *seams, unsigned count);
-    void (*restart)(struct executor *executor, uint64_t seam);
+    void (*reuse)(struct executor *executor, uint64_t boundary_at);
+    void (*release)(struct executor *executor, uint64_t boundary_at);
+    void (*halt)(struct executor *executor, const uint64_t *boundaries, unsigned count);
+    void (*restart)(struct executor *executor, uint64_t boundary_at);
 };
 
 struct executor {
@@ -155,28 +155,29 @@ static inline void executor_boundary_came(struct executor *executor, uint64_t fi
     executor->ops->boundary_came(executor, first, offset, bytes);
 }
 
-static inline void executor_inherit(struct executor *executor, uint64_t seam)
+static inline void executor_inherit(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));
-    executor->ops->inherit(executor, seam);
+    executor->ops->reuse(executor, boundary_at);
 }
 
 /* Nothing of the boundary data is being sent any more. */
-static inline void executor_release(struct executor *executor, uint64_t seam)
+static inline void executor_release(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));
-    executor->ops->release(executor, seam);
+    executor->ops->release(executor, boundary_at);
 }
 
-/* Gives up the running chunk and all boundary data but those of `seams`: some of them may still be sent, or come. */
-static inline void executor_halt(struct executor *executor, const uint64_t *seams, unsigned count)
+/* Gives up the running chunk and all boundary data but those of `boundaries`: some of them may still be sent, or come.
+ */
+static inline void executor_halt(struct executor *executor, const uint64_t *boundaries, unsigned count)
 {
     assert(executor_is_dependent(executor));
-    executor->ops->halt(executor, seams, count);
+    executor->ops->halt(executor, boundaries, count);
 }
 
-static inline void executor_restart(struct executor *executor, uint64_t seam)
+static inline void executor_restart(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));
-    executor->ops->restart(executor, seam);
+    executor->ops->restart(executor, boundary_at);
 }

@@ -108,11 +108,11 @@ void reason_note(const struct reason_sink *sink, const char *format, ...)
 static const char *name_event(const struct event *event, char text[60])
 {
     static const char *const names[] = {
-        [EVENT_START] = "START",       [EVENT_MESSAGE] = "MESSAGE", [EVENT_STORED] = "STORED",
-        [EVENT_PROBED] = "PROBED",     [EVENT_MARK] = "MARK",       [EVENT_SLICE] = "SLICE",
-        [EVENT_FAILURE] = "FAILURE",   [EVENT_EDGE] = "EDGE",       [EVENT_DRY] = "DRY",
-        [EVENT_FINISHED] = "FINISHED", [EVENT_TIMER] = "TIMER",     [EVENT_DRAIN] = "DRAIN",
-        [EVENT_PROBLEM] = "PROBLEM",   [EVENT_LOAD] = "LOAD",       [EVENT_LOST] = "LOST",
+        [EVENT_START] = "START",       [EVENT_MESSAGE] = "MESSAGE",     [EVENT_STORED] = "STORED",
+        [EVENT_PROBED] = "PROBED",     [EVENT_MARK] = "MARK",           [EVENT_SLICE] = "SLICE",
+        [EVENT_FAILURE] = "FAILURE",   [EVENT_BOUNDARY_READY] = "EDGE", [EVENT_DRY] = "DRY",
+        [EVENT_FINISHED] = "FINISHED", [EVENT_TIMER] = "TIMER",         [EVENT_DRAIN] = "DRAIN",
+        [EVENT_PROBLEM] = "PROBLEM",   [EVENT_LOAD] = "LOAD",           [EVENT_LOST] = "LOST",
     };
     bool has_type = event->type == EVENT_MESSAGE;
     snprintf(text, 60, "%s%s%s", names[event->type], has_type ? " " : "",

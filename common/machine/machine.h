@@ -38,15 +38,15 @@ enum event_type {
     EVENT_SLICE,   /* some results of the running chunk, not its last, are ready: `chunk` */
     EVENT_FAILURE, /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text` says why.
                       All results before them have left; the chunk goes on behind them */
-    EVENT_EDGE, /* more boundary data of the running chunk are complete: `edge`. In a loop with dependencies only, and
-                   not of its last chunk; those of the whole chunk are told before FINISHED */
-    EVENT_DRY,  /* a thread of this worker finds nothing to compute in the chunks that run */
-    EVENT_FINISHED, /* the running chunk is over: `chunk`, in which there may be nothing left */
-    EVENT_TIMER,    /* the deadline has passed */
-    EVENT_DRAIN,    /* a signal asks to stop */
-    EVENT_PROBLEM,  /* the runtime cannot go on: `text` */
-    EVENT_LOAD,     /* the load of the worker's cores is another: `load` */
-    EVENT_LOST,     /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
+    EVENT_BOUNDARY_READY, /* more boundary data of the running chunk are complete: `edge`. In a loop with dependencies
+                   only, and not of its last chunk; those of the whole chunk are told before FINISHED */
+    EVENT_DRY,            /* a thread of this worker finds nothing to compute in the chunks that run */
+    EVENT_FINISHED,       /* the running chunk is over: `chunk`, in which there may be nothing left */
+    EVENT_TIMER,          /* the deadline has passed */
+    EVENT_DRAIN,          /* a signal asks to stop */
+    EVENT_PROBLEM,        /* the runtime cannot go on: `text` */
+    EVENT_LOAD,           /* the load of the worker's cores is another: `load` */
+    EVENT_LOST,           /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 
 /* What the executor says about the running chunk. */
@@ -64,10 +64,10 @@ struct chunk_event {
 };
 
 /* Boundary data that the running chunk hands to the chunk behind it. */
-struct edge_event {
-    uint64_t seam;    /* where that one begins: behind the last iteration of the running one */
+struct boundary_ready {
+    uint64_t boundary_at; /* where that one begins: behind the last iteration of the running one */
     const void *data; /* all of them from the first on, also what is not complete yet; at the same place in each event
-                         of the chunk, and borrowed until RELEASE or INHERIT of the seam, and in a SEND until that is
+                         of the chunk, and borrowed until RELEASE or REUSE of the boundary, and in a SEND until that is
                          over */
     uint64_t bytes;   /* so many are complete: more than in the event before */
 };
@@ -83,7 +83,7 @@ struct event {
         struct part part;
         const struct speed *speed; /* borrowed for the step */
         struct chunk_event chunk;
-        struct edge_event edge;
+        struct boundary_ready ready;
         uint16_t load; /* as in a REQUEST, at least LOAD_ONE */
     };
 };
@@ -112,14 +112,14 @@ enum action_type {
                         a data message. They may come before the chunk is RUN, for several chunks at a time, in
                         ascending order for each; where some are on their way and later ones are here, these must wait
                         for them */
-    ACTION_INHERIT,  /* what the chunk that ended at `seam` has handed over is what the chunk that begins there needs:
-                        the RUN of that one is the next action, all of it is complete, and no RELEASE follows */
-    ACTION_RELEASE, /* what the chunk that ended at `seam` has handed over is not needed any more, but for what SENDs of
-                       it that are not over yet take */
+    ACTION_REUSE, /* what the chunk that ended at `boundary` has handed over is what the chunk that begins there needs:
+                       the RUN of that one is the next action, all of it is complete, and no RELEASE follows */
+    ACTION_RELEASE, /* what the chunk that ended at `boundary` has handed over is not needed any more, but for what
+                       SENDs of it that are not over yet take */
     ACTION_HALT, /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given up,
-                    and so are all boundary data, also those on their way, but for what is complete of `halt.seams`,
-                    which is set aside. Nothing more is sent to rank `halt.lost`, nor taken from it */
-    ACTION_RESTART, /* of what was set aside only the boundary data of `seam` are wanted again; 0: none */
+                    and so are all boundary data, also those on their way, but for what is complete of
+                    `halt.boundaries`, which is saved. Nothing more is sent to rank `halt.lost`, nor taken from it */
+    ACTION_RESTART, /* of what was saved only the boundary data of `boundary` are wanted again; 0: none */
     ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_LOST of it follows,
                     and it is sent nothing more. If it is the supermaster, that ends this rank */
     ACTION_EXIT, /* leave with exit.status */
@@ -152,9 +152,9 @@ struct action {
             unsigned from;
             bool is_late; /* they were computed before a HALT: a data message is received and dropped */
         } boundary;
-        uint64_t seam; /* INHERIT, RELEASE, RESTART */
+        uint64_t boundary_at; /* REUSE, RELEASE, RESTART */
         struct {
-            const uint64_t *seams; /* borrowed for the step */
+            const uint64_t *boundaries; /* borrowed for the step */
             unsigned count;
             unsigned lost; /* rank */
         } halt;
@@ -184,8 +184,8 @@ struct action_sink {
 struct actions_room {
     unsigned char completions[(ASKS_MAX - 1) * COMPLETION_BYTES];
     unsigned char speed[SPEED_BODY_MAX];
-    unsigned char seams[SEAMS_MAX * SEAM_RECORD_BYTES];
-    uint64_t aside[SEAMS_MAX];
+    unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
+    uint64_t saved[BOUNDARIES_MAX];
     struct error problem; /* text of a PROBLEM or FAILURE */
     struct error refusal; /* and of a DROP */
 };

@@ -90,7 +90,7 @@ static void apply_halt(struct driver *driver, const struct action *action)
     net_halt_inbound(&driver->net);
     peers_move(&driver->runtime->peers, action->halt.lost, PEER_HALT);
     net_cancel_inbound(&driver->net, action->halt.lost);
-    executor_halt(driver->effects->executor, action->halt.seams, action->halt.count);
+    executor_halt(driver->effects->executor, action->halt.boundaries, action->halt.count);
 }
 
 void driver_apply(void *self, const struct action *action)
@@ -116,10 +116,10 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_JOURNAL: apply_durably(driver, action); break;
     case ACTION_SYNC: driver->outcome.sync_failed = !apply_durably(driver, action); break;
     case ACTION_BOUNDARY: apply_boundary(driver, action); break;
-    case ACTION_INHERIT: executor_inherit(executor, action->seam); break;
-    case ACTION_RELEASE: driver_release(driver, action->seam); break;
+    case ACTION_REUSE: executor_inherit(executor, action->boundary_at); break;
+    case ACTION_RELEASE: driver_release(driver, action->boundary_at); break;
     case ACTION_HALT: apply_halt(driver, action); break;
-    case ACTION_RESTART: executor_restart(executor, action->seam); break;
+    case ACTION_RESTART: executor_restart(executor, action->boundary_at); break;
     case ACTION_DROP: driver_drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         if (driver->state == DRIVER_RUNS)

@@ -31,7 +31,7 @@ struct stores {
 
 /* Boundary data that nobody needs any more once so many messages are over. */
 struct release {
-    uint64_t seam, over;
+    uint64_t boundary_at, over;
 };
 
 struct releases {
@@ -108,8 +108,8 @@ void driver_send(void *context, unsigned to, const struct message *message);
 /* Gives back what finished sends have borrowed, and rings their receivers. Returns whether one had finished. */
 bool driver_progress_sends(struct driver *driver);
 
-/* Releases the boundary data of a seam once nothing of them is being sent. */
-void driver_release(struct driver *driver, uint64_t seam);
+/* Releases the boundary data of a boundary once nothing of them is being sent. */
+void driver_release(struct driver *driver, uint64_t boundary_at);
 
 /* Lets the time pass that --inject-delay asks for the chunks cut and assigned so far in this step. */
 void driver_delay(struct driver *driver);

@@ -7,19 +7,19 @@
 #include <assert.h>
 
 /* Releases boundary data of which nothing is being sent any more. */
-static void release_seams(struct driver *driver)
+static void release_halos(struct driver *driver)
 {
     struct releases *releases = &driver->releases;
     size_t left = 0;
     for (size_t i = 0; i < releases->count; i++)
         if (releases->items[i].over <= driver->net.over)
-            executor_release(driver->effects->executor, releases->items[i].seam);
+            executor_release(driver->effects->executor, releases->items[i].boundary_at);
         else
             releases->items[left++] = releases->items[i];
     releases->count = left;
 }
 
-void driver_release(struct driver *driver, uint64_t seam)
+void driver_release(struct driver *driver, uint64_t boundary_at)
 {
     struct releases *releases = &driver->releases;
     struct release *items = grow(releases->items, releases->count, &releases->room, sizeof *items);
@@ -28,8 +28,8 @@ void driver_release(struct driver *driver, uint64_t seam)
         return;
     }
     releases->items = items;
-    items[releases->count++] = (struct release){seam, driver->net.begun};
-    release_seams(driver);
+    items[releases->count++] = (struct release){boundary_at, driver->net.begun};
+    release_halos(driver);
 }
 
 bool driver_progress_sends(struct driver *driver)
@@ -44,7 +44,7 @@ bool driver_progress_sends(struct driver *driver)
         any = true;
     }
     if (any && driver->releases.count > 0)
-        release_seams(driver);
+        release_halos(driver);
     return any;
 }
 

@@ -62,7 +62,7 @@ void service_restart(struct service *service, const struct restart *restart, str
     unsigned keeper = service_find(service, restart->rank);
     service_move(service, SERVICE_SERVING, actions);
     if (restart->first > 0 && keeper < service->worker_count)
-        service_check_memory(service, seams_add(&service->ends, restart->first, keeper));
+        service_check_memory(service, boundary_list_add(&service->ends, restart->first, keeper));
     for (unsigned w = 0; w < service->worker_count; w++)
         if (is_there(&service->workers[w]))
             actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RESTART, .restart = *restart});

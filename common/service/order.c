@@ -24,10 +24,10 @@ static void tell(const struct service *service, unsigned w, const struct neighbo
 static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
 {
     struct neighbour neighbour = {.first = end};
-    if (seams_take(&service->beginnings, end, &neighbour.rank))
+    if (boundary_list_take(&service->beginnings, end, &neighbour.rank))
         tell(service, w, &neighbour, actions);
     else
-        service_check_memory(service, seams_add(&service->ends, end, w));
+        service_check_memory(service, boundary_list_add(&service->ends, end, w));
 }
 
 /* The chunk of worker `w` that begins at `first` is assigned: who is before it must be told. */
@@ -37,7 +37,7 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     unsigned before;
     if (first == service->first)
         return;
-    if (!seams_take(&service->ends, first, &before)) {
+    if (!boundary_list_take(&service->ends, first, &before)) {
         if (service->ops->neighbour != NULL && !service->out_of_memory) /* else it may not have been noted */
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w) /* else it sees so itself */
@@ -72,11 +72,11 @@ void service_tell_neighbours(struct service *service, struct actions *actions)
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions)
 {
     unsigned w;
-    if (!service->dependent || seams_have(&service->beginnings, neighbour->first))
+    if (!service->dependent || boundary_list_has(&service->beginnings, neighbour->first))
         return false;
-    if (seams_take(&service->ends, neighbour->first, &w))
+    if (boundary_list_take(&service->ends, neighbour->first, &w))
         tell(service, w, neighbour, actions);
     else
-        service_check_memory(service, seams_add(&service->beginnings, neighbour->first, neighbour->rank));
+        service_check_memory(service, boundary_list_add(&service->beginnings, neighbour->first, neighbour->rank));
     return true;
 }

@@ -75,8 +75,8 @@ void service_fini(struct service *service)
     free(service->losses);
     free(service->failed);
     poison_fini(&service->poisons);
-    seams_fini(&service->ends);
-    seams_fini(&service->beginnings);
+    boundary_list_fini(&service->ends);
+    boundary_list_fini(&service->beginnings);
     pool_fini(&service->pool);
     *service = (struct service){0};
 }

@@ -16,7 +16,7 @@
 
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
-#include "common/service/neighbours.h"
+#include "common/service/boundary_list.h"
 #include "common/service/pool.h"
 #include "common/service/poison.h"
 #include "proto/record.h"
@@ -187,18 +187,18 @@ struct service {
     unsigned char *failed; /* ranges that were given up, as records of a FAILED; owned */
     unsigned failed_count, failed_told;
     size_t failed_capacity;
-    uint64_t reissued;         /* chunks handed out again, or a second time */
-    uint64_t duplicates;       /* results that were dropped */
-    uint64_t lease_due_ns;     /* when to look for overdue chunks again; 0: at once */
-    uint64_t assigned_at_look; /* chunks, when it was looked for last */
-    uint64_t leave_due_ns;     /* ENDING: when those who have not left are taken for lost */
-    uint64_t first_assign_ns;  /* NEVER before */
-    uint64_t assigned;         /* chunks */
-    uint64_t messages, bytes;  /* that the workers sent, from their goodbyes */
-    uint64_t first;            /* of a loop with dependencies, as what follows: see order.c */
-    struct seams ends;         /* assigned, with none behind them so far; by worker */
-    struct seams beginnings;   /* with others, of chunks behind some that are not assigned yet; by rank */
-    uint16_t round;            /* that began when it was HALTED last */
+    uint64_t reissued;               /* chunks handed out again, or a second time */
+    uint64_t duplicates;             /* results that were dropped */
+    uint64_t lease_due_ns;           /* when to look for overdue chunks again; 0: at once */
+    uint64_t assigned_at_look;       /* chunks, when it was looked for last */
+    uint64_t leave_due_ns;           /* ENDING: when those who have not left are taken for lost */
+    uint64_t first_assign_ns;        /* NEVER before */
+    uint64_t assigned;               /* chunks */
+    uint64_t messages, bytes;        /* that the workers sent, from their goodbyes */
+    uint64_t first;                  /* of a loop with dependencies, as what follows: see order.c */
+    struct boundary_list ends;       /* assigned, with none behind them so far; by worker */
+    struct boundary_list beginnings; /* with others, of chunks behind some that are not assigned yet; by rank */
+    uint16_t round;                  /* that began when it was HALTED last */
 };
 
 /* -1 when memory is out. */

@@ -7,13 +7,13 @@
 #include <string.h>
 
 /* Supermaster 0, its workers 1 to 4. */
-enum { RANK = 2, WORKERS = 4, ROWS = 100, SEAM_BYTES = 5000 };
+enum { RANK = 2, WORKERS = 4, ROWS = 100, HALO_BYTES = 5000 };
 
 static struct topology topology;
 static struct boundaries boundaries;
 static struct worker worker;
 static struct actions actions;
-static unsigned char data[SEAM_BYTES];
+static unsigned char data[HALO_BYTES];
 
 static void step(struct event event, size_t count)
 {
@@ -38,9 +38,9 @@ static void neighbour(uint64_t first, unsigned rank, size_t count)
     hear(0, (struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = {first, rank}}, count);
 }
 
-static void edge(uint64_t seam, uint64_t bytes, size_t count)
+static void ready(uint64_t boundary_at, uint64_t bytes, size_t count)
 {
-    step((struct event){.type = EVENT_EDGE, .now_ns = 1500, .edge = {seam, data, bytes}}, count);
+    step((struct event){.type = EVENT_BOUNDARY_READY, .now_ns = 1500, .ready = {boundary_at, data, bytes}}, count);
 }
 
 static void finish(size_t count)
@@ -71,7 +71,7 @@ static void begin_asking(unsigned ahead)
     worker_init(&worker, &(struct worker_config){.spec = &spec,
                                                  .rank = RANK,
                                                  .boundaries = &boundaries,
-                                                 .boundary_bytes = SEAM_BYTES,
+                                                 .boundary_bytes = HALO_BYTES,
                                                  .end = ROWS,
                                                  .topology = &topology});
     ck_assert_int_eq(actions_init(&actions, 16), 0);
@@ -97,10 +97,10 @@ static void assert_sends(size_t i, unsigned to, uint64_t first, uint64_t offset,
     ck_assert_int_eq(message->payload, bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA);
 }
 
-static void assert_seam(size_t i, enum action_type type, uint64_t seam)
+static void assert_boundary(size_t i, enum action_type type, uint64_t boundary_at)
 {
     ck_assert_int_eq(actions.items[i].type, type);
-    ck_assert_uint_eq(actions.items[i].seam, seam);
+    ck_assert_uint_eq(actions.items[i].boundary_at, boundary_at);
 }
 
 static void assert_dropped(unsigned rank)
@@ -114,10 +114,10 @@ START_TEST(data_leave_at_once_where_it_is_known_to_whom)
     begin_asking(0);
     assign(1, 0, 10, 1);
     neighbour(10, 4, 0);
-    edge(10, 1000, 1);
+    ready(10, 1000, 1);
     assert_sends(0, 4, 10, 0, 1000);
-    edge(10, SEAM_BYTES, 1);
-    assert_sends(0, 4, 10, 1000, SEAM_BYTES - 1000);
+    ready(10, HALO_BYTES, 1);
+    assert_sends(0, 4, 10, 1000, HALO_BYTES - 1000);
     finish(1); /* it asks, and keeps them */
     end();
 }
@@ -127,21 +127,21 @@ START_TEST(data_are_kept_until_it_is_known_to_whom)
 {
     begin_asking(0);
     assign(1, 0, 10, 1);
-    edge(10, 1000, 0);
-    edge(10, 2000, 0);
+    ready(10, 1000, 0);
+    ready(10, 2000, 0);
     neighbour(10, 1, 1); /* all there is, in one message */
     assert_sends(0, 1, 10, 0, 2000);
-    edge(10, SEAM_BYTES, 1);
+    ready(10, HALO_BYTES, 1);
     finish(1);
     end();
 
     begin_asking(0);
     assign(1, 0, 10, 1);
-    edge(10, SEAM_BYTES, 0);
+    ready(10, HALO_BYTES, 0);
     finish(1); /* it only asks */
     ck_assert_uint_eq(actions.items[0].send.message.request.asks, 1);
     neighbour(10, 3, 1);
-    assert_sends(0, 3, 10, 0, SEAM_BYTES);
+    assert_sends(0, 3, 10, 0, HALO_BYTES);
     end();
 }
 END_TEST
@@ -151,19 +151,19 @@ START_TEST(nothing_is_sent_to_oneself)
     begin_asking(1);
     assign(1, 0, 10, 2); /* RUN, and asks ahead */
     assign(2, 10, 20, 0);
-    edge(10, SEAM_BYTES, 0);
+    ready(10, HALO_BYTES, 0);
     finish(3);
-    assert_seam(1, ACTION_INHERIT, 10);
+    assert_boundary(1, ACTION_REUSE, 10);
     ck_assert_int_eq(actions.items[2].type, ACTION_RUN);
     ck_assert_uint_eq(actions.items[2].run.first, 10);
     end();
 
     begin_asking(0); /* it is idle meanwhile */
     assign(1, 0, 10, 1);
-    edge(10, SEAM_BYTES, 0);
+    ready(10, HALO_BYTES, 0);
     finish(1);
     assign(2, 10, 20, 2);
-    assert_seam(0, ACTION_INHERIT, 10);
+    assert_boundary(0, ACTION_REUSE, 10);
     ck_assert_int_eq(actions.items[1].type, ACTION_RUN);
     end();
 }
@@ -173,7 +173,7 @@ START_TEST(nobody_is_behind_the_last_chunk)
 {
     begin_asking(0);
     assign(1, 90, ROWS, 1);
-    ck_assert_uint_eq(boundaries.handover_count, 0);
+    ck_assert_uint_eq(boundaries.halo_send_count, 0);
     finish(1);
     end();
 }
@@ -192,10 +192,10 @@ START_TEST(data_may_come_before_their_chunk)
     ck_assert_ptr_null(actions.items[0].boundary.data); /* it comes by itself */
     ck_assert_uint_eq(actions.items[0].boundary.from, 4);
     assign(1, 30, 40, 2);
-    come(4, 30, 3100, SEAM_BYTES - 3100, 1);
-    edge(40, SEAM_BYTES, 0);
+    come(4, 30, 3100, HALO_BYTES - 3100, 1);
+    ready(40, HALO_BYTES, 0);
     finish(1);
-    ck_assert_uint_eq(boundaries.coming_count, 1);
+    ck_assert_uint_eq(boundaries.halo_receive_count, 1);
     end();
 }
 END_TEST
@@ -205,18 +205,18 @@ static void compute(uint32_t chunk, uint64_t first, size_t finished)
 {
     assign(chunk, first, first + 10, 1);
     neighbour(first + 10, 4, 0);
-    edge(first + 10, SEAM_BYTES, 1);
+    ready(first + 10, HALO_BYTES, 1);
     finish(finished);
 }
 
 START_TEST(the_latest_that_were_sent_are_kept)
 {
     begin_asking(0);
-    for (unsigned i = 0; i < HANDOVERS_KEPT; i++)
+    for (unsigned i = 0; i < HALO_SENDS_KEPT; i++)
         compute(i + 1, 20 * i, 1);
-    compute(HANDOVERS_KEPT + 1, 20 * HANDOVERS_KEPT, 2);
-    assert_seam(0, ACTION_RELEASE, 10);
-    ck_assert_uint_eq(boundaries.handover_count, HANDOVERS_KEPT);
+    compute(HALO_SENDS_KEPT + 1, 20 * HALO_SENDS_KEPT, 2);
+    assert_boundary(0, ACTION_RELEASE, 10);
+    ck_assert_uint_eq(boundaries.halo_send_count, HALO_SENDS_KEPT);
     end();
 }
 END_TEST
@@ -232,7 +232,7 @@ static void restart(unsigned round, uint64_t first, unsigned rank, size_t count)
 }
 
 /* Its last two actions: HALT and HALTED. */
-static void assert_halted(unsigned round, unsigned count, const uint64_t *seams)
+static void assert_halted(unsigned round, unsigned count, const uint64_t *expected)
 {
     const struct action *action = &actions.items[actions.length - 2];
     const struct message *told = &actions.items[actions.length - 1].send.message;
@@ -244,8 +244,8 @@ static void assert_halted(unsigned round, unsigned count, const uint64_t *seams)
     ck_assert_uint_eq(told->halted.round, round);
     ck_assert_uint_eq(told->record_count, count);
     for (unsigned i = 0; i < count; i++) {
-        ck_assert_uint_eq(action->halt.seams[i], seams[i]);
-        ck_assert_uint_eq(seam_record_get(told->records, i), seams[i]);
+        ck_assert_uint_eq(action->halt.boundaries[i], expected[i]);
+        ck_assert_uint_eq(boundary_record_get(told->records, i), expected[i]);
     }
 }
 
@@ -258,14 +258,14 @@ START_TEST(a_halted_worker_goes_on_from_what_it_has_kept)
     halt(1, 2);
     assert_halted(1, 1, (uint64_t[]){10}); /* not 30, of which not all is there */
     ck_assert_str_eq(worker_state_name(&worker), "HALTED");
-    ck_assert_uint_eq(boundaries.coming_count, 0);
+    ck_assert_uint_eq(boundaries.halo_receive_count, 0);
     halt(2, 2); /* another is lost */
     assert_halted(2, 1, (uint64_t[]){10});
     restart(2, 10, RANK, 2);
-    assert_seam(0, ACTION_RESTART, 10);
+    assert_boundary(0, ACTION_RESTART, 10);
     ck_assert_uint_eq(actions.items[1].send.message.request.asks, 1);
     neighbour(10, 1, 1); /* all of it, once more */
-    assert_sends(0, 1, 10, 0, SEAM_BYTES);
+    assert_sends(0, 1, 10, 0, HALO_BYTES);
     ck_assert_uint_eq(actions.items[0].send.message.boundary.round, 2);
     end();
 }
@@ -276,19 +276,19 @@ START_TEST(what_a_worker_inherits_is_kept_while_it_runs)
     begin_asking(1);
     assign(1, 0, 10, 2);
     assign(2, 10, 20, 0);
-    edge(10, SEAM_BYTES, 0);
+    ready(10, HALO_BYTES, 0);
     finish(3);
     halt(1, 2);
     assert_halted(1, 1, (uint64_t[]){10});
     restart(1, 10, RANK, 2);
-    assign(3, 10, 20, 3); /* INHERIT, RUN, and it asks ahead */
+    assign(3, 10, 20, 3); /* REUSE, RUN, and it asks ahead */
     end();
     begin_asking(1);
     assign(1, 0, 10, 2);
     assign(2, 10, 20, 0);
-    edge(10, SEAM_BYTES, 0);
+    ready(10, HALO_BYTES, 0);
     finish(3);
-    edge(20, SEAM_BYTES, 0);
+    ready(20, HALO_BYTES, 0);
     finish(1);
     halt(1, 2);
     assert_halted(1, 1, (uint64_t[]){20});
@@ -302,8 +302,8 @@ START_TEST(what_is_not_wanted_is_let_go)
     compute(1, 0, 1);
     halt(1, 2);
     restart(1, 30, 4, 2);
-    assert_seam(0, ACTION_RESTART, 0);
-    ck_assert_uint_eq(boundaries.handover_count, 0);
+    assert_boundary(0, ACTION_RESTART, 0);
+    ck_assert_uint_eq(boundaries.halo_send_count, 0);
     halt(2, 2);
     assert_halted(2, 0, NULL);
     restart(2, 0, 0, 2); /* from the beginning */
@@ -319,8 +319,8 @@ START_TEST(data_of_an_earlier_round_are_dropped)
     come(4, 30, 0, 100, 0);
     come(4, 30, 0, INLINE_MAX + 1, 1); /* it is received, as it comes by itself */
     ck_assert(actions.items[0].boundary.is_late);
-    ck_assert_uint_eq(boundaries.coming_count, 0);
-    come(4, 30, 0, SEAM_BYTES + 1, 1); /* so many there never were */
+    ck_assert_uint_eq(boundaries.halo_receive_count, 0);
+    come(4, 30, 0, HALO_BYTES + 1, 1); /* so many there never were */
     assert_dropped(4);
     end();
 }
@@ -382,12 +382,12 @@ START_TEST(boundary_data_that_cannot_be_are_refused)
     assert_boundary_is_refused(3, 30, 100, 10);              /* from another than before */
     assert_boundary_is_refused(4, 30, 99, 10);               /* once more */
     assert_boundary_is_refused(4, 30, 101, 10);              /* some are left out */
-    assert_boundary_is_refused(4, 30, 100, SEAM_BYTES - 99); /* too many */
+    assert_boundary_is_refused(4, 30, 100, HALO_BYTES - 99); /* too many */
     assert_boundary_is_refused(4, ROWS, 0, 10);              /* there is no such chunk */
     begin_asking(0);
-    for (uint64_t first = 1; first <= COMING_MAX; first++)
+    for (uint64_t first = 1; first <= HALO_RECEIVES_MAX; first++)
         come(4, first, 0, 10, 1);
-    come(4, COMING_MAX + 1, 0, 10, 1); /* for more chunks than this worker can be given */
+    come(4, HALO_RECEIVES_MAX + 1, 0, 10, 1); /* for more chunks than this worker can be given */
     assert_dropped(4);
     end();
     begin_asking(0);

@@ -33,7 +33,7 @@ static struct virtual_config config_of(unsigned masters, const char *technique)
     };
 }
 
-/* Nothing was sent twice: each seam between two workers has cost its boundary data once. */
+/* Nothing was sent twice: each boundary between two workers has cost its boundary data once. */
 static void assert_serial(const struct virtual_config *config)
 {
     struct virtual_result result;
@@ -49,10 +49,10 @@ static void assert_serial(const struct virtual_config *config)
     ck_assert_uint_eq(result.executed, config->count);
     ck_assert_msg(result.supermaster->ledger.digest == virtual_serial_checksum(config),
                   "%s with %u masters: another result", technique, config->masters);
-    uint64_t seam_bytes = config->columns * distance * sizeof(uint64_t);
-    ck_assert_uint_eq(result.handed_over % seam_bytes, 0);
+    uint64_t halo_bytes = config->columns * distance * sizeof(uint64_t);
+    ck_assert_uint_eq(result.handed_over % halo_bytes, 0);
     if (chunks > 0 && config->masters == 0) /* else chunks of a pool may be split */
-        ck_assert_uint_eq(result.handed_over / seam_bytes + result.inherited, chunks - 1);
+        ck_assert_uint_eq(result.handed_over / halo_bytes + result.reused, chunks - 1);
     virtual_free(cluster);
 }
 
@@ -182,7 +182,7 @@ START_TEST(who_is_his_own_successor_sends_nothing)
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
         ck_assert_int_eq(result.status, 0);
         ck_assert_uint_eq(result.handed_over, 0);
-        ck_assert_uint_eq(result.inherited, result.supermaster->chunks - 1);
+        ck_assert_uint_eq(result.reused, result.supermaster->chunks - 1);
         virtual_free(cluster);
         assert_serial(&config);
     }

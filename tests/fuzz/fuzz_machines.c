@@ -21,7 +21,7 @@ enum {
     PARTS_MAX = 4096,
     RECORD_BYTES = 8,
     DATA_BYTES = 2048,
-    SEAM_BYTES = 2000
+    HALO_BYTES = 2000
 };
 enum kind { KIND_CENTRAL, KIND_SUPERMASTER, KIND_MASTER, KIND_WORKER, KINDS };
 enum {
@@ -64,8 +64,8 @@ struct bench {
     unsigned flags;
     struct part parts[PARTS_MAX]; /* ring of those that are to be stored */
     unsigned part_first, part_count;
-    uint64_t running, reported; /* iterations of the worker's chunk; 0: none; and of them told of */
-    uint64_t seam, edge;        /* where that chunk ends, and how much of its boundary data is complete */
+    uint64_t running, reported;  /* iterations of the worker's chunk; 0: none; and of them told of */
+    uint64_t boundary_at, ready; /* where that chunk ends, and how much of its boundary data is complete */
     bool probing, left;
     bool dropped[RANKS], dropping; /* nothing comes from these */
     bool cut;                      /* the supermaster was dropped: that ends the rank in the middle of the step */
@@ -111,16 +111,16 @@ static void apply(void *context, const struct action *action)
     case ACTION_RUN:
         REQUIRE(bench->running == 0 && action->run.count > 0 && action->run.first <= UINT64_MAX - action->run.count);
         bench->running = action->run.count;
-        bench->seam = action->run.first + action->run.count;
-        bench->reported = bench->edge = 0;
+        bench->boundary_at = action->run.first + action->run.count;
+        bench->reported = bench->ready = 0;
         break;
     case ACTION_BOUNDARY:
-        REQUIRE(action->boundary.bytes > 0 && action->boundary.bytes <= SEAM_BYTES &&
-                action->boundary.offset <= SEAM_BYTES - action->boundary.bytes && action->boundary.from < RANKS);
+        REQUIRE(action->boundary.bytes > 0 && action->boundary.bytes <= HALO_BYTES &&
+                action->boundary.offset <= HALO_BYTES - action->boundary.bytes && action->boundary.from < RANKS);
         break;
-    case ACTION_INHERIT: REQUIRE(bench->running == 0); break;
+    case ACTION_REUSE: REQUIRE(bench->running == 0); break;
     case ACTION_HALT:
-        REQUIRE(action->halt.count <= SEAMS_MAX);
+        REQUIRE(action->halt.count <= BOUNDARIES_MAX);
         bench->running = bench->reported = 0;
         break;
     case ACTION_STORE:
@@ -223,7 +223,7 @@ static int init_worker(struct bench *bench, const uint8_t *head)
         .master = 1,
         .probe = bench->flags & FLAG_PROBE,
         .boundaries = bench->flags & FLAG_DEPENDENT ? &bench->boundaries : NULL,
-        .boundary_bytes = SEAM_BYTES,
+        .boundary_bytes = HALO_BYTES,
         .end = 1000,
         .topology = &bench->topology,
     };
@@ -296,22 +296,22 @@ static void step_stored(struct bench *bench, bool ok)
 }
 
 /* More of the boundary data of the running chunk, all of them where nothing is left. */
-static void step_edge(struct bench *bench, bool whole)
+static void step_ready(struct bench *bench, bool whole)
 {
-    struct event event = {.type = EVENT_EDGE};
-    if (!(bench->flags & FLAG_DEPENDENT) || bench->running == 0 || bench->edge == SEAM_BYTES)
+    struct event event = {.type = EVENT_BOUNDARY_READY};
+    if (!(bench->flags & FLAG_DEPENDENT) || bench->running == 0 || bench->ready == HALO_BYTES)
         return;
-    bench->edge = whole ? SEAM_BYTES : bench->edge + (SEAM_BYTES - bench->edge + 1) / 2;
-    event.edge = (struct edge_event){bench->seam, records, bench->edge};
+    bench->ready = whole ? HALO_BYTES : bench->ready + (HALO_BYTES - bench->ready + 1) / 2;
+    event.ready = (struct boundary_ready){bench->boundary_at, records, bench->ready};
     step(bench, &event);
 }
 
 /* The chunk, or by an odd byte a part of it, is over; or some of its boundary data are. */
 static void step_computed(struct bench *bench, uint8_t byte)
 {
-    bool edge = bench->flags & FLAG_DEPENDENT && byte / EVENTS & 2;
-    step_edge(bench, !edge);
-    if (edge || bench->left)
+    bool ready = bench->flags & FLAG_DEPENDENT && byte / EVENTS & 2;
+    step_ready(bench, !ready);
+    if (ready || bench->left)
         return;
     uint64_t left = bench->running - bench->reported; /* 0 where the last one has failed */
     bool output = bench->flags & FLAG_OUTPUT;

@@ -17,7 +17,7 @@
 #define TURN_NS      4000000.0
 #define ELEMENTS_MIN 256
 
-/* Seams that no loop has, for the rows of a probe. */
+/* Boundaries that no loop has, for the rows of a probe. */
 #define PROBE_BEFORE (UINT64_MAX - 1)
 #define PROBE_AFTER  UINT64_MAX
 
@@ -28,11 +28,11 @@ static struct pipeline *pipeline_of(struct executor *executor)
     return (struct pipeline *)executor;
 }
 
-static struct seam_data *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
+static struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
 {
-    for (unsigned i = 0; i < pipeline->seam_count; i++)
-        if (pipeline->seams[i].at == at && !pipeline->seams[i].is_aside)
-            return &pipeline->seams[i];
+    for (unsigned i = 0; i < pipeline->halo_count; i++)
+        if (pipeline->halos[i].at == at && !pipeline->halos[i].is_saved)
+            return &pipeline->halos[i];
     return NULL;
 }
 
@@ -45,52 +45,52 @@ static void pipeline_note_problem(struct pipeline *pipeline, const char *text)
         snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%s", text);
 }
 
-/* The seam at an iteration, new if there is none. NULL when memory is out, which is noted. */
-static struct seam_data *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
+/* The boundary at an iteration, new if there is none. NULL when memory is out, which is noted. */
+static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
 {
-    struct seam_data *seam = pipeline_find_seam(pipeline, at);
-    if (seam != NULL)
-        return seam;
-    if (pipeline->seam_count == pipeline->seam_room) {
-        unsigned room = 2 * pipeline->seam_room + 4;
-        struct seam_data *seams = realloc(pipeline->seams, room * sizeof *seams);
-        if (seams == NULL) {
+    struct halo *boundary_at = pipeline_find_seam(pipeline, at);
+    if (boundary_at != NULL)
+        return boundary_at;
+    if (pipeline->halo_count == pipeline->halo_capacity) {
+        unsigned room = 2 * pipeline->halo_capacity + 4;
+        struct halo *halos = realloc(pipeline->halos, room * sizeof *halos);
+        if (halos == NULL) {
             pipeline_note_problem(pipeline, "out of memory for boundary data");
             return NULL;
         }
-        memset(seams + pipeline->seam_room, 0, (room - pipeline->seam_room) * sizeof *seams);
-        pipeline->seams = seams;
-        pipeline->seam_room = room;
+        memset(halos + pipeline->halo_capacity, 0, (room - pipeline->halo_capacity) * sizeof *halos);
+        pipeline->halos = halos;
+        pipeline->halo_capacity = room;
     }
-    seam = &pipeline->seams[pipeline->seam_count];
-    *seam = (struct seam_data){.at = at, .data = seam->data};
-    if (seam->data == NULL)
-        seam->data = aligned_alloc(64, (pipeline->seam_bytes + 63) / 64 * 64);
-    if (seam->data == NULL) {
+    boundary_at = &pipeline->halos[pipeline->halo_count];
+    *boundary_at = (struct halo){.at = at, .data = boundary_at->data};
+    if (boundary_at->data == NULL)
+        boundary_at->data = aligned_alloc(64, (pipeline->halo_bytes + 63) / 64 * 64);
+    if (boundary_at->data == NULL) {
         pipeline_note_problem(pipeline, "out of memory for boundary data");
         return NULL;
     }
-    pipeline->seam_count++;
-    return seam;
+    pipeline->halo_count++;
+    return boundary_at;
 }
 
-/* The array of the seam stays for the next one. */
-static void remove_seam(struct pipeline *pipeline, struct seam_data *seam)
+/* The array of the boundary stays for the next one. */
+static void remove_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
-    struct seam_data *last = &pipeline->seams[--pipeline->seam_count], dropped = *seam;
-    *seam = *last;
+    struct halo *last = &pipeline->halos[--pipeline->halo_count], dropped = *boundary_at;
+    *boundary_at = *last;
     *last = dropped;
 }
 
 static void pipeline_drop_seam(struct pipeline *pipeline, uint64_t at)
 {
-    struct seam_data *seam = pipeline_find_seam(pipeline, at);
-    if (seam != NULL)
-        remove_seam(pipeline, seam);
+    struct halo *boundary_at = pipeline_find_seam(pipeline, at);
+    if (boundary_at != NULL)
+        remove_halo(pipeline, boundary_at);
 }
 
-/* MPI may still read or write the array of the seam. */
-static void abandon_seam(struct pipeline *pipeline, struct seam_data *seam)
+/* MPI may still read or write the array of the boundary. */
+static void abandon_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     unsigned char **abandoned =
         grow(pipeline->abandoned, pipeline->abandoned_count, &pipeline->abandoned_room, sizeof *abandoned);
@@ -98,54 +98,54 @@ static void abandon_seam(struct pipeline *pipeline, struct seam_data *seam)
         pipeline_note_problem(pipeline, "out of memory for boundary data");
     } else {
         pipeline->abandoned = abandoned;
-        abandoned[pipeline->abandoned_count++] = seam->data;
+        abandoned[pipeline->abandoned_count++] = boundary_at->data;
     }
-    seam->data = NULL;
-    remove_seam(pipeline, seam);
+    boundary_at->data = NULL;
+    remove_halo(pipeline, boundary_at);
 }
 
 static void *pipeline_await(struct executor *executor, uint64_t at, uint64_t offset, uint64_t bytes)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = pipeline_take_seam(pipeline, at);
-    if (seam == NULL)
+    struct halo *boundary_at = pipeline_take_seam(pipeline, at);
+    if (boundary_at == NULL)
         return NULL;
-    assert(offset + bytes <= pipeline->seam_bytes && "boundary data fit their seam");
-    seam->announced = offset + bytes;
-    seam->awaited++;
-    return seam->data + offset;
+    assert(offset + bytes <= pipeline->halo_bytes && "boundary data fit their seam");
+    boundary_at->announced = offset + bytes;
+    boundary_at->awaited++;
+    return boundary_at->data + offset;
 }
 
 static void pipeline_came(struct executor *executor, uint64_t at, uint64_t offset, uint64_t bytes)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = pipeline_find_seam(pipeline, at);
-    if (seam == NULL)
+    struct halo *boundary_at = pipeline_find_seam(pipeline, at);
+    if (boundary_at == NULL)
         return;
-    assert(seam->awaited > 0 && "boundary data come that are awaited");
-    seam->awaited--;
-    seam->bytes = seam->awaited == 0 ? seam->announced : offset + bytes;
+    assert(boundary_at->awaited > 0 && "boundary data come that are awaited");
+    boundary_at->awaited--;
+    boundary_at->bytes = boundary_at->awaited == 0 ? boundary_at->announced : offset + bytes;
 }
 
 static void pipeline_take(struct executor *executor, uint64_t at, uint64_t offset, const void *data, uint64_t bytes)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = pipeline_take_seam(pipeline, at);
-    if (seam == NULL)
+    struct halo *boundary_at = pipeline_take_seam(pipeline, at);
+    if (boundary_at == NULL)
         return;
-    assert(offset + bytes <= pipeline->seam_bytes && "boundary data fit their seam");
-    memcpy(seam->data + offset, data, bytes);
-    seam->announced = offset + bytes;
-    if (seam->awaited == 0)
-        seam->bytes = seam->announced;
+    assert(offset + bytes <= pipeline->halo_bytes && "boundary data fit their seam");
+    memcpy(boundary_at->data + offset, data, bytes);
+    boundary_at->announced = offset + bytes;
+    if (boundary_at->awaited == 0)
+        boundary_at->bytes = boundary_at->announced;
 }
 
-static void pipeline_inherit(struct executor *executor, uint64_t at)
+static void pipeline_reuse(struct executor *executor, uint64_t at)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    struct seam_data *seam = pipeline_find_seam(pipeline, at);
-    if (seam != NULL)
-        seam->bytes = pipeline->seam_bytes;
+    struct halo *boundary_at = pipeline_find_seam(pipeline, at);
+    if (boundary_at != NULL)
+        boundary_at->bytes = pipeline->halo_bytes;
 }
 
 static void pipeline_release(struct executor *executor, uint64_t at)
@@ -155,20 +155,20 @@ static void pipeline_release(struct executor *executor, uint64_t at)
 
 /* --- standing still --- */
 
-static void pipeline_halt(struct executor *executor, const uint64_t *seams, unsigned count)
+static void pipeline_halt(struct executor *executor, const uint64_t *halos, unsigned count)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    for (unsigned i = pipeline->seam_count; i-- > 0;) {
-        struct seam_data *seam = &pipeline->seams[i];
+    for (unsigned i = pipeline->halo_count; i-- > 0;) {
+        struct halo *boundary_at = &pipeline->halos[i];
         unsigned k = 0;
-        while (k < count && seams[k] != seam->at)
+        while (k < count && halos[k] != boundary_at->at)
             k++;
         if (k < count)
-            seam->is_aside = true;
-        else if (seam->is_own || seam->awaited > 0)
-            abandon_seam(pipeline, seam);
+            boundary_at->is_saved = true;
+        else if (boundary_at->is_own || boundary_at->awaited > 0)
+            abandon_halo(pipeline, boundary_at);
         else
-            remove_seam(pipeline, seam);
+            remove_halo(pipeline, boundary_at);
     }
     if (pipeline->chunk.running && pipeline->buffers[pipeline->filling].on_way > 0)
         pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
@@ -178,13 +178,13 @@ static void pipeline_halt(struct executor *executor, const uint64_t *seams, unsi
 static void pipeline_restart(struct executor *executor, uint64_t at)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    for (unsigned i = pipeline->seam_count; i-- > 0;) {
-        struct seam_data *seam = &pipeline->seams[i];
-        if (!seam->is_aside)
+    for (unsigned i = pipeline->halo_count; i-- > 0;) {
+        struct halo *boundary_at = &pipeline->halos[i];
+        if (!boundary_at->is_saved)
             continue;
-        seam->is_aside = false;
-        if (at == 0 || seam->at != at)
-            abandon_seam(pipeline, seam);
+        boundary_at->is_saved = false;
+        if (at == 0 || boundary_at->at != at)
+            abandon_halo(pipeline, boundary_at);
     }
 }
 
@@ -194,14 +194,14 @@ static void pipeline_fini(struct executor *executor)
 {
     struct pipeline *pipeline = pipeline_of(executor);
     executor_fini(&pipeline->exec.executor);
-    for (unsigned i = 0; i < pipeline->seam_room; i++)
-        free(pipeline->seams[i].data);
+    for (unsigned i = 0; i < pipeline->halo_capacity; i++)
+        free(pipeline->halos[i].data);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
         free(pipeline->buffers[i].bytes);
     for (unsigned i = 0; i < pipeline->abandoned_count; i++)
         free(pipeline->abandoned[i]);
     free(pipeline->abandoned);
-    free(pipeline->seams);
+    free(pipeline->halos);
     *pipeline = (struct pipeline){0};
 }
 
@@ -245,7 +245,7 @@ static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t c
     pipeline->element_ns = 0;
     pipeline_drop_seam(pipeline, PROBE_BEFORE);
     pipeline_drop_seam(pipeline, PROBE_AFTER);
-    struct seam_data *after = pipeline_take_seam(pipeline, first + count);
+    struct halo *after = pipeline_take_seam(pipeline, first + count);
     if (after != NULL)
         after->is_own = true;
 }
@@ -261,7 +261,7 @@ static uint64_t reachable(struct pipeline *pipeline)
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     if (pipeline->chunk.first == pipeline->config.exec.probe_first)
         return pipeline->chunk.end;
-    const struct seam_data *before = pipeline_find_seam(pipeline, pipeline->chunk.first);
+    const struct halo *before = pipeline_find_seam(pipeline, pipeline->chunk.first);
     uint64_t elements = before != NULL ? before->bytes / loop->boundary_bytes : 0;
     if (elements == loop->sync)
         return pipeline->chunk.end;
@@ -307,8 +307,8 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
 {
     const struct exec_config *config = &pipeline->config.exec;
     struct pipeline_chunk *chunk = &pipeline->chunk;
-    const struct seam_data *before = pipeline_find_seam(pipeline, chunk->first);
-    const struct seam_data *after = pipeline_find_seam(pipeline, chunk->first + chunk->count);
+    const struct halo *before = pipeline_find_seam(pipeline, chunk->first);
+    const struct halo *after = pipeline_find_seam(pipeline, chunk->first + chunk->count);
     const bool is_first = chunk->first == config->probe_first, is_slow = config->slowdown > 1;
     const clockid_t clock = exec_work_clock(&pipeline->exec);
     assert(chunk->from < to && to <= chunk->end && "a block has elements, of the chunk");
@@ -347,14 +347,14 @@ static void pipeline_try_row(void *context, uint64_t iteration)
 {
     struct pipeline *pipeline = context;
     const struct hdss_loop *loop = pipeline->config.exec.loop;
-    struct seam_data *before = pipeline_take_seam(pipeline, PROBE_BEFORE),
-                     *after = pipeline_take_seam(pipeline, PROBE_AFTER);
+    struct halo *before = pipeline_take_seam(pipeline, PROBE_BEFORE),
+                *after = pipeline_take_seam(pipeline, PROBE_AFTER);
     before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* the second may have moved the first */
     if (before == NULL || after == NULL)
         return;
     if (before->bytes == 0)
-        memset(before->data, 0, pipeline->seam_bytes);
-    before->bytes = pipeline->seam_bytes;
+        memset(before->data, 0, pipeline->halo_bytes);
+    before->bytes = pipeline->halo_bytes;
     const struct hdss_block block = {
         .first = iteration,
         .count = 1,
@@ -381,8 +381,8 @@ static bool pipeline_tell_edge(struct pipeline *pipeline, struct event *event)
     bool at_point = chunk->from % pipeline->interval == 0 || chunk->from == chunk->end;
     if (!at_point || bytes == chunk->told || at == pipeline->config.end)
         return false;
-    assert(bytes > chunk->told && bytes <= pipeline->seam_bytes && "boundary data become more, up to all of them");
-    *event = (struct event){.type = EVENT_EDGE, .edge = {at, pipeline_find_seam(pipeline, at)->data, bytes}};
+    assert(bytes > chunk->told && bytes <= pipeline->halo_bytes && "boundary data become more, up to all of them");
+    *event = (struct event){.type = EVENT_BOUNDARY_READY, .ready = {at, pipeline_find_seam(pipeline, at)->data, bytes}};
     chunk->told = bytes;
     return true;
 }
@@ -509,17 +509,18 @@ static void pipeline_check(const struct executor *executor)
     assert(chunk->sliced <= chunk->done && chunk->done <= chunk->count && "rows are computed before they leave");
     assert(chunk->from <= chunk->end && "no element is computed beyond the last row");
     assert((chunk->done < chunk->count || chunk->from == chunk->end) && "all rows are done when all elements are");
-    assert(chunk->told <= pipeline->seam_bytes && "a chunk has so many boundary data");
+    assert(chunk->told <= pipeline->halo_bytes && "a chunk has so many boundary data");
     assert((!pipeline->problem_told || pipeline->has_problem) && "a problem that was told is there");
-    assert(pipeline->seam_count <= pipeline->seam_room && "seams have room");
-    for (unsigned i = 0; i < pipeline->seam_count; i++) {
-        const struct seam_data *seam = &pipeline->seams[i];
-        assert(seam->data != NULL && "a seam has memory");
-        assert(seam->bytes <= pipeline->seam_bytes && seam->announced <= pipeline->seam_bytes &&
+    assert(pipeline->halo_count <= pipeline->halo_capacity && "seams have room");
+    for (unsigned i = 0; i < pipeline->halo_count; i++) {
+        const struct halo *boundary_at = &pipeline->halos[i];
+        assert(boundary_at->data != NULL && "a seam has memory");
+        assert(boundary_at->bytes <= pipeline->halo_bytes && boundary_at->announced <= pipeline->halo_bytes &&
                "no more boundary data come than there are");
-        assert((seam->awaited == 0 || seam->announced > 0) && "boundary data are announced before they come");
+        assert((boundary_at->awaited == 0 || boundary_at->announced > 0) &&
+               "boundary data are announced before they come");
         for (unsigned k = 0; k < i; k++)
-            assert((pipeline->seams[k].at != seam->at || pipeline->seams[k].is_aside != seam->is_aside) &&
+            assert((pipeline->halos[k].at != boundary_at->at || pipeline->halos[k].is_saved != boundary_at->is_saved) &&
                    "a seam is there once, and once set aside");
     }
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
@@ -538,7 +539,7 @@ static const struct executor_ops pipeline_ops = {
     .take_boundary = pipeline_take,
     .await_boundary = pipeline_await,
     .boundary_came = pipeline_came,
-    .inherit = pipeline_inherit,
+    .reuse = pipeline_reuse,
     .release = pipeline_release,
     .halt = pipeline_halt,
     .restart = pipeline_restart,
@@ -551,7 +552,7 @@ int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *confi
         .executor = {&pipeline_ops, {.worker = config->exec.worker.rank, .count = 1, .max_over_mean = 1}},
         .config = *config,
         .interval = (loop->sync + config->points - 1) / config->points,
-        .seam_bytes = loop->sync * loop->boundary_bytes,
+        .halo_bytes = loop->sync * loop->boundary_bytes,
     };
     pipeline->config.exec.short_runs = false;
     return exec_init(&pipeline->exec, &pipeline->config.exec);

@@ -4,15 +4,15 @@
  * A chunk is computed along the synchronization dimension, all its rows together, the first row ahead (struct
  * hdss_block). It goes on as far as the boundary data of the chunk before have come, and stands still until there are
  * more; at each synchronization point, every `interval` elements of its first row, what its last row has added to its
- * own boundary data is told (EVENT_EDGE). So neighbouring chunks are computed side by side, the later one some elements
- * behind, and each chunk sends as many messages as there are points. Between two points it stops after some
- * milliseconds to look after messages.
+ * own boundary data is told (EVENT_BOUNDARY_READY). So neighbouring chunks are computed side by side, the later one
+ * some elements behind, and each chunk sends as many messages as there are points. Between two points it stops after
+ * some milliseconds to look after messages.
  *
- * Boundary data are kept by the seam, the iteration at which one chunk ends and the next begins. Those of the chunk
- * that runs and of others that ended here are kept until they are released, or inherited by the next chunk if that is
+ * Boundary data are kept by the boundary, the iteration at which one chunk ends and the next begins. Those of the chunk
+ * that runs and of others that ended here are kept until they are released, or reused by the next chunk if that is
  * computed here, too. Those from elsewhere may come before their chunk does.
  *
- * Where the loop is halted some of them are set aside, and the others dropped: what may still be sent or received keeps
+ * Where the loop is halted some of them are saved, and the others dropped: what may still be sent or received keeps
  * its memory until the end. */
 #pragma once
 
@@ -24,15 +24,15 @@ struct pipeline_config {
     uint64_t end;    /* behind the last iteration: its boundary data nobody wants */
 };
 
-/* The boundary data of one seam. */
-struct seam_data {
+/* The boundary data of one boundary. */
+struct halo {
     uint64_t at;
     unsigned char *data; /* owned */
     uint64_t bytes;      /* complete, from the first on */
     uint64_t announced;  /* complete when what is on its way has come */
     unsigned awaited;    /* data messages on their way */
     bool is_own;         /* computed here: it may be being sent */
-    bool is_aside;       /* while the loop is halted */
+    bool is_saved;       /* while the loop is halted */
 };
 
 /* Where the records of a chunk are. */
@@ -57,10 +57,10 @@ struct pipeline {
     struct executor executor; /* first */
     struct exec exec;         /* the kernel, and its probe */
     struct pipeline_config config;
-    uint64_t interval;       /* elements between two points */
-    uint64_t seam_bytes;     /* all boundary data of a chunk take */
-    struct seam_data *seams; /* [seam_room], owned; those beyond seam_count keep their arrays for the next */
-    unsigned seam_count, seam_room;
+    uint64_t interval;   /* elements between two points */
+    uint64_t halo_bytes; /* all boundary data of a chunk take */
+    struct halo *halos;  /* [halo_capacity], owned; those beyond halo_count keep their arrays for the next */
+    unsigned halo_count, halo_capacity;
     unsigned char **abandoned; /* [abandoned_count] arrays that MPI may still use; owned, with the list */
     unsigned abandoned_count;
     size_t abandoned_room;
@@ -73,5 +73,5 @@ struct pipeline {
 };
 
 /* Opens the kernel; executor_fini() closes it. -1 with one line in pipeline->exec.error, nothing owned. The events of
- * the executor are EDGE, MARK, SLICE, FINISHED, and PROBLEM where the kernel has failed or memory is out. */
+ * the executor are BOUNDARY_READY, MARK, SLICE, FINISHED, and PROBLEM where the kernel has failed or memory is out. */
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config);

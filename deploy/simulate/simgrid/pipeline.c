@@ -21,65 +21,65 @@ static const struct virtual_config *config_of(const struct simulated_pipeline *p
 
 /* --- boundary data --- */
 
-static struct simulated_seam *find_seam(struct simulated_pipeline *pipeline, uint64_t at)
+static struct simulated_halo *find_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
-    for (unsigned i = 0; i < pipeline->seam_count; i++)
-        if (pipeline->seams[i].at == at)
-            return &pipeline->seams[i];
+    for (unsigned i = 0; i < pipeline->halo_count; i++)
+        if (pipeline->halos[i].at == at)
+            return &pipeline->halos[i];
     return NULL;
 }
 
 /* New if there is none. */
-static struct simulated_seam *take_seam(struct simulated_pipeline *pipeline, uint64_t at)
+static struct simulated_halo *take_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
-    struct simulated_seam *seam = find_seam(pipeline, at);
-    if (seam != NULL)
-        return seam;
-    if (pipeline->seam_count == SIMULATED_SEAMS_MAX)
+    struct simulated_halo *boundary_at = find_halo(pipeline, at);
+    if (boundary_at != NULL)
+        return boundary_at;
+    if (pipeline->halo_count == SIMULATED_BOUNDARIES_MAX)
         simulated_give_up(pipeline->work.run, pipeline->work.rank, "boundary data of more chunks than it can hold");
-    seam = &pipeline->seams[pipeline->seam_count++];
-    *seam = (struct simulated_seam){.at = at};
-    return seam;
+    boundary_at = &pipeline->halos[pipeline->halo_count++];
+    *boundary_at = (struct simulated_halo){.at = at};
+    return boundary_at;
 }
 
-static void drop_seam(struct simulated_pipeline *pipeline, uint64_t at)
+static void drop_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
-    struct simulated_seam *seam = find_seam(pipeline, at);
-    if (seam != NULL)
-        *seam = pipeline->seams[--pipeline->seam_count];
+    struct simulated_halo *boundary_at = find_halo(pipeline, at);
+    if (boundary_at != NULL)
+        *boundary_at = pipeline->halos[--pipeline->halo_count];
 }
 
 /* Those within a message may be here before those announced earlier: these are in their place all the same. */
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
 {
-    struct simulated_seam *seam = take_seam(simulated_pipeline_of(executor), first);
+    struct simulated_halo *boundary_at = take_halo(simulated_pipeline_of(executor), first);
     (void)data;
-    seam->announced = offset + bytes;
-    if (seam->awaited == 0)
-        seam->bytes = seam->announced;
+    boundary_at->announced = offset + bytes;
+    if (boundary_at->awaited == 0)
+        boundary_at->bytes = boundary_at->announced;
 }
 
 static void *simulated_await_boundary(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
-    struct simulated_seam *seam = take_seam(pipeline, first);
-    seam->announced = offset + bytes;
-    seam->awaited++;
+    struct simulated_halo *boundary_at = take_halo(pipeline, first);
+    boundary_at->announced = offset + bytes;
+    boundary_at->awaited++;
     return pipeline->work.run->boundary + offset;
 }
 
 static void simulated_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
-    struct simulated_seam *seam = take_seam(simulated_pipeline_of(executor), first);
-    seam->awaited--;
-    seam->bytes = seam->awaited == 0 ? seam->announced : offset + bytes;
+    struct simulated_halo *boundary_at = take_halo(simulated_pipeline_of(executor), first);
+    boundary_at->awaited--;
+    boundary_at->bytes = boundary_at->awaited == 0 ? boundary_at->announced : offset + bytes;
 }
 
 static void simulated_inherit(struct executor *executor, uint64_t at)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
-    take_seam(pipeline, at)->bytes = machines_boundary_bytes(config_of(pipeline));
+    take_halo(pipeline, at)->bytes = machines_boundary_bytes(config_of(pipeline));
 }
 
 static void simulated_release(struct executor *executor, uint64_t at)
@@ -88,18 +88,18 @@ static void simulated_release(struct executor *executor, uint64_t at)
 }
 
 /* What others have kept is as good as what was on its way. */
-static void simulated_halt(struct executor *executor, const uint64_t *seams, unsigned count)
+static void simulated_halt(struct executor *executor, const uint64_t *halos, unsigned count)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
-    (void)seams, (void)count;
-    pipeline->seam_count = 0;
+    (void)halos, (void)count;
+    pipeline->halo_count = 0;
     pipeline->work.running = pipeline->in_step = false;
     simulated_self()->look_ns = NEVER;
 }
 
 static void simulated_restart(struct executor *executor, uint64_t at)
 {
-    (void)executor, (void)at; /* INHERIT follows, or they are sent */
+    (void)executor, (void)at; /* REUSE follows, or they are sent */
 }
 
 /* --- the chunk --- */
@@ -114,7 +114,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     pipeline->compute_ns = 0;
     pipeline->step = 0;
     pipeline->steps = columns_steps(config_of(pipeline));
-    pipeline->in_step = pipeline->has_waited = pipeline->edge_due = false;
+    pipeline->in_step = pipeline->has_waited = pipeline->ready_due = false;
 }
 
 /* Whether the boundary data are there that the next step needs. */
@@ -124,8 +124,8 @@ static bool may_begin(struct simulated_pipeline *pipeline)
     const struct simulated_work *work = &pipeline->work;
     if (work->first == config->first)
         return true;
-    const struct simulated_seam *seam = find_seam(pipeline, work->first);
-    return seam != NULL && seam->bytes >= columns_needed(config, pipeline->step, work->count);
+    const struct simulated_halo *boundary_at = find_halo(pipeline, work->first);
+    return boundary_at != NULL && boundary_at->bytes >= columns_needed(config, pipeline->step, work->count);
 }
 
 static bool is_last_chunk(const struct simulated_pipeline *pipeline)
@@ -152,7 +152,7 @@ static void end_step(struct simulated_pipeline *pipeline)
     pipeline->compute_ns += pipeline->step_ns;
     pipeline->step++;
     pipeline->in_step = false;
-    pipeline->edge_due = !is_last_chunk(pipeline);
+    pipeline->ready_due = !is_last_chunk(pipeline);
 }
 
 /* The step goes on while messages are handled: who computes the next chunk is often told in the middle of one, and
@@ -173,14 +173,14 @@ static bool go_on(struct simulated_pipeline *pipeline)
 
 /* --- events --- */
 
-static void tell_edge(struct simulated_pipeline *pipeline, struct event *event)
+static void tell_ready(struct simulated_pipeline *pipeline, struct event *event)
 {
     const struct virtual_config *config = config_of(pipeline);
     const struct simulated_work *work = &pipeline->work;
     uint64_t bytes = columns_bytes(config, columns_behind(config, pipeline->step));
-    pipeline->edge_due = false;
-    event->type = EVENT_EDGE;
-    event->edge = (struct edge_event){work->first + work->count, work->run->boundary, bytes};
+    pipeline->ready_due = false;
+    event->type = EVENT_BOUNDARY_READY;
+    event->ready = (struct boundary_ready){work->first + work->count, work->run->boundary, bytes};
 }
 
 static bool mark_is_due(struct simulated_pipeline *pipeline, struct event *event)
@@ -205,7 +205,7 @@ static void tell_results(struct simulated_pipeline *pipeline, struct event *even
     simulated_hand_over(work, &event->chunk);
     if (event->type == EVENT_SLICE)
         return;
-    drop_seam(pipeline, work->first);
+    drop_halo(pipeline, work->first);
     simulated_finish(work, &event->chunk);
 }
 
@@ -214,8 +214,8 @@ static bool event_is_due(struct simulated_pipeline *pipeline, struct event *even
 {
     event->now_ns = simulated_now();
     event->chunk.compute_ns = (uint64_t)pipeline->compute_ns;
-    if (pipeline->edge_due)
-        tell_edge(pipeline, event);
+    if (pipeline->ready_due)
+        tell_ready(pipeline, event);
     else if (mark_is_due(pipeline, event))
         return true;
     else if (pipeline->step == pipeline->steps)
@@ -253,7 +253,7 @@ static const struct executor_ops simulated_pipeline_ops = {
     .take_boundary = simulated_take_boundary,
     .await_boundary = simulated_await_boundary,
     .boundary_came = simulated_boundary_came,
-    .inherit = simulated_inherit,
+    .reuse = simulated_inherit,
     .release = simulated_release,
     .halt = simulated_halt,
     .restart = simulated_restart,
@@ -261,7 +261,7 @@ static const struct executor_ops simulated_pipeline_ops = {
 
 void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct simulated_run *run, unsigned w)
 {
-    *pipeline = (struct simulated_pipeline){.seam_count = 0};
+    *pipeline = (struct simulated_pipeline){.halo_count = 0};
     simulated_work_init(&pipeline->work, run, w);
     pipeline->work.executor.ops = &simulated_pipeline_ops;
 }

@@ -33,7 +33,7 @@ struct simulated_run {
     const struct costs *costs;
     const struct perturbations *perturbations;
     const unsigned char *results; /* imagined: as many as go in one part, which nobody writes to; NULL: none */
-    unsigned char *boundary;      /* data of one seam, which all send and receive, and nobody looks at */
+    unsigned char *boundary;      /* data of one boundary, which all send and receive, and nobody looks at */
     double flops_per_ns;          /* speed 1 of a core */
     const char *folder;           /* with the modules */
     void (*begun)(void *context); /* called by the first rank: SimGrid has read its files */

@@ -193,10 +193,10 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
     case ACTION_SYNC: store_sync(cluster, rank); break;
     case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
-    case ACTION_INHERIT: dependent_inherit(cluster, rank, action->seam); break;
-    case ACTION_RELEASE: dependent_release(cluster, rank, action->seam); break;
+    case ACTION_REUSE: dependent_reuse(cluster, rank, action->boundary_at); break;
+    case ACTION_RELEASE: dependent_release(cluster, rank, action->boundary_at); break;
     case ACTION_HALT: dependent_halt(cluster, rank, action); break;
-    case ACTION_RESTART: dependent_restart(cluster, rank, action->seam); break;
+    case ACTION_RESTART: dependent_restart(cluster, rank, action->boundary_at); break;
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         cluster->nodes[rank].gone = true;
@@ -375,7 +375,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
     }
     switch (future->type) {
     case EVENT_MESSAGE: deliver_message(cluster, future, &event); return;
-    case EVENT_EDGE:
+    case EVENT_BOUNDARY_READY:
         if (future->generation == node->running.generation)
             dependent_end_step(cluster, future->rank, &event);
         return;

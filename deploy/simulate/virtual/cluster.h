@@ -13,10 +13,10 @@
  * moment.
  *
  * Dependencies: where the loop has a synchronization dimension, a row (iteration) needs the one before it and the one
- * `distance` before it, at the same place of that dimension. The values are really computed, and travel over the seams
- * between chunks as the boundary data that the machines send: a record is made of all values of its row, so that the
- * checksum is the serial one (virtual_serial_checksum()) only where each chunk has had the right data in time. A chunk
- * takes `sync_points` steps of equal length, each of which begins when the data that it needs are there.
+ * `distance` before it, at the same place of that dimension. The values are really computed, and travel over the
+ * boundaries between chunks as the boundary data that the machines send: a record is made of all values of its row, so
+ * that the checksum is the serial one (virtual_serial_checksum()) only where each chunk has had the right data in time.
+ * A chunk takes `sync_points` steps of equal length, each of which begins when the data that it needs are there.
  *
  * Faults: a rank that is killed does nothing any more; of its messages that are on their way those up to some moment
  * arrive, and after them, and after `detect_ns`, the ranks that watch it are told: its master and its workers, and the
@@ -145,7 +145,7 @@ struct virtual_result {
     uint64_t too_early;        /* chunks begun before all of the time steps before them was done */
     uint64_t misled;           /* what machines did with boundary data that cannot be; chunks that are too small */
     uint64_t handed_over;      /* boundary data that were sent, in bytes */
-    uint64_t inherited;        /* chunks whose boundary data were not sent: they were with the worker */
+    uint64_t reused;           /* chunks whose boundary data were not sent: they were with the worker */
     uint64_t stored_twice;     /* iterations whose record was written more than once */
     uint64_t wrong;            /* collected records that are not what they should be, of those done */
     uint64_t journalled_early; /* iterations that were recorded twice or before they were stored, reports

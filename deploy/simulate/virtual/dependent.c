@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks of a loop with dependencies: their values, their steps, and the boundary data that they wait for.
  *
- * A column is one place of the synchronization dimension. Its values go down from row to row; over a seam go the latest
- * `distance` of each column. A row's record is made of its values in the order of the columns, so that a chunk that has
- * computed some of its steps has records that are made in part. */
+ * A column is one place of the synchronization dimension. Its values go down from row to row; over a boundary go the
+ * latest `distance` of each column. A row's record is made of its values in the order of the columns, so that a chunk
+ * that has computed some of its steps has records that are made in part. */
 #include "deploy/simulate/virtual/columns.h"
 #include "deploy/simulate/virtual/inside.h"
 #include "common/util/random.h"
@@ -79,39 +79,39 @@ int dependent_init(struct virtual_cluster *cluster)
     return cluster->pipelines != NULL && cluster->expected != NULL ? 0 : -1;
 }
 
-/* --- strips --- */
+/* --- halo --- */
 
-static struct strip **find_strip(struct strip **list, uint64_t seam)
+static struct halo **find_halo(struct halo **list, uint64_t boundary_at)
 {
-    while (*list != NULL && (*list)->seam != seam)
+    while (*list != NULL && (*list)->boundary_at != boundary_at)
         list = &(*list)->next;
     return list;
 }
 
-static struct strip *add_strip(struct virtual_cluster *cluster, struct strip **list, uint64_t seam)
+static struct halo *add_halo(struct virtual_cluster *cluster, struct halo **list, uint64_t boundary_at)
 {
-    struct strip *strip = calloc(1, sizeof *strip + machines_boundary_bytes(&cluster->config));
-    if (strip == NULL) {
+    struct halo *halo = calloc(1, sizeof *halo + machines_boundary_bytes(&cluster->config));
+    if (halo == NULL) {
         cluster->out_of_memory = true;
         return NULL;
     }
-    strip->seam = seam;
-    strip->next = *list;
-    *list = strip;
-    return strip;
+    halo->boundary_at = boundary_at;
+    halo->next = *list;
+    *list = halo;
+    return halo;
 }
 
-static struct strip *take_strip(struct strip **list, uint64_t seam)
+static struct halo *take_halo(struct halo **list, uint64_t boundary_at)
 {
-    struct strip **place = find_strip(list, seam), *strip = *place;
-    if (strip != NULL)
-        *place = strip->next;
-    return strip;
+    struct halo **place = find_halo(list, boundary_at), *halo = *place;
+    if (halo != NULL)
+        *place = halo->next;
+    return halo;
 }
 
-static void free_strips(struct strip *list)
+static void free_halos(struct halo *list)
 {
-    for (struct strip *next; list != NULL; list = next) {
+    for (struct halo *next; list != NULL; list = next) {
         next = list->next;
         free(list);
     }
@@ -122,9 +122,9 @@ void dependent_fini(struct virtual_cluster *cluster)
     free(cluster->expected);
     for (unsigned rank = 0; cluster->pipelines != NULL && rank < cluster_ranks(&cluster->config); rank++) {
         struct pipeline *pipeline = &cluster->pipelines[rank];
-        free_strips(pipeline->coming);
-        free_strips(pipeline->kept);
-        free_strips(pipeline->aside);
+        free_halos(pipeline->received);
+        free_halos(pipeline->kept);
+        free_halos(pipeline->saved);
         free(pipeline->records);
         free(pipeline->window);
     }
@@ -154,7 +154,7 @@ static void begin_step(struct virtual_cluster *cluster, unsigned rank)
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = pipeline->step_ends_ns,
                                   .rank = rank,
-                                  .type = EVENT_EDGE,
+                                  .type = EVENT_BOUNDARY_READY,
                                   .generation = running->generation,
                               });
 }
@@ -170,16 +170,16 @@ void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double facto
 }
 
 /* What the running chunk needs, and where it leaves what the next one does. */
-static void find_edges(struct virtual_cluster *cluster, unsigned rank)
+static void find_ready(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct virtual_config *config = &cluster->config;
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     const struct running *running = &cluster->nodes[rank].running;
     uint64_t end = running->first + running->count;
-    pipeline->before = *find_strip(&pipeline->coming, running->first);
+    pipeline->before = *find_halo(&pipeline->received, running->first);
     if (pipeline->before == NULL && running->first > config->first)
-        pipeline->before = add_strip(cluster, &pipeline->coming, running->first);
-    pipeline->after = end < end_of(config) ? add_strip(cluster, &pipeline->kept, end) : NULL;
+        pipeline->before = add_halo(cluster, &pipeline->received, running->first);
+    pipeline->after = end < end_of(config) ? add_halo(cluster, &pipeline->kept, end) : NULL;
     cluster->result.misled += pipeline->after != NULL && running->count < columns_distance(config);
 }
 
@@ -202,7 +202,7 @@ void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struc
     pipeline->steps = columns_steps(&cluster->config);
     pipeline->mark = action->run.mark;
     pipeline->runs = true;
-    find_edges(cluster, rank);
+    find_ready(cluster, rank);
     if (!cluster->out_of_memory)
         begin_step(cluster, rank);
 }
@@ -239,14 +239,14 @@ static void tell_mark(struct virtual_cluster *cluster, unsigned rank, const stru
     cluster_step(cluster, rank, &mark, NULL);
 }
 
-static void tell_edge(struct virtual_cluster *cluster, unsigned rank, struct event *event)
+static void tell_ready(struct virtual_cluster *cluster, unsigned rank, struct event *event)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    struct strip *after = pipeline->after;
+    struct halo *after = pipeline->after;
     if (after == NULL)
         return;
     after->filled = columns_bytes(&cluster->config, columns_behind(&cluster->config, pipeline->step));
-    event->edge = (struct edge_event){after->seam, after->values, after->filled};
+    event->ready = (struct boundary_ready){after->boundary_at, after->values, after->filled};
     cluster_step(cluster, rank, event, NULL);
 }
 
@@ -285,7 +285,7 @@ static void finish(struct virtual_cluster *cluster, unsigned rank, struct event 
     uint64_t slice = work_slice(cluster), *records = pipeline->records;
     while (slice > 0 && node->running.count - node->running.sliced > slice && !node->gone)
         tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
-    free(take_strip(&pipeline->coming, node->running.first));
+    free(take_halo(&pipeline->received, node->running.first));
     pipeline->before = NULL;
     pipeline->records = NULL; /* the step may begin the next chunk */
     pipeline->runs = false;
@@ -301,7 +301,7 @@ void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct e
     compute_step(cluster, node);
     pipeline->compute_ns += pipeline->step_ns;
     pipeline->step++;
-    tell_edge(cluster, rank, event);
+    tell_ready(cluster, rank, event);
     if (!node->gone)
         tell_mark(cluster, rank, event);
     if (node->gone)
@@ -321,87 +321,87 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
     if (action->boundary.is_late)
         return;
     uint64_t first = action->boundary.first, offset = action->boundary.offset, bytes = action->boundary.bytes;
-    struct strip *strip = *find_strip(&pipeline->coming, first);
-    if (strip == NULL)
-        strip = add_strip(cluster, &pipeline->coming, first);
+    struct halo *halo = *find_halo(&pipeline->received, first);
+    if (halo == NULL)
+        halo = add_halo(cluster, &pipeline->received, first);
     const void *from = action->boundary.data != NULL ? action->boundary.data : data;
-    if (strip == NULL || from == NULL || offset != strip->filled ||
+    if (halo == NULL || from == NULL || offset != halo->filled ||
         bytes > machines_boundary_bytes(&cluster->config) - offset) {
         cluster->result.misled++;
         return;
     }
-    memcpy((unsigned char *)strip->values + offset, from, bytes);
-    strip->filled += bytes;
+    memcpy((unsigned char *)halo->values + offset, from, bytes);
+    halo->filled += bytes;
     if (pipeline->runs && pipeline->waits && node->running.first == first)
         begin_step(cluster, rank);
 }
 
-void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
+void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    struct strip *strip = take_strip(&pipeline->kept, seam);
-    if (strip == NULL || strip->filled < machines_boundary_bytes(&cluster->config) || pipeline->runs) {
+    struct halo *halo = take_halo(&pipeline->kept, boundary_at);
+    if (halo == NULL || halo->filled < machines_boundary_bytes(&cluster->config) || pipeline->runs) {
         cluster->result.misled++;
-        free(strip);
+        free(halo);
         return;
     }
-    cluster->result.inherited++;
-    strip->next = pipeline->coming;
-    pipeline->coming = strip;
+    cluster->result.reused++;
+    halo->next = pipeline->received;
+    pipeline->received = halo;
 }
 
-void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
+void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    struct strip *strip = take_strip(&pipeline->kept, seam);
-    cluster->result.misled += strip == NULL || strip->filled < machines_boundary_bytes(&cluster->config) ||
-                              (strip == pipeline->after && pipeline->runs);
-    free(strip);
+    struct halo *halo = take_halo(&pipeline->kept, boundary_at);
+    cluster->result.misled += halo == NULL || halo->filled < machines_boundary_bytes(&cluster->config) ||
+                              (halo == pipeline->after && pipeline->runs);
+    free(halo);
 }
 
-static void move_strip(struct strip **from, struct strip **to, uint64_t seam)
+static void move_halo(struct halo **from, struct halo **to, uint64_t boundary_at)
 {
-    struct strip *strip = take_strip(from, seam);
-    if (strip == NULL)
+    struct halo *halo = take_halo(from, boundary_at);
+    if (halo == NULL)
         return;
-    strip->next = *to;
-    *to = strip;
+    halo->next = *to;
+    *to = halo;
 }
 
-static void drop_strips(struct strip **list)
+static void drop_halos(struct halo **list)
 {
-    free_strips(*list);
+    free_halos(*list);
     *list = NULL;
 }
 
-/* A seam that is set aside is that of a finished chunk, inherited by the running one, or aside already. */
+/* A boundary that is saved is that of a finished chunk, reused by the running one, or aside already. */
 void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
-    struct strip *aside = NULL;
+    struct halo *saved = NULL;
     for (unsigned i = 0; i < action->halt.count; i++) {
-        move_strip(&pipeline->aside, &aside, action->halt.seams[i]);
-        move_strip(&pipeline->kept, &aside, action->halt.seams[i]);
-        if (pipeline->runs && node->running.first == action->halt.seams[i])
-            move_strip(&pipeline->coming, &aside, action->halt.seams[i]);
-        bool is_whole = aside != NULL && aside->seam == action->halt.seams[i] &&
-                        aside->filled == machines_boundary_bytes(&cluster->config);
+        move_halo(&pipeline->saved, &saved, action->halt.boundaries[i]);
+        move_halo(&pipeline->kept, &saved, action->halt.boundaries[i]);
+        if (pipeline->runs && node->running.first == action->halt.boundaries[i])
+            move_halo(&pipeline->received, &saved, action->halt.boundaries[i]);
+        bool is_whole = saved != NULL && saved->boundary_at == action->halt.boundaries[i] &&
+                        saved->filled == machines_boundary_bytes(&cluster->config);
         cluster->result.misled += !is_whole;
     }
-    drop_strips(&pipeline->aside);
-    drop_strips(&pipeline->kept);
-    drop_strips(&pipeline->coming);
-    pipeline->aside = aside;
+    drop_halos(&pipeline->saved);
+    drop_halos(&pipeline->kept);
+    drop_halos(&pipeline->received);
+    pipeline->saved = saved;
     pipeline->before = pipeline->after = NULL;
     pipeline->runs = pipeline->waits = false;
     node->running.generation++;
 }
 
-void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t seam)
+void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    cluster->result.misled += seam > 0 && *find_strip(&pipeline->aside, seam) == NULL;
-    move_strip(&pipeline->aside, &pipeline->kept, seam);
-    drop_strips(&pipeline->aside);
+    cluster->result.misled += boundary_at > 0 && *find_halo(&pipeline->saved, boundary_at) == NULL;
+    move_halo(&pipeline->saved, &pipeline->kept, boundary_at);
+    drop_halos(&pipeline->saved);
 }

@@ -108,7 +108,7 @@ static bool is_of_computing(const struct future *future)
 {
     return !future->wake && future->fault == NULL &&
            (future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_FAILURE ||
-            future->type == EVENT_FINISHED || future->type == EVENT_PROBED || future->type == EVENT_EDGE);
+            future->type == EVENT_FINISHED || future->type == EVENT_PROBED || future->type == EVENT_BOUNDARY_READY);
 }
 
 void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor)

@@ -18,10 +18,10 @@ struct running {
     uint64_t ends_ns;
 };
 
-/* Boundary data of one seam. */
-struct strip {
-    struct strip *next;
-    uint64_t seam;
+/* Boundary data of one boundary. */
+struct halo {
+    struct halo *next;
+    uint64_t boundary_at;
     uint64_t filled;   /* bytes */
     uint64_t values[]; /* [columns * distance] */
 };
@@ -29,11 +29,11 @@ struct strip {
 /* A worker's running chunk in a loop with dependencies. */
 struct pipeline {
     struct boundaries boundaries; /* of the worker */
-    struct strip *coming;         /* for chunks that have not begun, and the running one; owned */
-    struct strip *kept;           /* of the running chunk and of finished ones, until they are released; owned */
-    struct strip *aside;          /* of finished chunks, while the loop is halted; owned */
-    struct strip *before;         /* of the running chunk; NULL where it is the loop's first */
-    struct strip *after;          /* likewise; NULL where it is the last */
+    struct halo *received;        /* for chunks that have not begun, and the running one; owned */
+    struct halo *kept;            /* of the running chunk and of finished ones, until they are released; owned */
+    struct halo *saved;           /* of finished chunks, while the loop is halted; owned */
+    struct halo *before;          /* of the running chunk; NULL where it is the loop's first */
+    struct halo *after;           /* likewise; NULL where it is the last */
     uint64_t *records;            /* [count] of it; owned */
     uint64_t *window;             /* [distance] the latest values of a column; owned */
     uint64_t step, steps;         /* of the chunk */
@@ -152,10 +152,10 @@ void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct e
 void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
 /* BOUNDARY; `data` came with the message where it is a data message. */
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
-void dependent_inherit(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
-void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
+void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
-void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t seam);
+void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 
 /* --- store.c --- */
 

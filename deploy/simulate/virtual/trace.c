@@ -96,7 +96,7 @@ static void trace_message(const struct message *message, char *text, size_t size
         break;
     case MESSAGE_HALT: snprintf(text, size, "HALT %u lost=%" PRIu32, message->halt.round, message->halt.rank); break;
     case MESSAGE_HALTED:
-        snprintf(text, size, "HALTED %u rank=%" PRIu32 " seams=%u", message->halted.round, message->halted.rank,
+        snprintf(text, size, "HALTED %u rank=%" PRIu32 " boundaries=%u", message->halted.round, message->halted.rank,
                  message->record_count);
         break;
     case MESSAGE_RESTART:
@@ -126,8 +126,8 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
     case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
     case EVENT_DRY: snprintf(text, size, "dry"); break;
-    case EVENT_EDGE:
-        snprintf(text, size, "edge %" PRIu64 " bytes=%" PRIu64, event->edge.seam, event->edge.bytes);
+    case EVENT_BOUNDARY_READY:
+        snprintf(text, size, "boundary ready %" PRIu64 " bytes=%" PRIu64, event->ready.boundary_at, event->ready.bytes);
         break;
     case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
     case EVENT_FAILURE:
@@ -171,10 +171,10 @@ void trace_action(const struct action *action, char *text, size_t size)
         snprintf(text, size, "boundary %" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", action->boundary.first,
                  action->boundary.offset, action->boundary.offset + action->boundary.bytes);
         break;
-    case ACTION_INHERIT: snprintf(text, size, "inherit %" PRIu64, action->seam); break;
-    case ACTION_RELEASE: snprintf(text, size, "release %" PRIu64, action->seam); break;
-    case ACTION_HALT: snprintf(text, size, "halt seams=%u lost=%u", action->halt.count, action->halt.lost); break;
-    case ACTION_RESTART: snprintf(text, size, "restart %" PRIu64, action->seam); break;
+    case ACTION_REUSE: snprintf(text, size, "reuse %" PRIu64, action->boundary_at); break;
+    case ACTION_RELEASE: snprintf(text, size, "release %" PRIu64, action->boundary_at); break;
+    case ACTION_HALT: snprintf(text, size, "halt boundaries=%u lost=%u", action->halt.count, action->halt.lost); break;
+    case ACTION_RESTART: snprintf(text, size, "restart %" PRIu64, action->boundary_at); break;
     case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;
     }

@@ -143,7 +143,7 @@ static void take_event(struct chunk *chunk, const struct event *event)
 {
     switch (event->type) {
     case EVENT_DRY:
-    case EVENT_EDGE: break;
+    case EVENT_BOUNDARY_READY: break;
     case EVENT_MARK:
         ck_assert(!chunk->is_marked && event->chunk.done >= chunk->mark && event->chunk.done < chunk->count);
         chunk->is_marked = true;
@@ -242,13 +242,13 @@ static void send_a_buffer_that_is_not_there(void)
 
 static void tell_more_than_there_is(void)
 {
-    tested.pipeline.chunk.told = tested.pipeline.seam_bytes + 1;
+    tested.pipeline.chunk.told = tested.pipeline.halo_bytes + 1;
 }
 
 static void keep_a_seam_twice(void)
 {
-    tested.pipeline.seams[tested.pipeline.seam_count] = tested.pipeline.seams[0];
-    tested.pipeline.seam_count++;
+    tested.pipeline.halos[tested.pipeline.halo_count] = tested.pipeline.halos[0];
+    tested.pipeline.halo_count++;
 }
 
 static void compute_beyond_the_end(void)

@@ -95,7 +95,7 @@ enum { WORKERS_MAX = 4, CHUNKS_MAX = ROWS_MAX };
 struct chunk {
     uint64_t first, count;
     unsigned worker;
-    const unsigned char *edge; /* its boundary data, as far as they were told */
+    const unsigned char *ready; /* its boundary data, as far as they were told */
     uint64_t told, sent;
     bool over;
 };
@@ -108,7 +108,7 @@ static struct {
     bool runs[WORKERS_MAX];
     const void *on_way[WORKERS_MAX][8];
     unsigned on_way_count[WORKERS_MAX];
-    uint64_t digest, received[ROWS_MAX], edges;
+    uint64_t digest, received[ROWS_MAX], ready_events;
     struct random random;
 } run;
 
@@ -207,13 +207,13 @@ static void take_event(unsigned w, const struct event *event)
 {
     struct chunk *chunk = running_of(w);
     switch (event->type) {
-    case EVENT_EDGE:
-        ck_assert_uint_eq(event->edge.seam, chunk->first + chunk->count);
-        ck_assert_uint_gt(event->edge.bytes, chunk->told);
-        ck_assert(chunk->edge == NULL || chunk->edge == event->edge.data);
-        chunk->edge = event->edge.data;
-        chunk->told = event->edge.bytes;
-        run.edges++;
+    case EVENT_BOUNDARY_READY:
+        ck_assert_uint_eq(event->ready.boundary_at, chunk->first + chunk->count);
+        ck_assert_uint_gt(event->ready.bytes, chunk->told);
+        ck_assert(chunk->ready == NULL || chunk->ready == event->ready.data);
+        chunk->ready = event->ready.data;
+        chunk->told = event->ready.bytes;
+        run.ready_events++;
         return;
     case EVENT_SLICE:
     case EVENT_FINISHED:
@@ -242,11 +242,11 @@ static void bring_some(struct chunk *chunk)
     struct pipeline *pipeline = &run.pipeline[next->worker];
     uint64_t bytes = 1 + (uint64_t)draw((unsigned)(chunk->told - chunk->sent) - 1), offset = chunk->sent;
     if (draw(1) > 0) {
-        executor_take_boundary(&pipeline->executor, next->first, offset, chunk->edge + offset, bytes);
+        executor_take_boundary(&pipeline->executor, next->first, offset, chunk->ready + offset, bytes);
     } else {
         void *room = executor_await_boundary(&pipeline->executor, next->first, offset, bytes);
         ck_assert_ptr_nonnull(room);
-        memcpy(room, chunk->edge + offset, bytes);
+        memcpy(room, chunk->ready + offset, bytes);
         executor_boundary_came(&pipeline->executor, next->first, offset, bytes);
     }
     chunk->sent += bytes;
@@ -318,17 +318,17 @@ static void open_one(uint64_t points)
 }
 
 /* The events of a chunk up to its end; the boundary data are told in `told`. */
-static unsigned count_edges(uint64_t told[SYNC_MAX])
+static unsigned count_ready(uint64_t told[SYNC_MAX])
 {
     struct event event;
-    unsigned edges = 0;
+    unsigned ready_events = 0;
     for (enum turn turn; (turn = executor_advance(&run.pipeline[0].executor, &event)) != TURN_BLOCKED;) {
         if (turn != TURN_EVENT)
             continue;
         if (event.type == EVENT_FINISHED)
-            return edges;
-        if (event.type == EVENT_EDGE)
-            told[edges++] = event.edge.bytes / loop.boundary_bytes;
+            return ready_events;
+        if (event.type == EVENT_BOUNDARY_READY)
+            told[ready_events++] = event.ready.bytes / loop.boundary_bytes;
     }
     ck_abort_msg("the chunk did not end");
     return 0;
@@ -344,15 +344,15 @@ START_TEST(boundary_data_are_told_once_for_each_point)
         describe(40, 100, 1, 1);
         open_one(points[i]);
         executor_begin(&run.pipeline[0].executor, 0, 1, 0, false);
-        ck_assert_uint_eq(count_edges(told), points[i]);
+        ck_assert_uint_eq(count_ready(told), points[i]);
         for (unsigned k = 0; k < points[i]; k++)
             ck_assert_uint_eq(told[k], k + 1 < points[i] ? (k + 1) * ((100 + points[i] - 1) / points[i]) : 100);
         executor_inherit(&run.pipeline[0].executor, 1);
         executor_begin(&run.pipeline[0].executor, 1, 20, 0, false);
-        unsigned edges = count_edges(told);
-        ck_assert_uint_le(edges, points[i] + 1);
-        ck_assert_uint_ge(edges, points[i]);
-        ck_assert_uint_eq(told[edges - 1], 100);
+        unsigned ready_events = count_ready(told);
+        ck_assert_uint_le(ready_events, points[i] + 1);
+        ck_assert_uint_ge(ready_events, points[i]);
+        ck_assert_uint_eq(told[ready_events - 1], 100);
         close_workers();
     }
 }
@@ -395,28 +395,28 @@ START_TEST(a_halt_gives_up_all_but_what_is_set_aside)
     open_one(10);
     struct pipeline *pipeline = &run.pipeline[0];
     executor_begin(&pipeline->executor, 0, 5, 0, false);
-    count_edges(told);
-    const uint64_t aside[] = {5};
+    count_ready(told);
+    const uint64_t saved[] = {5};
     executor_begin(&pipeline->executor, 10, 5, 0, false);
     unsigned char *room = executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes);
-    executor_halt(&pipeline->executor, aside, 1);
+    executor_halt(&pipeline->executor, saved, 1);
     ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
-    ck_assert_uint_eq(pipeline->seam_count, 1);
-    executor_halt(&pipeline->executor, aside, 1); /* another is lost */
+    ck_assert_uint_eq(pipeline->halo_count, 1);
+    executor_halt(&pipeline->executor, saved, 1); /* another is lost */
     memset(room, 1, 10 * loop.boundary_bytes);
     ck_assert_ptr_ne(executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes), room);
     executor_restart(&pipeline->executor, 5);
     executor_inherit(&pipeline->executor, 5);
     executor_begin(&pipeline->executor, 5, 5, 0, false);
-    count_edges(told);
+    count_ready(told);
     executor_halt(&pipeline->executor, (const uint64_t[]){10}, 1);
     executor_restart(&pipeline->executor, 0);
-    ck_assert_uint_eq(pipeline->seam_count, 0);
+    ck_assert_uint_eq(pipeline->halo_count, 0);
     close_workers();
 }
 END_TEST
 
-/* The data of a seam that is set aside are not those that come for it in the next round. */
+/* The data of a boundary that is set aside are not those that come for it in the next round. */
 START_TEST(what_is_set_aside_is_not_what_comes)
 {
     uint64_t told[SYNC_MAX];
@@ -426,7 +426,7 @@ START_TEST(what_is_set_aside_is_not_what_comes)
     open_one(10);
     struct pipeline *pipeline = &run.pipeline[0];
     executor_begin(&pipeline->executor, 0, 5, 0, false);
-    count_edges(told);
+    count_ready(told);
     executor_halt(&pipeline->executor, (const uint64_t[]){5}, 1);
     executor_take_boundary(&pipeline->executor, 5, 0, zeros,
                            100 * loop.boundary_bytes); /* before it is told to go on */
@@ -483,8 +483,8 @@ START_TEST(rows_are_probed)
     executor_probe(&run.pipeline[0].executor, &speed);
     ck_assert_double_gt(speed.mean_ns, 0);
     executor_begin(&run.pipeline[0].executor, 0, 100, 0, false);
-    count_edges(told);
-    ck_assert_uint_eq(run.pipeline[0].seam_count, 0);
+    count_ready(told);
+    ck_assert_uint_eq(run.pipeline[0].halo_count, 0);
     close_workers();
 }
 END_TEST

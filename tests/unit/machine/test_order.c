@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops with dependencies, as whoever assigns chunks sees them: the lists of seams, the pool that keeps the order, and
- * who is told of whom, in whatever order it becomes known. */
+/* Loops with dependencies, as whoever assigns chunks sees them: the lists of boundaries, the pool that keeps the order,
+ * and who is told of whom, in whatever order it becomes known. */
 #include "common/service/service.h"
 #include "tests/lib/suite.h"
 
-static struct seams seams;
+static struct boundary_list boundaries;
 
 START_TEST(seams_are_found_and_taken_away_once)
 {
     unsigned who = 0;
     for (unsigned i = 1; i <= 100; i++)
-        ck_assert_int_eq(seams_add(&seams, 10 * i, i), 0);
-    ck_assert(seams_have(&seams, 500) && !seams_have(&seams, 501));
+        ck_assert_int_eq(boundary_list_add(&boundaries, 10 * i, i), 0);
+    ck_assert(boundary_list_has(&boundaries, 500) && !boundary_list_has(&boundaries, 501));
     for (unsigned i = 1; i <= 100; i += 2) {
-        ck_assert(seams_take(&seams, 10 * i, &who));
+        ck_assert(boundary_list_take(&boundaries, 10 * i, &who));
         ck_assert_uint_eq(who, i);
-        ck_assert(!seams_take(&seams, 10 * i, &who));
+        ck_assert(!boundary_list_take(&boundaries, 10 * i, &who));
     }
-    ck_assert_uint_eq(seams.count, 50);
+    ck_assert_uint_eq(boundaries.count, 50);
     for (unsigned i = 2; i <= 100; i += 2)
-        ck_assert(seams_take(&seams, 10 * i, &who) && who == i);
-    ck_assert_uint_eq(seams.count, 0);
-    seams_fini(&seams);
+        ck_assert(boundary_list_take(&boundaries, 10 * i, &who) && who == i);
+    ck_assert_uint_eq(boundaries.count, 0);
+    boundary_list_fini(&boundaries);
 }
 END_TEST
 
 START_TEST(only_the_last_seam_of_the_same_owner_moves)
 {
     unsigned who;
-    ck_assert(!seams_move_last(&seams, 0, 10, 1)); /* there is none */
-    ck_assert_int_eq(seams_add(&seams, 10, 1), 0);
-    ck_assert(seams_move_last(&seams, 10, 20, 1));
-    ck_assert(!seams_move_last(&seams, 20, 30, 2)); /* another's */
-    ck_assert(!seams_move_last(&seams, 10, 30, 1)); /* it is elsewhere now */
-    ck_assert_int_eq(seams_add(&seams, 30, 2), 0);
-    ck_assert(!seams_move_last(&seams, 20, 40, 1)); /* not the last */
-    ck_assert(seams_take(&seams, 20, &who) && who == 1);
-    ck_assert(seams_take(&seams, 30, &who) && who == 2);
-    seams_fini(&seams);
+    ck_assert(!boundary_list_move_last(&boundaries, 0, 10, 1)); /* there is none */
+    ck_assert_int_eq(boundary_list_add(&boundaries, 10, 1), 0);
+    ck_assert(boundary_list_move_last(&boundaries, 10, 20, 1));
+    ck_assert(!boundary_list_move_last(&boundaries, 20, 30, 2)); /* another's */
+    ck_assert(!boundary_list_move_last(&boundaries, 10, 30, 1)); /* it is elsewhere now */
+    ck_assert_int_eq(boundary_list_add(&boundaries, 30, 2), 0);
+    ck_assert(!boundary_list_move_last(&boundaries, 20, 40, 1)); /* not the last */
+    ck_assert(boundary_list_take(&boundaries, 20, &who) && who == 1);
+    ck_assert(boundary_list_take(&boundaries, 30, &who) && who == 2);
+    boundary_list_fini(&boundaries);
 }
 END_TEST
 

@@ -14,7 +14,7 @@ static unsigned char chunk_records[REFILL_MAX * CHUNK_RECORD_BYTES];
 static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_MAX * FEEDBACK_RECORD_BYTES];
 static unsigned char load_records[LOADS_MAX * LOAD_RECORD_BYTES];
-static unsigned char seams[SEAMS_MAX * SEAM_RECORD_BYTES];
+static unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
 static unsigned char failed_records[FAILED_MAX * ASSIGN_RECORD_BYTES];
 static unsigned char least_speed_body[SPEED_BODY_MAX], full_speed_body[SPEED_BODY_MAX];
 static char text[TEXT_MAX];
@@ -48,8 +48,8 @@ static void fill_memory(void)
         feedback_record_put(feedback_records, i,
                             &(struct feedback_record){i, i + 1, UINT64_MAX - i, ~(uint64_t)i, i * 7,
                                                       FLT_MAX / (float)(i + 1), UINT32_MAX - i});
-    for (unsigned i = 0; i < SEAMS_MAX; i++)
-        seam_record_put(seams, i, UINT64_MAX - i);
+    for (unsigned i = 0; i < BOUNDARIES_MAX; i++)
+        boundary_record_put(boundaries, i, UINT64_MAX - i);
     for (uint32_t i = 0; i < LOADS_MAX; i++)
         load_record_put(load_records, i, &(struct load_record){UINT32_MAX - i, (uint16_t)(UINT16_MAX - i)});
 }
@@ -167,9 +167,12 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"BOUNDARY of the last round",
          with_payload((struct message){.type = MESSAGE_BOUNDARY, .boundary = {1, 0, UINT16_MAX}}, PAYLOAD_INLINE, 1)},
         {"HALT", {.type = MESSAGE_HALT, .halt = {UINT16_MAX, UINT32_MAX}}},
-        {"HALTED without seams", {.type = MESSAGE_HALTED, .halted = {1, 2}}},
+        {"HALTED without boundaries", {.type = MESSAGE_HALTED, .halted = {1, 2}}},
         {"HALTED with SEAMS_MAX seams",
-         {.type = MESSAGE_HALTED, .halted = {UINT16_MAX, UINT32_MAX}, .records = seams, .record_count = SEAMS_MAX}},
+         {.type = MESSAGE_HALTED,
+          .halted = {UINT16_MAX, UINT32_MAX},
+          .records = boundaries,
+          .record_count = BOUNDARIES_MAX}},
         {"RESTART from the beginning", {.type = MESSAGE_RESTART, .restart = {1, 0, 0}}},
         {"RESTART from the last iteration", {.type = MESSAGE_RESTART, .restart = {2, UINT32_MAX, UINT64_MAX}}},
         {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
@@ -349,7 +352,7 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_HALTED:
         ck_assert_uint_eq(got->halted.round, want->halted.round);
         ck_assert_uint_eq(got->halted.rank, want->halted.rank);
-        assert_same_records(got, want, SEAM_RECORD_BYTES);
+        assert_same_records(got, want, BOUNDARY_RECORD_BYTES);
         break;
     case MESSAGE_RESTART:
         ck_assert_uint_eq(got->restart.round, want->restart.round);

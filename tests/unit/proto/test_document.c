@@ -78,7 +78,7 @@ static const unsigned char inline_payload[] = {0xaa, 0xbb};
 static unsigned char completions[COMPLETION_BYTES], assign_records[ASSIGN_RECORD_BYTES];
 static unsigned char report_records[DONE_RECORD_BYTES], refill_records[CHUNK_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_RECORD_BYTES], load_records[LOAD_RECORD_BYTES];
-static unsigned char seam_records[2 * SEAM_RECORD_BYTES];
+static unsigned char boundary_records[2 * BOUNDARY_RECORD_BYTES];
 static unsigned char speed_body[SPEED_BODY_MAX];
 
 static const struct {
@@ -146,8 +146,8 @@ static const struct {
       .payload_bytes = sizeof inline_payload,
       .boundary = {7, 16, 3}}},
     {"HALT of round 3, rank 5 was lost", {.type = MESSAGE_HALT, .halt = {3, 5}}},
-    {"HALTED of round 3, rank 4, with seams 5 and 7",
-     {.type = MESSAGE_HALTED, .halted = {3, 4}, .records = seam_records, .record_count = 2}},
+    {"HALTED of round 3, rank 4, with boundaries 5 and 7",
+     {.type = MESSAGE_HALTED, .halted = {3, 4}, .records = boundary_records, .record_count = 2}},
     {"RESTART of round 3 at 7, rank 4", {.type = MESSAGE_RESTART, .restart = {3, 4, 7}}},
     {"ECHO 2", {.type = MESSAGE_ECHO, .echo = {2}}},
     {"REPORT REFILL, 3 busy, [0, 5) digest 9",
@@ -197,8 +197,8 @@ START_TEST(every_vector_encodes_and_decodes)
     assign_record_put(assign_records, 0, 2, 3);
     done_record_put(report_records, 0, &(struct done_record){0, 5, 9});
     load_record_put(load_records, 0, &(struct load_record){5, 2 * LOAD_ONE});
-    seam_record_put(seam_records, 0, 5);
-    seam_record_put(seam_records, 1, 7);
+    boundary_record_put(boundary_records, 0, 5);
+    boundary_record_put(boundary_records, 1, 7);
     chunk_record_put(refill_records, 0, &(struct chunk_record){5, 2, 2});
     feedback_record_put(feedback_records, 0, &(struct feedback_record){5, 2, 300, 4000, 6, 1.5f, 16});
     speed_message(&(struct speed){.round_trip_ns = 9000,
@@ -250,7 +250,7 @@ static const struct {
     {"`PAYLOAD_MAX`", PAYLOAD_MAX},
     {"`LOADS_MAX`", LOADS_MAX},
     {"`LOAD_ONE`", LOAD_ONE},
-    {"`SEAMS_MAX`", SEAMS_MAX},
+    {"`BOUNDARIES_MAX`", BOUNDARIES_MAX},
 };
 
 START_TEST(every_limit_is_that_of_the_document)
@@ -300,7 +300,7 @@ static const struct {
     {MESSAGE_NEIGHBOUR, "NEIGHBOUR", NEIGHBOUR_BYTES, 0},
     {MESSAGE_BOUNDARY, "BOUNDARY", BOUNDARY_BYTES, 0},
     {MESSAGE_HALT, "HALT", HEADER_BYTES, 0},
-    {MESSAGE_HALTED, "HALTED", HALTED_BYTES, SEAM_RECORD_BYTES},
+    {MESSAGE_HALTED, "HALTED", HALTED_BYTES, BOUNDARY_RECORD_BYTES},
     {MESSAGE_RESTART, "RESTART", RESTART_BYTES, 0},
     {MESSAGE_REPORT, "REPORT", HEADER_BYTES, DONE_RECORD_BYTES},
     {MESSAGE_REFILL, "REFILL", HEADER_BYTES, CHUNK_RECORD_BYTES},
