@@ -38,7 +38,7 @@ void master_check(const struct master *master)
     case MASTER_SERVING:
         assert(service->state == SERVICE_SERVING && "a master that serves listens to its workers");
         break;
-    case MASTER_HALTED:
+    case MASTER_QUIESCED:
         assert(master->config.distance > 0 && "only a loop with dependencies is halted");
         assert(service->state == SERVICE_HALTED && service->pool.count == 0 &&
                "while the loop stands still there is nothing to give");

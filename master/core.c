@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
-/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); HALTED: see halt.c */
+/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); QUIESCED: see quiesce.c */
 static const char *const master_state_names[] = {"SERVING", "HALTED", "ENDING", "GONE"};
 static const unsigned master_moves[] = {
-    [MASTER_SERVING] = 1u << MASTER_HALTED | 1u << MASTER_ENDING,
-    [MASTER_HALTED] = 1u << MASTER_SERVING | 1u << MASTER_ENDING,
+    [MASTER_SERVING] = 1u << MASTER_QUIESCED | 1u << MASTER_ENDING,
+    [MASTER_QUIESCED] = 1u << MASTER_SERVING | 1u << MASTER_ENDING,
     [MASTER_ENDING] = 1u << MASTER_GONE,
     [MASTER_GONE] = 0,
 };
@@ -158,7 +158,7 @@ static void receive_from_supermaster(struct master *master, const struct event *
     case MESSAGE_POISON: service_warn(&master->service, &event->message->poison); break;
     case MESSAGE_END: receive_end(master, event->now_ns, event->message); break;
     case MESSAGE_NEIGHBOUR: receive_neighbour(master, &event->message->neighbour); break;
-    case MESSAGE_HALT: master_receive_halt(master, &event->message->halt); break;
+    case MESSAGE_QUIESCE: master_receive_quiesce(master, &event->message->quiesce); break;
     case MESSAGE_RESTART: master_receive_restart(master, &event->message->restart); break;
     default: master_refuse(master, event->from, "sent a message that a supermaster does not send");
     }
@@ -241,8 +241,8 @@ void master_step(struct master *master, const struct event *event, struct action
         master_tell_losses(master, news);
         if (master->state < MASTER_ENDING)
             end_without_workers(master);
-        if (master->state == MASTER_HALTED)
-            master_tell_halted(master, event->now_ns);
+        if (master->state == MASTER_QUIESCED)
+            master_tell_quiesced(master, event->now_ns);
     }
     if (master->loads_changed && master->service.assigned == 0)
         master_send_loads(master); /* the first refill may still wait for the speeds */

@@ -36,13 +36,13 @@ void master_tell_losses(struct master *master, unsigned news);
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
 void master_ask_for_refill(struct master *master, uint64_t now_ns);
 
-/* halt.c: only in a loop with dependencies */
-void master_receive_halt(struct master *master, const struct halt *halt);
+/* quiesce.c: only in a loop with dependencies */
+void master_receive_quiesce(struct master *master, const struct quiesce *quiesce);
 void master_receive_restart(struct master *master, const struct restart *restart);
 /* A worker stands still, which the supermaster is told. */
-void master_receive_halted(struct master *master, unsigned w, const struct message *message);
+void master_receive_quiesced(struct master *master, unsigned w, const struct message *message);
 /* Tells the supermaster once all of them do. */
-void master_tell_halted(struct master *master, uint64_t now_ns);
+void master_tell_quiesced(struct master *master, uint64_t now_ns);
 
 /* leave.c */
 void master_leave(struct master *master, uint64_t now_ns);

@@ -9,8 +9,8 @@
 #include "common/service/service.h"
 #include "common/machine/spread.h"
 
-/* HALTED: in a loop with dependencies a worker was lost, and all stand still, or are about to. */
-enum master_state { MASTER_SERVING, MASTER_HALTED, MASTER_ENDING, MASTER_GONE };
+/* QUIESCED: in a loop with dependencies a worker was lost, and all are quiesced, or are about to. */
+enum master_state { MASTER_SERVING, MASTER_QUIESCED, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {
     const struct run_spec *spec; /* borrowed for the machine's life */
@@ -55,7 +55,7 @@ struct master {
     unsigned char *load_records;     /* [workers] likewise */
     bool loads_changed;              /* of some worker, since they were told last */
     struct refills refills;
-    bool halt_told;       /* HALTED: the supermaster knows that all stand still */
+    bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
     struct error problem; /* text of a PROBLEM of this step */
     struct error refusal; /* and of a DROP */
 };

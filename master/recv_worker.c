@@ -40,7 +40,7 @@ void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_
     case MESSAGE_PROBLEM:
     case MESSAGE_THREADS:
     case MESSAGE_DRAIN: relay(master, w, message); break;
-    case MESSAGE_HALTED: master_receive_halted(master, w, message); break;
+    case MESSAGE_QUIESCED: master_receive_quiesced(master, w, message); break;
     default: serve(master, w, now_ns, message);
     }
 }

@@ -520,28 +520,28 @@ static enum decode_result decode_boundary(struct message *message, const struct 
     return boundary.offset > UINT64_MAX - message->payload_bytes ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-static enum decode_result decode_halt(struct message *message, const struct header *header, size_t size)
+static enum decode_result decode_quiesce(struct message *message, const struct header *header, size_t size)
 {
     const struct header plain = {header->flags, 0, 0};
-    message->halt = (struct halt){(uint16_t)header->number, header->id};
+    message->quiesce = (struct quiesce){(uint16_t)header->number, header->id};
     return check_plain(&plain, size, HEADER_BYTES, 0);
 }
 
 /* There is nothing before the first iteration, and so no boundary. */
-static enum decode_result decode_halted(struct message *message, const struct header *header,
-                                        const unsigned char *bytes, size_t size)
+static enum decode_result decode_quiesced(struct message *message, const struct header *header,
+                                          const unsigned char *bytes, size_t size)
 {
     if (header->flags != 0)
         return DECODE_UNKNOWN_FLAG;
-    if (size < HALTED_BYTES)
+    if (size < QUIESCED_BYTES)
         return DECODE_TOO_SHORT;
     uint64_t count = wire_get64(bytes + 8);
     if (count > BOUNDARIES_MAX)
         return DECODE_OUT_OF_RANGE;
-    message->halted = (struct halted){(uint16_t)header->number, header->id};
-    message->records = bytes + HALTED_BYTES;
+    message->quiesced = (struct quiesced){(uint16_t)header->number, header->id};
+    message->records = bytes + QUIESCED_BYTES;
     message->record_count = (unsigned)count;
-    enum decode_result result = check_size(size, HALTED_BYTES + count * BOUNDARY_RECORD_BYTES);
+    enum decode_result result = check_size(size, QUIESCED_BYTES + count * BOUNDARY_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
         if (boundary_record_get(message->records, i) == 0)
             return DECODE_OUT_OF_RANGE;
@@ -621,8 +621,8 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
     case MESSAGE_NEIGHBOUR: return decode_neighbour(message, &header, bytes, size);
     case MESSAGE_BOUNDARY: return decode_boundary(message, &header, bytes, size);
-    case MESSAGE_HALT: return decode_halt(message, &header, size);
-    case MESSAGE_HALTED: return decode_halted(message, &header, bytes, size);
+    case MESSAGE_QUIESCE: return decode_quiesce(message, &header, size);
+    case MESSAGE_QUIESCED: return decode_quiesced(message, &header, bytes, size);
     case MESSAGE_RESTART: return decode_restart(message, &header, bytes, size);
     }
     return DECODE_UNKNOWN_TYPE;
@@ -681,8 +681,8 @@ const char *message_name(enum message_type type)
     case MESSAGE_LOADS: return "LOADS";
     case MESSAGE_NEIGHBOUR: return "NEIGHBOUR";
     case MESSAGE_BOUNDARY: return "BOUNDARY";
-    case MESSAGE_HALT: return "HALT";
-    case MESSAGE_HALTED: return "HALTED";
+    case MESSAGE_QUIESCE: return "QUIESCE";
+    case MESSAGE_QUIESCED: return "QUIESCED";
     case MESSAGE_RESTART: return "RESTART";
     }
     return "?";

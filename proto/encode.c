@@ -140,25 +140,25 @@ static size_t encode_neighbour(const struct neighbour *neighbour, unsigned char 
 
 static size_t encode_boundary(const struct message *message, unsigned char *out)
 {
-    put_header(out, MESSAGE_BOUNDARY, payload_flags(message), message->boundary.round, 0);
+    put_header(out, MESSAGE_BOUNDARY, payload_flags(message), message->boundary.epoch, 0);
     wire_put64(out + 8, message->boundary.first);
     wire_put64(out + 16, message->boundary.offset);
     return BOUNDARY_BYTES + put_payload_bytes(message, out + BOUNDARY_BYTES);
 }
 
-static size_t encode_halted(const struct message *message, unsigned char *out)
+static size_t encode_quiesced(const struct message *message, unsigned char *out)
 {
     size_t boundaries = message->record_count * (size_t)BOUNDARY_RECORD_BYTES;
-    put_header(out, MESSAGE_HALTED, 0, message->halted.round, message->halted.rank);
+    put_header(out, MESSAGE_QUIESCED, 0, message->quiesced.epoch, message->quiesced.rank);
     wire_put64(out + 8, message->record_count);
     if (boundaries > 0)
-        memcpy(out + HALTED_BYTES, message->records, boundaries);
-    return HALTED_BYTES + boundaries;
+        memcpy(out + QUIESCED_BYTES, message->records, boundaries);
+    return QUIESCED_BYTES + boundaries;
 }
 
 static size_t encode_restart(const struct restart *restart, unsigned char *out)
 {
-    put_header(out, MESSAGE_RESTART, 0, restart->round, restart->rank);
+    put_header(out, MESSAGE_RESTART, 0, restart->epoch, restart->rank);
     wire_put64(out + 8, restart->first);
     return RESTART_BYTES;
 }
@@ -218,8 +218,10 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_LOADS: return encode_records(message, 0, 0, LOAD_RECORD_BYTES, out);
     case MESSAGE_NEIGHBOUR: return encode_neighbour(&message->neighbour, out);
     case MESSAGE_BOUNDARY: return encode_boundary(message, out);
-    case MESSAGE_HALT: put_header(out, MESSAGE_HALT, 0, message->halt.round, message->halt.rank); return HEADER_BYTES;
-    case MESSAGE_HALTED: return encode_halted(message, out);
+    case MESSAGE_QUIESCE:
+        put_header(out, MESSAGE_QUIESCE, 0, message->quiesce.epoch, message->quiesce.rank);
+        return HEADER_BYTES;
+    case MESSAGE_QUIESCED: return encode_quiesced(message, out);
     case MESSAGE_RESTART: return encode_restart(&message->restart, out);
     }
     return 0;
@@ -239,7 +241,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_ASSIGN: return ASSIGN_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_END:
     case MESSAGE_ECHO:
-    case MESSAGE_HALT:
+    case MESSAGE_QUIESCE:
     case MESSAGE_DRAIN: return HEADER_BYTES;
     case MESSAGE_GOODBYE: return GOODBYE_BYTES;
     case MESSAGE_REPORT: return HEADER_BYTES + message->record_count * DONE_RECORD_BYTES;
@@ -257,7 +259,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
     case MESSAGE_NEIGHBOUR: return NEIGHBOUR_BYTES;
     case MESSAGE_BOUNDARY: return BOUNDARY_BYTES + data_bytes(message);
-    case MESSAGE_HALTED: return HALTED_BYTES + message->record_count * BOUNDARY_RECORD_BYTES;
+    case MESSAGE_QUIESCED: return QUIESCED_BYTES + message->record_count * BOUNDARY_RECORD_BYTES;
     case MESSAGE_RESTART: return RESTART_BYTES;
     }
     return 0;

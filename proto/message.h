@@ -24,7 +24,7 @@
 #define SPEED_BYTES     168 /* and 8 for each level */
 #define NEIGHBOUR_BYTES 16
 #define BOUNDARY_BYTES  24
-#define HALTED_BYTES    16 /* and 8 for each boundary */
+#define QUIESCED_BYTES  16 /* and 8 for each boundary */
 #define RESTART_BYTES   16
 
 #define MESSAGE_MAX        4096
@@ -82,8 +82,8 @@ enum message_type {
     MESSAGE_THREADS = 0x19,
     MESSAGE_NEIGHBOUR = 0x1a,
     MESSAGE_BOUNDARY = 0x1b,
-    MESSAGE_HALT = 0x1c,
-    MESSAGE_HALTED = 0x1d,
+    MESSAGE_QUIESCE = 0x1c,
+    MESSAGE_QUIESCED = 0x1d,
     MESSAGE_RESTART = 0x1e,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
@@ -209,29 +209,29 @@ struct neighbour {
 struct boundary {
     uint64_t first;
     uint64_t offset; /* in bytes */
-    uint16_t round;  /* of the loop in which they were computed: how often it has been halted, modulo 2^16 */
+    uint16_t epoch;  /* of the loop in which they were computed: how often it has been quiesced, modulo 2^16 */
 };
 
 /* A loop with dependencies stands still, as a worker was lost. */
-struct halt {
-    uint16_t round; /* that begins with it */
+struct quiesce {
+    uint16_t epoch; /* that begins with it */
     uint32_t rank;  /* who was lost */
 };
 
 /* The boundaries of whose boundary data a worker has all are at message.records: see record.h. */
-struct halted {
-    uint16_t round;
+struct quiesced {
+    uint16_t epoch;
     uint32_t rank; /* who stands still: a worker, or a master with all of its workers */
 };
 
 /* The loop goes on behind a boundary. */
 struct restart {
-    uint16_t round;
+    uint16_t epoch;
     uint32_t rank;  /* of the worker whose boundary data of the boundary are wanted */
     uint64_t first; /* of the chunk behind the boundary; 0: it begins again, and there is no such worker */
 };
 
-/* REQUEST, ASSIGN, HALTED, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at
+/* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at
  * message.records: see record.h.
  */
 struct report_head {
@@ -275,8 +275,8 @@ struct message {
         struct poison poison;
         struct neighbour neighbour;
         struct boundary boundary;
-        struct halt halt;
-        struct halted halted;
+        struct quiesce quiesce;
+        struct quiesced quiesced;
         struct restart restart;
         struct report_head report;
         struct refill_head refill;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The fixed-size records at the end of REQUEST, ASSIGN, HALTED, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the body
- * of SPEED. They are written and read in place, so that a message of many records needs no memory of its own and others
- * stay small. */
+/* The fixed-size records at the end of REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the
+ * body of SPEED. They are written and read in place, so that a message of many records needs no memory of its own and
+ * others stay small. */
 #pragma once
 
 #include "proto/message.h"

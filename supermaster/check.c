@@ -81,7 +81,7 @@ void supermaster_check(const struct supermaster *supermaster)
         assert(supermaster->sched_ready && "who serves has a technique");
         assert(!ledger_is_complete(&supermaster->ledger) && "who serves has something left");
         break;
-    case SUPERMASTER_HALTED:
+    case SUPERMASTER_QUIESCED:
         assert(supermaster->config.distance > 0 && "only a loop with dependencies is halted");
         assert(supermaster->service.state == SERVICE_HALTED && "while the loop stands still nobody is served");
         break;

@@ -13,8 +13,8 @@
 static const char *const supermaster_state_names[] = {"GATHERING", "SERVING", "HALTED", "ENDING", "GONE"};
 static const unsigned supermaster_moves[] = {
     [SUPERMASTER_GATHERING] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
-    [SUPERMASTER_SERVING] = 1u << SUPERMASTER_HALTED | 1u << SUPERMASTER_ENDING,
-    [SUPERMASTER_HALTED] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
+    [SUPERMASTER_SERVING] = 1u << SUPERMASTER_QUIESCED | 1u << SUPERMASTER_ENDING,
+    [SUPERMASTER_QUIESCED] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
     [SUPERMASTER_ENDING] = 1u << SUPERMASTER_GONE,
     [SUPERMASTER_GONE] = 0,
 };
@@ -101,7 +101,7 @@ static int allocate(struct supermaster *supermaster)
         !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
     if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0 ||
-        supermaster_rounds_init(supermaster) < 0)
+        supermaster_recovery_init(supermaster) < 0)
         return -1;
     for (unsigned m = 0; m < topology->masters; m++) {
         supermaster->refill_records[m] =
@@ -179,7 +179,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_chooser_fini(supermaster);
     supermaster_record_fini(supermaster);
     supermaster_losses_fini(supermaster);
-    supermaster_rounds_fini(supermaster);
+    supermaster_recovery_fini(supermaster);
     supermaster_failures_fini(supermaster);
     supermaster_steps_fini(supermaster);
     boundary_list_fini(&supermaster->boundaries);
@@ -234,7 +234,7 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
     case MESSAGE_THREADS: receive_threads(supermaster, &message->threads); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
-    case MESSAGE_HALTED: supermaster_receive_halted(supermaster, message); break;
+    case MESSAGE_QUIESCED: supermaster_receive_quiesced(supermaster, message); break;
     default: supermaster_refuse(supermaster, "sent a message that is not for it to send");
     }
 }

@@ -109,15 +109,15 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
     return supermaster->losses.workers_lost + supermaster->losses.workers_left == supermaster->config.topology->workers;
 }
 
-/* rounds.c: loops with dependencies that lose workers */
-int supermaster_rounds_init(struct supermaster *supermaster); /* -1 when memory is out */
-void supermaster_rounds_fini(struct supermaster *supermaster);
-/* The worker of this rank is lost: all are told to stand still. */
-void supermaster_halt(struct supermaster *supermaster, unsigned rank);
-void supermaster_receive_halted(struct supermaster *supermaster, const struct message *message);
-/* Lets the loop go on where all stand still. */
+/* recovery.c: loops with dependencies that lose workers */
+int supermaster_recovery_init(struct supermaster *supermaster); /* -1 when memory is out */
+void supermaster_recovery_fini(struct supermaster *supermaster);
+/* The worker of this rank is lost: all are told to quiesce. */
+void supermaster_quiesce(struct supermaster *supermaster, unsigned rank);
+void supermaster_receive_quiesced(struct supermaster *supermaster, const struct message *message);
+/* Lets the loop go on where all are quiesced. */
 void supermaster_restart_if_due(struct supermaster *supermaster);
-/* The next chunk of a later round, of about `want` iterations, which the technique has counted; granted to `holder`
+/* The next chunk of a later epoch, of about `want` iterations, which the technique has counted; granted to `holder`
  * unless it is done. False when nothing is free (or the run has failed). */
 bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 

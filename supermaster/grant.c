@@ -33,7 +33,7 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
         supermaster_weigh_load(supermaster, w);
     uint64_t want = sched_next(&supermaster->sched, w);
     supermaster->actions->calculations += want > 0;
-    if (supermaster->rounds.again) {
+    if (supermaster->recovery.has_recovered) {
         bool is_cut = supermaster_recut(supermaster, holder, want, range);
         if (supermaster->reasons != NULL && is_cut)
             explain_cut(supermaster, w, want, range);

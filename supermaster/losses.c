@@ -3,8 +3,8 @@
  * master come here, where they are served as in the central topology, and what the master had not reported is free
  * again.
  *
- * In a loop with dependencies boundary data that others need go with a worker: then all stand still, and the loop goes
- * on as rounds.c says; the loss of a master ends it.
+ * In a loop with dependencies boundary data that others need go with a worker: then all are quiesced, and the loop goes
+ * on as recovery.c says; the loss of a master ends it.
  *
  * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
  * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
@@ -54,7 +54,7 @@ static void fail_without_memory(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* What its workers know of one another is not gathered: see rounds.c. */
+/* What its workers know of one another is not gathered: see recovery.c. */
 static void end_dependent(struct supermaster *supermaster, unsigned rank)
 {
     struct error text;
@@ -67,7 +67,7 @@ static void go_on_without(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
     if (topology_worker(topology, rank) < topology->workers)
-        supermaster_halt(supermaster, rank);
+        supermaster_quiesce(supermaster, rank);
     else
         end_dependent(supermaster, rank);
 }

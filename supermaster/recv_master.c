@@ -28,7 +28,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     unsigned before;
-    if (supermaster->state >= SUPERMASTER_HALTED)
+    if (supermaster->state >= SUPERMASTER_QUIESCED)
         return; /* it does not matter any more, and may not have been noted for want of memory */
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
         !boundary_list_take(&supermaster->boundaries, message->neighbour.first, &before))

@@ -14,12 +14,12 @@
 #include "common/sched/sched.h"
 #include "supermaster/choose.h"
 
-/* GATHERING: waits for the speeds of the workers. SERVING. HALTED: in a loop with dependencies a worker was lost, and
- * not all stand still yet. ENDING: END is sent. GONE. */
+/* GATHERING: waits for the speeds of the workers. SERVING. QUIESCED: in a loop with dependencies a worker was lost, and
+ * not all are quiesced yet. ENDING: END is sent. GONE. */
 enum supermaster_state {
     SUPERMASTER_GATHERING,
     SUPERMASTER_SERVING,
-    SUPERMASTER_HALTED,
+    SUPERMASTER_QUIESCED,
     SUPERMASTER_ENDING,
     SUPERMASTER_GONE
 };
@@ -121,13 +121,13 @@ struct losses {
     size_t capacity;
 };
 
-/* How a loop with dependencies goes on when workers are lost: see rounds.c. */
-struct rounds {
-    uint16_t number;           /* of the round: how many were lost, modulo 2^16 */
-    bool *stands_still;        /* [masters] with all of its workers; owned */
-    struct boundary_list kept; /* of whose boundary data workers that stand still have told, by rank */
-    bool again;                /* this is not the first round, and chunks are cut from `next` on, be they done */
-    uint64_t next;             /* the iteration behind what is cut */
+/* How a loop with dependencies goes on when workers are lost: see recovery.c. */
+struct recovery {
+    uint16_t number;                  /* of the round: how many were lost, modulo 2^16 */
+    bool *is_quiesced;                /* [masters] with all of its workers; owned */
+    struct boundary_list checkpoints; /* of whose boundary data workers that stand still have told, by rank */
+    bool has_recovered;               /* this is not the first epoch, and chunks are cut from `next` on, be they done */
+    uint64_t next;                    /* the iteration behind what is cut */
 };
 
 /* So many failures are told of one by one; */
@@ -191,7 +191,7 @@ struct supermaster {
     unsigned from;            /* of a message: whose it is */
     struct error refusal;     /* text of a DROP of the step */
     struct losses losses;
-    struct rounds rounds;
+    struct recovery recovery;
     struct failures failures;
 };
 

@@ -7,8 +7,8 @@
  * behind it nothing is sent. What has all been sent of a chunk that is finished is kept until HALO_SENDS_KEPT later
  * ones are, and then released.
  *
- * When another worker is lost the loop is halted, and goes on from boundary data that were kept: they are handed over
- * once more, to whoever has the chunk behind them then. What comes of an earlier round is dropped. */
+ * When another worker is lost the loop is quiesced, and goes on from boundary data that were kept: they are handed over
+ * once more, to whoever has the chunk behind them then. What comes of an earlier epoch is dropped. */
 #include "worker/core.h"
 
 #include <assert.h>
@@ -75,7 +75,7 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
             .payload = bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA,
             .payload_data = (const unsigned char *)halo_send->data + halo_send->sent,
             .payload_bytes = bytes,
-            .boundary = {halo_send->boundary_at, halo_send->sent, worker->config.boundaries->round},
+            .boundary = {halo_send->boundary_at, halo_send->sent, worker->config.boundaries->epoch},
         };
         actions_send(actions, halo_send->to, &message);
     }
@@ -140,7 +140,7 @@ static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t 
     return halo_receive;
 }
 
-/* They were sent before their sender was told to stand still. */
+/* They were sent before their sender was told to quiesce. */
 static void drop_late(unsigned from, const struct message *message, struct actions *actions)
 {
     if (message->payload != PAYLOAD_DATA)
@@ -158,7 +158,7 @@ int worker_take_boundary(struct worker *worker, unsigned from, const struct mess
     if (!is_another_worker(worker, from) || boundary->first >= worker->config.end || boundary->offset > all ||
         message->payload_bytes > all - boundary->offset)
         return -1;
-    if (boundary->round != worker->config.boundaries->round) {
+    if (boundary->epoch != worker->config.boundaries->epoch) {
         drop_late(from, message, actions);
         return 0;
     }
@@ -215,7 +215,7 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
     send_ready(worker, halo_send, actions);
 }
 
-void worker_halt_boundaries(struct worker *worker, const struct halt *halt, struct actions *actions)
+void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
     struct actions_room *room = &actions->room;
@@ -231,11 +231,11 @@ void worker_halt_boundaries(struct worker *worker, const struct halt *halt, stru
     }
     boundaries->halo_send_count = kept;
     boundaries->halo_receive_count = 0;
-    boundaries->round = halt->round;
-    actions_add(actions, &(struct action){.type = ACTION_HALT, .halt = {room->saved, kept, halt->rank}});
+    boundaries->epoch = quiesce->epoch;
+    actions_add(actions, &(struct action){.type = ACTION_QUIESCE, .quiesce = {room->saved, kept, quiesce->rank}});
     actions_send(actions, worker->config.master,
-                 &(struct message){.type = MESSAGE_HALTED,
-                                   .halted = {halt->round, worker->config.rank},
+                 &(struct message){.type = MESSAGE_QUIESCED,
+                                   .quiesced = {quiesce->epoch, worker->config.rank},
                                    .records = room->boundaries,
                                    .record_count = kept});
 }

@@ -495,7 +495,8 @@ static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *
 
 /* Another worker was lost, and what it took with it is needed: gives up its chunk, unless it is finished, and what it
  * has asked for. What it has finished is told first. */
-static void receive_halt(struct worker *worker, uint64_t now_ns, const struct halt *halt, struct actions *actions)
+static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct quiesce *quiesce,
+                            struct actions *actions)
 {
     if (!worker_is_dependent(worker)) {
         refuse(worker->config.master, "halted a loop without dependencies", actions);
@@ -509,7 +510,7 @@ static void receive_halt(struct worker *worker, uint64_t now_ns, const struct ha
     else if (worker->state == WORKER_ASKING || worker->state == WORKER_COMPUTING)
         worker_move(worker, WORKER_HALTED, actions);
     drop_queue(worker, actions);
-    worker_halt_boundaries(worker, halt, actions);
+    worker_quiesce_boundaries(worker, quiesce, actions);
 }
 
 /* Waits for RESTART, or does not care any more. */
@@ -523,7 +524,7 @@ static bool may_restart(const struct worker *worker)
 static void receive_restart(struct worker *worker, uint64_t now_ns, const struct restart *restart,
                             struct actions *actions)
 {
-    if (!worker_is_dependent(worker) || !may_restart(worker) || restart->round != worker->config.boundaries->round ||
+    if (!worker_is_dependent(worker) || !may_restart(worker) || restart->epoch != worker->config.boundaries->epoch ||
         worker_restart_boundaries(worker, restart, actions) < 0) {
         refuse(worker->config.master, "lets a loop go on that cannot go on so", actions);
         return;
@@ -561,7 +562,7 @@ static void receive(struct worker *worker, const struct event *event, struct act
     case MESSAGE_END: receive_end(worker, event->now_ns, &event->message->end, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
     case MESSAGE_NEIGHBOUR: receive_neighbour(worker, &event->message->neighbour, actions); break;
-    case MESSAGE_HALT: receive_halt(worker, event->now_ns, &event->message->halt, actions); break;
+    case MESSAGE_QUIESCE: receive_quiesce(worker, event->now_ns, &event->message->quiesce, actions); break;
     case MESSAGE_RESTART: receive_restart(worker, event->now_ns, &event->message->restart, actions); break;
     default: refuse(event->from, "sent a message that a master does not send", actions);
     }

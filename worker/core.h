@@ -20,7 +20,7 @@ void worker_end_boundary(struct worker *worker, struct actions *actions);
 
 /* Of all boundary data only those of finished chunks are kept, of which the supermaster is told; and of these only what
  * the loop goes on from, -1 where there are none of it. */
-void worker_halt_boundaries(struct worker *worker, const struct halt *halt, struct actions *actions);
+void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions);
 int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions);
 
 /* ahead.c */

@@ -8,9 +8,9 @@
 #include "common/machine/topology.h"
 
 /* STARTING: measures what a message round trip costs, where a speed is wanted. PROBING: times the probe iterations.
- * ASKING: has nothing to compute, and has asked. COMPUTING. HALTED: in a loop with dependencies a worker was lost, and
- * this one waits for RESTART. STUCK: it has told a problem, and waits for END. LEAVING: a drain came while it computes.
- * GONE. */
+ * ASKING: has nothing to compute, and has asked. COMPUTING. QUIESCED: in a loop with dependencies a worker was lost,
+ * and this one waits for RESTART. STUCK: it has told a problem, and waits for END. LEAVING: a drain came while it
+ * computes. GONE. */
 enum worker_state {
     WORKER_STARTING,
     WORKER_PROBING,
@@ -57,7 +57,7 @@ struct boundaries {
     unsigned halo_send_count;
     struct halo_receive halo_receives[HALO_RECEIVES_MAX]; /* [halo_receive_count] */
     unsigned halo_receive_count;
-    uint16_t round; /* of the loop: how often it was halted, modulo 2^16 */
+    uint16_t epoch; /* of the loop: how often it was quiesced, modulo 2^16 */
 };
 
 struct worker_config {
@@ -89,7 +89,7 @@ struct assigned {
 struct worker {
     struct worker_config config;
     unsigned state;        /* enum worker_state */
-    unsigned behind_probe; /* STARTING, PROBING: what comes then: ASKING, HALTED, or LEAVING where END has come */
+    unsigned behind_probe; /* STARTING, PROBING: what comes then: ASKING, QUIESCED, or LEAVING where END has come */
     bool is_plain;         /* one thread, and iterations that are independent */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;

@@ -43,7 +43,7 @@ struct executor_ops {
     void (*boundary_came)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
     void (*reuse)(struct executor *executor, uint64_t boundary_at);
     void (*release)(struct executor *executor, uint64_t boundary_at);
-    void (*halt)(struct executor *executor, const uint64_t *boundaries, unsigned count);
+    void (*quiesce)(struct executor *executor, const uint64_t *boundaries, unsigned count);
     void (*restart)(struct executor *executor, uint64_t boundary_at);
 };
 
@@ -170,10 +170,10 @@ static inline void executor_release(struct executor *executor, uint64_t boundary
 
 /* Gives up the running chunk and all boundary data but those of `boundaries`: some of them may still be sent, or come.
  */
-static inline void executor_halt(struct executor *executor, const uint64_t *boundaries, unsigned count)
+static inline void executor_quiesce(struct executor *executor, const uint64_t *boundaries, unsigned count)
 {
     assert(executor_is_dependent(executor));
-    executor->ops->halt(executor, boundaries, count);
+    executor->ops->quiesce(executor, boundaries, count);
 }
 
 static inline void executor_restart(struct executor *executor, uint64_t boundary_at)

@@ -116,8 +116,8 @@ enum action_type {
                        the RUN of that one is the next action, all of it is complete, and no RELEASE follows */
     ACTION_RELEASE, /* what the chunk that ended at `boundary` has handed over is not needed any more, but for what
                        SENDs of it that are not over yet take */
-    ACTION_HALT, /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given up,
-                    and so are all boundary data, also those on their way, but for what is complete of
+    ACTION_QUIESCE, /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given
+                    up, and so are all boundary data, also those on their way, but for what is complete of
                     `halt.boundaries`, which is saved. Nothing more is sent to rank `halt.lost`, nor taken from it */
     ACTION_RESTART, /* of what was saved only the boundary data of `boundary` are wanted again; 0: none */
     ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_LOST of it follows,
@@ -150,14 +150,14 @@ struct action {
             const void *data;       /* borrowed for the step; NULL: receive the data message of rank `from` */
             uint64_t bytes;
             unsigned from;
-            bool is_late; /* they were computed before a HALT: a data message is received and dropped */
+            bool is_late; /* they were computed before a QUIESCE: a data message is received and dropped */
         } boundary;
         uint64_t boundary_at; /* REUSE, RELEASE, RESTART */
         struct {
             const uint64_t *boundaries; /* borrowed for the step */
             unsigned count;
             unsigned lost; /* rank */
-        } halt;
+        } quiesce;
         struct {
             const struct range *ranges; /* borrowed for the step */
             size_t count;

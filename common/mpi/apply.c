@@ -56,8 +56,8 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Boundary data are here, or on their way: then they are received to where the kernel wants them, or, where a HALT has
- * made them late, to nowhere. */
+/* Boundary data are here, or on their way: then they are received to where the kernel wants them, or, where a QUIESCE
+ * has made them late, to nowhere. */
 static void apply_boundary(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
@@ -83,14 +83,14 @@ static void apply_boundary(struct driver *driver, const struct action *action)
 }
 
 /* The loop stands still as a worker was lost. What is still being sent of boundary data is their receivers' to drop. */
-static void apply_halt(struct driver *driver, const struct action *action)
+static void apply_quiesce(struct driver *driver, const struct action *action)
 {
     driver->runtime->degraded = true;
     driver->releases.count = 0;
-    net_halt_inbound(&driver->net);
-    peers_move(&driver->runtime->peers, action->halt.lost, PEER_HALT);
-    net_cancel_inbound(&driver->net, action->halt.lost);
-    executor_halt(driver->effects->executor, action->halt.boundaries, action->halt.count);
+    net_quiesce_inbound(&driver->net);
+    peers_move(&driver->runtime->peers, action->quiesce.lost, PEER_HALT);
+    net_cancel_inbound(&driver->net, action->quiesce.lost);
+    executor_quiesce(driver->effects->executor, action->quiesce.boundaries, action->quiesce.count);
 }
 
 void driver_apply(void *self, const struct action *action)
@@ -118,7 +118,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_BOUNDARY: apply_boundary(driver, action); break;
     case ACTION_REUSE: executor_inherit(executor, action->boundary_at); break;
     case ACTION_RELEASE: driver_release(driver, action->boundary_at); break;
-    case ACTION_HALT: apply_halt(driver, action); break;
+    case ACTION_QUIESCE: apply_quiesce(driver, action); break;
     case ACTION_RESTART: executor_restart(executor, action->boundary_at); break;
     case ACTION_DROP: driver_drop(driver, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:

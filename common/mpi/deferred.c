@@ -2,9 +2,9 @@
 /* Messages that wait until a far rank may be written to.
  *
  * A rank that has no room to send another message waits for its oldest to be gone. Workers of different nodes do not
- * watch one another: should the receiver be lost, that message may never be gone, and only a HALT or an END from above
- * says so. So a worker that exchanges boundary data takes its messages while it waits, looks for these two, and keeps
- * all of them, in their order, for when it can answer. */
+ * watch one another: should the receiver be lost, that message may never be gone, and only a QUIESCE or an END from
+ * above says so. So a worker that exchanges boundary data takes its messages while it waits, looks for these two, and
+ * keeps all of them, in their order, for when it can answer. */
 #include "common/mpi/deferred.h"
 
 #include "common/mpi/driver.h"
@@ -52,8 +52,8 @@ void deferred_look(struct driver *driver)
     defer_message(driver, from, bytes, size);
     if (driver->runtime->hellos[from].role == ROLE_WORKER || message_decode(&message, bytes, size) != DECODE_OK)
         return;
-    if (message.type == MESSAGE_HALT && message.halt.rank < driver->runtime->ranks)
-        peers_move(peers, message.halt.rank, PEER_HALT);
+    if (message.type == MESSAGE_QUIESCE && message.quiesce.rank < driver->runtime->ranks)
+        peers_move(peers, message.quiesce.rank, PEER_HALT);
     for (unsigned w = 0; message.type == MESSAGE_END && w < topology->workers; w++)
         if (topology->worker_rank[w] != driver->runtime->rank)
             peers_move(peers, topology->worker_rank[w], PEER_DISMISS);

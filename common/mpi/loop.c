@@ -154,7 +154,7 @@ static bool driver_compute(struct driver *driver)
     if (turn == TURN_EVENT) {
         if (event.type == EVENT_FINISHED && effects->chunk_ends != NULL)
             effects->chunk_ends(effects->context, &event.chunk);
-        /* a message that came in the meantime came before the event; a HALT would make the event one of a chunk that
+        /* a message that came in the meantime came before the event; a QUIESCE would make the event one of a chunk that
          * is given up */
         if (driver->now_ns - before_ns > LONG_TURN_NS && !driver->runtime->exchanges)
             driver_receive(driver, 1);

@@ -287,7 +287,7 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived)
     return true;
 }
 
-void net_halt_inbound(struct net *net)
+void net_quiesce_inbound(struct net *net)
 {
     for (unsigned i = 0; i < net->inbound_count; i++)
         net->inbound[(net->inbound_first + i) % net->inbound_capacity].is_late = true;

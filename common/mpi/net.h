@@ -115,7 +115,7 @@ int net_await(struct net *net, const struct inbound *wanted, void *room);
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
 
 /* All that are on their way are late. Those of a rank that is lost are given up: where they were to go stays MPI's. */
-void net_halt_inbound(struct net *net);
+void net_quiesce_inbound(struct net *net);
 void net_cancel_inbound(struct net *net, unsigned from);
 
 /* Gives up a data message from a rank that is lost, and says which; 0 where there is none, -1 when memory is out. */

@@ -27,7 +27,7 @@ enum peer_event {
     PEER_DIES,    /* a detector: it has ended, or is silent */
     PEER_CLOSE,   /* the loop deals with its end */
     PEER_FENCE,   /* the machine takes it for lost, though its process may be there */
-    PEER_HALT,    /* a HALT names it as lost */
+    PEER_HALT,    /* a QUIESCE names it as lost */
     PEER_LOSE,    /* the machine is told of its loss */
 };
 #define PEER_EVENTS (PEER_LOSE + 1)

@@ -87,7 +87,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     bool any = false;
     service_note_standstill(service);
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* nobody would compute it, or it has its own way: see halt.c */
+        return false; /* nobody would compute it, or it has its own way: see quiesce.c */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {

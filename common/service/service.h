@@ -76,7 +76,7 @@ struct served {
     uint32_t chunks_assigned;
     bool present;       /* served here */
     bool gone;          /* said goodbye, or is lost */
-    bool halted;        /* stands still, as it was told to last */
+    bool quiesced;      /* stands still, as it was told to last */
     uint16_t load;      /* of its core, as in a REQUEST; 0: it has told none */
     uint16_t load_told; /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
@@ -119,8 +119,8 @@ struct loss {
     struct range running; /* what it computed, as far as is known */
 };
 
-/* SERVING. HALTED: in a loop with dependencies all are to stand still, see halt.c. ENDING: nobody is served any more.
- * Requests for chunks are listened to while it is SERVING only. */
+/* SERVING. QUIESCED: in a loop with dependencies all are to stand still, see quiesce.c. ENDING: nobody is served any
+ * more. Requests for chunks are listened to while it is SERVING only. */
 enum service_state { SERVICE_SERVING, SERVICE_HALTED, SERVICE_ENDING };
 
 /* What has come about in a service that its owner is to look at: a set of bits, see service_take_news(). */
@@ -129,7 +129,7 @@ enum service_news {
     SERVICE_GAVE_UP = 1 << 1,     /* iterations: see service_take_given_up() */
     SERVICE_RETURNED = 1 << 2,    /* work, of which nobody was given any yet */
     SERVICE_COUNTED = 1 << 3,     /* what was handed out again, or dropped: see service_take_counts() */
-    SERVICE_STOOD_STILL = 1 << 4, /* while HALTED: another worker, or what it had is stored */
+    SERVICE_STOOD_STILL = 1 << 4, /* while QUIESCED: another worker, or what it had is stored */
     SERVICE_NO_MEMORY = 1 << 5,   /* for what was lost */
 };
 
@@ -198,7 +198,7 @@ struct service {
     uint64_t first;                  /* of a loop with dependencies, as what follows: see order.c */
     struct boundary_list ends;       /* assigned, with none behind them so far; by worker */
     struct boundary_list beginnings; /* with others, of chunks behind some that are not assigned yet; by rank */
-    uint16_t round;                  /* that began when it was HALTED last */
+    uint16_t epoch;                  /* that began when it was QUIESCED last */
 };
 
 /* -1 when memory is out. */
@@ -291,9 +291,9 @@ bool service_take_neighbour(struct service *service, const struct neighbour *nei
 
 /* In a loop with dependencies: tells all workers to stand still; notes that one does, false where that is not what it
  * was told last; whether all do, and all that they have finished is stored; and has them go on. */
-void service_halt(struct service *service, const struct halt *halt, struct actions *actions);
-bool service_take_halted(struct service *service, unsigned w, const struct halted *halted);
-bool service_stands_still(const struct service *service);
+void service_quiesce(struct service *service, const struct quiesce *quiesce, struct actions *actions);
+bool service_take_quiesced(struct service *service, unsigned w, const struct quiesced *quiesced);
+bool service_is_quiesced(const struct service *service);
 void service_restart(struct service *service, const struct restart *restart, struct actions *actions);
 
 /* All workers have left and all their results are stored. */

@@ -12,7 +12,7 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 /* service.c */
 void service_move(struct service *service, enum service_state state, const struct actions *actions);
 
-/* While HALTED: the owner is to look whether all stand still. */
+/* While QUIESCED: the owner is to look whether all are quiesced. */
 static inline void service_note_standstill(struct service *service)
 {
     if (service->state == SERVICE_HALTED)

@@ -221,30 +221,30 @@ START_TEST(the_latest_that_were_sent_are_kept)
 }
 END_TEST
 
-static void halt(unsigned round, size_t count)
+static void quiesce(unsigned epoch, size_t count)
 {
-    hear(0, (struct message){.type = MESSAGE_HALT, .halt = {(uint16_t)round, 3}}, count);
+    hear(0, (struct message){.type = MESSAGE_QUIESCE, .quiesce = {(uint16_t)epoch, 3}}, count);
 }
 
-static void restart(unsigned round, uint64_t first, unsigned rank, size_t count)
+static void restart(unsigned epoch, uint64_t first, unsigned rank, size_t count)
 {
-    hear(0, (struct message){.type = MESSAGE_RESTART, .restart = {(uint16_t)round, rank, first}}, count);
+    hear(0, (struct message){.type = MESSAGE_RESTART, .restart = {(uint16_t)epoch, rank, first}}, count);
 }
 
-/* Its last two actions: HALT and HALTED. */
-static void assert_halted(unsigned round, unsigned count, const uint64_t *expected)
+/* Its last two actions: QUIESCE and QUIESCED. */
+static void assert_quiesced(unsigned epoch, unsigned count, const uint64_t *expected)
 {
     const struct action *action = &actions.items[actions.length - 2];
     const struct message *told = &actions.items[actions.length - 1].send.message;
-    ck_assert_int_eq(action->type, ACTION_HALT);
-    ck_assert_uint_eq(action->halt.lost, 3);
-    ck_assert_uint_eq(action->halt.count, count);
-    ck_assert_int_eq(told->type, MESSAGE_HALTED);
-    ck_assert_uint_eq(told->halted.rank, RANK);
-    ck_assert_uint_eq(told->halted.round, round);
+    ck_assert_int_eq(action->type, ACTION_QUIESCE);
+    ck_assert_uint_eq(action->quiesce.lost, 3);
+    ck_assert_uint_eq(action->quiesce.count, count);
+    ck_assert_int_eq(told->type, MESSAGE_QUIESCED);
+    ck_assert_uint_eq(told->quiesced.rank, RANK);
+    ck_assert_uint_eq(told->quiesced.epoch, epoch);
     ck_assert_uint_eq(told->record_count, count);
     for (unsigned i = 0; i < count; i++) {
-        ck_assert_uint_eq(action->halt.boundaries[i], expected[i]);
+        ck_assert_uint_eq(action->quiesce.boundaries[i], expected[i]);
         ck_assert_uint_eq(boundary_record_get(told->records, i), expected[i]);
     }
 }
@@ -255,18 +255,18 @@ START_TEST(a_halted_worker_goes_on_from_what_it_has_kept)
     compute(1, 0, 1);
     assign(2, 20, 30, 1);
     come(4, 20, 0, 100, 1);
-    halt(1, 2);
-    assert_halted(1, 1, (uint64_t[]){10}); /* not 30, of which not all is there */
+    quiesce(1, 2);
+    assert_quiesced(1, 1, (uint64_t[]){10}); /* not 30, of which not all is there */
     ck_assert_str_eq(worker_state_name(&worker), "HALTED");
     ck_assert_uint_eq(boundaries.halo_receive_count, 0);
-    halt(2, 2); /* another is lost */
-    assert_halted(2, 1, (uint64_t[]){10});
+    quiesce(2, 2); /* another is lost */
+    assert_quiesced(2, 1, (uint64_t[]){10});
     restart(2, 10, RANK, 2);
     assert_boundary(0, ACTION_RESTART, 10);
     ck_assert_uint_eq(actions.items[1].send.message.request.asks, 1);
     neighbour(10, 1, 1); /* all of it, once more */
     assert_sends(0, 1, 10, 0, HALO_BYTES);
-    ck_assert_uint_eq(actions.items[0].send.message.boundary.round, 2);
+    ck_assert_uint_eq(actions.items[0].send.message.boundary.epoch, 2);
     end();
 }
 END_TEST
@@ -278,8 +278,8 @@ START_TEST(what_a_worker_inherits_is_kept_while_it_runs)
     assign(2, 10, 20, 0);
     ready(10, HALO_BYTES, 0);
     finish(3);
-    halt(1, 2);
-    assert_halted(1, 1, (uint64_t[]){10});
+    quiesce(1, 2);
+    assert_quiesced(1, 1, (uint64_t[]){10});
     restart(1, 10, RANK, 2);
     assign(3, 10, 20, 3); /* REUSE, RUN, and it asks ahead */
     end();
@@ -290,8 +290,8 @@ START_TEST(what_a_worker_inherits_is_kept_while_it_runs)
     finish(3);
     ready(20, HALO_BYTES, 0);
     finish(1);
-    halt(1, 2);
-    assert_halted(1, 1, (uint64_t[]){20});
+    quiesce(1, 2);
+    assert_quiesced(1, 1, (uint64_t[]){20});
     end();
 }
 END_TEST
@@ -300,12 +300,12 @@ START_TEST(what_is_not_wanted_is_let_go)
 {
     begin_asking(0);
     compute(1, 0, 1);
-    halt(1, 2);
+    quiesce(1, 2);
     restart(1, 30, 4, 2);
     assert_boundary(0, ACTION_RESTART, 0);
     ck_assert_uint_eq(boundaries.halo_send_count, 0);
-    halt(2, 2);
-    assert_halted(2, 0, NULL);
+    quiesce(2, 2);
+    assert_quiesced(2, 0, NULL);
     restart(2, 0, 0, 2); /* from the beginning */
     end();
 }
@@ -314,7 +314,7 @@ END_TEST
 START_TEST(data_of_an_earlier_round_are_dropped)
 {
     begin_asking(0);
-    halt(1, 2);
+    quiesce(1, 2);
     restart(1, 0, 0, 2);
     come(4, 30, 0, 100, 0);
     come(4, 30, 0, INLINE_MAX + 1, 1); /* it is received, as it comes by itself */
@@ -329,7 +329,7 @@ END_TEST
 START_TEST(who_is_halted_asks_for_nothing)
 {
     begin_asking(0);
-    halt(1, 2);
+    quiesce(1, 2);
     hear(0, (struct message){.type = MESSAGE_END, .end = {.drain = true, .degraded = true}}, 2);
     ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_GOODBYE);
     end();
@@ -339,16 +339,16 @@ END_TEST
 START_TEST(restarts_that_cannot_be_are_refused)
 {
     begin_asking(0);
-    restart(0, 0, 0, 1); /* it is not halted */
+    restart(0, 0, 0, 1); /* it is not quiesced */
     assert_dropped(0);
     compute(1, 0, 1);
-    halt(1, 2);
+    quiesce(1, 2);
     restart(2, 10, RANK, 1); /* another round */
     assert_dropped(0);
     restart(1, 11, RANK, 1); /* it has nothing there */
     assert_dropped(0);
     worker.config.boundaries = NULL; /* iterations are independent */
-    halt(2, 1);
+    quiesce(2, 1);
     assert_dropped(0);
     end();
 }

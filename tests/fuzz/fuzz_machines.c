@@ -119,8 +119,8 @@ static void apply(void *context, const struct action *action)
                 action->boundary.offset <= HALO_BYTES - action->boundary.bytes && action->boundary.from < RANKS);
         break;
     case ACTION_REUSE: REQUIRE(bench->running == 0); break;
-    case ACTION_HALT:
-        REQUIRE(action->halt.count <= BOUNDARIES_MAX);
+    case ACTION_QUIESCE:
+        REQUIRE(action->quiesce.count <= BOUNDARIES_MAX);
         bench->running = bench->reported = 0;
         break;
     case ACTION_STORE:

@@ -155,7 +155,7 @@ static void pipeline_release(struct executor *executor, uint64_t at)
 
 /* --- standing still --- */
 
-static void pipeline_halt(struct executor *executor, const uint64_t *halos, unsigned count)
+static void pipeline_quiesce(struct executor *executor, const uint64_t *halos, unsigned count)
 {
     struct pipeline *pipeline = pipeline_of(executor);
     for (unsigned i = pipeline->halo_count; i-- > 0;) {
@@ -541,7 +541,7 @@ static const struct executor_ops pipeline_ops = {
     .boundary_came = pipeline_came,
     .reuse = pipeline_reuse,
     .release = pipeline_release,
-    .halt = pipeline_halt,
+    .quiesce = pipeline_quiesce,
     .restart = pipeline_restart,
 };
 

@@ -12,7 +12,7 @@
  * that runs and of others that ended here are kept until they are released, or reused by the next chunk if that is
  * computed here, too. Those from elsewhere may come before their chunk does.
  *
- * Where the loop is halted some of them are saved, and the others dropped: what may still be sent or received keeps
+ * Where the loop is quiesced some of them are saved, and the others dropped: what may still be sent or received keeps
  * its memory until the end. */
 #pragma once
 
@@ -32,7 +32,7 @@ struct halo {
     uint64_t announced;  /* complete when what is on its way has come */
     unsigned awaited;    /* data messages on their way */
     bool is_own;         /* computed here: it may be being sent */
-    bool is_saved;       /* while the loop is halted */
+    bool is_saved;       /* while the loop is quiesced */
 };
 
 /* Where the records of a chunk are. */

@@ -88,7 +88,7 @@ static void simulated_release(struct executor *executor, uint64_t at)
 }
 
 /* What others have kept is as good as what was on its way. */
-static void simulated_halt(struct executor *executor, const uint64_t *halos, unsigned count)
+static void simulated_quiesce(struct executor *executor, const uint64_t *halos, unsigned count)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     (void)halos, (void)count;
@@ -255,7 +255,7 @@ static const struct executor_ops simulated_pipeline_ops = {
     .boundary_came = simulated_boundary_came,
     .reuse = simulated_inherit,
     .release = simulated_release,
-    .halt = simulated_halt,
+    .quiesce = simulated_quiesce,
     .restart = simulated_restart,
 };
 

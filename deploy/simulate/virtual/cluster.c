@@ -195,7 +195,7 @@ static void apply(struct virtual_cluster *cluster, unsigned rank, const struct a
     case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
     case ACTION_REUSE: dependent_reuse(cluster, rank, action->boundary_at); break;
     case ACTION_RELEASE: dependent_release(cluster, rank, action->boundary_at); break;
-    case ACTION_HALT: dependent_halt(cluster, rank, action); break;
+    case ACTION_QUIESCE: dependent_quiesce(cluster, rank, action); break;
     case ACTION_RESTART: dependent_restart(cluster, rank, action->boundary_at); break;
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:

@@ -375,17 +375,17 @@ static void drop_halos(struct halo **list)
 }
 
 /* A boundary that is saved is that of a finished chunk, reused by the running one, or aside already. */
-void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+void dependent_quiesce(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
     struct halo *saved = NULL;
-    for (unsigned i = 0; i < action->halt.count; i++) {
-        move_halo(&pipeline->saved, &saved, action->halt.boundaries[i]);
-        move_halo(&pipeline->kept, &saved, action->halt.boundaries[i]);
-        if (pipeline->runs && node->running.first == action->halt.boundaries[i])
-            move_halo(&pipeline->received, &saved, action->halt.boundaries[i]);
-        bool is_whole = saved != NULL && saved->boundary_at == action->halt.boundaries[i] &&
+    for (unsigned i = 0; i < action->quiesce.count; i++) {
+        move_halo(&pipeline->saved, &saved, action->quiesce.boundaries[i]);
+        move_halo(&pipeline->kept, &saved, action->quiesce.boundaries[i]);
+        if (pipeline->runs && node->running.first == action->quiesce.boundaries[i])
+            move_halo(&pipeline->received, &saved, action->quiesce.boundaries[i]);
+        bool is_whole = saved != NULL && saved->boundary_at == action->quiesce.boundaries[i] &&
                         saved->filled == machines_boundary_bytes(&cluster->config);
         cluster->result.misled += !is_whole;
     }

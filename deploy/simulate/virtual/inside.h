@@ -31,7 +31,7 @@ struct pipeline {
     struct boundaries boundaries; /* of the worker */
     struct halo *received;        /* for chunks that have not begun, and the running one; owned */
     struct halo *kept;            /* of the running chunk and of finished ones, until they are released; owned */
-    struct halo *saved;           /* of finished chunks, while the loop is halted; owned */
+    struct halo *saved;           /* of finished chunks, while the loop is quiesced; owned */
     struct halo *before;          /* of the running chunk; NULL where it is the loop's first */
     struct halo *after;           /* likewise; NULL where it is the last */
     uint64_t *records;            /* [count] of it; owned */
@@ -154,7 +154,7 @@ void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double facto
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
-void dependent_halt(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
+void dependent_quiesce(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 
 /* --- store.c --- */

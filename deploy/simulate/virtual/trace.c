@@ -94,13 +94,15 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->boundary.offset, message->boundary.offset + message->payload_bytes,
                  payload_text(message->payload));
         break;
-    case MESSAGE_HALT: snprintf(text, size, "HALT %u lost=%" PRIu32, message->halt.round, message->halt.rank); break;
-    case MESSAGE_HALTED:
-        snprintf(text, size, "HALTED %u rank=%" PRIu32 " boundaries=%u", message->halted.round, message->halted.rank,
-                 message->record_count);
+    case MESSAGE_QUIESCE:
+        snprintf(text, size, "QUIESCE %u lost=%" PRIu32, message->quiesce.epoch, message->quiesce.rank);
+        break;
+    case MESSAGE_QUIESCED:
+        snprintf(text, size, "QUIESCED %u rank=%" PRIu32 " boundaries=%u", message->quiesced.epoch,
+                 message->quiesced.rank, message->record_count);
         break;
     case MESSAGE_RESTART:
-        snprintf(text, size, "RESTART %u %" PRIu64 " rank=%" PRIu32, message->restart.round, message->restart.first,
+        snprintf(text, size, "RESTART %u %" PRIu64 " rank=%" PRIu32, message->restart.epoch, message->restart.first,
                  message->restart.rank);
         break;
     default: snprintf(text, size, "%s", message_name(message->type));
@@ -173,7 +175,9 @@ void trace_action(const struct action *action, char *text, size_t size)
         break;
     case ACTION_REUSE: snprintf(text, size, "reuse %" PRIu64, action->boundary_at); break;
     case ACTION_RELEASE: snprintf(text, size, "release %" PRIu64, action->boundary_at); break;
-    case ACTION_HALT: snprintf(text, size, "halt boundaries=%u lost=%u", action->halt.count, action->halt.lost); break;
+    case ACTION_QUIESCE:
+        snprintf(text, size, "quiesce boundaries=%u lost=%u", action->quiesce.count, action->quiesce.lost);
+        break;
     case ACTION_RESTART: snprintf(text, size, "restart %" PRIu64, action->boundary_at); break;
     case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;

@@ -399,17 +399,17 @@ START_TEST(a_halt_gives_up_all_but_what_is_set_aside)
     const uint64_t saved[] = {5};
     executor_begin(&pipeline->executor, 10, 5, 0, false);
     unsigned char *room = executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes);
-    executor_halt(&pipeline->executor, saved, 1);
+    executor_quiesce(&pipeline->executor, saved, 1);
     ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
     ck_assert_uint_eq(pipeline->halo_count, 1);
-    executor_halt(&pipeline->executor, saved, 1); /* another is lost */
+    executor_quiesce(&pipeline->executor, saved, 1); /* another is lost */
     memset(room, 1, 10 * loop.boundary_bytes);
     ck_assert_ptr_ne(executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes), room);
     executor_restart(&pipeline->executor, 5);
     executor_inherit(&pipeline->executor, 5);
     executor_begin(&pipeline->executor, 5, 5, 0, false);
     count_ready(told);
-    executor_halt(&pipeline->executor, (const uint64_t[]){10}, 1);
+    executor_quiesce(&pipeline->executor, (const uint64_t[]){10}, 1);
     executor_restart(&pipeline->executor, 0);
     ck_assert_uint_eq(pipeline->halo_count, 0);
     close_workers();
@@ -427,7 +427,7 @@ START_TEST(what_is_set_aside_is_not_what_comes)
     struct pipeline *pipeline = &run.pipeline[0];
     executor_begin(&pipeline->executor, 0, 5, 0, false);
     count_ready(told);
-    executor_halt(&pipeline->executor, (const uint64_t[]){5}, 1);
+    executor_quiesce(&pipeline->executor, (const uint64_t[]){5}, 1);
     executor_take_boundary(&pipeline->executor, 5, 0, zeros,
                            100 * loop.boundary_bytes); /* before it is told to go on */
     executor_restart(&pipeline->executor, 0);

@@ -231,7 +231,7 @@ START_TEST(independent_loops_have_no_neighbours)
 }
 END_TEST
 
-/* What a lost worker had is free again when all stand still; and it is told nothing. */
+/* What a lost worker had is free again when all are quiesced; and it is told nothing. */
 START_TEST(nothing_of_a_lost_worker_is_handed_out_at_once)
 {
     begin();
@@ -279,10 +279,10 @@ START_TEST(a_chunk_is_committed_as_a_whole)
 }
 END_TEST
 
-static void halt(uint16_t round, unsigned rank)
+static void quiesce(uint16_t epoch, unsigned rank)
 {
     actions_clear(&actions);
-    service_halt(&service, &(struct halt){round, rank}, &actions);
+    service_quiesce(&service, &(struct quiesce){epoch, rank}, &actions);
 }
 
 START_TEST(all_stand_still_and_go_on)
@@ -294,21 +294,21 @@ START_TEST(all_stand_still_and_go_on)
     ask(0, 1);
     ask(1, 1);
     service_lost(&service, 2, 2);
-    halt(1, ranks[2]);
+    quiesce(1, ranks[2]);
     ck_assert_uint_eq(actions.length, 2); /* to those who live */
-    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_HALT);
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_QUIESCE);
     ck_assert_uint_eq(actions.items[1].send.to, ranks[1]);
     ck_assert_uint_eq(service.pool.count, 0);
     ask(1, 1); /* before it was told */
     ck_assert_uint_eq(service.waiting_count, 0);
-    ck_assert(service_take_halted(&service, 1, &(struct halted){1, ranks[1]}));
-    ck_assert(!service_take_halted(&service, 1, &(struct halted){1, ranks[1]})); /* twice */
-    ck_assert(!service_take_halted(&service, 2, &(struct halted){1, ranks[2]})); /* it is lost */
-    ck_assert(!service_stands_still(&service));
-    finish_chunk(0, 1, 3); /* ahead of its HALTED */
+    ck_assert(service_take_quiesced(&service, 1, &(struct quiesced){1, ranks[1]}));
+    ck_assert(!service_take_quiesced(&service, 1, &(struct quiesced){1, ranks[1]})); /* twice */
+    ck_assert(!service_take_quiesced(&service, 2, &(struct quiesced){1, ranks[2]})); /* it is lost */
+    ck_assert(!service_is_quiesced(&service));
+    finish_chunk(0, 1, 3); /* ahead of its QUIESCED */
     ck_assert_uint_eq(committed_count, 1);
-    ck_assert(service_take_halted(&service, 0, &(struct halted){1, ranks[0]}));
-    ck_assert(service_stands_still(&service));
+    ck_assert(service_take_quiesced(&service, 0, &(struct quiesced){1, ranks[0]}));
+    ck_assert(service_is_quiesced(&service));
     ck_assert_uint_eq(service.busy, 0);
     end();
 }
@@ -317,12 +317,12 @@ END_TEST
 START_TEST(only_the_latest_round_counts)
 {
     begin();
-    halt(1, ranks[2]);
-    halt(2, 77);
-    ck_assert(!service_take_halted(&service, 0, &(struct halted){1, ranks[0]}));
+    quiesce(1, ranks[2]);
+    quiesce(2, 77);
+    ck_assert(!service_take_quiesced(&service, 0, &(struct quiesced){1, ranks[0]}));
     for (unsigned w = 0; w < WORKERS; w++)
-        ck_assert(service_take_halted(&service, w, &(struct halted){2, ranks[w]}));
-    ck_assert(service_stands_still(&service));
+        ck_assert(service_take_quiesced(&service, w, &(struct quiesced){2, ranks[w]}));
+    ck_assert(service_is_quiesced(&service));
     end();
 }
 END_TEST
@@ -331,9 +331,9 @@ END_TEST
 START_TEST(the_seam_is_where_it_goes_on)
 {
     begin();
-    halt(1, 77);
+    quiesce(1, 77);
     for (unsigned w = 0; w < WORKERS; w++)
-        service_take_halted(&service, w, &(struct halted){1, ranks[w]});
+        service_take_quiesced(&service, w, &(struct quiesced){1, ranks[w]});
     actions_clear(&actions);
     service_restart(&service, &(struct restart){1, ranks[1], 30}, &actions);
     ck_assert_uint_eq(actions.length, WORKERS);

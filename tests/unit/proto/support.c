@@ -166,11 +166,11 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"BOUNDARY, data up to the last byte", with_payload(boundary, PAYLOAD_DATA, SLICE_MAX)},
         {"BOUNDARY of the last round",
          with_payload((struct message){.type = MESSAGE_BOUNDARY, .boundary = {1, 0, UINT16_MAX}}, PAYLOAD_INLINE, 1)},
-        {"HALT", {.type = MESSAGE_HALT, .halt = {UINT16_MAX, UINT32_MAX}}},
-        {"HALTED without boundaries", {.type = MESSAGE_HALTED, .halted = {1, 2}}},
-        {"HALTED with SEAMS_MAX seams",
-         {.type = MESSAGE_HALTED,
-          .halted = {UINT16_MAX, UINT32_MAX},
+        {"QUIESCE", {.type = MESSAGE_QUIESCE, .quiesce = {UINT16_MAX, UINT32_MAX}}},
+        {"QUIESCED without boundaries", {.type = MESSAGE_QUIESCED, .quiesced = {1, 2}}},
+        {"QUIESCED with SEAMS_MAX seams",
+         {.type = MESSAGE_QUIESCED,
+          .quiesced = {UINT16_MAX, UINT32_MAX},
           .records = boundaries,
           .record_count = BOUNDARIES_MAX}},
         {"RESTART from the beginning", {.type = MESSAGE_RESTART, .restart = {1, 0, 0}}},
@@ -343,19 +343,19 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_BOUNDARY:
         ck_assert_uint_eq(got->boundary.first, want->boundary.first);
         ck_assert_uint_eq(got->boundary.offset, want->boundary.offset);
-        ck_assert_uint_eq(got->boundary.round, want->boundary.round);
+        ck_assert_uint_eq(got->boundary.epoch, want->boundary.epoch);
         break;
-    case MESSAGE_HALT:
-        ck_assert_uint_eq(got->halt.round, want->halt.round);
-        ck_assert_uint_eq(got->halt.rank, want->halt.rank);
+    case MESSAGE_QUIESCE:
+        ck_assert_uint_eq(got->quiesce.epoch, want->quiesce.epoch);
+        ck_assert_uint_eq(got->quiesce.rank, want->quiesce.rank);
         break;
-    case MESSAGE_HALTED:
-        ck_assert_uint_eq(got->halted.round, want->halted.round);
-        ck_assert_uint_eq(got->halted.rank, want->halted.rank);
+    case MESSAGE_QUIESCED:
+        ck_assert_uint_eq(got->quiesced.epoch, want->quiesced.epoch);
+        ck_assert_uint_eq(got->quiesced.rank, want->quiesced.rank);
         assert_same_records(got, want, BOUNDARY_RECORD_BYTES);
         break;
     case MESSAGE_RESTART:
-        ck_assert_uint_eq(got->restart.round, want->restart.round);
+        ck_assert_uint_eq(got->restart.epoch, want->restart.epoch);
         ck_assert_uint_eq(got->restart.rank, want->restart.rank);
         ck_assert_uint_eq(got->restart.first, want->restart.first);
         break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop with dependencies whose worker was lost: all stand still, which the supermaster is told when all that they
+/* A loop with dependencies whose worker was lost: all are quiesced, which the supermaster is told when all that they
  * have finished is reported, and go on where it says. */
 #include "master/core.h"
 
-void master_receive_halt(struct master *master, const struct halt *halt)
+void master_receive_quiesce(struct master *master, const struct quiesce *quiesce)
 {
     if (master->config.distance == 0) {
         master_refuse(master, master->config.supermaster, "halted a loop without dependencies");
@@ -12,18 +12,18 @@ void master_receive_halt(struct master *master, const struct halt *halt)
     if (master->state >= MASTER_ENDING)
         return;
     if (master->state == MASTER_SERVING)
-        master_move(master, MASTER_HALTED);
-    master->halt_told = false;
+        master_move(master, MASTER_QUIESCED);
+    master->quiesced_told = false;
     refills_forget(&master->refills);
     service_set_source(&master->service, true);
-    service_halt(&master->service, halt, master->actions);
+    service_quiesce(&master->service, quiesce, master->actions);
 }
 
 void master_receive_restart(struct master *master, const struct restart *restart)
 {
     if (master->state >= MASTER_ENDING)
         return;
-    if (master->state != MASTER_HALTED || restart->round != master->service.round) {
+    if (master->state != MASTER_QUIESCED || restart->epoch != master->service.epoch) {
         master_refuse(master, master->config.supermaster, "let a loop go on that was not halted");
         return;
     }
@@ -31,21 +31,21 @@ void master_receive_restart(struct master *master, const struct restart *restart
     service_restart(&master->service, restart, master->actions);
 }
 
-void master_receive_halted(struct master *master, unsigned w, const struct message *message)
+void master_receive_quiesced(struct master *master, unsigned w, const struct message *message)
 {
-    if (message->halted.rank != master->service.ranks[w])
+    if (message->quiesced.rank != master->service.ranks[w])
         master_refuse(master, master->service.ranks[w], "sent a message in the name of another rank");
-    else if (service_take_halted(&master->service, w, &message->halted))
+    else if (service_take_quiesced(&master->service, w, &message->quiesced))
         actions_send(master->actions, master->config.supermaster, message);
 }
 
-void master_tell_halted(struct master *master, uint64_t now_ns)
+void master_tell_quiesced(struct master *master, uint64_t now_ns)
 {
-    if (master->halt_told || !service_stands_still(&master->service))
+    if (master->quiesced_told || !service_is_quiesced(&master->service))
         return;
-    master->halt_told = true;
+    master->quiesced_told = true;
     if (master->done_count > 0)
         master_report(master, false, now_ns);
     actions_send(master->actions, master->config.supermaster,
-                 &(struct message){.type = MESSAGE_HALTED, .halted = {master->service.round, master->config.rank}});
+                 &(struct message){.type = MESSAGE_QUIESCED, .quiesced = {master->service.epoch, master->config.rank}});
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops with dependencies: standing still when a worker is lost, and going on. Why that, and from where, is in
- * supermaster/rounds.c.
+ * supermaster/recovery.c.
  *
- * Between HALT and RESTART nobody is served and nothing is told of neighbours. What a worker had finished arrives ahead
- * of its HALTED; what it had not is nobody's any more. */
+ * Between QUIESCE and RESTART nobody is served and nothing is told of neighbours. What a worker had finished arrives
+ * ahead of its QUIESCED; what it had not is nobody's any more. */
 #include "common/service/serving.h"
 
 #include <assert.h>
@@ -20,9 +20,9 @@ static bool is_there(const struct served *worker)
     return worker->present && !worker->gone;
 }
 
-void service_halt(struct service *service, const struct halt *halt, struct actions *actions)
+void service_quiesce(struct service *service, const struct quiesce *quiesce, struct actions *actions)
 {
-    service->round = halt->round;
+    service->epoch = quiesce->epoch;
     assert(service->dependent && "only a loop with dependencies is halted");
     service_move(service, SERVICE_HALTED, actions);
     service->news |= SERVICE_STOOD_STILL;
@@ -32,27 +32,27 @@ void service_halt(struct service *service, const struct halt *halt, struct actio
     for (unsigned w = 0; w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
         worker->asks = 0;
-        worker->halted = false;
+        worker->quiesced = false;
         if (is_there(worker))
-            actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_HALT, .halt = *halt});
+            actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_QUIESCE, .quiesce = *quiesce});
     }
 }
 
-bool service_take_halted(struct service *service, unsigned w, const struct halted *halted)
+bool service_take_quiesced(struct service *service, unsigned w, const struct quiesced *quiesced)
 {
     struct served *worker = &service->workers[w];
-    if (service->state != SERVICE_HALTED || halted->round != service->round || worker->halted || !is_there(worker))
+    if (service->state != SERVICE_HALTED || quiesced->epoch != service->epoch || worker->quiesced || !is_there(worker))
         return false;
     service_drop_unfinished(service, w);
-    worker->halted = true;
+    worker->quiesced = true;
     service_note_standstill(service);
     return true;
 }
 
-bool service_stands_still(const struct service *service)
+bool service_is_quiesced(const struct service *service)
 {
     for (unsigned w = 0; w < service->worker_count; w++)
-        if (is_there(&service->workers[w]) && !service->workers[w].halted)
+        if (is_there(&service->workers[w]) && !service->workers[w].quiesced)
             return false;
     return service->state == SERVICE_HALTED && service->parts_on_way == 0;
 }

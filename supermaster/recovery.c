@@ -3,10 +3,10 @@
  *
  * With a worker go boundary data that others wait for, and perhaps results that were on their way; and whoever is
  * behind it waits in the middle of a chunk, so that nobody might be left to compute what is missing. So the loop is
- * halted: each loss begins a new *round*. All are told to stand still (HALT) and answer when they do (HALTED), behind
- * all that they had sent: the chunks that they have finished are then known, and committed, the others are nobody's any
- * more. The loop goes on (RESTART) from a boundary whose boundary data a worker still has, and chunks are cut from
- * there on in ascending order, as ever.
+ * quiesced: each loss begins a new *recovery epoch*. All are told to quiesce (QUIESCE) and answer when they do
+ * (QUIESCED), behind all that they had sent: the chunks that they have finished are then known, and committed, the
+ * others are nobody's any more. The loop goes on (RESTART) from a boundary whose boundary data a worker still has, and
+ * chunks are cut from there on in ascending order, as ever.
  *
  * Which boundary data there are: a worker keeps those of its latest finished chunks that it has handed over to others
  * (HALO_SENDS_KEPT), and all that it has not handed over yet. As chunks finish in their order, the worker whose chunk
@@ -17,13 +17,13 @@
  *
  * What lies between that boundary and the first iteration that is not done is computed again for its boundary data
  * alone, and so is what was done behind it: its results are the same, and are dropped (LEDGER_DUPLICATE). No chunk has
- * both what is done and what is not, so that it is one or the other; as all boundaries are those of chunks of the round
+ * both what is done and what is not, so that it is one or the other; as all boundaries are those of chunks of the epoch
  * at hand or of the one where it began, both are never shorter than the distance of the dependences.
  *
- * That a run always ends holds in each round as it is shown in common/service/order.c, with the boundary for the
- * beginning of the loop, and there are no more rounds than workers. No message of one round is taken for one of
- * another: those between two ranks of the tree arrive in their order, on both sides of HALTED and RESTART; those
- * between workers say the round, and as none is sent before all stand still nobody gets one of a round that it has not
+ * That a run always ends holds in each epoch as it is shown in common/service/order.c, with the boundary for the
+ * beginning of the loop, and there are no more epochs than workers. No message of one epoch is taken for one of
+ * another: those between two ranks of the tree arrive in their order, on both sides of QUIESCED and RESTART; those
+ * between workers say the epoch, and as none is sent before all are quiesced nobody gets one of a round that it has not
  * heard of.
  *
  * A lost master ends the run: what its workers know of one another is not gathered yet. */
@@ -33,17 +33,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-int supermaster_rounds_init(struct supermaster *supermaster)
+int supermaster_recovery_init(struct supermaster *supermaster)
 {
-    supermaster->rounds.stands_still =
-        calloc(supermaster->config.topology->masters + 1, sizeof *supermaster->rounds.stands_still);
-    return supermaster->rounds.stands_still != NULL ? 0 : -1;
+    supermaster->recovery.is_quiesced =
+        calloc(supermaster->config.topology->masters + 1, sizeof *supermaster->recovery.is_quiesced);
+    return supermaster->recovery.is_quiesced != NULL ? 0 : -1;
 }
 
-void supermaster_rounds_fini(struct supermaster *supermaster)
+void supermaster_recovery_fini(struct supermaster *supermaster)
 {
-    free(supermaster->rounds.stands_still);
-    boundary_list_fini(&supermaster->rounds.kept);
+    free(supermaster->recovery.is_quiesced);
+    boundary_list_fini(&supermaster->recovery.checkpoints);
 }
 
 static void fail_without_memory(struct supermaster *supermaster)
@@ -61,62 +61,62 @@ static void send_to_masters(struct supermaster *supermaster, const struct messag
 
 /* --- standing still --- */
 
-void supermaster_halt(struct supermaster *supermaster, unsigned rank)
+void supermaster_quiesce(struct supermaster *supermaster, unsigned rank)
 {
-    struct rounds *rounds = &supermaster->rounds;
+    struct recovery *recovery = &supermaster->recovery;
     if (supermaster->state == SUPERMASTER_GATHERING)
         return; /* nothing has been cut */
     if (supermaster->state == SUPERMASTER_SERVING)
-        supermaster_move(supermaster, SUPERMASTER_HALTED);
-    const struct message message = {.type = MESSAGE_HALT, .halt = {++rounds->number, rank}};
-    rounds->kept.count = supermaster->boundaries.count = 0;
+        supermaster_move(supermaster, SUPERMASTER_QUIESCED);
+    const struct message message = {.type = MESSAGE_QUIESCE, .quiesce = {++recovery->number, rank}};
+    recovery->checkpoints.count = supermaster->boundaries.count = 0;
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
-        rounds->stands_still[m] = false;
+        recovery->is_quiesced[m] = false;
         supermaster->refills_parked[m] = 0;
     }
     send_to_masters(supermaster, &message);
-    service_halt(&supermaster->service, &message.halt, supermaster->actions);
+    service_quiesce(&supermaster->service, &message.quiesce, supermaster->actions);
 }
 
 /* What the worker has of boundary data. */
-static void note_kept(struct supermaster *supermaster, const struct message *message)
+static void note_checkpoints(struct supermaster *supermaster, const struct message *message)
 {
     const struct supermaster_config *config = &supermaster->config;
     for (unsigned i = 0; i < message->record_count; i++) {
         uint64_t boundary_at = boundary_record_get(message->records, i);
         if (boundary_at <= config->first || boundary_at >= config->first + config->count)
             supermaster_refuse(supermaster, "has boundary data where no chunk ends");
-        else if (boundary_list_add(&supermaster->rounds.kept, boundary_at, message->halted.rank) < 0)
+        else if (boundary_list_add(&supermaster->recovery.checkpoints, boundary_at, message->quiesced.rank) < 0)
             fail_without_memory(supermaster);
     }
 }
 
-void supermaster_receive_halted(struct supermaster *supermaster, const struct message *message)
+void supermaster_receive_quiesced(struct supermaster *supermaster, const struct message *message)
 {
-    const struct halted *halted = &message->halted;
+    const struct quiesced *quiesced = &message->quiesced;
     const struct topology *topology = supermaster->config.topology;
-    unsigned m = topology_master(topology, supermaster->from), w = topology_worker(topology, halted->rank);
-    if (!supermaster_speaks_for(supermaster, halted->rank)) {
+    unsigned m = topology_master(topology, supermaster->from), w = topology_worker(topology, quiesced->rank);
+    if (!supermaster_speaks_for(supermaster, quiesced->rank)) {
         supermaster_refuse(supermaster, "stands still for a rank that it does not serve");
         return;
     }
-    if (supermaster->state != SUPERMASTER_HALTED || halted->round != supermaster->rounds.number)
+    if (supermaster->state != SUPERMASTER_QUIESCED || quiesced->epoch != supermaster->recovery.number)
         return; /* another was lost since, or the run ends */
-    if (halted->rank != supermaster->from)
-        note_kept(supermaster, message);
+    if (quiesced->rank != supermaster->from)
+        note_checkpoints(supermaster, message);
     else if (m < topology->masters)
-        supermaster->rounds.stands_still[m] = true;
-    else if (service_take_halted(&supermaster->service, w, halted))
-        note_kept(supermaster, message);
+        supermaster->recovery.is_quiesced[m] = true;
+    else if (service_take_quiesced(&supermaster->service, w, quiesced))
+        note_checkpoints(supermaster, message);
     supermaster_recheck(supermaster);
 }
 
-static bool all_stand_still(const struct supermaster *supermaster)
+static bool all_are_quiesced(const struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
-        if (!supermaster->losses.master_left[m] && !supermaster->rounds.stands_still[m])
+        if (!supermaster->losses.master_left[m] && !supermaster->recovery.is_quiesced[m])
             return false;
-    return service_stands_still(&supermaster->service);
+    return service_is_quiesced(&supermaster->service);
 }
 
 /* --- going on --- */
@@ -137,13 +137,13 @@ static void release_all(struct supermaster *supermaster)
 static struct restart find_boundary(const struct supermaster *supermaster, uint64_t first)
 {
     const struct topology *topology = supermaster->config.topology;
-    const struct rounds *rounds = &supermaster->rounds;
-    struct restart restart = {.round = rounds->number};
-    for (size_t i = 0; i < rounds->kept.count; i++) {
-        const struct boundary_side *kept = &rounds->kept.list[i];
-        bool lives = supermaster->losses.worker[topology_worker(topology, kept->who)] == FATE_COMPUTES;
-        if (lives && kept->first <= first && kept->first > restart.first)
-            restart = (struct restart){rounds->number, kept->who, kept->first};
+    const struct recovery *recovery = &supermaster->recovery;
+    struct restart restart = {.epoch = recovery->number};
+    for (size_t i = 0; i < recovery->checkpoints.count; i++) {
+        const struct boundary_side *checkpoint = &recovery->checkpoints.list[i];
+        bool lives = supermaster->losses.worker[topology_worker(topology, checkpoint->who)] == FATE_COMPUTES;
+        if (lives && checkpoint->first <= first && checkpoint->first > restart.first)
+            restart = (struct restart){recovery->number, checkpoint->who, checkpoint->first};
     }
     return restart;
 }
@@ -157,8 +157,8 @@ static void restart(struct supermaster *supermaster, const struct restart *resta
         boundary_list_add(&supermaster->boundaries, restart->first, topology->master_of[w]) < 0)
         fail_without_memory(supermaster);
     assert((restart->first == 0 || w < topology->workers) && "boundary data are with a worker");
-    supermaster->rounds.again = true;
-    supermaster->rounds.next = restart->first > 0 ? restart->first : supermaster->config.first;
+    supermaster->recovery.has_recovered = true;
+    supermaster->recovery.next = restart->first > 0 ? restart->first : supermaster->config.first;
     supermaster_move(supermaster, SUPERMASTER_SERVING);
     send_to_masters(supermaster, &message);
     service_restart(&supermaster->service, restart, supermaster->actions);
@@ -166,11 +166,11 @@ static void restart(struct supermaster *supermaster, const struct restart *resta
 
 void supermaster_restart_if_due(struct supermaster *supermaster)
 {
-    if (supermaster->state != SUPERMASTER_HALTED || !all_stand_still(supermaster) ||
+    if (supermaster->state != SUPERMASTER_QUIESCED || !all_are_quiesced(supermaster) ||
         ledger_is_complete(&supermaster->ledger) || supermaster_has_no_worker(supermaster))
         return;
     release_all(supermaster);
-    if (supermaster->state != SUPERMASTER_HALTED)
+    if (supermaster->state != SUPERMASTER_QUIESCED)
         return; /* memory is out */
     const struct restart from = find_boundary(supermaster, ranges_at(&supermaster->ledger.free, 0)->first);
     if (from.first > 0)
@@ -200,7 +200,7 @@ static void settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
 
 bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
 {
-    struct rounds *rounds = &supermaster->rounds;
+    struct recovery *recovery = &supermaster->recovery;
     struct ledger *ledger = &supermaster->ledger;
     int granted = 1;
     if (ranges_length(&ledger->free) == 0) {
@@ -208,8 +208,8 @@ bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_
         return false;
     }
     const struct range free = *ranges_at(&ledger->free, 0);
-    if (free.first > rounds->next) {
-        *range = (struct range){rounds->next, piece_of(supermaster, free.first - rounds->next, want)};
+    if (free.first > recovery->next) {
+        *range = (struct range){recovery->next, piece_of(supermaster, free.first - recovery->next, want)};
         settle(supermaster, want, 0);
     } else {
         granted = ledger_grant(ledger, holder, piece_of(supermaster, free.count, want), range);
@@ -219,7 +219,7 @@ bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
     if (granted <= 0)
         return false;
-    rounds->next = range->first + range->count;
+    recovery->next = range->first + range->count;
     supermaster->chunks++;
     return true;
 }
