@@ -8,9 +8,9 @@ static void check_fates(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     const struct losses *losses = &supermaster->losses;
-    unsigned fates[FATE_ORPHAN + 1] = {0}, masters_left = 0;
+    unsigned fates[WORKER_IS_ORPHAN + 1] = {0}, masters_left = 0;
     for (unsigned w = 0; w < topology->workers; w++) {
-        assert(losses->worker[w] <= FATE_ORPHAN && "a worker has one of the fates that there are");
+        assert(losses->worker[w] <= WORKER_IS_ORPHAN && "a worker has one of the fates that there are");
         fates[losses->worker[w]]++;
     }
     for (unsigned m = 0; m < topology->masters; m++) {
@@ -21,9 +21,9 @@ static void check_fates(const struct supermaster *supermaster)
         assert((ranges_total(&supermaster->ledger.granted[m]) == 0 || supermaster->failure.text[0] != '\0') &&
                "who has left is granted nothing, unless memory ran out");
     }
-    assert(fates[FATE_LOST] == losses->workers_lost && "as many workers are lost as are counted");
-    assert(fates[FATE_LEFT] == losses->workers_left && "as many workers have left as are counted");
-    assert(fates[FATE_ORPHAN] == losses->orphans && "as many orphans are waited for as are counted");
+    assert(fates[WORKER_IS_LOST] == losses->workers_lost && "as many workers are lost as are counted");
+    assert(fates[WORKER_HAS_LEFT] == losses->workers_left && "as many workers have left as are counted");
+    assert(fates[WORKER_IS_ORPHAN] == losses->orphans && "as many orphans are waited for as are counted");
     assert(masters_left == losses->masters_left && "as many masters have left as are counted");
     assert(losses->masters_lost <= masters_left && "a master that is lost has left");
 }

@@ -259,7 +259,7 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
 
 static bool worker_is_out(const struct supermaster *supermaster, unsigned w)
 {
-    return supermaster->losses.worker[w] == FATE_LOST || supermaster->losses.worker[w] == FATE_LEFT;
+    return supermaster->losses.worker[w] == WORKER_IS_LOST || supermaster->losses.worker[w] == WORKER_HAS_LEFT;
 }
 
 static void receive(struct supermaster *supermaster, const struct event *event)

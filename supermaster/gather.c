@@ -72,7 +72,7 @@ void supermaster_receive_speed(struct supermaster *supermaster, const struct mes
         supermaster_refuse(supermaster, "sent a speed of a rank that it does not serve");
         return;
     }
-    if (w < topology->workers && supermaster->losses.worker[w] != FATE_COMPUTES)
+    if (w < topology->workers && supermaster->losses.worker[w] != WORKER_IS_ALIVE)
         return; /* it came too late, and was taken for lost meanwhile */
     if (w < topology->workers && supermaster->levels[w].count == SPEED_WAIVED) {
         supermaster->speeds_missing++; /* it comes after all */

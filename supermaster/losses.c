@@ -92,10 +92,10 @@ static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks
 static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
-    if (losses->worker[w] == FATE_LOST)
+    if (losses->worker[w] == WORKER_IS_LOST)
         return;
-    losses->orphans -= losses->worker[w] == FATE_ORPHAN;
-    losses->worker[w] = FATE_LOST;
+    losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
+    losses->worker[w] = WORKER_IS_LOST;
     losses->workers_lost++;
     assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
     supermaster_recheck(supermaster);
@@ -112,15 +112,15 @@ static void lose_worker(struct supermaster *supermaster, unsigned w)
     bool ending = supermaster->state >= SUPERMASTER_ENDING;
     if (supermaster->service.workers[w].present) {
         service_lost(&supermaster->service, w, supermaster->now_ns);
-    } else if (losses->worker[w] == FATE_ORPHAN) {
+    } else if (losses->worker[w] == WORKER_IS_ORPHAN) {
         if (!ending)
             note_worker(supermaster, w, 0);
         else {
-            losses->worker[w] = FATE_DEAD;
+            losses->worker[w] = WORKER_IS_DEAD;
             losses->orphans--;
         }
-    } else if (losses->worker[w] == FATE_COMPUTES && !ending) {
-        losses->worker[w] = FATE_DEAD;
+    } else if (losses->worker[w] == WORKER_IS_ALIVE && !ending) {
+        losses->worker[w] = WORKER_IS_DEAD;
     }
 }
 
@@ -174,11 +174,11 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     note(supermaster, topology->master_rank[m], 0);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
-        if (losses->worker[w] == FATE_DEAD)
+        if (losses->worker[w] == WORKER_IS_DEAD)
             note_worker(supermaster, w, 0);
-        if (losses->worker[w] != FATE_COMPUTES)
+        if (losses->worker[w] != WORKER_IS_ALIVE)
             continue;
-        losses->worker[w] = FATE_ORPHAN;
+        losses->worker[w] = WORKER_IS_ORPHAN;
         losses->orphans++;
     }
 }
@@ -218,10 +218,10 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         return;
     }
     lose_master(supermaster, topology->master_of[w]); /* the worker may know it first */
-    if (losses->worker[w] == FATE_LOST)
+    if (losses->worker[w] == WORKER_IS_LOST)
         return;
-    losses->orphans -= losses->worker[w] == FATE_ORPHAN;
-    losses->worker[w] = FATE_COMPUTES;
+    losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
+    losses->worker[w] = WORKER_IS_ALIVE;
     supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
     service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns);
@@ -237,7 +237,7 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
     if (supermaster->state < SUPERMASTER_ENDING || losses->orphans == 0 || losses->orphans_due_ns > supermaster->now_ns)
         return;
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
-        if (losses->worker[w] == FATE_ORPHAN)
+        if (losses->worker[w] == WORKER_IS_ORPHAN)
             note_worker(supermaster, w, 0);
 }
 

@@ -41,7 +41,7 @@ static bool is_idle(const struct supermaster *supermaster, unsigned m)
     if (supermaster->refills_parked[m] == 0)
         return false;
     for (unsigned i = 0; i < topology_count(topology, m); i++)
-        workers += supermaster->losses.worker[topology->served[topology_first(topology, m) + i]] != FATE_LOST;
+        workers += supermaster->losses.worker[topology->served[topology_first(topology, m) + i]] != WORKER_IS_LOST;
     return supermaster->busy[m] < workers;
 }
 
@@ -127,8 +127,8 @@ void supermaster_let_go(struct supermaster *supermaster, unsigned m)
     const struct topology *topology = supermaster->config.topology;
     struct losses *losses = &supermaster->losses;
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
-        unsigned char *fate = &losses->worker[topology->served[topology_first(topology, m) + i]];
-        losses->workers_left += *fate != FATE_LOST;
-        *fate = *fate == FATE_LOST ? FATE_LOST : FATE_LEFT;
+        unsigned char *status = &losses->worker[topology->served[topology_first(topology, m) + i]];
+        losses->workers_left += *status != WORKER_IS_LOST;
+        *status = *status == WORKER_IS_LOST ? WORKER_IS_LOST : WORKER_HAS_LEFT;
     }
 }

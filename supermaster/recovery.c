@@ -141,7 +141,7 @@ static struct restart find_boundary(const struct supermaster *supermaster, uint6
     struct restart restart = {.epoch = recovery->number};
     for (size_t i = 0; i < recovery->checkpoints.count; i++) {
         const struct boundary_side *checkpoint = &recovery->checkpoints.list[i];
-        bool lives = supermaster->losses.worker[topology_worker(topology, checkpoint->who)] == FATE_COMPUTES;
+        bool lives = supermaster->losses.worker[topology_worker(topology, checkpoint->who)] == WORKER_IS_ALIVE;
         if (lives && checkpoint->first <= first && checkpoint->first > restart.first)
             restart = (struct restart){recovery->number, checkpoint->who, checkpoint->first};
     }

@@ -52,7 +52,7 @@ static bool master_refill_cut(void *context, unsigned i)
     const struct topology *topology = supermaster->config.topology;
     unsigned w = topology->served[topology_first(topology, refill->m) + i];
     struct range range;
-    if (supermaster->losses.workers_lost > 0 && supermaster->losses.worker[w] == FATE_LOST)
+    if (supermaster->losses.workers_lost > 0 && supermaster->losses.worker[w] == WORKER_IS_LOST)
         return true;
     if (!supermaster_cut(supermaster, refill->m, w, &range))
         return false;

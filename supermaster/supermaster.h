@@ -85,13 +85,13 @@ struct record {
     uint64_t due_ns; /* when the group is to be written; NEVER while it is empty */
 };
 
-/* FATE_COMPUTES also where it has left after the end. */
-enum worker_fate {
-    FATE_COMPUTES,
-    FATE_LOST,
-    FATE_DEAD,   /* it died, which its master has not told yet */
-    FATE_LEFT,   /* its master was dismissed, and it has left with it */
-    FATE_ORPHAN, /* its master is lost, and it has not come yet */
+/* WORKER_IS_ALIVE also where it has left after the end. */
+enum worker_status {
+    WORKER_IS_ALIVE,
+    WORKER_IS_LOST,
+    WORKER_IS_DEAD,   /* it died, which its master has not told yet */
+    WORKER_HAS_LEFT,  /* its master was dismissed, and it has left with it */
+    WORKER_IS_ORPHAN, /* its master is lost, and it has not come yet */
 };
 
 /* One rank that was lost. */
@@ -102,7 +102,7 @@ struct supermaster_loss {
 
 /* Who is lost, and what came of it. */
 struct losses {
-    unsigned char *worker; /* [workers] enum worker_fate; owned */
+    unsigned char *worker; /* [workers] enum worker_status; owned */
     bool *master_left;     /* [masters] said goodbye, or is lost; owned */
     unsigned masters_left, masters_lost, workers_lost, workers_left;
     unsigned orphans;        /* workers of lost masters that have not come yet */
