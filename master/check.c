@@ -23,9 +23,9 @@ static void check_news_of_workers(const struct master *master)
     assert(master->done_count + ASKS_MAX <= REPORT_MAX && "what the next step stores has room in the report");
     for (unsigned i = 0; i < master->done_count; i++)
         assert(master->done[i].count > 0 && "no range that is done is empty");
-    assert(master->newsy_count <= master->config.workers && "a worker has news once");
-    for (unsigned i = 0; i < master->newsy_count; i++)
-        assert(master->news[master->newsy[i]].chunks > 0 && "who has news has finished a chunk");
+    assert(master->measured_count <= master->config.workers && "a worker has news once");
+    for (unsigned i = 0; i < master->measured_count; i++)
+        assert(master->measurements[master->measured[i]].chunks > 0 && "who has news has finished a chunk");
 }
 
 void master_check(const struct master *master)

@@ -52,7 +52,7 @@ static unsigned take_done(struct master *master, uint64_t now_ns)
 
 void master_report(struct master *master, bool refill, uint64_t now_ns)
 {
-    if (master->newsy_count > 0)
+    if (master->measured_count > 0)
         master_send_feedback(master);
     if (master->loads_changed)
         master_send_loads(master);

@@ -213,14 +213,14 @@ static void handle(struct master *master, const struct event *event)
 }
 
 /* Something is stored, or the number of busy workers that people watch is another. */
-static bool has_news(const struct master *master)
+static bool has_to_report(const struct master *master)
 {
     return master->done_count > 0 || (master->state == MASTER_SERVING && master->service.busy != master->reported_busy);
 }
 
 static void report_if_due(struct master *master, uint64_t now_ns)
 {
-    if (!has_news(master))
+    if (!has_to_report(master))
         return;
     bool waited_for = master->done_count > 0 && (master->refills.parked || master->state != MASTER_SERVING);
     bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring so many */
@@ -257,7 +257,7 @@ void master_step(struct master *master, const struct event *event, struct action
 
 uint64_t master_deadline(const struct master *master)
 {
-    uint64_t report = has_news(master) ? master->reported_at_ns + REPORT_INTERVAL_NS : NEVER;
+    uint64_t report = has_to_report(master) ? master->reported_at_ns + REPORT_INTERVAL_NS : NEVER;
     uint64_t service = service_deadline(&master->service);
     return report < service ? report : service;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What its workers measured, for a technique that learns: gathered per worker, and sent ahead of the next report, so
- * that the supermaster knows it when it cuts the refill that the report asks for. A worker is on the list of news once,
- * however many chunks it has finished. */
+ * that the supermaster knows it when it cuts the refill that the report asks for. A worker is on the list of those
+ * measured once, however many chunks it has finished. */
 #include "master/core.h"
 
 #include <float.h>
@@ -11,55 +11,55 @@
 int master_feedback_init(struct master *master)
 {
     unsigned workers = master->config.feedback ? master->config.workers : 0;
-    master->news = calloc(workers + 1, sizeof *master->news);
-    master->newsy = calloc(workers + 1, sizeof *master->newsy);
+    master->measurements = calloc(workers + 1, sizeof *master->measurements);
+    master->measured = calloc(workers + 1, sizeof *master->measured);
     master->feedback_records = malloc((size_t)(workers + 1) * FEEDBACK_RECORD_BYTES);
-    return master->news != NULL && master->newsy != NULL && master->feedback_records != NULL ? 0 : -1;
+    return master->measurements != NULL && master->measured != NULL && master->feedback_records != NULL ? 0 : -1;
 }
 
 void master_feedback_fini(struct master *master)
 {
-    free(master->news);
-    free(master->newsy);
+    free(master->measurements);
+    free(master->measured);
     free(master->feedback_records);
 }
 
 void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback)
 {
-    struct news *news = &master->news[w];
-    if (news->chunks == 0)
-        master->newsy[master->newsy_count++] = w;
+    struct measurement *measurements = &master->measurements[w];
+    if (measurements->chunks == 0)
+        master->measured[master->measured_count++] = w;
     const struct spread spread = spread_of_chunk(feedback->deviation_ns, feedback->samples);
-    spread_merge(&news->spread, &spread);
-    news->chunks += feedback->chunks;
-    news->iterations += feedback->iterations;
-    news->compute_ns += feedback->compute_ns;
-    news->wait_ns += feedback->wait_ns;
+    spread_merge(&measurements->spread, &spread);
+    measurements->chunks += feedback->chunks;
+    measurements->iterations += feedback->iterations;
+    measurements->compute_ns += feedback->compute_ns;
+    measurements->wait_ns += feedback->wait_ns;
 }
 
 static void put_record(struct master *master, unsigned i)
 {
-    unsigned w = master->newsy[i];
-    struct news *news = &master->news[w];
+    unsigned w = master->measured[i];
+    struct measurement *measurements = &master->measurements[w];
     const struct feedback_record record = {
         .worker = master->service.ranks[w],
-        .chunks = news->chunks,
-        .iterations = news->iterations,
-        .compute_ns = news->compute_ns,
-        .wait_ns = news->wait_ns,
-        .deviation_ns = fminf((float)spread_deviation_ns(&news->spread), FLT_MAX),
-        .samples = news->spread.pieces < UINT32_MAX ? (uint32_t)news->spread.pieces : UINT32_MAX,
+        .chunks = measurements->chunks,
+        .iterations = measurements->iterations,
+        .compute_ns = measurements->compute_ns,
+        .wait_ns = measurements->wait_ns,
+        .deviation_ns = fminf((float)spread_deviation_ns(&measurements->spread), FLT_MAX),
+        .samples = measurements->spread.pieces < UINT32_MAX ? (uint32_t)measurements->spread.pieces : UINT32_MAX,
     };
     feedback_record_put(master->feedback_records, i, &record);
-    *news = (struct news){0};
+    *measurements = (struct measurement){0};
 }
 
 void master_send_feedback(struct master *master)
 {
-    for (unsigned i = 0; i < master->newsy_count; i++)
+    for (unsigned i = 0; i < master->measured_count; i++)
         put_record(master, i);
-    for (unsigned i = 0; i < master->newsy_count; i += FEEDBACK_MAX) {
-        unsigned left = master->newsy_count - i;
+    for (unsigned i = 0; i < master->measured_count; i += FEEDBACK_MAX) {
+        unsigned left = master->measured_count - i;
         actions_send(master->actions, master->config.supermaster,
                      &(struct message){
                          .type = MESSAGE_FEEDBACK,
@@ -67,5 +67,5 @@ void master_send_feedback(struct master *master)
                          .record_count = left < FEEDBACK_MAX ? left : FEEDBACK_MAX,
                      });
     }
-    master->newsy_count = 0;
+    master->measured_count = 0;
 }

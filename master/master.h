@@ -28,7 +28,7 @@ struct master_config {
 };
 
 /* What a worker measured and the supermaster has not been told. */
-struct news {
+struct measurement {
     uint32_t chunks; /* 0: nothing */
     uint64_t iterations, compute_ns, wait_ns;
     struct spread spread;
@@ -48,9 +48,9 @@ struct master {
     uint64_t reported_at_ns;
     unsigned reported_busy;
     /* feedback */
-    struct news *news; /* [workers]; owned */
-    unsigned *newsy;   /* [newsy_count] workers with news; owned */
-    unsigned newsy_count;
+    struct measurement *measurements; /* [workers]; owned */
+    unsigned *measured;               /* [measured_count] workers with news; owned */
+    unsigned measured_count;
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
     unsigned char *load_records;     /* [workers] likewise */
     bool loads_changed;              /* of some worker, since they were told last */

@@ -32,7 +32,7 @@ static unsigned own_holder(const struct supermaster *supermaster, unsigned w)
     return is_central(supermaster) ? w : supermaster->config.topology->masters;
 }
 
-static void on_dry(void *owner, unsigned worker)
+static void on_pool_empty(void *owner, unsigned worker)
 {
     struct supermaster *supermaster = owner;
     struct range range;
@@ -60,9 +60,10 @@ static void on_failed(void *owner, const struct failure *failure)
     supermaster_note_failure(owner, failure);
 }
 
-static const struct service_ops service_ops = {.dry = on_dry, .committed = on_committed, .failed = on_failed};
+static const struct service_ops service_ops = {
+    .on_empty = on_pool_empty, .committed = on_committed, .failed = on_failed};
 static const struct service_ops learning_ops = {
-    .dry = on_dry, .finished = on_finished, .committed = on_committed, .failed = on_failed};
+    .on_empty = on_pool_empty, .finished = on_finished, .committed = on_committed, .failed = on_failed};
 
 static int init_service(struct supermaster *supermaster)
 {
@@ -71,7 +72,7 @@ static int init_service(struct supermaster *supermaster)
         .spec = supermaster->config.spec,
         .ranks = topology->worker_rank,
         .workers = topology->workers,
-        .pool_capacity = 1, /* on_dry() fills it for the one worker that is served next */
+        .pool_capacity = 1, /* on_pool_empty() fills it for the one worker that is served next */
         .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
         .no_speculation = supermaster->config.no_speculation,

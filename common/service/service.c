@@ -527,7 +527,7 @@ RARELY static bool explain_next_chunk(struct service *service, unsigned w, struc
     unsigned count = service->pool.count;
     if (!pool_take(&service->pool, w, range))
         return false;
-    if (service->ops->dry == NULL)
+    if (service->ops->on_empty == NULL)
         reason_note(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 "): %s", service->ranks[w], range->first,
                     range->first + range->count,
                     service->dependent             ? "the oldest of all"
@@ -539,8 +539,8 @@ RARELY static bool explain_next_chunk(struct service *service, unsigned w, struc
 
 static bool next_chunk(struct service *service, unsigned w, struct range *range)
 {
-    if (service->pool.count == 0 && service->ops->dry != NULL)
-        service->ops->dry(service->owner, w);
+    if (service->pool.count == 0 && service->ops->on_empty != NULL)
+        service->ops->on_empty(service->owner, w);
     if (service->reasons != NULL)
         return explain_next_chunk(service, w, range);
     return pool_take(&service->pool, w, range);

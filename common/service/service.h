@@ -90,7 +90,7 @@ struct served {
 
 struct service_ops {
     /* A request of `worker` waits and the pool is empty: the owner may put chunks into it. May be NULL. */
-    void (*dry)(void *owner, unsigned worker);
+    void (*on_empty)(void *owner, unsigned worker);
     /* A chunk of `worker` is finished, and this was measured of it; called before its next request is served. The wait
      * before a worker's first chunk is left out: it lasts until all workers are probed. NULL: nobody learns. */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);

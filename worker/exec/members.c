@@ -144,7 +144,7 @@ static inline bool draw_iterations(struct team *team, unsigned thread)
 /* The end has come, or there is something for the main thread to look at. */
 static inline bool is_called(const struct team *team, unsigned thread)
 {
-    return ring_is_stopped(&team->ring) || (thread == 0 && team_has_news(team));
+    return ring_is_stopped(&team->ring) || (thread == 0 && team_has_work(team));
 }
 
 /* Draws and runs for as long as each draw is one piece of the part that the thread is at, up to the next reading of the
@@ -184,7 +184,7 @@ bool team_work(struct team *team, unsigned thread, uint64_t until_ns)
         run_piece(team, thread);
         if (member->next == member->end && !ring_learns(&team->ring))
             run_short_draws(team, thread);
-        bool is_late = is_main && team_has_news(team);
+        bool is_late = is_main && team_has_work(team);
         if (!is_late && member->untimed < member->tick_most)
             continue;
         uint64_t now_ns = tick_member(team, thread);

@@ -100,7 +100,7 @@ void ring_check(const struct ring *ring)
 {
     const uint64_t oldest = atomic_load(&ring->oldest), begun = ring_begun(ring);
     assert(oldest <= begun && begun - oldest <= ring->slots && "slots in use have a place in the ring");
-    assert(atomic_load(&ring->dry) <= begun && "a thread finds dry what has begun");
+    assert(atomic_load(&ring->empty_before) <= begun && "a thread finds dry what has begun");
     for (unsigned i = 0; i < ring->threads; i++) {
         const uint64_t at = atomic_load(&ring->thread[i].at);
         assert((at == RING_NOWHERE || at < begun) && "a thread is at a slot that has begun");
@@ -271,8 +271,8 @@ bool ring_enter(struct ring *ring, unsigned thread)
         if (number >= atomic_load_explicit(&ring->begun, memory_order_acquire)) {
             own->next = number;
             atomic_store(&own->at, RING_NOWHERE);
-            uint64_t before = atomic_load_explicit(&ring->dry, memory_order_relaxed);
-            while (before < number && !atomic_compare_exchange_weak(&ring->dry, &before, number))
+            uint64_t before = atomic_load_explicit(&ring->empty_before, memory_order_relaxed);
+            while (before < number && !atomic_compare_exchange_weak(&ring->empty_before, &before, number))
                 ;
             return false;
         }

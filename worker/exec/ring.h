@@ -92,7 +92,8 @@ struct ring {
     _Atomic uint64_t oldest;                    /* slots before this one are out of use */
     _Atomic bool wanted;                        /* the owner waits for a slot that some thread is at */
     _Atomic bool stopped;
-    _Alignas(RING_LINE) _Atomic uint64_t dry; /* a thread has found nothing to draw in the slots before this one */
+    _Alignas(RING_LINE) _Atomic uint64_t
+        empty_before; /* a thread has found nothing to draw in the slots before this one */
     _Atomic unsigned asleep;
     pthread_mutex_t lock; /* for those that sleep */
     pthread_cond_t wake;
@@ -141,9 +142,9 @@ static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t numb
 }
 
 /* True when some thread has found nothing to draw in all that has begun. */
-static inline bool ring_is_dry(const struct ring *ring)
+static inline bool ring_is_empty(const struct ring *ring)
 {
-    return atomic_load(&ring->dry) == atomic_load(&ring->begun);
+    return atomic_load(&ring->empty_before) == atomic_load(&ring->begun);
 }
 
 static inline uint64_t ring_begun(const struct ring *ring)

@@ -44,7 +44,7 @@ static void notify(void *context)
 {
     struct team *team = context;
     const uint64_t one = 1;
-    atomic_store(&team->news, true);
+    atomic_store(&team->has_work, true);
     if (atomic_load(&team->blocked) && atomic_exchange(&team->blocked, false))
         while (write(team->bell, &one, sizeof one) < 0)
             ;
@@ -57,7 +57,7 @@ static void take_team_news(struct team *team)
     if (team->rests && !atomic_exchange(&team->blocked, false) && read(team->bell, &count, sizeof count) < 0)
         count = 0; /* a thread is about to ring: the next rest is a short one */
     team->rests = false;
-    atomic_store(&team->news, false);
+    atomic_store(&team->has_work, false);
 }
 
 /* Nothing can be done. Whether that is still so when it is known to the others. */
@@ -65,7 +65,7 @@ static bool is_blocked(struct team *team)
 {
     atomic_store(&team->blocked, true);
     team->rests = true;
-    return !atomic_load(&team->news);
+    return !atomic_load(&team->has_work);
 }
 
 /* --- set-up --- */
@@ -295,7 +295,7 @@ static void team_begin(struct executor *executor, uint64_t first, uint64_t count
     assert(team->chunk_count < TEAM_CHUNKS_MAX && "a worker has so many chunks at most");
     unsigned last = (team->chunk_first + team->chunk_count++) % TEAM_CHUNKS_MAX;
     team->chunk[last] = (struct team_chunk){.first = first, .count = count, .mark = mark, .isolated = isolated};
-    team->dry_told = false;
+    team->empty_told = false;
     fill_slots(team);
 }
 
@@ -511,10 +511,10 @@ static bool tell_next(struct team *team, struct event *event)
         *event = (struct event){.type = EVENT_MARK, .chunk = {.done = done, .compute_ns = time_ns}};
         return true;
     }
-    if (team->dry_told || team->begun < team->chunk_count || !ring_is_dry(&team->ring))
+    if (team->empty_told || team->begun < team->chunk_count || !ring_is_empty(&team->ring))
         return false;
     *event = (struct event){.type = EVENT_DRY};
-    return team->dry_told = true;
+    return team->empty_told = true;
 }
 
 static enum turn advance_team(struct team *team, struct event *event)

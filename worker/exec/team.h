@@ -90,11 +90,11 @@ struct team {
     /* time */
     uint64_t last_ended_ns; /* when the latest chunk was over */
     double last_later_ns;   /* time in later ones then */
-    bool dry_told;          /* since the latest chunk came */
+    bool empty_told;        /* since the latest chunk came */
     /* for the main thread */
     int bell;   /* an eventfd */
     bool rests; /* the main thread was blocked when it looked last */
-    _Atomic bool blocked, news;
+    _Atomic bool blocked, has_work;
     pthread_mutex_t lock;
     struct error problem;
     bool has_problem, problem_told;
@@ -113,9 +113,9 @@ void team_stop(struct team *team);
 
 /* --- between the two --- */
 
-static inline bool team_has_news(const struct team *team)
+static inline bool team_has_work(const struct team *team)
 {
-    return atomic_load_explicit(&team->news, memory_order_relaxed);
+    return atomic_load_explicit(&team->has_work, memory_order_relaxed);
 }
 
 void team_add_spread(struct team *team, const struct ring_slot *slot, uint64_t iterations, double elapsed_ns);

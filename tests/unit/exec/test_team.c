@@ -166,7 +166,7 @@ static void end(void)
 
 struct outcome {
     uint64_t digest, done, failed, failed_at[8];
-    unsigned finished, slices, dry;
+    unsigned finished, slices, empty;
     uint64_t at;               /* iterations that have left or failed: events go in order */
     uint64_t ends[CHUNKS_MAX]; /* of the chunks, as they were begun */
     uint64_t firsts[CHUNKS_MAX];
@@ -199,7 +199,7 @@ static void take_results(struct outcome *outcome, const struct event *event)
 static void take_event(struct outcome *outcome, const struct event *event)
 {
     switch (event->type) {
-    case EVENT_DRY: outcome->dry++; break;
+    case EVENT_DRY: outcome->empty++; break;
     case EVENT_SLICE:
         outcome->slices++;
         take_results(outcome, event);
@@ -622,11 +622,11 @@ START_TEST(who_finds_nothing_says_so_once)
     kernel.hold_below = 6;
     kernel.held = true;
     run_chunk(&outcome, 0, 6);
-    while (outcome.dry == 0)
+    while (outcome.empty == 0)
         turn(&outcome);
     kernel.held = false;
     finish(&outcome, 1);
-    ck_assert_uint_eq(outcome.dry, 1);
+    ck_assert_uint_eq(outcome.empty, 1);
     end();
 }
 END_TEST
