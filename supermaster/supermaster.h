@@ -28,8 +28,8 @@ struct supermaster_config {
     const struct topology *topology; /* borrowed for the machine's life */
     const struct run_spec *spec;     /* likewise; min_chunk is not below `distance` */
     uint64_t first, count;           /* the loop */
-    uint64_t each;                   /* iterations of a time step; 0: there is one */
-    bool chained;                    /* a step needs all results of the one before */
+    uint64_t step_iterations;        /* iterations of a time step; 0: there is one */
+    bool steps_dependent;            /* a step needs all results of the one before */
     uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
     bool no_speculation;   /* nobody is given what another still computes */
@@ -70,9 +70,9 @@ struct gathered {
 
 /* The time steps of the loop. Those of an earlier run are blank. */
 struct timesteps {
-    uint64_t each;   /* iterations of a step */
-    uint64_t number; /* of the step at hand, from 0 */
-    uint64_t end;    /* how many iterations of the loop there are up to its end */
+    uint64_t step_iterations; /* iterations of a step */
+    uint64_t number;          /* of the step at hand, from 0 */
+    uint64_t end;             /* how many iterations of the loop there are up to its end */
     uint64_t began_ns;
     struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
     uint64_t count;

@@ -15,8 +15,8 @@
 
 static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
 {
-    uint64_t each = supermaster->steps.each, count = supermaster->config.count;
-    return step < count / each ? (step + 1) * each : count;
+    uint64_t step_iterations = supermaster->steps.step_iterations, count = supermaster->config.count;
+    return step < count / step_iterations ? (step + 1) * step_iterations : count;
 }
 
 static int make_shares(struct timesteps *steps, unsigned workers)
@@ -32,15 +32,15 @@ static int make_shares(struct timesteps *steps, unsigned workers)
 int supermaster_steps_init(struct supermaster *supermaster)
 {
     struct timesteps *steps = &supermaster->steps;
-    uint64_t count = supermaster->config.count, each = supermaster->config.each;
+    uint64_t count = supermaster->config.count, step_iterations = supermaster->config.step_iterations;
     unsigned workers = supermaster->config.topology->workers;
-    steps->each = each > 0 && each < count ? each : count > 0 ? count : 1;
-    steps->number = supermaster->ledger.done / steps->each;
+    steps->step_iterations = step_iterations > 0 && step_iterations < count ? step_iterations : count > 0 ? count : 1;
+    steps->number = supermaster->ledger.done / steps->step_iterations;
     steps->end = end_of_step(supermaster, steps->number);
     steps->began_ns = NEVER;
-    if (steps->each >= count)
+    if (steps->step_iterations >= count)
         return 0;
-    steps->count = count / steps->each + (count % steps->each != 0);
+    steps->count = count / steps->step_iterations + (count % steps->step_iterations != 0);
     steps->list = calloc(steps->count, sizeof *steps->list);
     if (steps->list == NULL)
         return -1;
@@ -101,7 +101,7 @@ void supermaster_next_step(struct supermaster *supermaster)
     end_step(supermaster);
     if (supermaster->steps.end == supermaster->config.count)
         return; /* it was the last one */
-    if (!supermaster->config.chained || ranges_total(&supermaster->ledger.failed) == 0) {
+    if (!supermaster->config.steps_dependent || ranges_total(&supermaster->ledger.failed) == 0) {
         begin_step(supermaster);
         return;
     }

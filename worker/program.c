@@ -132,10 +132,10 @@ static void open_executor(struct program *program)
         .collect = plan->collect,
         .slowdown = program->options.slowdown,
         .probe_first = plan->first,
-        .probe_count = plan->count < plan->each ? plan->count : plan->each,
+        .probe_count = plan->count < plan->step_iterations ? plan->count : plan->step_iterations,
         .probe_least = run_spec_wants_swr(&plan->job.spec) ? PROBE_SWR : 1,
         .spread = run_spec_learns(&plan->job.spec),
-        .each = plan_is_chained(plan) ? plan->each : 0,
+        .step_iterations = plan_has_dependent_steps(plan) ? plan->step_iterations : 0,
         .read = read_results,
         .context = &program->plan,
     };
@@ -171,7 +171,7 @@ static void open_executor(struct program *program)
 }
 
 /* Whether the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
-static bool is_weighed(const struct program *program)
+static bool uses_acp(const struct program *program)
 {
     const struct plan *plan = &program->plan;
     return program->failure == NULL && plan->job.spec.weighting == SCHED_WEIGHTING_ACP &&
@@ -180,7 +180,7 @@ static bool is_weighed(const struct program *program)
 
 static void open_meter(struct program *program)
 {
-    if (!is_weighed(program))
+    if (!uses_acp(program))
         return;
     if (load_meter_init(&program->meter, LOAD_FOLDER, &program->error) < 0)
         program->failure = program->error.text;
@@ -201,7 +201,7 @@ static void init_machine(struct program *program)
         .in_steps = program->plan.loop.steps > 1,
         .threads = program->threads > 1 && program->failure == NULL ? figures : NULL,
         .alone = figures,
-        .load = is_weighed(program) ? load_to_wire(program->meter.load) : 0,
+        .load = uses_acp(program) ? load_to_wire(program->meter.load) : 0,
         .boundaries = plan_is_dependent(&program->plan) ? &program->boundaries : NULL,
         .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
         .end = program->plan.first + program->plan.count,
@@ -220,7 +220,7 @@ static int drive(void *context)
         .executor = program->executor,
         .chunk_begins = note_chunk_begins,
         .chunk_ends = program->plan.job.costs[0] != '\0' ? note_chunk_ends : NULL,
-        .meter = is_weighed(program) ? &program->meter : NULL,
+        .meter = uses_acp(program) ? &program->meter : NULL,
         .begun = note_sharing,
         .tell = tell_processor_time,
     };

@@ -63,7 +63,7 @@ static int choose_way(struct flat_core *core, const struct flat_config *config, 
     const struct technique *technique = core->sched.technique;
     if (sched_check_closed(&core->sched, &reason) == 0) {
         choose_weights(core, config);
-        core->way = core->weighted || config->two_counters ? FLAT_BY_STEP : FLAT_BY_PLACE;
+        core->way = core->weighted || config->two_counters ? FLAT_BY_STEP : FLAT_BY_POSITION;
         return sched_bounds_init(&core->bounds, &core->sched, error);
     }
     if (technique->from_rest == NULL)
@@ -73,14 +73,14 @@ static int choose_way(struct flat_core *core, const struct flat_config *config, 
                                                  "chunk follows neither from the scheduling "
                                                  "step nor from the remaining work alone",
                                                  technique->name);
-    core->way = FLAT_BY_REST;
+    core->way = FLAT_BY_REMAINING;
     return 0;
 }
 
 static int prepare_learning(struct flat_core *core, struct error *error)
 {
     unsigned workers = core->sched.workers;
-    if (core->way != FLAT_BY_REST || (core->sched.technique->needs & SCHED_NEEDS_FEEDBACK) == 0)
+    if (core->way != FLAT_BY_REMAINING || (core->sched.technique->needs & SCHED_NEEDS_FEEDBACK) == 0)
         return 0;
     core->known = calloc(workers, sizeof *core->known);
     core->fresh = calloc(workers, sizeof *core->fresh);
@@ -162,21 +162,21 @@ void flat_learn(struct flat_core *core)
 bool flat_is_over(const struct flat_core *core, uint64_t counter)
 {
     switch (core->way) {
-    case FLAT_BY_PLACE: return counter >= core->bounds.count;
+    case FLAT_BY_POSITION: return counter >= core->bounds.count;
     case FLAT_BY_STEP: return counter >= core->stop || (!core->weighted && counter >= core->bounds.count);
-    case FLAT_BY_REST: return counter >= core->iterations;
+    case FLAT_BY_REMAINING: return counter >= core->iterations;
     }
     return true;
 }
 
 enum flat_counter flat_first_counter(const struct flat_core *core)
 {
-    return core->way == FLAT_BY_PLACE ? FLAT_STEP : FLAT_START;
+    return core->way == FLAT_BY_POSITION ? FLAT_STEP : FLAT_START;
 }
 
 uint64_t flat_drawn(const struct flat_core *core, uint64_t counter)
 {
-    if (core->way == FLAT_BY_PLACE)
+    if (core->way == FLAT_BY_POSITION)
         return sched_bounds_start(&core->bounds, counter < core->bounds.count ? counter : core->bounds.count);
     return counter < core->iterations ? counter : core->iterations;
 }

@@ -2,10 +2,11 @@
 /* Flat scheduling (DCA): every worker computes its own chunks; what they share is two counters.
  *
  * Which counters a draw needs depends on the technique, and there are three ways:
- *   place  the step alone fixes where the chunk lies: closed forms. One fetch-and-add.
- *   step   the step fixes the size, and a second fetch-and-add on the start of the loop finds the place: the way of
+ *   position   the step alone fixes where the chunk lies: closed forms. One fetch-and-add.
+ *   step       the step fixes the size, and a second fetch-and-add on the start of the loop finds the place: the way of
  *          [RMA]. For weighted chunks of closed forms, for wf, and for any closed form when it is asked for.
- *   rest   the size follows from the remaining work, which is read first: dtss, dfss, dgss, and af ([DCA] section 4).
+ *   remaining  the size follows from the remaining work, which is read first: dtss, dfss, dgss, and af ([DCA] section
+ * 4).
  *
  * Invariants: a counter only grows; iterations before the start are drawn by exactly one rank; whoever draws beyond the
  * end draws no more. So each rank adds to a counter at most once beyond the end and at most once to stop the run, and
@@ -15,11 +16,11 @@
 #include "common/sched/bounds.h"
 #include "common/util/ranges.h"
 
-enum flat_way { FLAT_BY_PLACE, FLAT_BY_STEP, FLAT_BY_REST };
+enum flat_way { FLAT_BY_POSITION, FLAT_BY_STEP, FLAT_BY_REMAINING };
 
 enum flat_counter {
     FLAT_STEP,  /* scheduling steps drawn */
-    FLAT_START, /* iterations drawn, by step and by rest */
+    FLAT_START, /* iterations drawn, by step and by remaining */
     FLAT_COUNTERS,
 };
 
@@ -37,7 +38,7 @@ struct flat_measured {
 struct flat_config {
     const struct sched_spec *technique;
     struct sched_config sched; /* powers as the technique wants them; borrowed during init only */
-    bool two_counters;         /* by step also where by place is possible */
+    bool two_counters;         /* by step also where by position is possible */
 };
 
 /* What is the same for all workers of a loop. */
@@ -61,7 +62,7 @@ void flat_fini(struct flat_core *core);
  * not weighted. */
 double flat_weight(const struct flat_core *core, double power);
 
-/* The chunk of a step that was drawn, by place. */
+/* The chunk of a step that was drawn, by position. */
 static inline bool flat_draw_step(const struct flat_core *core, uint64_t step, struct range *chunk)
 {
     if (step >= core->bounds.count)

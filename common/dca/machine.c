@@ -60,7 +60,7 @@ const char *dca_machine_check(const struct dca_machine *machine)
         return "a worker without a queue waits for one";
     if (machine->state == DCA_EXCHANGING && !flat_learns(core))
         return "a worker waits for measurements that its technique does not want";
-    if (machine->state == DCA_TAKING && (core->way == FLAT_BY_PLACE || (machine->size == 0 && core->iterations > 0)))
+    if (machine->state == DCA_TAKING && (core->way == FLAT_BY_POSITION || (machine->size == 0 && core->iterations > 0)))
         return "a worker takes iterations without a size";
     if (machine->size > core->iterations || machine->rest > core->iterations)
         return "a chunk or the rest is longer than the loop";
@@ -142,7 +142,7 @@ PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state sta
 /* The first counter tells the step, or how much is left: then nothing is added to it. */
 PART struct dca_action dca_fetch_first(struct dca_machine *machine)
 {
-    if (machine->core->way == FLAT_BY_REST)
+    if (machine->core->way == FLAT_BY_REMAINING)
         return dca_fetch(machine, DCA_FETCHING, FLAT_START, 0);
     return dca_fetch(machine, DCA_FETCHING, FLAT_STEP, 1);
 }
@@ -192,11 +192,11 @@ PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64
     struct range none = {0, 0}, chunk;
     if (flat_is_over(core, counter))
         return dca_take_range(machine, &none, false);
-    if (core->way == FLAT_BY_PLACE) {
+    if (core->way == FLAT_BY_POSITION) {
         flat_draw_step(core, counter, &chunk);
         return dca_take_range(machine, &chunk, true);
     }
-    uint64_t size = core->way == FLAT_BY_REST
+    uint64_t size = core->way == FLAT_BY_REMAINING
                         ? sched_from_rest(&core->sched, machine->worker, core->iterations - counter)
                         : dca_size_of_step(machine, counter);
     machine->size = size < core->iterations ? size : core->iterations;
@@ -236,10 +236,11 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum fla
     return dca_end(machine);
 }
 
-/* No draw makes the step as large; by rest it is not used otherwise. What is on its way to this worker it computes. */
+/* No draw makes the step as large; by remaining it is not used otherwise. What is on its way to this worker it
+ * computes. */
 static struct dca_action dca_stop(struct dca_machine *machine)
 {
-    const unsigned start = machine->core->way == FLAT_BY_REST ? 1u << FLAT_START : 0;
+    const unsigned start = machine->core->way == FLAT_BY_REMAINING ? 1u << FLAT_START : 0;
     if (machine->stopped)
         return (struct dca_action){.type = DCA_ACTION_NONE};
     machine->stopped = true;

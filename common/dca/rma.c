@@ -134,7 +134,7 @@ static int rma_open(struct share *share)
 {
     struct window *window = share->own;
     window_open(window, share);
-    window->quick = share->core.way == FLAT_BY_PLACE && share->assignment_ns == 0 && share->calculation_ns == 0;
+    window->quick = share->core.way == FLAT_BY_POSITION && share->assignment_ns == 0 && share->calculation_ns == 0;
     share->counters = window_counters(window);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two-sided: rank 0 keeps the counters and answers requests while it computes, between iterations; nothing but sends
- * and receives, for any MPI library. A draw by place takes one exchange, the others two or more, as core.h has it. */
+ * and receives, for any MPI library. A draw by position takes one exchange, the others two or more, as core.h has it.
+ */
 #include "common/dca/share.h"
 
 #include <stdio.h>

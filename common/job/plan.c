@@ -59,8 +59,8 @@ static int check_inputs(const struct plan *plan, struct error *error)
 /* Results of a step reach every worker by way of the output. */
 static int check_steps(struct plan *plan, struct error *error)
 {
-    plan->each = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
-    if (!plan_is_chained(plan))
+    plan->step_iterations = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
+    if (!plan_has_dependent_steps(plan))
         return 0;
     if (plan->first > 0)
         return error_set(error,

@@ -17,15 +17,15 @@ struct plan {
     const struct hdss_kernel *kernel;
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    uint64_t first, count; /* the part of the loop that this job runs */
-    uint64_t each;         /* iterations of a time step */
-    bool min_chunk_raised; /* as an iteration needs more of those before it */
-    uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE */
-    bool collect;          /* results go to an output; else they are digested where they are made */
+    uint64_t first, count;    /* the part of the loop that this job runs */
+    uint64_t step_iterations; /* iterations of a time step */
+    bool min_chunk_raised;    /* as an iteration needs more of those before it */
+    uint64_t record_bytes;    /* of one iteration's result, or RECORD_VARIABLE */
+    bool collect;             /* results go to an output; else they are digested where they are made */
 };
 
 /* Whether each time step needs what the one before has yielded. */
-static inline bool plan_is_chained(const struct plan *plan)
+static inline bool plan_has_dependent_steps(const struct plan *plan)
 {
     return plan->loop.steps > 1 && plan->kernel->step != NULL;
 }

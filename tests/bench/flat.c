@@ -99,7 +99,7 @@ static double least(double best, double value)
 int main(void)
 {
     static const char *const techniques[] = {"ss", "css:chunk=4", "rnd:lo=1,hi=8", "gss", "fac2"};
-    static const char *const rest[] = {"dfss", "dgss", "dtss"};
+    static const char *const remaining[] = {"dfss", "dgss", "dtss"};
     printf("One draw in ns (best of %d rounds)\n  %-16s %10s %10s %10s\n", ROUNDS, "technique", "queue", "place",
            "step");
     for (size_t i = 0; i < sizeof techniques / sizeof *techniques; i++) {
@@ -112,11 +112,11 @@ int main(void)
         printf("  %-16s %10.1f %10.1f %10.1f\n", techniques[i], queue, place, step);
     }
     printf("  %-16s %10s\n", "technique", "rest");
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+    for (size_t i = 0; i < sizeof remaining / sizeof *remaining; i++) {
         double best = 0;
         for (int round = 0; round < ROUNDS; round++)
-            best = least(best, draw_from_counters(rest[i], false));
-        printf("  %-16s %10.1f\n", rest[i], best);
+            best = least(best, draw_from_counters(remaining[i], false));
+        printf("  %-16s %10.1f\n", remaining[i], best);
     }
     return 0;
 }

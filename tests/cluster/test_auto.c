@@ -73,7 +73,7 @@ START_TEST(another_decision_goes_by_the_chunks)
         .technique = "auto",
         .spec.min_chunk = 1,
         .count = 800000,
-        .each = 400000,
+        .step_iterations = 400000,
         .spec.power = RUN_POWER_MEASURE,
         .latency_ns = 1000,
         .slow_worker_plus_1 = 1,

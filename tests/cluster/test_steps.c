@@ -15,8 +15,8 @@ static struct virtual_config config_of(unsigned masters, const char *technique)
         .workers = WORKERS,
         .technique = technique,
         .count = COUNT,
-        .each = EACH,
-        .chained = true,
+        .step_iterations = EACH,
+        .steps_dependent = true,
         .collect = true,
         .spec.ask_ahead = ASK_AHEAD_AUTO,
         .latency_ns = 1000,
@@ -128,17 +128,17 @@ static enum virtual_outcome fails_at_700(void *context, unsigned rank, uint64_t 
 
 START_TEST(a_chain_ends_with_a_step_that_is_not_complete)
 {
-    for (unsigned chained = 0; chained <= 1; chained++) {
+    for (unsigned steps_dependent = 0; steps_dependent <= 1; steps_dependent++) {
         struct virtual_config config = config_of(1, "fac2");
         struct virtual_result result;
-        config.chained = chained;
+        config.steps_dependent = steps_dependent;
         config.outcome = fails_at_700;
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
         const struct supermaster *supermaster = result.supermaster;
-        ck_assert_int_eq(result.status, chained ? EXIT_STATUS_FAILED : EXIT_STATUS_TASKS);
-        ck_assert_uint_eq(supermaster->ledger.done, chained ? 2 * EACH - 1 : COUNT - 1);
+        ck_assert_int_eq(result.status, steps_dependent ? EXIT_STATUS_FAILED : EXIT_STATUS_TASKS);
+        ck_assert_uint_eq(supermaster->ledger.done, steps_dependent ? 2 * EACH - 1 : COUNT - 1);
         ck_assert_uint_eq(result.too_early, 0);
-        if (chained)
+        if (steps_dependent)
             ck_assert_str_eq(supermaster->failure.text,
                              "time step 1 is not complete, and the one after it needs its results");
         virtual_free(cluster);

@@ -382,8 +382,8 @@ static int run_many(uint64_t first, uint64_t count)
     }
     printf("# %" PRIu64 " chunks, %" PRIu64 " refills, %" PRIu64 " waits for one, %" PRIu64 " stops, %" PRIu64
            " exchanges; by place %" PRIu64 ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
-           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.by_way[FLAT_BY_PLACE],
-           tally.by_way[FLAT_BY_STEP], tally.by_way[FLAT_BY_REST]);
+           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.by_way[FLAT_BY_POSITION],
+           tally.by_way[FLAT_BY_STEP], tally.by_way[FLAT_BY_REMAINING]);
     printf("%sok 1 - %" PRIu64 " of %" PRIu64 " seeds failed\n1..1\n", failed > 0 ? "not " : "", failed, count);
     return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

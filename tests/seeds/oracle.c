@@ -66,7 +66,7 @@ static const char *check_failure(const struct virtual_config *config, const stru
 {
     if (is_told(result))
         return NULL;
-    if (config->chained && ranges_total(&result->supermaster->ledger.failed) > 0 &&
+    if (config->steps_dependent && ranges_total(&result->supermaster->ledger.failed) > 0 &&
         strncmp(result->supermaster->failure.text, "time step", 9) == 0)
         return NULL;
     if (config->columns > 0 && strstr(result->supermaster->failure.text, " was lost, and what depends on") != NULL)

@@ -279,8 +279,8 @@ static void make_steps(struct scenario *scenario)
     random_init(&random, ~scenario->seed + SPLITMIX64_STEP / 3);
     if (random_between(&random, 0, 1) || config->count == 0)
         return;
-    config->each = random_between(&random, config->count / 8 + 1, config->count);
-    config->chained = random_between(&random, 0, 1);
+    config->step_iterations = random_between(&random, config->count / 8 + 1, config->count);
+    config->steps_dependent = random_between(&random, 0, 1);
 }
 
 /* --- what generator 8 adds: in every other scenario a refill has several chunks for each worker --- */
@@ -469,8 +469,8 @@ void scenario_resume(struct scenario *scenario)
     /* it is the same loop, of which little may be left: who hangs may not have asked for any of it */
     config->first = before.first;
     config->count = before.count;
-    config->each = before.each;
-    config->chained = before.chained;
+    config->step_iterations = before.step_iterations;
+    config->steps_dependent = before.steps_dependent;
     config->collect = before.collect;
     config->journal = true;
     for (unsigned i = 0; i < scenario->bad_count && before.count > 0; i++)

@@ -260,12 +260,12 @@ static size_t form_of_node(const struct loop *loop, const struct range *big, siz
 static void check_form(const struct loop *loop, struct range *all, size_t count)
 {
     bool by_node = loop->mode->transport == &transport_node;
-    if (flat.share.core.weighted || flat.share.core.way == FLAT_BY_REST || loop->stopper < flat.ranks ||
+    if (flat.share.core.weighted || flat.share.core.way == FLAT_BY_REMAINING || loop->stopper < flat.ranks ||
         (by_node && flat.topology->nodes > 1))
         return;
     struct range *form = checked(calloc(CHUNKS_MAX, sizeof *form)), *big = form;
     size_t form_count = add_form(loop->technique, 0, loop->iterations, by_node ? 1 : flat.ranks, form, 0);
-    if (form_count > 0 && flat.share.core.way == FLAT_BY_PLACE)
+    if (form_count > 0 && flat.share.core.way == FLAT_BY_POSITION)
         cut(&form[form_count - 1], loop->iterations);
     if (by_node) {
         form = checked(calloc(CHUNKS_MAX, sizeof *form));

@@ -70,7 +70,7 @@ static int check_same_job(struct flat *flat)
 /* --- before the loop --- */
 
 /* Whether the technique takes powers. */
-static bool is_weighted(const struct job *job)
+static bool takes_powers(const struct job *job)
 {
     return (job->spec.technique.technique->needs & SCHED_NEEDS_POWER) != 0 ||
            job->spec.weighting != SCHED_WEIGHTING_NONE;
@@ -99,7 +99,7 @@ static unsigned drawer_of(const struct flat *flat)
     return by_node ? flat->topology->worker_node[flat->rank] : flat->rank;
 }
 
-static bool is_weighed(const struct flat *flat)
+static bool uses_acp(const struct flat *flat)
 {
     return flat->lead.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
 }
@@ -189,7 +189,7 @@ static int exchange_powers(struct flat *flat, double *swr)
     bool measure = job->spec.power == RUN_POWER_MEASURE;
     flat->figures.power = 1;
     *swr = 0;
-    if (flat->lead.plan.count == 0 || (!is_weighted(job) && !run_spec_wants_swr(&job->spec)))
+    if (flat->lead.plan.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
         return 0;
     double *speeds = calloc(flat->ranks, sizeof *speeds);
     if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && probe(flat, speeds, swr) < 0)) {
@@ -201,7 +201,7 @@ static int exchange_powers(struct flat *flat, double *swr)
             memcpy(speeds, flat->given_speeds, flat->ranks * sizeof *speeds);
         MPI_Bcast(speeds, (int)flat->ranks, MPI_DOUBLE, 0, flat->runtime->world);
     }
-    if (!is_weighted(job)) {
+    if (!takes_powers(job)) {
         free(speeds);
         return 0;
     }
@@ -230,7 +230,7 @@ static int prepare_core(struct flat *flat)
 
 static int open_meter(struct flat *flat)
 {
-    if (!is_weighed(flat) || flat->lead.plan.kernel->descriptor != NULL) /* whose processes are not this one */
+    if (!uses_acp(flat) || flat->lead.plan.kernel->descriptor != NULL) /* whose processes are not this one */
         return EXIT_STATUS_DONE;
     if (load_meter_init(&flat->meter, LOAD_FOLDER, &flat->lead.error) < 0)
         return EXIT_STATUS_FAILED;

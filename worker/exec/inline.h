@@ -41,7 +41,7 @@ struct exec_config {
     bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
     bool short_runs;                   /* the time of each single short chunk is not needed */
     /* where time steps build upon one another */
-    uint64_t each; /* iterations of a step; 0: they do not */
+    uint64_t step_iterations; /* iterations of a step; 0: they do not */
     /* Reads the records of iterations that are done, whoever computed them. -1 with one line. */
     int (*read)(void *context, uint64_t first, uint64_t count, void *records, struct error *error);
     void *context; /* passed to read() */

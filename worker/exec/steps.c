@@ -56,7 +56,7 @@ int exec_init(struct exec *exec, const struct exec_config *config)
         return -1;
     }
     exec->open = true;
-    exec->step.count = config->each > 0 ? config->each : UINT64_MAX;
+    exec->step.count = config->step_iterations > 0 ? config->step_iterations : UINT64_MAX;
     if (config->kernel->step == NULL || config->kernel->step(exec->instance, 0, NULL, exec->error) == 0)
         return 0;
     exec_fini(&exec->executor);

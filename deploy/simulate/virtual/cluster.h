@@ -76,8 +76,8 @@ struct virtual_config {
      * there to its default. NULL: `spec` is complete. */
     const char *technique;
     uint64_t first, count;
-    uint64_t each;                                /* iterations of a time step; 0: there is one */
-    bool chained;                                 /* which needs the results of the one before */
+    uint64_t step_iterations;                     /* iterations of a time step; 0: there is one */
+    bool steps_dependent;                         /* which needs the results of the one before */
     bool no_speculation, no_isolation, are_tasks; /* as in struct supermaster_config */
     uint64_t columns;     /* extent of the synchronization dimension; 0: iterations are independent */
     uint64_t distance;    /* of the dependences along the loop; 0 is taken as 1 */

@@ -85,8 +85,8 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .probe = run_spec_probes(&config->spec),
         .first = config->first,
         .count = config->count,
-        .each = config->each,
-        .chained = config->chained,
+        .step_iterations = config->step_iterations,
+        .steps_dependent = config->steps_dependent,
         .distance = distance_of(config),
         .record_bytes = machines_record_bytes(config),
         .no_speculation = config->no_speculation || is_dependent(config),
@@ -145,7 +145,7 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .supermaster = topology->supermaster,
         .probe = run_spec_probes(&config->spec) && config->count > 0,
-        .in_steps = config->each > 0 && config->each < config->count,
+        .in_steps = config->step_iterations > 0 && config->step_iterations < config->count,
         .load = first_load(config, w),
         .boundaries = boundaries,
         .boundary_bytes = machines_boundary_bytes(config),
@@ -156,8 +156,8 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
 
 void machines_begin_probe(const struct virtual_config *config, struct probe *probe)
 {
-    bool in_steps = config->each > 0 && config->each < config->count;
-    probe_init(probe, config->first, in_steps ? config->each : config->count,
+    bool in_steps = config->step_iterations > 0 && config->step_iterations < config->count;
+    probe_init(probe, config->first, in_steps ? config->step_iterations : config->count,
                run_spec_wants_swr(&config->spec) ? PROBE_SWR : 1);
 }
 

@@ -134,7 +134,9 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
 {
     const struct virtual_config *config = &cluster->config;
     const struct ledger *ledger = &cluster->supermaster.ledger;
-    uint64_t before = config->each > 0 ? (iteration - config->first) / config->each * config->each : 0;
+    uint64_t before = config->step_iterations > 0
+                          ? (iteration - config->first) / config->step_iterations * config->step_iterations
+                          : 0;
     return ledger->done + ranges_total(&ledger->failed) >= before;
 }
 
