@@ -21,32 +21,32 @@
 
 enum { SHOWN_TASKS = 3, TASK_TEXT_MAX = 4096 };
 
-static bool is_flat(const struct lineup *lineup)
+static bool is_flat(const struct launch_plan *launch_plan)
 {
-    return lineup->flat.count > 0;
+    return launch_plan->flat.count > 0;
 }
 
 /* Whether the rank that leads may find other files under the names that the job gives. */
-static bool leads_elsewhere(const struct lineup *lineup)
+static bool leads_elsewhere(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (words_contain(&lineup->mpi_args, options[i]))
+        if (words_contain(&launch_plan->mpi_args, options[i]))
             return true;
-    return !lineup_leads_here(lineup);
+    return !launch_plan_leads_here(launch_plan);
 }
 
 /* --- the job of workers alone --- */
 
 /* The words as each worker gets them, its own and those of the job: whether they go together without a supermaster. */
-static int read_flat_words(const struct lineup *lineup, struct words *words, struct worker_options *worker,
+static int read_flat_words(const struct launch_plan *launch_plan, struct words *words, struct worker_options *worker,
                            struct error *error)
 {
     struct flat_options options;
     words_add(words, "worker");
-    words_add_all(words, &lineup->flat);
-    for (unsigned i = 1; i < lineup->job.count; i++)
-        words_add(words, lineup->job.items[i]);
+    words_add_all(words, &launch_plan->flat);
+    for (unsigned i = 1; i < launch_plan->job.count; i++)
+        words_add(words, launch_plan->job.items[i]);
     if (words->failed)
         return error_set(error, "out of memory for a command line");
     int result = flat_options_parse(&options, (int)words->count, words->items, error);
@@ -55,39 +55,39 @@ static int read_flat_words(const struct lineup *lineup, struct words *words, str
     return result < 0 ? -1 : 0;
 }
 
-static int read_flat(const struct lineup *lineup, struct worker_options *worker, struct error *error)
+static int read_flat(const struct launch_plan *launch_plan, struct worker_options *worker, struct error *error)
 {
     struct words words = {0};
-    int result = is_flat(lineup) ? read_flat_words(lineup, &words, worker, error) : 0;
+    int result = is_flat(launch_plan) ? read_flat_words(launch_plan, &words, worker, error) : 0;
     words_fini(&words);
     return result;
 }
 
-static int check_flat(const struct lineup *lineup, const struct worker_options *worker, struct error *error)
+static int check_flat(const struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
 {
-    unsigned nodes = lineup->hosts.count > 0 ? lineup->hosts.count : 1;
-    if (!is_flat(lineup))
+    unsigned nodes = launch_plan->hosts.count > 0 ? launch_plan->hosts.count : 1;
+    if (!is_flat(launch_plan))
         return 0;
-    if (flat_check_loop(&lineup->plan, error) < 0)
+    if (flat_check_loop(&launch_plan->plan, error) < 0)
         return -1;
-    return flat_check_techniques(worker, &lineup->plan, lineup->workers, nodes, error);
+    return flat_check_techniques(worker, &launch_plan->plan, launch_plan->workers, nodes, error);
 }
 
 /* --- the powers --- */
 
 /* Ranks count in the order of the line: supermaster, masters, workers. */
-static int check_powers(const struct lineup *lineup, struct error *error)
+static int check_powers(const struct launch_plan *launch_plan, struct error *error)
 {
-    enum run_power power = lineup->plan.job.spec.power;
+    enum run_power power = launch_plan->plan.job.spec.power;
     if (power != RUN_POWER_FILE && power != RUN_POWER_LIST)
         return 0;
     double *speeds = NULL;
-    unsigned *ranks = calloc(lineup->workers, sizeof *ranks);
+    unsigned *ranks = calloc(launch_plan->workers, sizeof *ranks);
     if (ranks == NULL)
-        return error_set(error, "out of memory for %u workers", lineup->workers);
-    for (unsigned w = 0; w < lineup->workers; w++)
-        ranks[w] = is_flat(lineup) ? w : 1 + lineup->masters + w;
-    int result = plan_read_speeds(&lineup->plan, ranks, lineup->workers, &speeds, error);
+        return error_set(error, "out of memory for %u workers", launch_plan->workers);
+    for (unsigned w = 0; w < launch_plan->workers; w++)
+        ranks[w] = is_flat(launch_plan) ? w : 1 + launch_plan->masters + w;
+    int result = plan_read_speeds(&launch_plan->plan, ranks, launch_plan->workers, &speeds, error);
     free(speeds);
     free(ranks);
     return result;
@@ -135,9 +135,9 @@ static int show_tasks(const struct plan *plan, const struct ranges *done, struct
     return 0;
 }
 
-static int show(struct lineup *lineup, const struct ranges *done, struct error *error)
+static int show(struct launch_plan *launch_plan, const struct ranges *done, struct error *error)
 {
-    const struct plan *plan = &lineup->plan;
+    const struct plan *plan = &launch_plan->plan;
     struct text text;
     uint64_t left = plan->count - ranges_total(done);
     int result = 0;
@@ -148,74 +148,74 @@ static int show(struct lineup *lineup, const struct ranges *done, struct error *
         result = show_tasks(plan, done, &text, error);
     } else
         text_add(&text, "\n");
-    lineup->shown = text_take(&text);
-    if (result == 0 && lineup->shown == NULL)
+    launch_plan->shown = text_take(&text);
+    if (result == 0 && launch_plan->shown == NULL)
         return error_set(error, "out of memory for what a dry run shows");
     return result;
 }
 
-static void show_nothing(struct lineup *lineup)
+static void show_nothing(struct launch_plan *launch_plan)
 {
-    const struct hosts *hosts = &lineup->hosts;
+    const struct hosts *hosts = &launch_plan->hosts;
     struct text text;
     text_init(&text);
     text_add(&text, "files and folders %s %s: the %s checks them there, when it has started\n",
              hosts->count > 0 ? "are those of" : "may be others",
              hosts->count > 0 ? hosts->items[0].name : "where the ranks begin",
-             is_flat(lineup) ? "first worker" : "supermaster");
-    lineup->shown = text_take(&text);
+             is_flat(launch_plan) ? "first worker" : "supermaster");
+    launch_plan->shown = text_take(&text);
 }
 
 /* --- the whole --- */
 
 /* In a dry run also what of an earlier one is gone on with, for which its output may have to be read. */
-static int look_back(struct lineup *lineup, struct resume *resume, struct error *error)
+static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
-    const struct plan *plan = &lineup->plan;
-    if (plan_check(plan, CHECKED_BEFORE_LAUNCH, !is_flat(lineup), resume, error) < 0)
+    const struct plan *plan = &launch_plan->plan;
+    if (plan_check(plan, CHECKED_BEFORE_LAUNCH, !is_flat(launch_plan), resume, error) < 0)
         return -1;
-    if (!lineup->dry_run)
+    if (!launch_plan->dry_run)
         return 0;
     plan_say_notes(plan, "hdss run");
     return resume_take(resume, plan, "hdss run", error);
 }
 
-static int check_here(struct lineup *lineup, const struct worker_options *worker, struct error *error)
+static int check_here(struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
 {
     struct resume resume;
     resume_init(&resume);
-    if (plan_describe(&lineup->plan, error) < 0 || check_flat(lineup, worker, error) < 0)
+    if (plan_describe(&launch_plan->plan, error) < 0 || check_flat(launch_plan, worker, error) < 0)
         return -1;
-    int result = look_back(lineup, &resume, error);
+    int result = look_back(launch_plan, &resume, error);
     if (result == 0)
-        result = check_powers(lineup, error);
-    if (result == 0 && lineup->dry_run)
-        result = show(lineup, &resume.earlier.content.done, error);
+        result = check_powers(launch_plan, error);
+    if (result == 0 && launch_plan->dry_run)
+        result = show(launch_plan, &resume.earlier.content.done, error);
     resume_end(&resume);
     return result;
 }
 
-int check_lineup(struct lineup *lineup, struct error *error)
+int check_launch_plan(struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options worker;
-    if (lineup->checked)
+    if (launch_plan->checked)
         return 0;
-    lineup->checked = true;
+    launch_plan->checked = true;
     worker_options_init(&worker);
-    if (read_flat(lineup, &worker, error) < 0)
+    if (read_flat(launch_plan, &worker, error) < 0)
         return -1;
-    if (!leads_elsewhere(lineup))
-        return check_here(lineup, &worker, error);
-    if (lineup->dry_run)
-        show_nothing(lineup);
+    if (!leads_elsewhere(launch_plan))
+        return check_here(launch_plan, &worker, error);
+    if (launch_plan->dry_run)
+        show_nothing(launch_plan);
     return 0;
 }
 
-int check_inputs(struct lineup *lineup, struct error *error)
+int check_inputs(struct launch_plan *launch_plan, struct error *error)
 {
-    struct plan *plan = &lineup->plan;
+    struct plan *plan = &launch_plan->plan;
     char text[HDSS_ERROR_MAX] = "";
-    if (leads_elsewhere(lineup))
+    if (leads_elsewhere(launch_plan))
         return 0;
     if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0)
         return -1;

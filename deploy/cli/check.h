@@ -7,7 +7,7 @@
 /* Looks at all that the rank will look at that leads the run, with its own code, and fills lineup->shown for a dry run.
  * The line-up must be composed. What is launched again is not looked at again: what the failed run has left is for the
  * leader to judge. -1 with one line. */
-int check_lineup(struct lineup *lineup, struct error *error);
+int check_launch_plan(struct launch_plan *launch_plan, struct error *error);
 
 /* Whether the kernel can describe its loop, and has what it needs. -1 with one line. */
-int check_inputs(struct lineup *lineup, struct error *error);
+int check_inputs(struct launch_plan *launch_plan, struct error *error);

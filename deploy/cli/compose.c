@@ -18,15 +18,15 @@ enum program { SUPERMASTER, MASTER, WORKER, PROGRAMS };
 static const char *const names[PROGRAMS] = {DAEMON_PREFIX "supermaster", DAEMON_PREFIX "master",
                                             DAEMON_PREFIX "worker"};
 
-void lineup_fini(struct lineup *lineup)
+void launch_plan_fini(struct launch_plan *launch_plan)
 {
-    hosts_fini(&lineup->hosts);
-    words_fini(&lineup->slowdowns);
-    words_fini(&lineup->loads);
-    words_fini(&lineup->mpi_args);
-    words_fini(&lineup->flat);
-    words_fini(&lineup->job);
-    free(lineup->shown);
+    hosts_fini(&launch_plan->hosts);
+    words_fini(&launch_plan->slowdowns);
+    words_fini(&launch_plan->loads);
+    words_fini(&launch_plan->mpi_args);
+    words_fini(&launch_plan->flat);
+    words_fini(&launch_plan->job);
+    free(launch_plan->shown);
 }
 
 /* The daemons stand beside this program, or where a distribution puts programs that are not for people. */
@@ -63,106 +63,108 @@ static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
 }
 
 /* Workers that together have a thread for each core: on each of the nodes at least one. */
-static unsigned with_threads(const struct lineup *lineup, unsigned cores, unsigned nodes)
+static unsigned with_threads(const struct launch_plan *launch_plan, unsigned cores, unsigned nodes)
 {
-    unsigned workers = lineup->threads > 0 ? cores / lineup->threads : nodes;
+    unsigned workers = launch_plan->threads > 0 ? cores / launch_plan->threads : nodes;
     return workers > nodes || cores == 0 ? workers : nodes;
 }
 
 /* A list has a value for each worker, or one for all of them. */
-static int check_list(const struct lineup *lineup, const struct words *list, const char *name, struct error *error)
+static int check_list(const struct launch_plan *launch_plan, const struct words *list, const char *name,
+                      struct error *error)
 {
-    if (list->count <= 1 || list->count == lineup->workers)
+    if (list->count <= 1 || list->count == launch_plan->workers)
         return 0;
     return error_set(error, "--%s has %u numbers; accepted: one, or one for each of the %u workers", name, list->count,
-                     lineup->workers);
+                     launch_plan->workers);
 }
 
 /* Cores of this machine for workers: all, or those that masters, or without any the supermaster, leave. */
-static unsigned own_cores(const struct lineup *lineup)
+static unsigned own_cores(const struct launch_plan *launch_plan)
 {
-    unsigned cores = cores_usable(), taken = lineup->masters > 0 ? lineup->masters : 1;
-    if (!lineup->core_reserved)
+    unsigned cores = cores_usable(), taken = launch_plan->masters > 0 ? launch_plan->masters : 1;
+    if (!launch_plan->core_reserved)
         return cores;
     return cores > taken ? cores - taken : 0;
 }
 
 /* -1 where there are cores, but none for a worker. */
-static int default_workers(struct lineup *lineup, struct error *error)
+static int default_workers(struct launch_plan *launch_plan, struct error *error)
 {
-    bool known = lineup->hosts.count == 0 || hosts_know_slots(&lineup->hosts);
-    unsigned cores = lineup->hosts.count > 0 ? hosts_slots(&lineup->hosts) : own_cores(lineup);
+    bool known = launch_plan->hosts.count == 0 || hosts_know_slots(&launch_plan->hosts);
+    unsigned cores = launch_plan->hosts.count > 0 ? hosts_slots(&launch_plan->hosts) : own_cores(launch_plan);
     if (!known)
         return error_set(error, "--workers is needed where the cores of a host are not given: --hosts NAME:CORES,...");
     if (cores == 0)
         return error_set(error, "--master-core reserved leaves no core to a worker; accepted: fewer masters, more "
                                 "cores, or --workers W");
-    lineup->workers = with_threads(lineup, cores, lineup->hosts.count > 0 ? lineup->hosts.count : 1);
+    launch_plan->workers =
+        with_threads(launch_plan, cores, launch_plan->hosts.count > 0 ? launch_plan->hosts.count : 1);
     return 0;
 }
 
-static int count_workers(struct lineup *lineup, struct error *error)
+static int count_workers(struct launch_plan *launch_plan, struct error *error)
 {
-    if (lineup->workers == 0 && lineup->slowdowns.count > 1)
-        lineup->workers = lineup->slowdowns.count;
-    if (lineup->workers == 0 && lineup->loads.count > 1)
-        lineup->workers = lineup->loads.count;
-    if (lineup->workers == 0 && default_workers(lineup, error) < 0)
+    if (launch_plan->workers == 0 && launch_plan->slowdowns.count > 1)
+        launch_plan->workers = launch_plan->slowdowns.count;
+    if (launch_plan->workers == 0 && launch_plan->loads.count > 1)
+        launch_plan->workers = launch_plan->loads.count;
+    if (launch_plan->workers == 0 && default_workers(launch_plan, error) < 0)
         return -1;
-    if (check_list(lineup, &lineup->slowdowns, "slowdown", error) < 0)
+    if (check_list(launch_plan, &launch_plan->slowdowns, "slowdown", error) < 0)
         return -1;
-    return check_list(lineup, &lineup->loads, "load", error);
+    return check_list(launch_plan, &launch_plan->loads, "load", error);
 }
 
 /* Workers alone: --dca. */
-static bool is_flat(const struct lineup *lineup)
+static bool is_flat(const struct launch_plan *launch_plan)
 {
-    return lineup->flat.count > 0;
+    return launch_plan->flat.count > 0;
 }
 
-static int reserve_cores(struct lineup *lineup, struct error *error)
+static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
 {
-    if (!lineup->core_reserved)
+    if (!launch_plan->core_reserved)
         return 0;
-    if (is_flat(lineup))
+    if (is_flat(launch_plan))
         return error_set(error, "--master-core reserved: with --dca there are only workers; accepted: shared");
-    if (lineup->threads == 0)
+    if (launch_plan->threads == 0)
         return error_set(error, "--master-core reserved: with --threads auto each worker takes all cores that it may "
                                 "run on; accepted: a number of threads");
-    if (lineup->hosts.count > 0 && !hosts_know_slots(&lineup->hosts))
+    if (launch_plan->hosts.count > 0 && !hosts_know_slots(&launch_plan->hosts))
         return error_set(error, "--master-core reserved needs the cores of each host: --hosts NAME:CORES,...");
-    hosts_reserve(&lineup->hosts, lineup->masters, lineup->threads);
+    hosts_reserve(&launch_plan->hosts, launch_plan->masters, launch_plan->threads);
     return 0;
 }
 
-static int complete(struct lineup *lineup, struct error *error)
+static int complete(struct launch_plan *launch_plan, struct error *error)
 {
-    if (is_flat(lineup) && lineup->masters > 0)
-        return error_set(error, "--masters %u: with --dca there are only workers: accepted: 0", lineup->masters);
-    if (!lineup->masters_given && !is_flat(lineup) && lineup->hosts.count > 1)
-        lineup->masters = lineup->hosts.count;
-    if (reserve_cores(lineup, error) < 0 || count_workers(lineup, error) < 0)
+    if (is_flat(launch_plan) && launch_plan->masters > 0)
+        return error_set(error, "--masters %u: with --dca there are only workers: accepted: 0", launch_plan->masters);
+    if (!launch_plan->masters_given && !is_flat(launch_plan) && launch_plan->hosts.count > 1)
+        launch_plan->masters = launch_plan->hosts.count;
+    if (reserve_cores(launch_plan, error) < 0 || count_workers(launch_plan, error) < 0)
         return -1;
-    if (!lineup->masters_given && lineup->masters > lineup->workers)
-        lineup->masters = lineup->workers;
-    if (lineup->hosts.count > 0 && lineup->masters > lineup->workers)
+    if (!launch_plan->masters_given && launch_plan->masters > launch_plan->workers)
+        launch_plan->masters = launch_plan->workers;
+    if (launch_plan->hosts.count > 0 && launch_plan->masters > launch_plan->workers)
         return error_set(error,
                          "--masters %u: accepted on several hosts: an integer from 0 to the number of workers, %u",
-                         lineup->masters, lineup->workers);
+                         launch_plan->masters, launch_plan->workers);
     return 0;
 }
 
 /* "NAME:RANKS,..." for the launcher, to be freed; NULL without memory. */
-static char *deal_ranks(struct lineup *lineup)
+static char *deal_ranks(struct launch_plan *launch_plan)
 {
-    hosts_deal(&lineup->hosts, lineup->masters, lineup->workers);
+    hosts_deal(&launch_plan->hosts, launch_plan->masters, launch_plan->workers);
     size_t size = 1, used = 0;
-    for (unsigned i = 0; i < lineup->hosts.count; i++)
-        size += strlen(lineup->hosts.items[i].name) + 16;
+    for (unsigned i = 0; i < launch_plan->hosts.count; i++)
+        size += strlen(launch_plan->hosts.items[i].name) + 16;
     char *list = calloc(1, size);
-    for (unsigned i = 0; list != NULL && i < lineup->hosts.count; i++) {
-        struct host *host = &lineup->hosts.items[i];
-        host->ranks = host->workers + host->masters + (i == 0 && !is_flat(lineup));
+    for (unsigned i = 0; list != NULL && i < launch_plan->hosts.count; i++) {
+        struct host *host = &launch_plan->hosts.items[i];
+        host->ranks = host->workers + host->masters + (i == 0 && !is_flat(launch_plan));
         if (host->ranks > 0)
             used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, host->ranks);
     }
@@ -170,70 +172,70 @@ static char *deal_ranks(struct lineup *lineup)
 }
 
 /* What stands before the first program; the user's own options last, so that they win. -1 with one line. */
-static int add_launcher(struct lineup *lineup, struct words *line, struct error *error)
+static int add_launcher(struct launch_plan *launch_plan, struct words *line, struct error *error)
 {
-    const struct dialect *dialect = dialect_of(lineup);
-    char *hosts = lineup->hosts.count > 0 ? deal_ranks(lineup) : NULL;
-    line->failed = line->failed || (hosts == NULL && lineup->hosts.count > 0);
-    int result = dialect->check != NULL ? dialect->check(lineup, error) : 0;
-    words_add(line, lineup->launcher.program);
-    dialect->add_options(lineup, hosts, line);
-    words_add_all(line, &lineup->mpi_args);
+    const struct dialect *dialect = dialect_of(launch_plan);
+    char *hosts = launch_plan->hosts.count > 0 ? deal_ranks(launch_plan) : NULL;
+    line->failed = line->failed || (hosts == NULL && launch_plan->hosts.count > 0);
+    int result = dialect->check != NULL ? dialect->check(launch_plan, error) : 0;
+    words_add(line, launch_plan->launcher.program);
+    dialect->add_options(launch_plan, hosts, line);
+    words_add_all(line, &launch_plan->mpi_args);
     free(hosts);
     return result;
 }
 
 /* With the hosts that have ranks of this program; of the workers, `count` from the `first` on. */
-static void add_program_options(const struct lineup *lineup, struct words *line, enum program program, unsigned first,
-                                unsigned count)
+static void add_program_options(const struct launch_plan *launch_plan, struct words *line, enum program program,
+                                unsigned first, unsigned count)
 {
     size_t size = 1, used = 0;
-    unsigned *dealt = calloc(lineup->hosts.count, sizeof *dealt);
-    for (unsigned i = 0; i < lineup->hosts.count; i++)
-        size += strlen(lineup->hosts.items[i].name) + 16;
+    unsigned *dealt = calloc(launch_plan->hosts.count, sizeof *dealt);
+    for (unsigned i = 0; i < launch_plan->hosts.count; i++)
+        size += strlen(launch_plan->hosts.items[i].name) + 16;
     char *list = calloc(1, size);
     line->failed = line->failed || dealt == NULL || list == NULL;
     if (!line->failed && program == WORKER)
-        hosts_count_workers(&lineup->hosts, first, count, dealt);
-    for (unsigned i = 0; !line->failed && i < lineup->hosts.count; i++) {
-        const struct host *host = &lineup->hosts.items[i];
+        hosts_count_workers(&launch_plan->hosts, first, count, dealt);
+    for (unsigned i = 0; !line->failed && i < launch_plan->hosts.count; i++) {
+        const struct host *host = &launch_plan->hosts.items[i];
         unsigned ranks = program == WORKER ? dealt[i] : program == MASTER ? host->masters : i == 0;
         if (ranks > 0)
             used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, ranks);
     }
     if (!line->failed)
-        dialect_of(lineup)->add_program_options(lineup, list, line);
+        dialect_of(launch_plan)->add_program_options(launch_plan, list, line);
     free(list);
     free(dealt);
 }
 
-static void add_context(const struct lineup *lineup, struct words *line, const char *path, enum program program,
-                        unsigned first, unsigned count)
+static void add_context(const struct launch_plan *launch_plan, struct words *line, const char *path,
+                        enum program program, unsigned first, unsigned count)
 {
     words_add(line, "-n");
     words_add_format(line, "%u", count);
-    if (lineup->hosts.count > 0 && dialect_of(lineup)->add_program_options != NULL)
-        add_program_options(lineup, line, program, first, count);
+    if (launch_plan->hosts.count > 0 && dialect_of(launch_plan)->add_program_options != NULL)
+        add_program_options(launch_plan, line, program, first, count);
     words_add(line, path);
 }
 
 /* A supermaster on another machine cannot see that there is a terminal here. What the user says stands behind and wins.
  */
-static void add_job(const struct lineup *lineup, struct words *line)
+static void add_job(const struct launch_plan *launch_plan, struct words *line)
 {
-    if (lineup->hosts.count > 0 && isatty(STDERR_FILENO)) {
+    if (launch_plan->hosts.count > 0 && isatty(STDERR_FILENO)) {
         words_add(line, "--progress");
         words_add(line, "always");
     }
-    for (unsigned i = 1; i < lineup->job.count; i++)
-        words_add(line, lineup->job.items[i]);
+    for (unsigned i = 1; i < launch_plan->job.count; i++)
+        words_add(line, launch_plan->job.items[i]);
 }
 
 /* What the supermaster is given, given to a worker. A host without a terminal cannot see that there is one here. */
-static void add_flat_job(const struct lineup *lineup, struct words *line)
+static void add_flat_job(const struct launch_plan *launch_plan, struct words *line)
 {
-    words_add_all(line, &lineup->flat);
-    add_job(lineup, line);
+    words_add_all(line, &launch_plan->flat);
+    add_job(launch_plan, line);
 }
 
 /* What a worker's option is given; NULL: it does not get it. */
@@ -257,42 +259,43 @@ static void add_value(struct words *line, const char *option, const char *value)
 }
 
 /* A context for each group of neighbours with the same slowdown and load. */
-static void add_workers(const struct lineup *lineup, struct words *line, const char *program)
+static void add_workers(const struct launch_plan *launch_plan, struct words *line, const char *program)
 {
-    const struct words *slowdowns = &lineup->slowdowns, *loads = &lineup->loads;
+    const struct words *slowdowns = &launch_plan->slowdowns, *loads = &launch_plan->loads;
     unsigned count;
-    for (unsigned first = 0; first < lineup->workers; first += count) {
+    for (unsigned first = 0; first < launch_plan->workers; first += count) {
         count = 1;
-        while (first + count < lineup->workers && is_alike(slowdowns, first, first + count) &&
+        while (first + count < launch_plan->workers && is_alike(slowdowns, first, first + count) &&
                is_alike(loads, first, first + count))
             count++;
-        if (first > 0 || !is_flat(lineup))
+        if (first > 0 || !is_flat(launch_plan))
             words_add(line, ":");
-        add_context(lineup, line, program, WORKER, first, count);
+        add_context(launch_plan, line, program, WORKER, first, count);
         add_value(line, "--slowdown", value_of(slowdowns, first, "1"));
         add_value(line, "--load", value_of(loads, first, ""));
-        if (is_flat(lineup))
-            add_flat_job(lineup, line);
-        else if (lineup->single_threaded)
+        if (is_flat(launch_plan))
+            add_flat_job(launch_plan, line);
+        else if (launch_plan->single_threaded)
             words_add(line, "--no-threads");
     }
 }
 
-int compose(struct lineup *lineup, struct words *line, struct error *error)
+int compose(struct launch_plan *launch_plan, struct words *line, struct error *error)
 {
     char paths[PROGRAMS][PATH_MAX];
-    if (complete(lineup, error) < 0 || find_programs(paths, error) < 0 || add_launcher(lineup, line, error) < 0)
+    if (complete(launch_plan, error) < 0 || find_programs(paths, error) < 0 ||
+        add_launcher(launch_plan, line, error) < 0)
         return -1;
-    if (!is_flat(lineup)) {
-        add_context(lineup, line, paths[SUPERMASTER], SUPERMASTER, 0, 1);
-        add_job(lineup, line);
+    if (!is_flat(launch_plan)) {
+        add_context(launch_plan, line, paths[SUPERMASTER], SUPERMASTER, 0, 1);
+        add_job(launch_plan, line);
     }
-    if (lineup->masters > 0) {
+    if (launch_plan->masters > 0) {
         words_add(line, ":");
-        add_context(lineup, line, paths[MASTER], MASTER, 0, lineup->masters);
+        add_context(launch_plan, line, paths[MASTER], MASTER, 0, launch_plan->masters);
     }
-    add_workers(lineup, line, paths[WORKER]);
-    bool failed = line->failed || lineup->job.failed || lineup->flat.failed || lineup->slowdowns.failed ||
-                  lineup->loads.failed || lineup->mpi_args.failed;
+    add_workers(launch_plan, line, paths[WORKER]);
+    bool failed = line->failed || launch_plan->job.failed || launch_plan->flat.failed ||
+                  launch_plan->slowdowns.failed || launch_plan->loads.failed || launch_plan->mpi_args.failed;
     return failed ? error_set(error, "out of memory for the mpirun line") : 0;
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lineup {
+struct launch_plan {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
     unsigned threads;         /* of each worker; 0: as many as it has cores */
@@ -43,11 +43,11 @@ struct lineup {
         .margin_s = -1                                                                                                 \
     }
 
-void lineup_fini(struct lineup *lineup);
+void launch_plan_fini(struct launch_plan *launch_plan);
 
 /* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
  * line. */
-int compose(struct lineup *lineup, struct words *line, struct error *error);
+int compose(struct launch_plan *launch_plan, struct words *line, struct error *error);
 
 /* Where a program of the suite is: beside this one, or in ../libexec/hdss. -1 with one line. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

@@ -4,13 +4,14 @@
 
 #include <stdlib.h>
 
-const struct dialect *dialect_of(const struct lineup *lineup)
+const struct dialect *dialect_of(const struct launch_plan *launch_plan)
 {
-    enum mpi_family family = lineup->launcher.family != MPI_FAMILY_UNKNOWN ? lineup->launcher.family : LINKED_FAMILY;
+    enum mpi_family family =
+        launch_plan->launcher.family != MPI_FAMILY_UNKNOWN ? launch_plan->launcher.family : LINKED_FAMILY;
     return family == MPI_FAMILY_MPICH ? &mpich_dialect : &openmpi_dialect;
 }
 
-bool lineup_names_hosts(const struct lineup *lineup)
+bool launch_plan_names_hosts(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-H",
                                           "-host",
@@ -26,24 +27,25 @@ bool lineup_names_hosts(const struct lineup *lineup)
                                           "orte_default_hostfile",
                                           "prte_default_hostfile"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (words_contain(&lineup->mpi_args, options[i]))
+        if (words_contain(&launch_plan->mpi_args, options[i]))
             return true;
     return false;
 }
 
-bool lineup_is_here(const struct lineup *lineup)
+bool launch_plan_is_here(const struct launch_plan *launch_plan)
 {
     static const char *const variables[] = {"PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile",
                                             "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE"};
-    if (lineup->hosts.count > 0)
-        return lineup->hosts.count == 1 && host_is_here(lineup->hosts.items[0].name);
+    if (launch_plan->hosts.count > 0)
+        return launch_plan->hosts.count == 1 && host_is_here(launch_plan->hosts.items[0].name);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]) != NULL)
             return false;
-    return !lineup_names_hosts(lineup);
+    return !launch_plan_names_hosts(launch_plan);
 }
 
-bool lineup_leads_here(const struct lineup *lineup)
+bool launch_plan_leads_here(const struct launch_plan *launch_plan)
 {
-    return lineup->hosts.count > 0 ? host_is_here(lineup->hosts.items[0].name) : lineup_is_here(lineup);
+    return launch_plan->hosts.count > 0 ? host_is_here(launch_plan->hosts.items[0].name)
+                                        : launch_plan_is_here(launch_plan);
 }

@@ -9,20 +9,20 @@ typedef void variable_setter(const char *name, const char *value, void *context)
 
 struct dialect {
     /* Whether the others can go on when a rank of this line-up dies. NULL: they never can. */
-    bool (*survives)(const struct lineup *lineup);
+    bool (*survives)(const struct launch_plan *launch_plan);
 
     /* Whether the launcher can start the line-up once its ranks are dealt; -1 with one line. NULL: it always can. */
-    int (*check)(const struct lineup *lineup, struct error *error);
+    int (*check)(const struct launch_plan *launch_plan, struct error *error);
 
     /* Adds the options that stand before the first program. `hosts` has "NAME:RANKS,..." in the order of the ranks,
      * dealt in turn; NULL: the ranks run here. */
-    void (*add_options)(const struct lineup *lineup, const char *hosts, struct words *line);
+    void (*add_options)(const struct launch_plan *launch_plan, const char *hosts, struct words *line);
 
     /* Adds the options of one program of the line, whose ranks are on these hosts: "NAME:RANKS,...". NULL: none. */
-    void (*add_program_options)(const struct lineup *lineup, const char *hosts, struct words *line);
+    void (*add_program_options)(const struct launch_plan *launch_plan, const char *hosts, struct words *line);
 
     /* Sets what the launcher needs in its environment. NULL: nothing. */
-    void (*set_environment)(const struct lineup *lineup, variable_setter *set, void *context);
+    void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
 
     unsigned rank_depth; /* a rank on this machine is a child (1) or a grandchild (2) of the launcher */
 };
@@ -31,15 +31,15 @@ extern const struct dialect openmpi_dialect, mpich_dialect;
 
 /* The dialect of the line-up's launcher; Open MPI's where the launcher does not say whose it is, unless the ranks are
  * built with MPICH. */
-const struct dialect *dialect_of(const struct lineup *lineup);
+const struct dialect *dialect_of(const struct launch_plan *launch_plan);
 
 /* Whether all ranks run on this machine, as far as can be known here: no other machine is named by the user, by the
  * environment of the launcher or by a batch system. */
-bool lineup_is_here(const struct lineup *lineup);
+bool launch_plan_is_here(const struct launch_plan *launch_plan);
 
 /* Whether the rank that leads runs on this machine. Where the machines are named to the launcher itself, nobody knows.
  */
-bool lineup_leads_here(const struct lineup *lineup);
+bool launch_plan_leads_here(const struct launch_plan *launch_plan);
 
 /* Whether the user tells the launcher of machines by options of its own. */
-bool lineup_names_hosts(const struct lineup *lineup);
+bool launch_plan_names_hosts(const struct launch_plan *launch_plan);

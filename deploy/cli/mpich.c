@@ -6,18 +6,18 @@
 #include "deploy/cli/dialect.h"
 
 /* Hydra deals ranks out in turn whatever it is told of each host. */
-static int check(const struct lineup *lineup, struct error *error)
+static int check(const struct launch_plan *launch_plan, struct error *error)
 {
-    if (lineup->hosts.count == 0 || hosts_deal_in_turn(&lineup->hosts, lineup->workers))
+    if (launch_plan->hosts.count == 0 || hosts_deal_in_turn(&launch_plan->hosts, launch_plan->workers))
         return 0;
     return error_set(error,
                      "--hosts: MPICH's mpiexec puts as many ranks on each host; accepted with it: the same number "
                      "of cores for each, or --workers W that can be dealt out in turn");
 }
 
-static void add_options(const struct lineup *lineup, const char *hosts, struct words *line)
+static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
 {
-    (void)lineup;
+    (void)launch_plan;
     if (hosts == NULL)
         return;
     words_add(line, "-hosts");

@@ -22,54 +22,55 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_flat(const struct lineup *lineup)
+static bool is_flat(const struct launch_plan *launch_plan)
 {
-    return lineup->flat.count > 0;
+    return launch_plan->flat.count > 0;
 }
 
 /* A launcher that does not tell its version, such as a script, is taken for that of the library. */
-static bool is_version_5(const struct lineup *lineup)
+static bool is_version_5(const struct launch_plan *launch_plan)
 {
     unsigned long linked = strtoul(LINKED_VERSION, NULL, 10);
-    return (lineup->launcher.major > 0 ? lineup->launcher.major : linked) >= 5;
+    return (launch_plan->launcher.major > 0 ? launch_plan->launcher.major : linked) >= 5;
 }
 
-static bool survives(const struct lineup *lineup)
+static bool survives(const struct launch_plan *launch_plan)
 {
-    return !is_flat(lineup) && lineup_leads_here(lineup) && !words_contain(&lineup->mpi_args, "--disable-recovery") &&
-           lineup->launcher.major >= 4;
+    return !is_flat(launch_plan) && launch_plan_leads_here(launch_plan) &&
+           !words_contain(&launch_plan->mpi_args, "--disable-recovery") && launch_plan->launcher.major >= 4;
 }
 
 /* Where others are asked to go on when a connection to another machine breaks. */
-static bool takes_ulfm(const struct lineup *lineup)
+static bool takes_ulfm(const struct launch_plan *launch_plan)
 {
 #ifdef HDSS_ULFM
-    return is_version_5(lineup) && lineup->survives && lineup->hosts.count > 1;
+    return is_version_5(launch_plan) && launch_plan->survives && launch_plan->hosts.count > 1;
 #else
-    (void)lineup;
+    (void)launch_plan;
     return false;
 #endif
 }
 
-static void add_survival(const struct lineup *lineup, struct words *line)
+static void add_survival(const struct launch_plan *launch_plan, struct words *line)
 {
-    if (!lineup->survives)
+    if (!launch_plan->survives)
         return;
-    if (!is_version_5(lineup))
+    if (!is_version_5(launch_plan))
         words_add_split(line, "--mca orte_abort_on_non_zero_status 0");
     words_add(line, "--enable-recovery");
     /* --runtime-options error-nonzero-status=false says the same, but is refused in lines of many words (5.0.7). */
-    if (is_version_5(lineup))
+    if (is_version_5(launch_plan))
         words_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
-    if (takes_ulfm(lineup) && !words_contain(&lineup->mpi_args, "--with-ft"))
+    if (takes_ulfm(launch_plan) && !words_contain(&launch_plan->mpi_args, "--with-ft"))
         words_add_split(line, "--with-ft ulfm");
 }
 
 /* One-sided operations over the transports of version 4 cannot reach another machine; the others of its kinds can.
  * Version 5 has no others. */
-static void add_one_sided(const struct lineup *lineup, struct words *line)
+static void add_one_sided(const struct launch_plan *launch_plan, struct words *line)
 {
-    if (!is_version_5(lineup) && is_flat(lineup) && lineup->hosts.count > 1 && !words_contain(&lineup->mpi_args, "osc"))
+    if (!is_version_5(launch_plan) && is_flat(launch_plan) && launch_plan->hosts.count > 1 &&
+        !words_contain(&launch_plan->mpi_args, "osc"))
         words_add_split(line, "--mca osc ^rdma");
 }
 
@@ -78,15 +79,15 @@ static void add_one_sided(const struct lineup *lineup, struct words *line)
  * told not to look at them.
  * Version 5, mapping by node, leaves out numbers of ranks where hosts have unlike many of them, which MPI_Init does not
  * survive, and finds no place for some (5.0.7). There each program names the hosts of its own ranks. */
-static void add_hosts(const struct lineup *lineup, const char *hosts, struct words *line)
+static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
 {
-    if (is_version_5(lineup)) {
+    if (is_version_5(launch_plan)) {
         words_add_split(line, "--map-by slot:OVERSUBSCRIBE");
         return;
     }
     words_add(line, "--host");
     words_add(line, hosts);
-    if (lineup->allocated && hosts_deal_in_turn(&lineup->hosts, lineup->workers)) {
+    if (launch_plan->allocated && hosts_deal_in_turn(&launch_plan->hosts, launch_plan->workers)) {
         words_add_split(line, "--map-by node --oversubscribe");
         return;
     }
@@ -99,37 +100,38 @@ static void add_hosts(const struct lineup *lineup, const char *hosts, struct wor
  * for those of mandelbrot): two of them share a core, and the supermaster wakes on one that is taken. Unless it maps by
  * slot, version 5 mixes the ranks of the programs, and what each worker is given in the order of the ranks (--power)
  * would go to others. */
-static void add_cores(const struct lineup *lineup, struct words *line, bool bound, bool mapped)
+static void add_cores(const struct launch_plan *launch_plan, struct words *line, bool bound, bool mapped)
 {
     if (mapped) /* the user's own mapping says how, and only lacks the leave */
         words_add(line, "--oversubscribe");
     else
-        words_add_split(line, is_version_5(lineup) ? "--map-by slot:OVERSUBSCRIBE" : "--map-by :OVERSUBSCRIBE");
+        words_add_split(line, is_version_5(launch_plan) ? "--map-by slot:OVERSUBSCRIBE" : "--map-by :OVERSUBSCRIBE");
     if (!bound)
         words_add_split(line, "--bind-to none");
 }
 
-static void add_placement(const struct lineup *lineup, const char *hosts, struct words *line)
+static void add_placement(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
 {
-    unsigned ranks = !is_flat(lineup) + lineup->masters + lineup->workers;
-    bool bound = words_contain(&lineup->mpi_args, "--bind-to"), mapped = words_contain(&lineup->mpi_args, "--map-by");
+    unsigned ranks = !is_flat(launch_plan) + launch_plan->masters + launch_plan->workers;
+    bool bound = words_contain(&launch_plan->mpi_args, "--bind-to"),
+         mapped = words_contain(&launch_plan->mpi_args, "--map-by");
     if (hosts != NULL) {
-        add_hosts(lineup, hosts, line);
+        add_hosts(launch_plan, hosts, line);
         if (!bound)
             words_add_split(line, "--bind-to none");
     } else if (ranks > cores_usable())
-        add_cores(lineup, line, bound, mapped);
-    else if (lineup->threads != 1 && !bound && !mapped) /* mpirun binds to one core, all of a worker's threads */
-        words_add_split(line, is_version_5(lineup) ? "--map-by slot --bind-to none" : "--bind-to none");
-    else if (is_version_5(lineup) && !mapped)
+        add_cores(launch_plan, line, bound, mapped);
+    else if (launch_plan->threads != 1 && !bound && !mapped) /* mpirun binds to one core, all of a worker's threads */
+        words_add_split(line, is_version_5(launch_plan) ? "--map-by slot --bind-to none" : "--bind-to none");
+    else if (is_version_5(launch_plan) && !mapped)
         words_add_split(line, "--map-by slot");
 }
 
 /* Parameters of the environment reach the ranks of other machines by a component of PMIx that version 5 is kept from:
  * there each program names them. */
-static void add_program_options(const struct lineup *lineup, const char *hosts, struct words *line)
+static void add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
 {
-    if (!is_version_5(lineup))
+    if (!is_version_5(launch_plan))
         return;
     words_add(line, "--host");
     words_add(line, hosts);
@@ -138,15 +140,15 @@ static void add_program_options(const struct lineup *lineup, const char *hosts, 
             words_add(line, "-x");
             words_add_format(line, "%.*s", (int)strcspn(*variable, "="), *variable);
         }
-    if (takes_ulfm(lineup) && getenv("OMPI_MCA_mpi_ft_enable") == NULL)
+    if (takes_ulfm(launch_plan) && getenv("OMPI_MCA_mpi_ft_enable") == NULL)
         words_add_split(line, "-x OMPI_MCA_mpi_ft_enable");
 }
 
-static void add_options(const struct lineup *lineup, const char *hosts, struct words *line)
+static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
 {
-    add_placement(lineup, hosts, line);
-    add_one_sided(lineup, line);
-    add_survival(lineup, line);
+    add_placement(launch_plan, hosts, line);
+    add_one_sided(launch_plan, line);
+    add_survival(launch_plan, line);
 }
 
 static void set_unless_set(const char *name, const char *value, variable_setter *set, void *context)
@@ -158,15 +160,15 @@ static void set_unless_set(const char *name, const char *value, variable_setter 
 
 /* The messages of one machine go through its memory: no other transport is looked for, and no rank listens on a port.
  * By the environment, since version 5 takes --mca for the first program of a line alone. */
-static void set_transport(const struct lineup *lineup, variable_setter *set, void *context)
+static void set_transport(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
-    if (!lineup_is_here(lineup))
+    if (!launch_plan_is_here(launch_plan))
         return;
     set_unless_set(QUICK_HWLOC, QUICK_HWLOC_VALUE, set, context);
-    if (words_contain(&lineup->mpi_args, "pml") || words_contain(&lineup->mpi_args, "btl"))
+    if (words_contain(&launch_plan->mpi_args, "pml") || words_contain(&launch_plan->mpi_args, "btl"))
         return;
     set_unless_set("OMPI_MCA_pml", "ob1", set, context);
-    set_unless_set("OMPI_MCA_btl", is_version_5(lineup) ? "self,sm" : "self,vader", set, context);
+    set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
 }
 
 /* Open MPI runs for root only where two variables say so.
@@ -175,19 +177,19 @@ static void set_transport(const struct lineup *lineup, variable_setter *set, voi
  * PMIX_MCA_pmdl: with 5.0.7 to 5.0.10 at least each line of several programs crashes mpirun before any of them starts
  * (open-mpi/ompi#13303), in a component of PMIx that the ranks do not need. Calling prterun in place of mpirun does not
  * crash either, but takes none of Open MPI's options. */
-static void set_environment(const struct lineup *lineup, variable_setter *set, void *context)
+static void set_environment(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (geteuid() == 0) {
         set("OMPI_ALLOW_RUN_AS_ROOT", "1", context);
         set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", context);
     }
-    if (is_version_5(lineup))
+    if (is_version_5(launch_plan))
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
-    if (takes_ulfm(lineup) || (is_version_5(lineup) && words_contain(&lineup->mpi_args, "--with-ft")))
+    if (takes_ulfm(launch_plan) || (is_version_5(launch_plan) && words_contain(&launch_plan->mpi_args, "--with-ft")))
         set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* told by that component otherwise */
-    if (!is_version_5(lineup) && lineup->survives && lineup->hosts.count > 0)
+    if (!is_version_5(launch_plan) && launch_plan->survives && launch_plan->hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
-    set_transport(lineup, set, context);
+    set_transport(launch_plan, set, context);
 }
 
 const struct dialect openmpi_dialect = {.survives = survives,

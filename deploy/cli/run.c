@@ -26,27 +26,27 @@ enum { RANKS_MAX = 1 << 20, MARGIN_S = 60 };
 
 static int take_hosts(void *target, const char *value, struct error *error)
 {
-    struct lineup *lineup = target;
-    hosts_fini(&lineup->hosts);
-    return hosts_parse_list(&lineup->hosts, value, error);
+    struct launch_plan *launch_plan = target;
+    hosts_fini(&launch_plan->hosts);
+    return hosts_parse_list(&launch_plan->hosts, value, error);
 }
 
 static int take_host_file(void *target, const char *value, struct error *error)
 {
-    struct lineup *lineup = target;
-    hosts_fini(&lineup->hosts);
-    return hosts_read(&lineup->hosts, value, hosts_parse_file, error);
+    struct launch_plan *launch_plan = target;
+    hosts_fini(&launch_plan->hosts);
+    return hosts_read(&launch_plan->hosts, value, hosts_parse_file, error);
 }
 
 static int take_time_limit(void *target, const char *value, struct error *error)
 {
     (void)error;
-    struct lineup *lineup = target;
+    struct launch_plan *launch_plan = target;
     uint64_t seconds = 0;
     bool named = strcmp(value, "auto") == 0 || strcmp(value, "none") == 0;
     if (!named && (duration_parse(value, &seconds) < 0 || seconds == 0))
         return -1;
-    lineup->limit_s = value[0] == 'n' ? -1 : (int64_t)seconds;
+    launch_plan->limit_s = value[0] == 'n' ? -1 : (int64_t)seconds;
     return 0;
 }
 
@@ -56,47 +56,47 @@ static int take_time_margin(void *target, const char *value, struct error *error
     uint64_t seconds;
     if (duration_parse(value, &seconds) < 0)
         return -1;
-    ((struct lineup *)target)->margin_s = (int64_t)seconds;
+    ((struct launch_plan *)target)->margin_s = (int64_t)seconds;
     return 0;
 }
 
 static int take_slowdown(void *target, const char *value, struct error *error)
 {
-    struct lineup *lineup = target;
+    struct launch_plan *launch_plan = target;
     char word[32];
     double slowdown;
-    words_fini(&lineup->slowdowns);
+    words_fini(&launch_plan->slowdowns);
     while (list_next(&value, word, sizeof word)) {
         if (slowdown_parse(word, &slowdown) < 0)
             return error_set(error, "'%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
-        words_add(&lineup->slowdowns, slowdown == 1 ? "1" : word);
+        words_add(&launch_plan->slowdowns, slowdown == 1 ? "1" : word);
     }
     return 0;
 }
 
 static int take_load(void *target, const char *value, struct error *error)
 {
-    struct lineup *lineup = target;
+    struct launch_plan *launch_plan = target;
     char word[32];
     unsigned load;
-    words_fini(&lineup->loads);
+    words_fini(&launch_plan->loads);
     while (list_next(&value, word, sizeof word)) {
         if (load_parse_count(word, &load) < 0)
             return error_set(error, "'%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
-        words_add_format(&lineup->loads, "%u", load);
+        words_add_format(&launch_plan->loads, "%u", load);
     }
     return 0;
 }
 
 /* Checked as the workers will; kept as it is written. */
-static int take_flat(struct lineup *lineup, const char *name, const char *value, struct error *error)
+static int take_flat(struct launch_plan *launch_plan, const char *name, const char *value, struct error *error)
 {
     struct worker_options checked;
     worker_options_init(&checked);
     if (option_take(options_find(worker_options(), name), &checked, value, error) < 0)
         return -1;
-    words_add_format(&lineup->flat, "--%s", name);
-    words_add(&lineup->flat, value);
+    words_add_format(&launch_plan->flat, "--%s", name);
+    words_add(&launch_plan->flat, value);
     return 0;
 }
 
@@ -118,9 +118,9 @@ static int take_break_after(void *target, const char *value, struct error *error
 static int take_mpi_args(void *target, const char *value, struct error *error)
 {
     (void)error;
-    struct lineup *lineup = target;
-    words_fini(&lineup->mpi_args);
-    words_add_split(&lineup->mpi_args, value);
+    struct launch_plan *launch_plan = target;
+    words_fini(&launch_plan->mpi_args);
+    words_add_split(&launch_plan->mpi_args, value);
     return 0;
 }
 
@@ -129,18 +129,18 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 
 static const struct option_row launch_rows[] = {
     {"workers", 0, "W", NULL, "workers in all (default: one for each usable core of this machine, or of the hosts)",
-     TAKES_INTEGER(struct lineup, workers, 1, RANKS_MAX)},
+     TAKES_INTEGER(struct launch_plan, workers, 1, RANKS_MAX)},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, one for each of several "
      "hosts)",
-     TAKES_INTEGER(struct lineup, masters, 0, RANKS_MAX), .given = offsetof(struct lineup, masters_given)},
+     TAKES_INTEGER(struct launch_plan, masters, 0, RANKS_MAX), .given = offsetof(struct launch_plan, masters_given)},
     {"hosts", 0, "NAME[:CORES],...", "host names, each with :CORES where they are known",
      "run on these machines instead of this one, or those of the batch job", take_hosts},
     {"hostfile", 0, "FILE", "a file of lines \"NAME slots=CORES\"",
      "the same from a file of lines \"NAME slots=CORES\"", take_host_file},
     {"master-core", 0, "shared|reserved", NULL,
      "whether workers use the core of a master, too, or one core is left to each master (default shared)",
-     TAKES_CHOICE(struct lineup, core_reserved)},
+     TAKES_CHOICE(struct launch_plan, core_reserved)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower, for studies: one number for all, or one for each worker", take_slowdown},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
@@ -155,12 +155,12 @@ static const struct option_row launch_rows[] = {
      take_break_after},
     {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
      "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
-     TAKES_WORD(struct lineup, mpirun), .least = 1},
+     TAKES_WORD(struct launch_plan, mpirun), .least = 1},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
     {"restarts", 0, "N", NULL,
      "launch again, with --resume, when the run failed or was killed, N times at most (default 0)",
-     TAKES_INTEGER(struct lineup, restarts, 0, RESTARTS_MAX), .not_for = OPTION_STUDY},
+     TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX), .not_for = OPTION_STUDY},
     {"time-limit", 0, "auto|none|TIME", "auto, none, or seconds, M:S, H:M:S or D-H:M:S",
      "the run may take so long, and drains before; auto: what is left of a job of Slurm's (default auto)",
      take_time_limit},
@@ -169,7 +169,7 @@ static const struct option_row launch_rows[] = {
     {"dry-run", 0, NULL, NULL,
      "check all that can be known before a launch; print the line, how long the loop is and the first three tasks; run "
      "nothing",
-     TAKES_FLAG(struct lineup, dry_run), .not_for = OPTION_STUDY},
+     TAKES_FLAG(struct launch_plan, dry_run), .not_for = OPTION_STUDY},
     {NULL},
 };
 
@@ -209,86 +209,87 @@ void run_grammar(struct grammar *grammar)
 }
 
 /* The options of flat launches against each other. */
-static int check_flat(const struct lineup *lineup, struct error *error)
+static int check_flat(const struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options options;
     worker_options_init(&options);
-    for (unsigned i = 0; i + 1 < lineup->flat.count; i += 2)
-        option_take(options_find(worker_options(), lineup->flat.items[i] + 2), &options, lineup->flat.items[i + 1],
-                    NULL);
+    for (unsigned i = 0; i + 1 < launch_plan->flat.count; i += 2)
+        option_take(options_find(worker_options(), launch_plan->flat.items[i] + 2), &options,
+                    launch_plan->flat.items[i + 1], NULL);
     return worker_options_check(&options, error);
 }
 
-static int check_time(const struct lineup *lineup, struct error *error)
+static int check_time(const struct launch_plan *launch_plan, struct error *error)
 {
-    if (lineup->limit_s > 0 && lineup->margin_s >= lineup->limit_s)
+    if (launch_plan->limit_s > 0 && launch_plan->margin_s >= launch_plan->limit_s)
         return error_set(error, "--time-margin: %jd seconds; accepted: less than --time-limit, which is %jd",
-                         (intmax_t)lineup->margin_s, (intmax_t)lineup->limit_s);
+                         (intmax_t)launch_plan->margin_s, (intmax_t)launch_plan->limit_s);
     return 0;
 }
 
 /* The journal from which the job goes on. Its name follows from that of the output. */
-static int find_journal(struct lineup *lineup, struct error *error)
+static int find_journal(struct launch_plan *launch_plan, struct error *error)
 {
-    struct plan *plan = &lineup->plan;
+    struct plan *plan = &launch_plan->plan;
     struct hdss_loop loop;
     if (kernel_describe(plan->kernel, plan->values, &loop, error) < 0)
         return -1;
     job_take_output(&plan->job, &loop);
-    if (lineup->flat.count == 0 && job_journal_path(&plan->job, lineup->journal)[0] != '\0')
+    if (launch_plan->flat.count == 0 && job_journal_path(&plan->job, launch_plan->journal)[0] != '\0')
         return 0;
     return error_set(error, "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
                             "--journal FILE, and not with --dca");
 }
 
 /* What can be said of the job wherever its supermaster will be; check.h looks further. */
-static int check_job(struct lineup *lineup, struct error *error)
+static int check_job(struct launch_plan *launch_plan, struct error *error)
 {
-    const struct words *job = &lineup->job;
-    if (plan_read(&lineup->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
+    const struct words *job = &launch_plan->job;
+    if (plan_read(&launch_plan->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
         return -1;
-    lineup->threads = lineup->plan.job.spec.threads;
-    lineup->single_threaded = lineup->threads == 1 && kernel_find(lineup->plan.kernel->name) == lineup->plan.kernel;
+    launch_plan->threads = launch_plan->plan.job.spec.threads;
+    launch_plan->single_threaded =
+        launch_plan->threads == 1 && kernel_find(launch_plan->plan.kernel->name) == launch_plan->plan.kernel;
     for (unsigned i = 0; i < job->count; i++)
         if (strcmp(job->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
-    return lineup->restarts > 0 ? find_journal(lineup, error) : 0;
+    return launch_plan->restarts > 0 ? find_journal(launch_plan, error) : 0;
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
-static int read_arguments(struct lineup *lineup, int argc, char **argv, struct error *error)
+static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
 {
     const struct options all = all_options();
     struct options_reader reader;
     struct options_word word;
     int more, first;
     options_reader_init(&reader, &all, argc, argv);
-    words_add(&lineup->job, "supermaster");
+    words_add(&launch_plan->job, "supermaster");
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
         if (word.row != NULL && options_find(&launch_options, word.row->name) != NULL) {
-            int result = option_apply(&word, lineup, error);
+            int result = option_apply(&word, launch_plan, error);
             if (result != 0)
                 return result;
             continue;
         }
         for (int i = first; i < reader.at; i++)
-            words_add(&lineup->job, argv[i]);
+            words_add(&launch_plan->job, argv[i]);
     }
-    if (more < 0 || check_flat(lineup, error) < 0 || check_time(lineup, error) < 0)
+    if (more < 0 || check_flat(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
         return -1;
-    return check_job(lineup, error);
+    return check_job(launch_plan, error);
 }
 
 /* Who names no hosts gets those of the batch job, if there is one. */
-static int find_hosts(struct lineup *lineup, struct error *error)
+static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 {
-    if (lineup->hosts.count > 0 || lineup_names_hosts(lineup))
+    if (launch_plan->hosts.count > 0 || launch_plan_names_hosts(launch_plan))
         return 0;
-    if (allocation_read(&lineup->hosts, error) < 0) {
+    if (allocation_read(&launch_plan->hosts, error) < 0) {
         struct error why = *error;
         return error_set(error, "%s; or name the hosts by --hosts", why.text);
     }
-    lineup->allocated = lineup->hosts.count > 0 && !allocation_is_slurm();
+    launch_plan->allocated = launch_plan->hosts.count > 0 && !allocation_is_slurm();
     return 0;
 }
 
@@ -300,10 +301,10 @@ static void set_variable(const char *name, const char *value, void *shown)
 
 /* Has mpirun accept as many ranks of each node as there are to be. Returns what the variable was before, for
  * restore_tasks(). */
-static char *set_tasks(const struct lineup *lineup, FILE *shown)
+static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
 {
     const char *before = getenv(ALLOCATION_TASKS);
-    char *tasks = lineup->hosts.count > 0 ? allocation_tasks(&lineup->hosts) : NULL;
+    char *tasks = launch_plan->hosts.count > 0 ? allocation_tasks(&launch_plan->hosts) : NULL;
     char *kept = before != NULL ? strdup(before) : NULL;
     if (tasks != NULL)
         set_variable(ALLOCATION_TASKS, tasks, shown);
@@ -322,25 +323,25 @@ static void restore_tasks(char *kept)
 }
 
 /* Composes the line, shows it and runs it. */
-static int run_once(struct lineup *lineup, struct launch *how, struct error *error)
+static int run_once(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct words line = {0};
-    FILE *shown = lineup->dry_run ? stdout : how->log != NULL ? how->log : stderr;
+    FILE *shown = launch_plan->dry_run ? stdout : how->log != NULL ? how->log : stderr;
     int status = EXIT_STATUS_USAGE;
-    if (compose(lineup, &line, error) == 0 && check_lineup(lineup, error) == 0) {
-        const struct dialect *dialect = dialect_of(lineup);
+    if (compose(launch_plan, &line, error) == 0 && check_launch_plan(launch_plan, error) == 0) {
+        const struct dialect *dialect = dialect_of(launch_plan);
         if (dialect->set_environment != NULL)
-            dialect->set_environment(lineup, set_variable, shown);
-        char *tasks = set_tasks(lineup, shown);
+            dialect->set_environment(launch_plan, set_variable, shown);
+        char *tasks = set_tasks(launch_plan, shown);
         words_print(&line, shown);
-        if (lineup->shown != NULL)
-            fputs(lineup->shown, shown);
-        how->remote = lineup->hosts.count > 0 && !lineup_is_here(lineup);
-        how->survives = lineup->survives;
-        how->reports = lineup->survives || lineup_is_here(lineup);
+        if (launch_plan->shown != NULL)
+            fputs(launch_plan->shown, shown);
+        how->remote = launch_plan->hosts.count > 0 && !launch_plan_is_here(launch_plan);
+        how->survives = launch_plan->survives;
+        how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
-        how->ranks = 1 + lineup->masters + lineup->workers;
-        status = lineup->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
+        how->ranks = 1 + launch_plan->masters + launch_plan->workers;
+        status = launch_plan->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
         restore_tasks(tasks);
     }
     words_fini(&line);
@@ -357,105 +358,105 @@ static void add_resume(struct words *job)
 }
 
 /* Whether a launch that ended so is worth another one: it failed, and nobody wanted it to end. */
-static bool can_restart(const struct lineup *lineup, int status, bool asked)
+static bool can_restart(const struct launch_plan *launch_plan, int status, bool asked)
 {
-    return status == EXIT_STATUS_FAILED && !asked && lineup->restarts > 0;
+    return status == EXIT_STATUS_FAILED && !asked && launch_plan->restarts > 0;
 }
 
 /* Of the time that is left a tenth, but at most a minute, is kept for the end. */
-static int64_t time_margin(const struct lineup *lineup, int64_t left_s)
+static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s)
 {
-    if (lineup->margin_s >= 0)
-        return lineup->margin_s;
+    if (launch_plan->margin_s >= 0)
+        return launch_plan->margin_s;
     return left_s < 10 * MARGIN_S ? left_s / 10 : MARGIN_S;
 }
 
 /* When the run is to drain, restarts included. */
-static void set_drain(const struct lineup *lineup, struct launch *how)
+static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
 {
-    int64_t left_s = lineup->limit_s == 0 ? allocation_seconds_left() : lineup->limit_s;
+    int64_t left_s = launch_plan->limit_s == 0 ? allocation_seconds_left() : launch_plan->limit_s;
     if (left_s < 0)
         return;
-    int64_t span_s = left_s - time_margin(lineup, left_s);
+    int64_t span_s = left_s - time_margin(launch_plan, left_s);
     how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
 }
 
-static int run(struct lineup *lineup, struct launch *how, struct error *error)
+static int run(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
-    unsigned restarts = lineup->restarts;
+    unsigned restarts = launch_plan->restarts;
     bool resumes = false;
-    if (launcher_check_place(error) < 0 || find_hosts(lineup, error) < 0 ||
-        launcher_choose(lineup->mpirun, &lineup->launcher, error) < 0)
+    if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
+        launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error) < 0)
         return EXIT_STATUS_USAGE;
-    if (!lineup->dry_run)
-        set_drain(lineup, how);
-    lineup->survives = dialect_of(lineup)->survives != NULL && dialect_of(lineup)->survives(lineup);
-    int status = run_once(lineup, how, error);
-    for (unsigned i = 1; i <= restarts && can_restart(lineup, status, how->asked); i++) {
-        if (!resumes && access(lineup->journal, F_OK) == 0) { /* else it had not begun */
-            add_resume(&lineup->job);
+    if (!launch_plan->dry_run)
+        set_drain(launch_plan, how);
+    launch_plan->survives = dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);
+    int status = run_once(launch_plan, how, error);
+    for (unsigned i = 1; i <= restarts && can_restart(launch_plan, status, how->asked); i++) {
+        if (!resumes && access(launch_plan->journal, F_OK) == 0) { /* else it had not begun */
+            add_resume(&launch_plan->job);
             resumes = true;
         }
         fprintf(stderr, "hdss: starting again where it was, %u of %u times\n", i, restarts);
-        status = run_once(lineup, how, error);
+        status = run_once(launch_plan, how, error);
     }
     return status;
 }
 
 int run_check(int argc, char **argv, struct error *error)
 {
-    struct lineup lineup = LINEUP_DEFAULT;
-    int result = read_arguments(&lineup, argc, argv, error);
-    lineup_fini(&lineup);
+    struct launch_plan launch_plan = LINEUP_DEFAULT;
+    int result = read_arguments(&launch_plan, argc, argv, error);
+    launch_plan_fini(&launch_plan);
     return result;
 }
 
 int run_check_inputs(int argc, char **argv, struct error *error)
 {
-    struct lineup lineup = LINEUP_DEFAULT;
-    int result = read_arguments(&lineup, argc, argv, error);
+    struct launch_plan launch_plan = LINEUP_DEFAULT;
+    int result = read_arguments(&launch_plan, argc, argv, error);
     if (result == 0)
-        result = check_inputs(&lineup, error);
-    lineup_fini(&lineup);
+        result = check_inputs(&launch_plan, error);
+    launch_plan_fini(&launch_plan);
     return result;
 }
 
 int run_check_option(const char *name, const char *value, struct error *error)
 {
-    struct lineup lineup = LINEUP_DEFAULT;
+    struct launch_plan launch_plan = LINEUP_DEFAULT;
     const struct option_row *ours = options_find(&launch_options, name);
     struct options_word word = {ours != NULL ? ours : options_find(job_options(), name), value};
     struct job job;
     job_init(&job);
-    int result = option_apply(&word, ours != NULL ? (void *)&lineup : &job, error);
-    lineup_fini(&lineup);
+    int result = option_apply(&word, ours != NULL ? (void *)&launch_plan : &job, error);
+    launch_plan_fini(&launch_plan);
     return result;
 }
 
 int run_words(int argc, char **argv, struct launch *how, struct error *error)
 {
-    struct lineup lineup = LINEUP_DEFAULT;
+    struct launch_plan launch_plan = LINEUP_DEFAULT;
     int status = EXIT_STATUS_USAGE;
     error->text[0] = '\0';
-    if (read_arguments(&lineup, argc, argv, error) == 0)
-        status = run(&lineup, how, error);
-    lineup_fini(&lineup);
+    if (read_arguments(&launch_plan, argc, argv, error) == 0)
+        status = run(&launch_plan, how, error);
+    launch_plan_fini(&launch_plan);
     return status;
 }
 
 int command_run(int argc, char **argv)
 {
-    struct lineup lineup = LINEUP_DEFAULT;
+    struct launch_plan launch_plan = LINEUP_DEFAULT;
     struct error error = {0};
     struct launch how = {0};
     int status = EXIT_STATUS_USAGE;
-    int result = read_arguments(&lineup, argc, argv, &error);
+    int result = read_arguments(&launch_plan, argc, argv, &error);
     if (result == 0)
-        status = run(&lineup, &how, &error);
+        status = run(&launch_plan, &how, &error);
     else if (result > 0)
         status = show_page("hdss run", &launch_options, result);
     if (error.text[0] != '\0')
         fprintf(stderr, "hdss run: %s\n", error.text);
-    lineup_fini(&lineup);
+    launch_plan_fini(&launch_plan);
     return status;
 }

@@ -3,7 +3,7 @@
  * the launcher once for each rank. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
-#include "deploy/simulate/simgrid/lineup.h"
+#include "deploy/simulate/simgrid/sim_setup.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct simgrid_job {
-    struct lineup lineup;
+    struct sim_setup sim_setup;
     char folder[512]; /* with the files; empty: there are none */
 };
 
@@ -127,7 +127,7 @@ static int start_ranks(struct simgrid_job *job, const struct simgrid_config *con
     char *words[SETTINGS + 7], name[] = "hdss-simgrid";
     int count = 0;
     snprintf(launcher, sizeof launcher, "%s/" SIMULATED_LAUNCHER, config->folder);
-    if (set_run(&job->lineup.run, launcher, error) < 0)
+    if (set_run(&job->sim_setup.run, launcher, error) < 0)
         return -1;
     path_in_folder(job, PLATFORM_FILE, platform);
     path_in_folder(job, HOSTS_FILE, path);
@@ -146,7 +146,7 @@ static int start_ranks(struct simgrid_job *job, const struct simgrid_config *con
 
 static int check_end(const struct simgrid_job *job, struct error *error)
 {
-    const struct simulated_run *run = &job->lineup.run;
+    const struct simulated_run *run = &job->sim_setup.run;
     if (run->is_over)
         return 0;
     return error_set(error, run->is_broken ? "the simulation was given up"
@@ -161,11 +161,11 @@ struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct 
         error_set(error, "out of memory");
         return NULL;
     }
-    if (lineup_init(&job->lineup, config, error) == 0 && write_files(job, config, error) == 0) {
-        job->lineup.run.begun = remove_folder;
-        job->lineup.run.context = job;
+    if (sim_setup_init(&job->sim_setup, config, error) == 0 && write_files(job, config, error) == 0) {
+        job->sim_setup.run.begun = remove_folder;
+        job->sim_setup.run.context = job;
         if (start_ranks(job, config, error) == 0 && check_end(job, error) == 0) {
-            const struct simulated_run *run = &job->lineup.run;
+            const struct simulated_run *run = &job->sim_setup.run;
             *result = (struct virtual_result){
                 .status = run->status, .end_ns = run->end_ns, .events = run->events, .supermaster = run->supermaster};
             return job;
@@ -177,7 +177,7 @@ struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct 
 
 double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank)
 {
-    return job->lineup.run.busy_ns[rank] * 1e-9;
+    return job->sim_setup.run.busy_ns[rank] * 1e-9;
 }
 
 void simgrid_job_free(struct simgrid_job *job)
@@ -185,6 +185,6 @@ void simgrid_job_free(struct simgrid_job *job)
     if (job == NULL)
         return;
     remove_folder(job);
-    lineup_fini(&job->lineup);
+    sim_setup_fini(&job->sim_setup);
     free(job);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the virtual cluster: what its parts share. cluster.c feeds events and applies actions, lineup.c sets it all
- * up, work.c models how long computing takes, store.c is the disk, and faults.c says who is lost and what of it
+/* Inside the virtual cluster: what its parts share. cluster.c feeds events and applies actions, cluster_setup.c sets it
+ * all up, work.c models how long computing takes, store.c is the disk, and faults.c says who is lost and what of it
  * arrives. */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the machines of a simulated line-up are told at their start. Every way to simulate them tells them the same:
- * virtual time (lineup.c), and SimGrid's MPI (deploy/simulate/simgrid). */
+ * virtual time (cluster_setup.c), and SimGrid's MPI (deploy/simulate/simgrid). */
 #pragma once
 
 #include "common/machine/probe.h"

@@ -5,7 +5,7 @@
 #include "deploy/simulate/simgrid/run.h"
 #include "deploy/simulate/simgrid/simgrid.h"
 
-struct lineup {
+struct sim_setup {
     struct simulated_run run;
     struct topology topology;
     struct supermaster supermaster;
@@ -16,5 +16,5 @@ struct lineup {
 };
 
 /* -1 with one line where this backend has not what is asked for, or memory is out; to be released all the same. */
-int lineup_init(struct lineup *lineup, const struct simgrid_config *config, struct error *error);
-void lineup_fini(struct lineup *lineup);
+int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_config *config, struct error *error);
+void sim_setup_fini(struct sim_setup *sim_setup);
