@@ -21,9 +21,9 @@ void linked_wait(struct hdss_shared_loop *loop)
     for (unsigned i = 0; i < loop->linked_count; i++)
         any = serve(loop->linked[i]) || any;
     if (any)
-        patience_reset(&loop->patience);
+        backoff_reset(&loop->backoff);
     else
-        patience_wait(&loop->patience);
+        backoff_wait(&loop->backoff);
 }
 
 static bool knows(const struct hdss_shared_loop *loop, const struct hdss_shared_loop *other)

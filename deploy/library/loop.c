@@ -173,11 +173,11 @@ static int prepare(struct hdss_shared_loop *loop)
 /* All ranks leave this at the same time, within the speed of a message. */
 static int start(struct hdss_shared_loop *loop)
 {
-    int status = loop->serves && loop->settings.thread && helper_start(loop) < 0
+    int status = loop->serves && loop->settings.thread && progress_start(loop) < 0
                      ? fail(&loop->error, HDSS_ERROR_MEMORY, "no thread is to be had for option thread")
                      : HDSS_OK;
     status = team_agree(&loop->team, status, &loop->error);
-    loop->start_ns = patience_clock_ns();
+    loop->start_ns = backoff_clock_ns();
     loop->started_at = time(NULL);
     loop->figures = (struct figures){.first_ns = UINT64_MAX, .finish_ns = UINT64_MAX, .least_wait_ns = UINT64_MAX};
     loop->rest = (struct range){0};
@@ -202,14 +202,14 @@ static int begin(struct hdss_shared_loop *loop)
     if (status == HDSS_OK)
         loop->state = LOOP_RUNS;
     else
-        helper_stop(loop);
+        progress_stop(loop);
     return status;
 }
 
 static int group(struct hdss_shared_loop *loop)
 {
     int status = team_group(&loop->team, loop->settings.group_size);
-    patience_init(&loop->patience, loop->team.cores_are_free);
+    backoff_init(&loop->backoff, loop->team.cores_are_free);
     return status < 0 ? fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the ranks") : HDSS_OK;
 }
 
@@ -239,7 +239,7 @@ static void finish(struct hdss_shared_loop *loop)
 
 static void close_mode(struct hdss_shared_loop *loop)
 {
-    helper_stop(loop);
+    progress_stop(loop);
     if (loop->open || loop->own != NULL)
         loop->mode->close(loop);
     loop->open = false;
@@ -393,13 +393,13 @@ static int next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count)
         return fail(&loop->error, HDSS_ERROR_ENDED, "the loop has ended: hdss_loop_next() has returned 0 before");
     if (loop->state == LOOP_BROKEN)
         return HDSS_ERROR_USE;
-    uint64_t began_ns = patience_clock_ns();
+    uint64_t began_ns = backoff_clock_ns();
     end_piece(loop, began_ns);
     bool draws = loop->rest.count == 0;
     if (!has_more(loop))
         return end(loop);
     hand_out(loop, first, count);
-    uint64_t now_ns = patience_clock_ns();
+    uint64_t now_ns = backoff_clock_ns();
     loop->figures.wait_ns += now_ns - began_ns;
     if (draws)
         loop->figures.least_wait_ns = least(loop->figures.least_wait_ns, now_ns - began_ns);
@@ -486,7 +486,7 @@ int hdss_loop_new(MPI_Comm comm, int64_t iterations, struct hdss_options *option
 void loop_finish(struct hdss_shared_loop *loop)
 {
     pthread_mutex_lock(&loop->mutex);
-    end_piece(loop, patience_clock_ns());
+    end_piece(loop, backoff_clock_ns());
     finish(loop);
     if (loop->state == LOOP_RUNS)
         loop->state = LOOP_ENDED;
@@ -496,7 +496,7 @@ void loop_finish(struct hdss_shared_loop *loop)
 void loop_pause(struct hdss_shared_loop *loop)
 {
     pthread_mutex_lock(&loop->mutex);
-    end_piece(loop, patience_clock_ns());
+    end_piece(loop, backoff_clock_ns());
     pthread_mutex_unlock(&loop->mutex);
 }
 
@@ -513,7 +513,7 @@ int hdss_loop_progress(struct hdss_shared_loop *loop)
 
 static int again(struct hdss_shared_loop *loop, int64_t iterations)
 {
-    end_piece(loop, patience_clock_ns());
+    end_piece(loop, backoff_clock_ns());
     finish(loop);
     int status = team_agree(&loop->team, check_iterations(iterations, &loop->error), &loop->error);
     if (status == HDSS_OK && !team_is_same(&loop->team, (uint64_t)iterations))
@@ -552,7 +552,7 @@ int hdss_loop_free(struct hdss_shared_loop **out)
         loop->magic = 0; /* what MPI held of it is gone, and what is left cannot be told apart */
         return HDSS_ERROR_MPI;
     }
-    end_piece(loop, patience_clock_ns());
+    end_piece(loop, backoff_clock_ns());
     finish(loop);
     linked_fini(loop);
     int status = report(loop);

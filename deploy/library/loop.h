@@ -3,7 +3,7 @@
 #pragma once
 
 #include "deploy/library/options.h"
-#include "deploy/library/patience.h"
+#include "deploy/library/backoff.h"
 #include "deploy/library/team.h"
 #include "common/metrics/report.h"
 #include "common/util/ranges.h"
@@ -75,7 +75,7 @@ struct hdss_shared_loop {
     void *own;           /* the mode's, owned */
     bool open, finished; /* what the mode was told in this time step */
     bool serves;         /* others ask this rank */
-    struct patience patience;
+    struct backoff backoff;
     struct hdss_shared_loop **linked; /* [linked_count], owned */
     unsigned linked_count;
     struct figures figures;
@@ -101,9 +101,9 @@ struct hdss_shared_loop {
     } spread;
     bool speeds_measured, technique_changed;
 
-    /* helper.c */
+    /* progress thread.c */
     bool helped;
-    pthread_t helper;
+    pthread_t progress_thread;
     pthread_mutex_t serving;
     _Atomic bool stop_helping;
 };
@@ -133,14 +133,14 @@ int auto_choose(struct hdss_shared_loop *loop);
 const struct choice *auto_choice(const struct hdss_shared_loop *loop);
 void auto_fini(struct hdss_shared_loop *loop);
 
-/* --- helper.c: a thread that answers others --- */
+/* --- progress thread.c: a thread that answers others --- */
 
 /* -1 when there is no thread to be had. */
-int helper_start(struct hdss_shared_loop *loop);
-void helper_stop(struct hdss_shared_loop *loop);
+int progress_start(struct hdss_shared_loop *loop);
+void progress_stop(struct hdss_shared_loop *loop);
 /* Around whatever the thread might do as well. */
-void helper_lock(struct hdss_shared_loop *loop);
-void helper_unlock(struct hdss_shared_loop *loop);
+void progress_lock(struct hdss_shared_loop *loop);
+void progress_unlock(struct hdss_shared_loop *loop);
 
 /* --- totals.c: figures of all ranks --- */
 

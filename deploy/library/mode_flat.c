@@ -23,7 +23,7 @@ static void idle(struct share *share, bool (*poll)(void *context), void *context
 
 static void happened(struct share *share)
 {
-    patience_reset(&((struct hdss_shared_loop *)share->context)->patience);
+    backoff_reset(&((struct hdss_shared_loop *)share->context)->backoff);
 }
 
 static void nothing(struct share *share)
@@ -37,7 +37,7 @@ static void nobody_sleeps_for_long(struct share *share, unsigned rank)
 }
 
 static const struct share_host host = {
-    .idle = idle, .happened = happened, .pause = nothing, .sent = nobody_sleeps_for_long, .yield = patience_yield};
+    .idle = idle, .happened = happened, .pause = nothing, .sent = nobody_sleeps_for_long, .yield = backoff_yield};
 
 /* --- the mode --- */
 
@@ -138,9 +138,9 @@ static bool flat_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
     measure(loop, own);
     if (loop->serves && !loop->helped) /* short chunks have no pieces between which others are answered */
         own->share.transport->serve(&own->share);
-    helper_lock(loop);
+    progress_lock(loop);
     bool drawn = share_draw(&own->share, chunk);
-    helper_unlock(loop);
+    progress_unlock(loop);
     if (own->share.failed)
         loop->state = LOOP_BROKEN;
     return drawn;
@@ -155,7 +155,7 @@ static bool flat_mode_serve(struct hdss_shared_loop *loop)
 static void flat_mode_finish(struct hdss_shared_loop *loop)
 {
     struct flat_own *own = loop->own;
-    helper_stop(loop);
+    progress_stop(loop);
     if (own->share.transport->finish != NULL)
         own->share.transport->finish(&own->share);
     loop->figures.refills = own->share.refills;

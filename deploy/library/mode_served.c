@@ -49,7 +49,7 @@ struct grant {
 };
 
 /* A coordinator's. */
-struct desk {
+struct coordinator {
     MPI_Request receives[RECEIVES];
     unsigned char *asks; /* [RECEIVES] of ask_bytes, owned */
     unsigned head;
@@ -68,7 +68,7 @@ struct desk {
 };
 
 /* Rank 0's. */
-struct cutter {
+struct scheduler {
     struct sched sched;
     bool ready;
     unsigned groups_left; /* that are through */
@@ -76,15 +76,15 @@ struct cutter {
 
 struct served {
     bool central, learns, coordinates;
-    unsigned idle;        /* ranks before the first that computes: 1 where rank 0 only coordinates */
-    unsigned members;     /* ranks of the group; in the central mode all */
-    unsigned *member;     /* [ranks] group by group, in rank order; owned */
-    unsigned *first;      /* [groups + 1] where the members of a group begin; owned */
-    unsigned *index;      /* [ranks] a rank's place in its group; owned */
-    int coordinator;      /* this rank's */
-    size_t ask_bytes;     /* the longest */
-    struct cutter cutter; /* rank 0 */
-    struct desk desk;     /* coordinators */
+    unsigned idle;                  /* ranks before the first that computes: 1 where rank 0 only coordinates */
+    unsigned members;               /* ranks of the group; in the central mode all */
+    unsigned *member;               /* [ranks] group by group, in rank order; owned */
+    unsigned *first;                /* [groups + 1] where the members of a group begin; owned */
+    unsigned *index;                /* [ranks] a rank's place in its group; owned */
+    int coordinator_rank;           /* this rank's */
+    size_t ask_bytes;               /* the longest */
+    struct scheduler scheduler;     /* rank 0 */
+    struct coordinator coordinator; /* coordinators */
     bool open;
     /* the others */
     MPI_Request answer;
@@ -112,16 +112,16 @@ static void count_message(struct hdss_shared_loop *loop, size_t bytes)
 
 static void learn(struct served *served, const struct measured *measured)
 {
-    sched_feedback(&served->cutter.sched, &(struct sched_feedback){.worker = measured->worker - served->idle,
-                                                                   .chunks = measured->chunks,
-                                                                   .iterations = measured->iterations,
-                                                                   .compute_s = measured->compute_s,
-                                                                   .wait_s = measured->wait_s});
+    sched_feedback(&served->scheduler.sched, &(struct sched_feedback){.worker = measured->worker - served->idle,
+                                                                      .chunks = measured->chunks,
+                                                                      .iterations = measured->iterations,
+                                                                      .compute_s = measured->compute_s,
+                                                                      .wait_s = measured->wait_s});
 }
 
 static bool cut(struct served *served, unsigned rank, struct range *chunk)
 {
-    return sched_cut(&served->cutter.sched, rank - served->idle, chunk);
+    return sched_cut(&served->scheduler.sched, rank - served->idle, chunk);
 }
 
 struct group_refill {
@@ -154,69 +154,71 @@ static unsigned cut_refill(struct served *served, unsigned group, struct grant *
 /* --- a coordinator's pool --- */
 
 /* After an empty refill there is none that is not. */
-static void put(struct hdss_shared_loop *loop, struct desk *desk, const struct grant *grants, unsigned count)
+static void put(struct hdss_shared_loop *loop, struct coordinator *coordinator, const struct grant *grants,
+                unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        pool_put(&desk->pool, (unsigned)grants[i].owner, (struct range){grants[i].first, grants[i].count});
-    desk->refills.parked = count == 0;
+        pool_put(&coordinator->pool, (unsigned)grants[i].owner, (struct range){grants[i].first, grants[i].count});
+    coordinator->refills.parked = count == 0;
     loop->figures.refills++;
 }
 
 /* What the ranks of the group have measured goes along. Returns the ask's size. */
 static size_t gather_measured(struct served *served, enum kind kind)
 {
-    struct desk *desk = &served->desk;
-    struct ask *ask = desk->refill_ask;
+    struct coordinator *coordinator = &served->coordinator;
+    struct ask *ask = coordinator->refill_ask;
     ask->kind = kind;
     ask->records = 0;
     for (unsigned i = 0; served->learns && i < served->members; i++)
-        if (desk->measured[i].chunks > 0)
-            ask->measured[ask->records++] = desk->measured[i];
+        if (coordinator->measured[i].chunks > 0)
+            ask->measured[ask->records++] = coordinator->measured[i];
     if (served->learns)
-        memset(desk->measured, 0, served->members * sizeof *desk->measured);
+        memset(coordinator->measured, 0, served->members * sizeof *coordinator->measured);
     return ask_size(ask->records);
 }
 
 static void send_to_rank_0(struct hdss_shared_loop *loop, struct served *served, enum kind kind)
 {
-    struct desk *desk = &served->desk;
-    MPI_Wait(&desk->refill_sent, MPI_STATUS_IGNORE);
+    struct coordinator *coordinator = &served->coordinator;
+    MPI_Wait(&coordinator->refill_sent, MPI_STATUS_IGNORE);
     size_t bytes = gather_measured(served, kind);
-    MPI_Isend(desk->refill_ask, (int)bytes, MPI_BYTE, 0, tag_of(loop, TAG_ASK), loop->team.world, &desk->refill_sent);
+    MPI_Isend(coordinator->refill_ask, (int)bytes, MPI_BYTE, 0, tag_of(loop, TAG_ASK), loop->team.world,
+              &coordinator->refill_sent);
     count_message(loop, bytes);
 }
 
 /* Where the refill that is asked for next, or is the oldest, comes to. */
 static struct grant *refill_place(const struct served *served, unsigned place)
 {
-    return served->desk.refill + (size_t)place * (served->members + 1);
+    return served->coordinator.refill + (size_t)place * (served->members + 1);
 }
 
 static void ask_for_refill(struct hdss_shared_loop *loop, struct served *served, uint64_t now_ns)
 {
-    struct desk *desk = &served->desk;
-    unsigned place = (desk->refills.first + desk->refills.open) % REFILLS_OPEN_MAX;
-    refills_ask(&desk->refills, now_ns);
-    MPI_Irecv(refill_place(served, place), (int)((served->members + 1) * sizeof *desk->refill), MPI_BYTE, 0,
-              tag_of(loop, TAG_REFILL), loop->team.world, &desk->refill_received[place]);
+    struct coordinator *coordinator = &served->coordinator;
+    unsigned place = (coordinator->refills.first + coordinator->refills.open) % REFILLS_OPEN_MAX;
+    refills_ask(&coordinator->refills, now_ns);
+    MPI_Irecv(refill_place(served, place), (int)((served->members + 1) * sizeof *coordinator->refill), MPI_BYTE, 0,
+              tag_of(loop, TAG_REFILL), loop->team.world, &coordinator->refill_received[place]);
     send_to_rank_0(loop, served, KIND_REFILL);
 }
 
 /* The oldest refill, if it has come. */
 static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
 {
-    struct desk *desk = &served->desk;
-    unsigned place = desk->refills.first;
+    struct coordinator *coordinator = &served->coordinator;
+    unsigned place = coordinator->refills.first;
     MPI_Status status;
     int arrived = 0, bytes;
-    if (desk->refills.open == 0)
+    if (coordinator->refills.open == 0)
         return false;
-    MPI_Test(&desk->refill_received[place], &arrived, &status);
+    MPI_Test(&coordinator->refill_received[place], &arrived, &status);
     if (!arrived)
         return false;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    refills_take(&desk->refills, patience_clock_ns());
-    put(loop, desk, refill_place(served, place), (unsigned)((size_t)bytes / sizeof *desk->refill));
+    refills_take(&coordinator->refills, backoff_clock_ns());
+    put(loop, coordinator, refill_place(served, place), (unsigned)((size_t)bytes / sizeof *coordinator->refill));
     return true;
 }
 
@@ -224,16 +226,16 @@ static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
  * and wants one when its pool is empty. */
 static void refill(struct hdss_shared_loop *loop, struct served *served)
 {
-    struct desk *desk = &served->desk;
+    struct coordinator *coordinator = &served->coordinator;
     bool cuts = loop->team.rank == 0;
-    if (!cuts && refills_gap_is_over(&desk->refills, desk->handed_out))
-        refills_measure_gap(&desk->refills, desk->handed_out, patience_clock_ns());
-    if (!refills_are_wanted(&desk->refills, desk->pool.count, desk->waiting_count + 1))
+    if (!cuts && refills_gap_is_over(&coordinator->refills, coordinator->handed_out))
+        refills_measure_gap(&coordinator->refills, coordinator->handed_out, backoff_clock_ns());
+    if (!refills_are_wanted(&coordinator->refills, coordinator->pool.count, coordinator->waiting_count + 1))
         return;
     if (cuts)
-        put(loop, desk, desk->refill, cut_refill(served, loop->team.group, desk->refill));
+        put(loop, coordinator, coordinator->refill, cut_refill(served, loop->team.group, coordinator->refill));
     else
-        ask_for_refill(loop, served, patience_clock_ns());
+        ask_for_refill(loop, served, backoff_clock_ns());
 }
 
 enum taken { TAKEN, TAKE_LATER, TAKE_NEVER };
@@ -241,13 +243,13 @@ enum taken { TAKEN, TAKE_LATER, TAKE_NEVER };
 /* A chunk for rank `member` of the group. */
 static enum taken take(struct hdss_shared_loop *loop, struct served *served, unsigned member, struct range *chunk)
 {
-    struct desk *desk = &served->desk;
+    struct coordinator *coordinator = &served->coordinator;
     if (served->central)
         return cut(served, member, chunk) ? TAKEN : TAKE_NEVER;
     refill(loop, served);
-    if (!pool_take(&desk->pool, member, chunk))
-        return desk->refills.parked ? TAKE_NEVER : TAKE_LATER;
-    desk->handed_out++;
+    if (!pool_take(&coordinator->pool, member, chunk))
+        return coordinator->refills.parked ? TAKE_NEVER : TAKE_LATER;
+    coordinator->handed_out++;
     return TAKEN;
 }
 
@@ -255,12 +257,12 @@ static enum taken take(struct hdss_shared_loop *loop, struct served *served, uns
 
 static void answer(struct hdss_shared_loop *loop, struct served *served, unsigned member)
 {
-    struct desk *desk = &served->desk;
+    struct coordinator *coordinator = &served->coordinator;
     struct grant grant = {0};
     struct range chunk = {0};
     switch (take(loop, served, member, &chunk)) {
-    case TAKE_LATER: desk->waiting[desk->waiting_count++] = member; return;
-    case TAKE_NEVER: desk->left++; break;
+    case TAKE_LATER: coordinator->waiting[coordinator->waiting_count++] = member; return;
+    case TAKE_NEVER: coordinator->left++; break;
     case TAKEN: grant = (struct grant){.first = chunk.first, .count = chunk.count, .owner = member};
     }
     int rank = (int)served->member[served->first[served->central ? 0 : loop->team.group] + member];
@@ -271,18 +273,19 @@ static void answer(struct hdss_shared_loop *loop, struct served *served, unsigne
 /* Those that waited, in the order of their requests; some may have to wait again. */
 static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
 {
-    struct desk *desk = &served->desk;
-    unsigned count = desk->waiting_count;
-    desk->waiting_count = 0;
+    struct coordinator *coordinator = &served->coordinator;
+    unsigned count = coordinator->waiting_count;
+    coordinator->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
-        answer(loop, served, desk->waiting[i]); /* what waits again comes to a place that was read */
+        answer(loop, served, coordinator->waiting[i]); /* what waits again comes to a place that was read */
 }
 
-static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator)
+static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator_rank)
 {
-    struct desk *desk = &served->desk;
-    size_t bytes = cut_refill(served, loop->team.group_of[coordinator], desk->refill) * sizeof *desk->refill;
-    MPI_Send(desk->refill, (int)bytes, MPI_BYTE, coordinator, tag_of(loop, TAG_REFILL), loop->team.world);
+    struct coordinator *coordinator = &served->coordinator;
+    size_t bytes =
+        cut_refill(served, loop->team.group_of[coordinator_rank], coordinator->refill) * sizeof *coordinator->refill;
+    MPI_Send(coordinator->refill, (int)bytes, MPI_BYTE, coordinator_rank, tag_of(loop, TAG_REFILL), loop->team.world);
     count_message(loop, bytes);
 }
 
@@ -293,7 +296,7 @@ static void note_measured(struct hdss_shared_loop *loop, struct served *served, 
         learn(served, measured);
         return;
     }
-    struct measured *sum = &served->desk.measured[served->index[measured->worker]];
+    struct measured *sum = &served->coordinator.measured[served->index[measured->worker]];
     sum->worker = measured->worker;
     sum->chunks += measured->chunks;
     sum->iterations += measured->iterations;
@@ -307,23 +310,24 @@ static void handle(struct hdss_shared_loop *loop, struct served *served, const s
         note_measured(loop, served, &ask->measured[i]);
     switch ((enum kind)ask->kind) {
     case KIND_WORK: answer(loop, served, served->index[from]); break;
-    case KIND_LEAVE: served->desk.left++; break;
+    case KIND_LEAVE: served->coordinator.left++; break;
     case KIND_REFILL: send_refill(loop, served, from); break;
-    case KIND_GONE: served->cutter.groups_left++; break;
+    case KIND_GONE: served->scheduler.groups_left++; break;
     }
 }
 
 static bool serve_one(struct hdss_shared_loop *loop, struct served *served)
 {
-    struct desk *desk = &served->desk;
+    struct coordinator *coordinator = &served->coordinator;
     MPI_Status status;
     int arrived;
-    MPI_Test(&desk->receives[desk->head], &arrived, &status);
+    MPI_Test(&coordinator->receives[coordinator->head], &arrived, &status);
     if (!arrived)
         return false;
-    handle(loop, served, (const struct ask *)(desk->asks + desk->head * served->ask_bytes), status.MPI_SOURCE);
-    MPI_Start(&desk->receives[desk->head]);
-    desk->head = (desk->head + 1) % RECEIVES;
+    handle(loop, served, (const struct ask *)(coordinator->asks + coordinator->head * served->ask_bytes),
+           status.MPI_SOURCE);
+    MPI_Start(&coordinator->receives[coordinator->head]);
+    coordinator->head = (coordinator->head + 1) % RECEIVES;
     return true;
 }
 
@@ -351,7 +355,7 @@ static void send_ask(struct hdss_shared_loop *loop, struct served *served, enum 
         loop->measured = (struct measured){0};
     }
     size_t size = ask_size(ask->records);
-    MPI_Send(ask, (int)size, MPI_BYTE, served->coordinator, tag_of(loop, TAG_ASK), loop->team.world);
+    MPI_Send(ask, (int)size, MPI_BYTE, served->coordinator_rank, tag_of(loop, TAG_ASK), loop->team.world);
     count_message(loop, size);
 }
 
@@ -361,7 +365,7 @@ static void served_ask(struct hdss_shared_loop *loop)
     if (served->coordinates || served->asked || served->told_end)
         return;
     served->asked = true;
-    MPI_Irecv(&served->answered, sizeof served->answered, MPI_BYTE, served->coordinator, tag_of(loop, TAG_ANSWER),
+    MPI_Irecv(&served->answered, sizeof served->answered, MPI_BYTE, served->coordinator_rank, tag_of(loop, TAG_ANSWER),
               loop->team.world, &served->answer);
     send_ask(loop, served, KIND_WORK);
 }
@@ -369,7 +373,7 @@ static void served_ask(struct hdss_shared_loop *loop)
 static void wait_for_answer(struct hdss_shared_loop *loop, struct served *served)
 {
     int arrived = 0;
-    patience_reset(&loop->patience);
+    backoff_reset(&loop->backoff);
     for (;;) {
         MPI_Test(&served->answer, &arrived, MPI_STATUS_IGNORE);
         if (arrived)
@@ -404,15 +408,15 @@ static bool draw_here(struct hdss_shared_loop *loop, struct served *served, stru
 {
     if (served->idle > 0)
         return false;
-    helper_lock(loop);
+    progress_lock(loop);
     note_own(loop, served);
-    helper_unlock(loop);
-    patience_reset(&loop->patience);
+    progress_unlock(loop);
+    backoff_reset(&loop->backoff);
     for (;;) {
-        helper_lock(loop);
+        progress_lock(loop);
         served_serve(loop);
         enum taken taken = take(loop, served, served->index[loop->team.rank], chunk);
-        helper_unlock(loop);
+        progress_unlock(loop);
         if (taken != TAKE_LATER)
             return taken == TAKEN;
         linked_wait(loop);
@@ -429,19 +433,19 @@ static bool served_draw(struct hdss_shared_loop *loop, struct range *chunk)
 
 static bool is_needed(const struct hdss_shared_loop *loop, const struct served *served)
 {
-    if (served->desk.left < served->members - 1 || served->desk.refills.open > 0)
+    if (served->coordinator.left < served->members - 1 || served->coordinator.refills.open > 0)
         return true;
-    return loop->team.rank == 0 && !served->central && served->cutter.groups_left < loop->team.groups - 1;
+    return loop->team.rank == 0 && !served->central && served->scheduler.groups_left < loop->team.groups - 1;
 }
 
 static void finish_here(struct hdss_shared_loop *loop, struct served *served)
 {
-    helper_stop(loop);
-    patience_reset(&loop->patience);
+    progress_stop(loop);
+    backoff_reset(&loop->backoff);
     note_own(loop, served);
     while (is_needed(loop, served))
         if (served_serve(loop))
-            patience_reset(&loop->patience);
+            backoff_reset(&loop->backoff);
         else
             linked_wait(loop);
     if (loop->team.rank != 0)
@@ -486,56 +490,57 @@ static int list_members(struct hdss_shared_loop *loop, struct served *served)
     return 0;
 }
 
-static int prepare_desk(struct hdss_shared_loop *loop, struct served *served)
+static int prepare_coordinator(struct hdss_shared_loop *loop, struct served *served)
 {
-    struct desk *desk = &served->desk;
+    struct coordinator *coordinator = &served->coordinator;
     unsigned most = loop->team.rank == 0 ? (unsigned)loop->team.ranks : served->members;
     served->ask_bytes = ask_size(most);
-    desk->asks = calloc(RECEIVES, served->ask_bytes);
-    desk->waiting = calloc(served->members, sizeof *desk->waiting);
-    desk->measured = calloc(served->members, sizeof *desk->measured);
-    desk->refill_ask = calloc(1, served->ask_bytes);
-    desk->refill = calloc((loop->team.rank == 0 ? 1 : REFILLS_OPEN_MAX) * ((size_t)most + 1), sizeof *desk->refill);
-    desk->pool_ready =
-        pool_init(&desk->pool, served->members, served->central ? 0 : POOL_REFILLS * served->members + 1) == 0;
-    return desk->asks != NULL && desk->waiting != NULL && desk->measured != NULL && desk->refill_ask != NULL &&
-                   desk->refill != NULL && desk->pool_ready
+    coordinator->asks = calloc(RECEIVES, served->ask_bytes);
+    coordinator->waiting = calloc(served->members, sizeof *coordinator->waiting);
+    coordinator->measured = calloc(served->members, sizeof *coordinator->measured);
+    coordinator->refill_ask = calloc(1, served->ask_bytes);
+    coordinator->refill =
+        calloc((loop->team.rank == 0 ? 1 : REFILLS_OPEN_MAX) * ((size_t)most + 1), sizeof *coordinator->refill);
+    coordinator->pool_ready =
+        pool_init(&coordinator->pool, served->members, served->central ? 0 : POOL_REFILLS * served->members + 1) == 0;
+    return coordinator->asks != NULL && coordinator->waiting != NULL && coordinator->measured != NULL &&
+                   coordinator->refill_ask != NULL && coordinator->refill != NULL && coordinator->pool_ready
                ? 0
                : -1;
 }
 
-/* The first time: everything but the cutter. */
+/* The first time: everything but the scheduler. */
 static int prepare_once(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
     served->central = loop->settings.mode == API_CENTRAL;
     served->idle = loop->settings.leader_idles;
     served->members = (unsigned)(served->central ? team->ranks : team->group_ranks);
-    served->coordinator = served->central ? 0 : team->leaders[team->group];
-    served->coordinates = served->coordinator == team->rank;
-    if (list_members(loop, served) < 0 || (served->coordinates && prepare_desk(loop, served) < 0))
+    served->coordinator_rank = served->central ? 0 : team->leaders[team->group];
+    served->coordinates = served->coordinator_rank == team->rank;
+    if (list_members(loop, served) < 0 || (served->coordinates && prepare_coordinator(loop, served) < 0))
         return error_set(&loop->error, "out of memory for %d ranks", team->ranks);
     return 0;
 }
 
-static int prepare_cutter(struct hdss_shared_loop *loop, struct served *served)
+static int prepare_scheduler(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct sched_config config = {.iterations = loop->iterations,
                                         .workers = (unsigned)loop->team.ranks - served->idle,
                                         .powers = loop->powers,
                                         .min_chunk = loop->settings.min_chunk,
                                         .weighting = loop->settings.weighting};
-    struct cutter *cutter = &served->cutter;
-    cutter->groups_left = 0;
-    if (cutter->ready && loop->technique_changed) {
-        sched_fini(&cutter->sched);
-        cutter->ready = false;
+    struct scheduler *scheduler = &served->scheduler;
+    scheduler->groups_left = 0;
+    if (scheduler->ready && loop->technique_changed) {
+        sched_fini(&scheduler->sched);
+        scheduler->ready = false;
     }
-    if (cutter->ready)
-        return sched_again(&cutter->sched, loop->iterations, &loop->error);
-    if (sched_init(&cutter->sched, &loop->settings.technique, &config, &loop->error) < 0)
+    if (scheduler->ready)
+        return sched_again(&scheduler->sched, loop->iterations, &loop->error);
+    if (sched_init(&scheduler->sched, &loop->settings.technique, &config, &loop->error) < 0)
         return -1;
-    cutter->ready = true;
+    scheduler->ready = true;
     return 0;
 }
 
@@ -548,28 +553,28 @@ static int served_prepare(struct hdss_shared_loop *loop)
     served->asked = served->told_end = false;
     if (loop->team.rank != 0)
         return HDSS_OK;
-    if ((!served->cutter.ready || loop->technique_changed) && loop_make_powers(loop, false) < 0)
+    if ((!served->scheduler.ready || loop->technique_changed) && loop_make_powers(loop, false) < 0)
         return HDSS_ERROR_MEMORY;
-    return prepare_cutter(loop, served) < 0 ? HDSS_ERROR_TECHNIQUE : HDSS_OK;
+    return prepare_scheduler(loop, served) < 0 ? HDSS_ERROR_TECHNIQUE : HDSS_OK;
 }
 
 static int served_open(struct hdss_shared_loop *loop)
 {
     struct served *served = loop->own;
-    struct desk *desk = &served->desk;
+    struct coordinator *coordinator = &served->coordinator;
     served->open = true;
     served->answer = MPI_REQUEST_NULL;
-    desk->refill_sent = MPI_REQUEST_NULL;
+    coordinator->refill_sent = MPI_REQUEST_NULL;
     loop->serves = served->coordinates && loop->team.ranks > 1;
     if (!served->coordinates)
         return 0;
-    desk->head = desk->left = desk->waiting_count = 0;
-    desk->handed_out = 0;
-    refills_init(&desk->refills, served->members, 1);
+    coordinator->head = coordinator->left = coordinator->waiting_count = 0;
+    coordinator->handed_out = 0;
+    refills_init(&coordinator->refills, served->members, 1);
     for (unsigned i = 0; i < RECEIVES; i++) {
-        MPI_Recv_init(desk->asks + i * served->ask_bytes, (int)served->ask_bytes, MPI_BYTE, MPI_ANY_SOURCE,
-                      tag_of(loop, TAG_ASK), loop->team.world, &desk->receives[i]);
-        MPI_Start(&desk->receives[i]);
+        MPI_Recv_init(coordinator->asks + i * served->ask_bytes, (int)served->ask_bytes, MPI_BYTE, MPI_ANY_SOURCE,
+                      tag_of(loop, TAG_ASK), loop->team.world, &coordinator->receives[i]);
+        MPI_Start(&coordinator->receives[i]);
     }
     return 0;
 }
@@ -577,36 +582,36 @@ static int served_open(struct hdss_shared_loop *loop)
 static void served_close(struct hdss_shared_loop *loop)
 {
     struct served *served = loop->own;
-    struct desk *desk = &served->desk;
+    struct coordinator *coordinator = &served->coordinator;
     if (!served->open)
         return;
     served->open = false;
     if (!served->coordinates)
         return;
-    MPI_Wait(&desk->refill_sent, MPI_STATUS_IGNORE);
+    MPI_Wait(&coordinator->refill_sent, MPI_STATUS_IGNORE);
     for (unsigned i = 0; i < RECEIVES; i++) {
-        MPI_Cancel(&desk->receives[i]);
-        MPI_Wait(&desk->receives[i], MPI_STATUS_IGNORE);
-        MPI_Request_free(&desk->receives[i]);
+        MPI_Cancel(&coordinator->receives[i]);
+        MPI_Wait(&coordinator->receives[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&coordinator->receives[i]);
     }
     struct range left; /* by ranks that went before the end */
-    while (pool_take(&desk->pool, 0, &left))
+    while (pool_take(&coordinator->pool, 0, &left))
         ;
 }
 
 static void served_fini(struct hdss_shared_loop *loop)
 {
     struct served *served = loop->own;
-    struct desk *desk = &served->desk;
-    if (served->cutter.ready)
-        sched_fini(&served->cutter.sched);
-    if (desk->pool_ready)
-        pool_fini(&desk->pool);
-    free(desk->asks);
-    free(desk->waiting);
-    free(desk->measured);
-    free(desk->refill_ask);
-    free(desk->refill);
+    struct coordinator *coordinator = &served->coordinator;
+    if (served->scheduler.ready)
+        sched_fini(&served->scheduler.sched);
+    if (coordinator->pool_ready)
+        pool_fini(&coordinator->pool);
+    free(coordinator->asks);
+    free(coordinator->waiting);
+    free(coordinator->measured);
+    free(coordinator->refill_ask);
+    free(coordinator->refill);
     free(served->member);
     free(served->index);
     free(served->first);

@@ -1,52 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread of a rank that others ask: it answers while the program computes, and sleeps in between. It takes
- * MPI_THREAD_MULTIPLE. Whatever the rank itself does with what the thread touches is under `serving`. */
+/* The progress thread thread of a rank that others ask: it answers while the program computes, and sleeps in between.
+ * It takes MPI_THREAD_MULTIPLE. Whatever the rank itself does with what the thread touches is under `serving`. */
 #include "deploy/library/loop.h"
 
 static void *help(void *context)
 {
     struct hdss_shared_loop *loop = context;
-    struct patience patience;
-    patience_init(&patience, false);
+    struct backoff backoff;
+    backoff_init(&backoff, false);
     while (!loop->stop_helping) {
         pthread_mutex_lock(&loop->serving);
         bool any = loop->mode->serve(loop);
         pthread_mutex_unlock(&loop->serving);
         if (any)
-            patience_reset(&patience);
+            backoff_reset(&backoff);
         else
-            patience_wait(&patience);
+            backoff_wait(&backoff);
     }
     return NULL;
 }
 
-int helper_start(struct hdss_shared_loop *loop)
+int progress_start(struct hdss_shared_loop *loop)
 {
     loop->stop_helping = false;
     pthread_mutex_init(&loop->serving, NULL);
-    loop->helped = pthread_create(&loop->helper, NULL, help, loop) == 0;
+    loop->helped = pthread_create(&loop->progress_thread, NULL, help, loop) == 0;
     if (!loop->helped)
         pthread_mutex_destroy(&loop->serving);
     return loop->helped ? 0 : -1;
 }
 
-void helper_stop(struct hdss_shared_loop *loop)
+void progress_stop(struct hdss_shared_loop *loop)
 {
     if (!loop->helped)
         return;
     loop->stop_helping = true;
-    pthread_join(loop->helper, NULL);
+    pthread_join(loop->progress_thread, NULL);
     pthread_mutex_destroy(&loop->serving);
     loop->helped = false;
 }
 
-void helper_lock(struct hdss_shared_loop *loop)
+void progress_lock(struct hdss_shared_loop *loop)
 {
     if (loop->helped)
         pthread_mutex_lock(&loop->serving);
 }
 
-void helper_unlock(struct hdss_shared_loop *loop)
+void progress_unlock(struct hdss_shared_loop *loop)
 {
     if (loop->helped)
         pthread_mutex_unlock(&loop->serving);

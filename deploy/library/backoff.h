@@ -6,20 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct patience {
+struct backoff {
     bool cores_are_free;
     unsigned looks;
     uint64_t nap_ns;
 };
 
-void patience_init(struct patience *patience, bool cores_are_free);
+void backoff_init(struct backoff *backoff, bool cores_are_free);
 
 /* Something happened: the next wait begins with looking. */
-void patience_reset(struct patience *patience);
+void backoff_reset(struct backoff *backoff);
 
 /* To be called after each look that found nothing. */
-void patience_wait(struct patience *patience);
+void backoff_wait(struct backoff *backoff);
 
-uint64_t patience_clock_ns(void);
-void patience_yield(void);
-void patience_nap(uint64_t ns);
+uint64_t backoff_clock_ns(void);
+void backoff_yield(void);
+void backoff_nap(uint64_t ns);

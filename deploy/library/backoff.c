@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* See backoff.h. */
+#include "deploy/library/backoff.h"
+
+#include "common/os/clock.h"
+
+#include <sched.h>
+#include <time.h>
+
+/* Looks before yielding, some ten microseconds, and yields before napping. */
+#define LOOKS          64
+#define YIELDS         32
+#define NAP_FIRST_NS   10000u
+#define NAP_LONGEST_NS 200000u
+
+void backoff_init(struct backoff *backoff, bool cores_are_free)
+{
+    *backoff = (struct backoff){.cores_are_free = cores_are_free, .nap_ns = NAP_FIRST_NS};
+}
+
+void backoff_reset(struct backoff *backoff)
+{
+    backoff->looks = 0;
+    backoff->nap_ns = NAP_FIRST_NS;
+}
+
+void backoff_wait(struct backoff *backoff)
+{
+    unsigned looks = backoff->looks++;
+    if (backoff->cores_are_free && looks < LOOKS)
+        return;
+    if (looks < LOOKS + YIELDS) {
+        sched_yield();
+        return;
+    }
+    backoff_nap(backoff->nap_ns);
+    backoff->nap_ns = backoff->nap_ns < NAP_LONGEST_NS / 2 ? 2 * backoff->nap_ns : NAP_LONGEST_NS;
+}
+
+uint64_t backoff_clock_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+void backoff_yield(void)
+{
+    sched_yield();
+}
+
+void backoff_nap(uint64_t ns)
+{
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)}, NULL);
+}
