@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* worker: drives the worker's machine and runs the kernel. */
 #include "common/os/clock.h"
-#include "common/config/flat_options.h"
+#include "common/config/dca_options.h"
 #include "worker/dca/program.h"
 #include "common/machine/probe.h"
 #include "common/results/results.h"
@@ -267,8 +267,8 @@ static int read_command_line(struct program *program, int argc, char **argv)
 int worker_program(int argc, char **argv, const char *version)
 {
     static struct program program;
-    if (flat_is_asked(argc, argv))
-        return flat_program(argc, argv, version);
+    if (dca_is_asked(argc, argv))
+        return dca_program(argc, argv, version);
     struct front front = {.program = "worker", .version = version};
     front_take(&front, read_command_line(&program, argc, argv), &program.error, worker_help_text);
     const struct follower follower = {

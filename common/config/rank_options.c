@@ -69,7 +69,7 @@ static const struct option_row worker_rows[] = {
     {NULL},
 };
 
-static const struct option_row flat_rows[] = {
+static const struct option_row dca_rows[] = {
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "each worker computes its own chunks; they share counters by one-sided operations (rma), by messages to rank 0 "
      "(two-sided), or a queue on each node (node). rma:atomics=2 and two-sided:exchanges=2 draw step and start one "
@@ -98,7 +98,7 @@ static const struct options master_table = {
 static const struct options worker_table = {
     .usage = "worker [--slowdown X] [--load N] [--no-threads]\nworker --dca MODE [OPTION]... KERNEL [KEY=VALUE]...",
     .about = "Computes the chunks that its master serves, or, with --dca, those that it draws itself.",
-    .sections = {{"Options", worker_rows}, {"Without a supermaster", flat_rows}, {"Help", options_common}},
+    .sections = {{"Options", worker_rows}, {"Without a supermaster", dca_rows}, {"Help", options_common}},
     .notes = "It is launched beside a supermaster, to whom the job is given, and masters, if wanted:\n"
              "    mpirun -n 1 supermaster mandelbrot width=4096 : -n 4 master : -n 64 worker\n"
              "or alone; then every worker is given the job, with the options that `supermaster --help` shows:\n"

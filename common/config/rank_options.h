@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of the ranks that take no job of their own: master and worker. A worker of a flat launch takes the job as
- * well: see flat_options.h. */
+ * well: see dca_options.h. */
 #pragma once
 
 #include "common/config/options.h"

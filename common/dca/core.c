@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *flat_way_name(enum flat_way way)
+const char *dca_way_name(enum dca_way way)
 {
     static const char *const names[] = {"place", "step", "rest"};
     return names[way];
@@ -17,12 +17,12 @@ const char *flat_way_name(enum flat_way way)
 
 static int check_span(const struct sched_config *config, struct error *error)
 {
-    if (config->iterations <= FLAT_SPAN / config->workers)
+    if (config->iterations <= DCA_SPAN / config->workers)
         return 0;
     return error_set(error,
                      "a loop of %" PRIu64
                      " iterations is too long for %u workers without a coordinator (--dca): accepted is up to %" PRIu64,
-                     config->iterations, config->workers, FLAT_SPAN / config->workers);
+                     config->iterations, config->workers, DCA_SPAN / config->workers);
 }
 
 /* wf is the closed form of fac2 with a weight, [RMA] Table 2. */
@@ -31,7 +31,7 @@ static bool is_wf(const struct sched_spec *spec)
     return strcmp(spec->technique->name, "wf") == 0;
 }
 
-static int init_sched(struct flat_core *core, const struct flat_config *config, struct error *error)
+static int init_sched(struct dca_core *core, const struct dca_config *config, struct error *error)
 {
     struct sched_spec spec = *config->technique;
     if (is_wf(&spec) && sched_spec_parse(&spec, "fac2", error) < 0)
@@ -40,7 +40,7 @@ static int init_sched(struct flat_core *core, const struct flat_config *config, 
 }
 
 /* wf's weights sum to P. */
-static void choose_weights(struct flat_core *core, const struct flat_config *config)
+static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;
     bool wf = is_wf(config->technique);
@@ -50,20 +50,20 @@ static void choose_weights(struct flat_core *core, const struct flat_config *con
         core->power_sum += powers[j];
 }
 
-double flat_weight(const struct flat_core *core, double power)
+double dca_weight(const struct dca_core *core, double power)
 {
-    if (core->way != FLAT_BY_STEP || !core->weighted)
+    if (core->way != DCA_BY_STEP || !core->weighted)
         return 0;
     return core->power_sum > 0 ? power * core->sched.workers / core->power_sum : power;
 }
 
-static int choose_way(struct flat_core *core, const struct flat_config *config, struct error *error)
+static int choose_way(struct dca_core *core, const struct dca_config *config, struct error *error)
 {
     struct error reason;
     const struct technique *technique = core->sched.technique;
     if (sched_check_closed(&core->sched, &reason) == 0) {
         choose_weights(core, config);
-        core->way = core->weighted || config->two_counters ? FLAT_BY_STEP : FLAT_BY_POSITION;
+        core->way = core->weighted || config->two_counters ? DCA_BY_STEP : DCA_BY_POSITION;
         return sched_bounds_init(&core->bounds, &core->sched, error);
     }
     if (technique->from_rest == NULL)
@@ -73,14 +73,14 @@ static int choose_way(struct flat_core *core, const struct flat_config *config, 
                                                  "chunk follows neither from the scheduling "
                                                  "step nor from the remaining work alone",
                                                  technique->name);
-    core->way = FLAT_BY_REMAINING;
+    core->way = DCA_BY_REMAINING;
     return 0;
 }
 
-static int prepare_learning(struct flat_core *core, struct error *error)
+static int prepare_learning(struct dca_core *core, struct error *error)
 {
     unsigned workers = core->sched.workers;
-    if (core->way != FLAT_BY_REMAINING || (core->sched.technique->needs & SCHED_NEEDS_FEEDBACK) == 0)
+    if (core->way != DCA_BY_REMAINING || (core->sched.technique->needs & SCHED_NEEDS_FEEDBACK) == 0)
         return 0;
     core->known = calloc(workers, sizeof *core->known);
     core->fresh = calloc(workers, sizeof *core->fresh);
@@ -89,21 +89,21 @@ static int prepare_learning(struct flat_core *core, struct error *error)
     return error_set(error, "out of memory for what %u workers measure", workers);
 }
 
-int flat_init(struct flat_core *core, const struct flat_config *config, struct error *error)
+int dca_init(struct dca_core *core, const struct dca_config *config, struct error *error)
 {
-    *core = (struct flat_core){
+    *core = (struct dca_core){
         .iterations = config->sched.iterations,
-        .stop = 2 * (FLAT_SPAN / config->sched.workers),
+        .stop = 2 * (DCA_SPAN / config->sched.workers),
     };
     if (check_span(&config->sched, error) < 0 || init_sched(core, config, error) < 0)
         return -1;
     if (choose_way(core, config, error) == 0 && prepare_learning(core, error) == 0)
         return 0;
-    flat_fini(core);
+    dca_fini(core);
     return -1;
 }
 
-void flat_fini(struct flat_core *core)
+void dca_fini(struct dca_core *core)
 {
     if (core->bounds.sched != NULL)
         sched_bounds_fini(&core->bounds);
@@ -117,7 +117,7 @@ void flat_fini(struct flat_core *core)
 /* --- what others measured --- */
 
 /* Mixes the words of a record, so that one of which only some words are new does not fit. */
-static uint64_t check_of(const struct flat_measured *measured)
+static uint64_t check_of(const struct dca_measured *measured)
 {
     uint64_t words[5], check = UINT64_C(0x9e3779b97f4a7c15);
     memcpy(words, measured, sizeof words);
@@ -128,9 +128,9 @@ static uint64_t check_of(const struct flat_measured *measured)
     return check;
 }
 
-static void learn(struct flat_core *core, unsigned worker, const struct flat_measured *now)
+static void learn(struct dca_core *core, unsigned worker, const struct dca_measured *now)
 {
-    struct flat_measured *before = &core->known[worker];
+    struct dca_measured *before = &core->known[worker];
     uint64_t freedom = now->freedom - before->freedom;
     double squares = now->squares - before->squares;
     sched_feedback(&core->sched,
@@ -145,12 +145,12 @@ static void learn(struct flat_core *core, unsigned worker, const struct flat_mea
     *before = *now;
 }
 
-void flat_seal(struct flat_measured *measured)
+void dca_seal(struct dca_measured *measured)
 {
     measured->check = check_of(measured);
 }
 
-void flat_learn(struct flat_core *core)
+void dca_learn(struct dca_core *core)
 {
     for (unsigned w = 0; w < core->sched.workers; w++)
         if (core->fresh[w].chunks > core->known[w].chunks && core->fresh[w].check == check_of(&core->fresh[w]))
@@ -159,24 +159,24 @@ void flat_learn(struct flat_core *core)
 
 /* --- the counters --- */
 
-bool flat_is_over(const struct flat_core *core, uint64_t counter)
+bool dca_is_over(const struct dca_core *core, uint64_t counter)
 {
     switch (core->way) {
-    case FLAT_BY_POSITION: return counter >= core->bounds.count;
-    case FLAT_BY_STEP: return counter >= core->stop || (!core->weighted && counter >= core->bounds.count);
-    case FLAT_BY_REMAINING: return counter >= core->iterations;
+    case DCA_BY_POSITION: return counter >= core->bounds.count;
+    case DCA_BY_STEP: return counter >= core->stop || (!core->weighted && counter >= core->bounds.count);
+    case DCA_BY_REMAINING: return counter >= core->iterations;
     }
     return true;
 }
 
-enum flat_counter flat_first_counter(const struct flat_core *core)
+enum dca_counter dca_first_counter(const struct dca_core *core)
 {
-    return core->way == FLAT_BY_POSITION ? FLAT_STEP : FLAT_START;
+    return core->way == DCA_BY_POSITION ? DCA_STEP : DCA_START;
 }
 
-uint64_t flat_drawn(const struct flat_core *core, uint64_t counter)
+uint64_t dca_drawn(const struct dca_core *core, uint64_t counter)
 {
-    if (core->way == FLAT_BY_POSITION)
+    if (core->way == DCA_BY_POSITION)
         return sched_bounds_start(&core->bounds, counter < core->bounds.count ? counter : core->bounds.count);
     return counter < core->iterations ? counter : core->iterations;
 }

@@ -12,10 +12,10 @@
 #define PIECE_MAX (STEP_MASK - 2)
 #define NO_EPOCH  UINT64_MAX
 
-int flat_view_init(struct flat_view *view, const struct sched_spec *technique, unsigned workers, struct error *error)
+int dca_view_init(struct dca_view *view, const struct sched_spec *technique, unsigned workers, struct error *error)
 {
     const struct sched_config config = {.iterations = 0, .workers = workers};
-    *view = (struct flat_view){.epoch = NO_EPOCH};
+    *view = (struct dca_view){.epoch = NO_EPOCH};
     if (sched_init(&view->sched, technique, &config, error) < 0)
         return -1;
     if (sched_check_closed(&view->sched, error) == 0)
@@ -24,14 +24,14 @@ int flat_view_init(struct flat_view *view, const struct sched_spec *technique, u
     return -1;
 }
 
-static void drop_bounds(struct flat_view *view)
+static void drop_bounds(struct dca_view *view)
 {
     if (view->bounded)
         sched_bounds_fini(&view->bounds);
     view->bounded = false;
 }
 
-void flat_view_fini(struct flat_view *view)
+void dca_view_fini(struct dca_view *view)
 {
     drop_bounds(view);
     sched_fini(&view->sched);
@@ -39,7 +39,7 @@ void flat_view_fini(struct flat_view *view)
 
 /* Makes the view that of the big chunk of `epoch`, as far as it can be read; the next draw finds out. Once for each big
  * chunk. */
-static int look(struct flat_queue *queue, struct flat_view *view, uint64_t epoch, struct error *error)
+static int look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
 {
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);
     view->epoch = NO_EPOCH;
@@ -57,24 +57,23 @@ static int look(struct flat_queue *queue, struct flat_view *view, uint64_t epoch
 }
 
 /* Whether the head is still in the view's epoch and has not been refilling: else what was looked at may be half new. */
-static bool is_sound(const struct flat_view *view, uint64_t head)
+static bool is_sound(const struct dca_view *view, uint64_t head)
 {
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) < ENDED;
 }
 
-enum flat_drawn flat_queue_draw(struct flat_queue *queue, struct flat_view *view, struct range *chunk,
-                                struct error *error)
+enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, struct range *chunk, struct error *error)
 {
     uint64_t head = atomic_load(&queue->head);
     for (;;) {
         uint64_t step = head & STEP_MASK;
         if (step == ENDED || atomic_load_explicit(&queue->stopped, memory_order_relaxed))
-            return FLAT_END;
+            return DCA_END;
         if (step == REFILLING)
-            return FLAT_WAIT;
+            return DCA_WAIT;
         if (head >> STEP_BITS != view->epoch) {
             if (look(queue, view, head >> STEP_BITS, error) < 0)
-                return FLAT_BROKEN;
+                return DCA_BROKEN;
             head = atomic_load(&queue->head);
             if (!is_sound(view, head))
                 view->epoch = NO_EPOCH;
@@ -84,31 +83,31 @@ enum flat_drawn flat_queue_draw(struct flat_queue *queue, struct flat_view *view
         if (!atomic_compare_exchange_weak(&queue->head, &head, empty ? head | REFILLING : head + 1))
             continue;
         if (empty)
-            return FLAT_REFILL;
+            return DCA_REFILL;
         chunk->count = sched_bounds_chunk(&view->bounds, step, &chunk->first);
         chunk->first += view->first;
-        return FLAT_DRAWN;
+        return DCA_DRAWN;
     }
 }
 
-bool flat_queue_is_refilling(const struct flat_queue *queue)
+bool dca_queue_is_refilling(const struct dca_queue *queue)
 {
     return (atomic_load(&queue->head) & STEP_MASK) == REFILLING && !atomic_load(&queue->stopped);
 }
 
-bool flat_queue_take_rest(struct flat_queue *queue, struct range *chunk)
+bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk)
 {
     *chunk = (struct range){.first = atomic_load(&queue->rest_first), .count = atomic_load(&queue->rest_count)};
     return chunk->count > 0;
 }
 
-static void publish(struct flat_queue *queue, uint64_t step)
+static void publish(struct dca_queue *queue, uint64_t step)
 {
     uint64_t epoch = (atomic_load(&queue->head) >> STEP_BITS) + 1;
     atomic_store(&queue->head, epoch << STEP_BITS | step); /* what is shifted out is the wrap of the epoch */
 }
 
-void flat_queue_refill(struct flat_queue *queue, const struct range *chunk)
+void dca_queue_refill(struct dca_queue *queue, const struct range *chunk)
 {
     uint64_t piece = chunk->count < PIECE_MAX ? chunk->count : PIECE_MAX;
     atomic_store(&queue->first, chunk->first);
@@ -118,12 +117,12 @@ void flat_queue_refill(struct flat_queue *queue, const struct range *chunk)
     publish(queue, 0);
 }
 
-void flat_queue_end(struct flat_queue *queue)
+void dca_queue_end(struct dca_queue *queue)
 {
     publish(queue, ENDED);
 }
 
-void flat_queue_stop(struct flat_queue *queue)
+void dca_queue_stop(struct dca_queue *queue)
 {
     atomic_store(&queue->stopped, 1);
 }

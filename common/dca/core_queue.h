@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 
 /* All zero: the head is at the end of an empty chunk. Shared by the node's workers. */
-struct flat_queue {
+struct dca_queue {
     _Alignas(64) _Atomic uint64_t head; /* epoch << STEP_BITS | step */
     _Atomic uint64_t first, count;      /* the big chunk */
     _Atomic uint32_t stopped;
@@ -28,7 +28,7 @@ struct flat_queue {
 };
 
 /* A worker's view of it. */
-struct flat_view {
+struct dca_view {
     struct sched sched; /* the node's technique, for the big chunk of the epoch; owned */
     struct sched_bounds bounds;
     bool bounded;
@@ -36,33 +36,32 @@ struct flat_view {
     uint64_t first;
 };
 
-enum flat_drawn {
-    FLAT_DRAWN,  /* a chunk */
-    FLAT_REFILL, /* this worker must fetch a big chunk: flat_queue_refill() or flat_queue_end() comes next */
-    FLAT_WAIT,   /* another worker fetches one */
-    FLAT_END,    /* there is no more */
-    FLAT_BROKEN, /* the view cannot be prepared: one line in `error` */
+enum dca_drawn {
+    DCA_DRAWN,  /* a chunk */
+    DCA_REFILL, /* this worker must fetch a big chunk: dca_queue_refill() or dca_queue_end() comes next */
+    DCA_WAIT,   /* another worker fetches one */
+    DCA_END,    /* there is no more */
+    DCA_BROKEN, /* the view cannot be prepared: one line in `error` */
 };
 
 /* Prepares for the node's technique among `workers`. -1 with one line: it has no closed form, or its parameters are
  * wrong; nothing is owned then. */
-int flat_view_init(struct flat_view *view, const struct sched_spec *technique, unsigned workers, struct error *error);
-void flat_view_fini(struct flat_view *view);
+int dca_view_init(struct dca_view *view, const struct sched_spec *technique, unsigned workers, struct error *error);
+void dca_view_fini(struct dca_view *view);
 
-enum flat_drawn flat_queue_draw(struct flat_queue *queue, struct flat_view *view, struct range *chunk,
-                                struct error *error);
+enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, struct range *chunk, struct error *error);
 
-/* Whether a draw would return FLAT_WAIT, at this moment. */
-bool flat_queue_is_refilling(const struct flat_queue *queue);
+/* Whether a draw would return DCA_WAIT, at this moment. */
+bool dca_queue_is_refilling(const struct dca_queue *queue);
 
 /* What is left of the last big chunk, for whoever is to refill; asked before a new one is fetched. False if nothing. */
-bool flat_queue_take_rest(struct flat_queue *queue, struct range *chunk);
+bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 
-/* Puts a big chunk into the queue; the draw must have returned FLAT_REFILL. */
-void flat_queue_refill(struct flat_queue *queue, const struct range *chunk);
+/* Puts a big chunk into the queue; the draw must have returned DCA_REFILL. */
+void dca_queue_refill(struct dca_queue *queue, const struct range *chunk);
 
-/* There are no more big chunks; the draw must have returned FLAT_REFILL. */
-void flat_queue_end(struct flat_queue *queue);
+/* There are no more big chunks; the draw must have returned DCA_REFILL. */
+void dca_queue_end(struct dca_queue *queue);
 
 /* Nobody draws from now on, whatever the queue holds. */
-void flat_queue_stop(struct flat_queue *queue);
+void dca_queue_stop(struct dca_queue *queue);

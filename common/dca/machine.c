@@ -41,26 +41,26 @@ static void dca_move(struct dca_machine *machine, enum dca_state to)
     machine->state = to;
 }
 
-void dca_machine_init(struct dca_machine *machine, struct flat_core *core, unsigned worker, double power, bool by_node)
+void dca_machine_init(struct dca_machine *machine, struct dca_core *core, unsigned worker, double power, bool by_node)
 {
     *machine = (struct dca_machine){.core = core,
                                     .by_node = by_node,
                                     .worker = worker,
-                                    .weight = flat_weight(core, power),
+                                    .weight = dca_weight(core, power),
                                     .load = 1,
                                     .rest = core->iterations};
 }
 
 const char *dca_machine_check(const struct dca_machine *machine)
 {
-    const struct flat_core *core = machine->core;
+    const struct dca_core *core = machine->core;
     const struct range *chunk = &machine->chunk;
     const unsigned of_node = STATE(DCA_DRAWING) | STATE(DCA_AWAITING) | STATE(DCA_PUBLISHING);
     if ((of_node & STATE(machine->state)) != 0 && !machine->by_node)
         return "a worker without a queue waits for one";
-    if (machine->state == DCA_EXCHANGING && !flat_learns(core))
+    if (machine->state == DCA_EXCHANGING && !dca_learns(core))
         return "a worker waits for measurements that its technique does not want";
-    if (machine->state == DCA_TAKING && (core->way == FLAT_BY_POSITION || (machine->size == 0 && core->iterations > 0)))
+    if (machine->state == DCA_TAKING && (core->way == DCA_BY_POSITION || (machine->size == 0 && core->iterations > 0)))
         return "a worker takes iterations without a size";
     if (machine->size > core->iterations || machine->rest > core->iterations)
         return "a chunk or the rest is longer than the loop";
@@ -83,8 +83,8 @@ void dca_machine_set_load(struct dca_machine *machine, double load)
 void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
                          unsigned samples)
 {
-    struct flat_measured *own = &machine->own;
-    if (!flat_learns(machine->core))
+    struct dca_measured *own = &machine->own;
+    if (!dca_learns(machine->core))
         return;
     own->chunks++;
     own->iterations += iterations;
@@ -101,7 +101,7 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
  * chunk, so that no crumbs are left for the end. */
 static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 {
-    const struct flat_core *core = machine->core;
+    const struct dca_core *core = machine->core;
     double share = (double)size * machine->weight / machine->load + machine->carry;
     if (share >= (double)core->iterations)
         return core->iterations;
@@ -116,7 +116,7 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
  * often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
-    const struct flat_core *core = machine->core;
+    const struct dca_core *core = machine->core;
     uint64_t size = sched_at(&core->sched, step);
     if (!core->weighted)
         return size;
@@ -129,22 +129,22 @@ static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 
 /* --- drawing --- */
 
-PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state state, enum flat_counter counter,
+PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state state, enum dca_counter counter,
                                  uint64_t amount)
 {
     dca_move(machine, state);
     return (struct dca_action){.type = DCA_ACTION_FETCH_ADD,
                                .counter = (uint8_t)counter,
                                .amount = amount,
-                               .assigns = amount > 0 && counter == flat_first_counter(machine->core)};
+                               .assigns = amount > 0 && counter == dca_first_counter(machine->core)};
 }
 
 /* The first counter tells the step, or how much is left: then nothing is added to it. */
 PART struct dca_action dca_fetch_first(struct dca_machine *machine)
 {
-    if (machine->core->way == FLAT_BY_REMAINING)
-        return dca_fetch(machine, DCA_FETCHING, FLAT_START, 0);
-    return dca_fetch(machine, DCA_FETCHING, FLAT_STEP, 1);
+    if (machine->core->way == DCA_BY_REMAINING)
+        return dca_fetch(machine, DCA_FETCHING, DCA_START, 0);
+    return dca_fetch(machine, DCA_FETCHING, DCA_STEP, 1);
 }
 
 PART struct dca_action dca_end(struct dca_machine *machine)
@@ -162,9 +162,9 @@ PART struct dca_action dca_begin_draw(struct dca_machine *machine)
         dca_move(machine, DCA_DRAWING);
         return (struct dca_action){.type = DCA_ACTION_DRAW};
     }
-    if (!flat_learns(machine->core))
+    if (!dca_learns(machine->core))
         return dca_fetch_first(machine);
-    flat_seal(&machine->own);
+    dca_seal(&machine->own);
     dca_move(machine, DCA_EXCHANGING);
     return (struct dca_action){.type = DCA_ACTION_EXCHANGE};
 }
@@ -188,19 +188,19 @@ PART struct dca_action dca_take_range(struct dca_machine *machine, const struct 
  * a moment ago. By place the step says all. */
 PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
-    struct flat_core *core = machine->core;
+    struct dca_core *core = machine->core;
     struct range none = {0, 0}, chunk;
-    if (flat_is_over(core, counter))
+    if (dca_is_over(core, counter))
         return dca_take_range(machine, &none, false);
-    if (core->way == FLAT_BY_POSITION) {
-        flat_draw_step(core, counter, &chunk);
+    if (core->way == DCA_BY_POSITION) {
+        dca_draw_step(core, counter, &chunk);
         return dca_take_range(machine, &chunk, true);
     }
-    uint64_t size = core->way == FLAT_BY_REMAINING
+    uint64_t size = core->way == DCA_BY_REMAINING
                         ? sched_from_rest(&core->sched, machine->worker, core->iterations - counter)
                         : dca_size_of_step(machine, counter);
     machine->size = size < core->iterations ? size : core->iterations;
-    struct dca_action action = dca_fetch(machine, DCA_TAKING, FLAT_START, machine->size);
+    struct dca_action action = dca_fetch(machine, DCA_TAKING, DCA_START, machine->size);
     action.calculated = true;
     return action;
 }
@@ -219,19 +219,19 @@ PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint6
 }
 
 /* The queue has answered. Who is to refill it first takes what is left of a big chunk that was too long at once. */
-PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum flat_drawn result,
+PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca_drawn result,
                                            const struct range *range)
 {
     assert(machine->state == DCA_DRAWING);
     switch (result) {
-    case FLAT_DRAWN:
+    case DCA_DRAWN:
         dca_move(machine, DCA_COMPUTING);
         machine->chunk = *range;
         return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = true};
-    case FLAT_REFILL: return range->count > 0 ? dca_take_range(machine, range, false) : dca_fetch_first(machine);
-    case FLAT_WAIT: dca_move(machine, DCA_AWAITING); return (struct dca_action){.type = DCA_ACTION_AWAIT};
-    case FLAT_END:
-    case FLAT_BROKEN: break;
+    case DCA_REFILL: return range->count > 0 ? dca_take_range(machine, range, false) : dca_fetch_first(machine);
+    case DCA_WAIT: dca_move(machine, DCA_AWAITING); return (struct dca_action){.type = DCA_ACTION_AWAIT};
+    case DCA_END:
+    case DCA_BROKEN: break;
     }
     return dca_end(machine);
 }
@@ -240,12 +240,12 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum fla
  * computes. */
 static struct dca_action dca_stop(struct dca_machine *machine)
 {
-    const unsigned start = machine->core->way == FLAT_BY_REMAINING ? 1u << FLAT_START : 0;
+    const unsigned start = machine->core->way == DCA_BY_REMAINING ? 1u << DCA_START : 0;
     if (machine->stopped)
         return (struct dca_action){.type = DCA_ACTION_NONE};
     machine->stopped = true;
     return (struct dca_action){
-        .type = DCA_ACTION_STOP, .counters = (uint8_t)(1u << FLAT_STEP | start), .amount = machine->core->stop};
+        .type = DCA_ACTION_STOP, .counters = (uint8_t)(1u << DCA_STEP | start), .amount = machine->core->stop};
 }
 
 PART struct dca_action dca_take_answer(struct dca_machine *machine, uint64_t counter)
@@ -258,7 +258,7 @@ PART struct dca_action dca_take_answer(struct dca_machine *machine, uint64_t cou
 PART struct dca_action dca_take_measured(struct dca_machine *machine)
 {
     assert(machine->state == DCA_EXCHANGING);
-    flat_learn(machine->core);
+    dca_learn(machine->core);
     return dca_fetch_first(machine);
 }
 
@@ -280,7 +280,7 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
 /* --- the synchronous driver --- */
 
 /* Each action and the step of what answers it, without the event in between. */
-bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *counters, struct range *chunk)
+bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk)
 {
     if (machine->state == DCA_ENDED)
         return false;
@@ -289,7 +289,7 @@ bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *c
             counters->calculating(counters->self);
         switch (action.type) {
         case DCA_ACTION_FETCH_ADD:
-            action = dca_take_answer(machine, counters->fetch_add(counters->self, (enum flat_counter)action.counter,
+            action = dca_take_answer(machine, counters->fetch_add(counters->self, (enum dca_counter)action.counter,
                                                                   action.amount, action.assigns));
             break;
         case DCA_ACTION_EXCHANGE:
@@ -298,7 +298,7 @@ bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *c
             action = dca_take_measured(machine);
             break;
         case DCA_ACTION_DRAW: {
-            enum flat_drawn result = counters->draw(counters->self, chunk);
+            enum dca_drawn result = counters->draw(counters->self, chunk);
             action = dca_take_from_queue(machine, result, chunk);
             break;
         }
@@ -318,19 +318,19 @@ bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *c
     }
 }
 
-void dca_machine_stop(struct dca_machine *machine, const struct flat_counters *counters)
+void dca_machine_stop(struct dca_machine *machine, const struct dca_counters *counters)
 {
     const struct dca_action action = dca_machine_step(machine, &(struct dca_event){.type = DCA_EVENT_STOP});
     if (action.type != DCA_ACTION_STOP)
         return;
     if (counters->stop_queue != NULL)
         counters->stop_queue(counters->self);
-    for (unsigned counter = 0; counter < FLAT_COUNTERS; counter++)
+    for (unsigned counter = 0; counter < DCA_COUNTERS; counter++)
         if ((action.counters & 1u << counter) != 0)
-            counters->fetch_add(counters->self, (enum flat_counter)counter, action.amount, false);
+            counters->fetch_add(counters->self, (enum dca_counter)counter, action.amount, false);
 }
 
-bool flat_is_stopped(const struct flat_core *core, const struct flat_counters *counters)
+bool dca_is_stopped(const struct dca_core *core, const struct dca_counters *counters)
 {
-    return counters->fetch_add(counters->self, FLAT_STEP, 0, false) >= core->stop;
+    return counters->fetch_add(counters->self, DCA_STEP, 0, false) >= core->stop;
 }

@@ -25,7 +25,7 @@ enum dca_state {
     DCA_IDLE,       /* not started */
     DCA_EXCHANGING, /* waits for what the others have measured */
     DCA_FETCHING,   /* waits for the first counter of a draw */
-    DCA_TAKING,     /* waits for FLAT_START, from which it takes `size` iterations */
+    DCA_TAKING,     /* waits for DCA_START, from which it takes `size` iterations */
     DCA_DRAWING,    /* waits for the queue of its node */
     DCA_AWAITING,   /* waits until another worker has refilled that queue */
     DCA_PUBLISHING, /* its big chunk is on its way into the queue */
@@ -50,7 +50,7 @@ struct dca_event {
     union {
         uint64_t value;
         struct {
-            enum flat_drawn result;
+            enum dca_drawn result;
             struct range range; /* DRAWN: the chunk; REFILL: what is left of the last big chunk, count 0: nothing */
         } drawn;
     };
@@ -71,7 +71,7 @@ enum dca_action_type {
 
 struct dca_action {
     uint8_t type;     /* enum dca_action_type */
-    uint8_t counter;  /* FETCH_ADD: enum flat_counter */
+    uint8_t counter;  /* FETCH_ADD: enum dca_counter */
     uint8_t counters; /* STOP: bit n for counter n */
     bool calculated;  /* a chunk was calculated before this action */
     bool assigns;     /* FETCH_ADD: the synchronised part of a draw ([DCA]) */
@@ -82,7 +82,7 @@ struct dca_action {
 };
 
 struct dca_machine {
-    struct flat_core *core; /* borrowed; several machines of one process may share it */
+    struct dca_core *core; /* borrowed; several machines of one process may share it */
     enum dca_state state;
     bool by_node; /* draws from its node's queue */
     bool stopped;
@@ -93,11 +93,11 @@ struct dca_machine {
     uint64_t rest;      /* remaining work, as last seen */
     uint64_t size;      /* TAKING */
     struct range chunk; /* COMPUTING: counted from the loop's beginning */
-    struct flat_measured own;
+    struct dca_measured own;
 };
 
 /* `power` is that of the worker, or of its node, as the core was given it; 1 where it was given none. */
-void dca_machine_init(struct dca_machine *machine, struct flat_core *core, unsigned worker, double power, bool by_node);
+void dca_machine_init(struct dca_machine *machine, struct dca_core *core, unsigned worker, double power, bool by_node);
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event);
 
@@ -117,7 +117,7 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
  * commonest draw, by place, from the counters and not delayed. False when there is none, for ever. */
 static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t step, struct range *chunk)
 {
-    bool is_drawn = flat_draw_step(machine->core, step, &machine->chunk);
+    bool is_drawn = dca_draw_step(machine->core, step, &machine->chunk);
     machine->state = is_drawn ? DCA_COMPUTING : DCA_ENDED;
     *chunk = machine->chunk;
     return is_drawn;
@@ -126,16 +126,16 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
 /* --- the synchronous driver: each action is done before the next event --- */
 
 /* How a rank reaches what it shares: each does one action, and returns when that is done. */
-struct flat_counters {
+struct dca_counters {
     void *self;
     /* Adds to the counter and returns what it was; with 0 it reads. `assigns` as in the action. */
-    uint64_t (*fetch_add)(void *self, enum flat_counter counter, uint64_t amount, bool assigns);
+    uint64_t (*fetch_add)(void *self, enum dca_counter counter, uint64_t amount, bool assigns);
     /* Publishes `own` and fills `all`, one for each worker. Only for techniques that learn. */
-    void (*share)(void *self, const struct flat_measured *own, struct flat_measured *all);
+    void (*share)(void *self, const struct dca_measured *own, struct dca_measured *all);
     /* A chunk was calculated: for --inject-delay. NULL: no delay. */
     void (*calculating)(void *self);
     /* The node's queue; NULL where there is none. draw() fills `range` as the event has it. */
-    enum flat_drawn (*draw)(void *self, struct range *range);
+    enum dca_drawn (*draw)(void *self, struct range *range);
     void (*publish)(void *self, const struct range *big);
     void (*await)(void *self);
     void (*stop_queue)(void *self);
@@ -143,10 +143,10 @@ struct flat_counters {
 
 /* Draws the next chunk, counted from the loop's beginning: START, or FINISHED of the chunk before. False when there is
  * none, for ever. */
-bool dca_machine_draw(struct dca_machine *machine, const struct flat_counters *counters, struct range *chunk);
+bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
 
 /* STOP: nobody draws from now on. At most once for each rank. */
-void dca_machine_stop(struct dca_machine *machine, const struct flat_counters *counters);
+void dca_machine_stop(struct dca_machine *machine, const struct dca_counters *counters);
 
 /* Whether somebody has stopped the run. */
-bool flat_is_stopped(const struct flat_core *core, const struct flat_counters *counters);
+bool dca_is_stopped(const struct dca_core *core, const struct dca_counters *counters);

@@ -17,7 +17,7 @@
 
 /* In the memory of the node's first rank. */
 struct node_shared {
-    struct flat_queue queue;
+    struct dca_queue queue;
     pthread_mutex_t assigning; /* held during a delayed assignment: the kernel wakes who waits */
 };
 
@@ -25,8 +25,8 @@ struct node {
     struct window window;
     MPI_Win memory;
     struct node_shared *shared;
-    struct flat_queue *queue; /* in it */
-    struct flat_view view;
+    struct dca_queue *queue; /* in it */
+    struct dca_view view;
     bool view_ready;
     int index; /* on the node */
     unsigned looks;
@@ -62,7 +62,7 @@ static int open_queue(struct share *share, struct node *own)
         init_shared(own->shared);
     MPI_Barrier(share->node);
     struct error *error = share->error;
-    own->view_ready = flat_view_init(&own->view, share->node_technique, (unsigned)workers, error) == 0;
+    own->view_ready = dca_view_init(&own->view, share->node_technique, (unsigned)workers, error) == 0;
     return own->view_ready ? 0 : -1;
 }
 
@@ -71,11 +71,11 @@ static void publish(void *self, const struct range *big)
     struct window *window = self;
     struct node *own = window->share->own;
     if (big->count == 0) {
-        flat_queue_end(own->queue);
+        dca_queue_end(own->queue);
         return;
     }
     window->share->refills++;
-    flat_queue_refill(own->queue, big);
+    dca_queue_refill(own->queue, big);
 }
 
 static void wait_for_refill(void *self)
@@ -94,33 +94,33 @@ static void wait_for_refill(void *self)
 }
 
 /* With --inject-delay assignment: the queue assigns under a lock. */
-static enum flat_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
+static enum dca_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
 {
-    if (flat_queue_is_refilling(own->queue))
-        return FLAT_WAIT;
+    if (dca_queue_is_refilling(own->queue))
+        return DCA_WAIT;
     pthread_mutex_lock(&own->shared->assigning);
-    enum flat_drawn result = flat_queue_draw(own->queue, &own->view, chunk, share->error);
-    if (result == FLAT_DRAWN)
+    enum dca_drawn result = dca_queue_draw(own->queue, &own->view, chunk, share->error);
+    if (result == DCA_DRAWN)
         share->host->delay(share, share->assignment_ns);
     pthread_mutex_unlock(&own->shared->assigning);
     return result;
 }
 
-static enum flat_drawn draw_from_queue(void *self, struct range *range)
+static enum dca_drawn draw_from_queue(void *self, struct range *range)
 {
     struct share *share = ((struct window *)self)->share;
     struct node *own = share->own;
-    enum flat_drawn result = share->assignment_ns > 0 ? draw_late(share, own, range)
-                                                      : flat_queue_draw(own->queue, &own->view, range, share->error);
-    if (result == FLAT_REFILL)
-        flat_queue_take_rest(own->queue, range);
-    share->failed |= result == FLAT_BROKEN;
+    enum dca_drawn result = share->assignment_ns > 0 ? draw_late(share, own, range)
+                                                     : dca_queue_draw(own->queue, &own->view, range, share->error);
+    if (result == DCA_REFILL)
+        dca_queue_take_rest(own->queue, range);
+    share->failed |= result == DCA_BROKEN;
     return result;
 }
 
 static void stop_queue(void *self)
 {
-    flat_queue_stop(((struct node *)((struct window *)self)->share->own)->queue);
+    dca_queue_stop(((struct node *)((struct window *)self)->share->own)->queue);
 }
 
 static int node_open(struct share *share)
@@ -149,7 +149,7 @@ static bool node_serve(struct share *share)
 
 static uint64_t counter_now(struct share *share)
 {
-    return share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0, false);
+    return share->counters.fetch_add(share->counters.self, dca_first_counter(&share->core), 0, false);
 }
 
 /* A stop on another node shows in the counter. */
@@ -159,20 +159,20 @@ static void node_look(struct share *share, uint64_t now_ns)
     if (own->index != 0 || share->nodes == 1 || now_ns < own->next_stop_look_ns)
         return;
     own->next_stop_look_ns = now_ns + STOP_LOOK_NS;
-    if (flat_is_stopped(&share->core, &share->counters))
-        flat_queue_stop(own->queue);
+    if (dca_is_stopped(&share->core, &share->counters))
+        dca_queue_stop(own->queue);
 }
 
 static uint64_t node_drawn(struct share *share)
 {
-    return flat_drawn(&share->core, counter_now(share));
+    return dca_drawn(&share->core, counter_now(share));
 }
 
 static void node_close(struct share *share)
 {
     struct node *own = share->own;
     if (own->view_ready)
-        flat_view_fini(&own->view);
+        dca_view_fini(&own->view);
     if (own->memory != MPI_WIN_NULL)
         MPI_Win_free(&own->memory);
     window_close(&own->window);

@@ -6,14 +6,14 @@
 
 /* The counters are a cache line apart. */
 #define COUNTER_WORDS  8
-#define MEASURED_WORDS (sizeof(struct flat_measured) / sizeof(uint64_t))
+#define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))
 
 /* Behind the counters, with --inject-delay assignment: only one at a time assigns, as it is the synchronised part of a
  * draw ([DCA]), so the delay passes under a lock where the counter is. A ticket lock; 1 is added to SERVING to release
  * it. Without a delay there is no lock. */
-#define TICKET_WORD  (FLAT_COUNTERS * COUNTER_WORDS)
-#define SERVING_WORD ((FLAT_COUNTERS + 1) * COUNTER_WORDS)
-#define WINDOW_WORDS ((FLAT_COUNTERS + 2) * COUNTER_WORDS)
+#define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
+#define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
+#define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
 /* From the end of a delayed assignment to the begin of the next one, where ranks share cores: a rank wakes up. */
 #define TURN_NS 20000u
 /* The next in turn looks so often, and the time that waking up takes; it leaves its core to the one before. */
@@ -29,7 +29,7 @@ static inline uint64_t fetch_word(struct window *window, MPI_Aint word, uint64_t
     return result;
 }
 
-static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
     return fetch_word(self, (MPI_Aint)counter * COUNTER_WORDS, amount);
@@ -47,7 +47,7 @@ static void take_turn(struct window *window)
 }
 
 /* With --inject-delay assignment. */
-static uint64_t fetch_add_late(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t fetch_add_late(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     struct window *window = self;
     if (!assigns)
@@ -66,7 +66,7 @@ static void calculating(void *self)
 }
 
 /* Each word comes whole, a record perhaps not: that is what its check is for. */
-static void share(void *self, const struct flat_measured *own, struct flat_measured *all)
+static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;
     struct share *share = window->share;
@@ -102,7 +102,7 @@ void window_open(struct window *window, struct share *share)
 {
     *window = (struct window){.share = share, .counters = MPI_WIN_NULL, .measured = MPI_WIN_NULL};
     allocate(share, WINDOW_WORDS, &window->counters, &window->own_counters);
-    if (flat_learns(&share->core))
+    if (dca_learns(&share->core))
         allocate(share, share->core.sched.workers * MEASURED_WORDS, &window->measured, &window->own_measured);
 }
 
@@ -120,12 +120,12 @@ void window_close(struct window *window)
     release(&window->counters);
 }
 
-struct flat_counters window_counters(struct window *window)
+struct dca_counters window_counters(struct window *window)
 {
-    return (struct flat_counters){.self = window,
-                                  .fetch_add = window->share->assignment_ns > 0 ? fetch_add_late : fetch_add,
-                                  .share = share,
-                                  .calculating = window->share->calculation_ns > 0 ? calculating : NULL};
+    return (struct dca_counters){.self = window,
+                                 .fetch_add = window->share->assignment_ns > 0 ? fetch_add_late : fetch_add,
+                                 .share = share,
+                                 .calculating = window->share->calculation_ns > 0 ? calculating : NULL};
 }
 
 /* --- the topology --- */
@@ -134,7 +134,7 @@ static int rma_open(struct share *share)
 {
     struct window *window = share->own;
     window_open(window, share);
-    window->quick = share->core.way == FLAT_BY_POSITION && share->assignment_ns == 0 && share->calculation_ns == 0;
+    window->quick = share->core.way == DCA_BY_POSITION && share->assignment_ns == 0 && share->calculation_ns == 0;
     share->counters = window_counters(window);
     return 0;
 }
@@ -144,7 +144,7 @@ static bool rma_draw(struct share *share, struct range *chunk)
 {
     struct window *window = share->own;
     if (window->quick)
-        return dca_machine_draw_step(&share->machine, fetch_word(window, FLAT_STEP, 1), chunk);
+        return dca_machine_draw_step(&share->machine, fetch_word(window, DCA_STEP, 1), chunk);
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
@@ -159,8 +159,8 @@ static bool rma_serve(struct share *share)
 
 static uint64_t rma_drawn(struct share *share)
 {
-    uint64_t counter = share->counters.fetch_add(share->counters.self, flat_first_counter(&share->core), 0, false);
-    return flat_drawn(&share->core, counter);
+    uint64_t counter = share->counters.fetch_add(share->counters.self, dca_first_counter(&share->core), 0, false);
+    return dca_drawn(&share->core, counter);
 }
 
 static void rma_close(struct share *share)

@@ -58,9 +58,9 @@ struct share {
     MPI_Comm world, node; /* of the sharing ranks; those of them with whom this one shares memory */
     unsigned rank, ranks, nodes;
     bool cores_are_free;        /* each rank of this node can have a core */
-    struct flat_core core;      /* how the loop (with nodes: how big chunks) is drawn */
+    struct dca_core core;       /* how the loop (with nodes: how big chunks) is drawn */
     struct dca_machine machine; /* this rank, which draws */
-    struct flat_counters counters;
+    struct dca_counters counters;
     const struct sched_spec *node_technique; /* for the node transport */
     uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
     struct error *error;
@@ -94,11 +94,11 @@ static inline void share_stop(struct share *share)
 struct window {
     MPI_Win counters, measured;
     uint64_t *own_counters;
-    struct flat_measured *own_measured;
+    struct dca_measured *own_measured;
     struct share *share;
     bool quick; /* a draw is one fetch-and-add on the steps, and nothing else */
 };
 
 void window_open(struct window *window, struct share *share);
 void window_close(struct window *window);
-struct flat_counters window_counters(struct window *window);
+struct dca_counters window_counters(struct window *window);

@@ -15,7 +15,7 @@ enum operation { OPERATION_ADD, OPERATION_SHARE, OPERATION_LEAVE };
 struct ask {
     uint64_t operation;
     uint64_t counter, amount;
-    struct flat_measured measured; /* SHARE only: not sent else */
+    struct dca_measured measured; /* SHARE only: not sent else */
 };
 
 #define ADD_BYTES offsetof(struct ask, measured)
@@ -28,8 +28,8 @@ struct ask {
 struct two_sided {
     struct share *share;
     MPI_Comm comm;
-    uint64_t counters[FLAT_COUNTERS];
-    struct flat_measured *measured; /* [ranks], rank 0; owned */
+    uint64_t counters[DCA_COUNTERS];
+    struct dca_measured *measured; /* [ranks], rank 0; owned */
     /* rank 0 */
     struct ask asks[RECEIVES];
     MPI_Request receives[RECEIVES];
@@ -49,7 +49,7 @@ static uint64_t apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;
     uint64_t before = own->counters[counter];
-    if (share->assignment_ns > 0 && amount > 0 && counter == flat_first_counter(&share->core))
+    if (share->assignment_ns > 0 && amount > 0 && counter == dca_first_counter(&share->core))
         share->host->delay(share, share->assignment_ns);
     own->counters[counter] += amount;
     return before;
@@ -85,7 +85,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, int by
     if (bytes < (int)ADD_BYTES || from == 0 || own->has_left[from])
         return false;
     switch (ask->operation) {
-    case OPERATION_ADD: return bytes == (int)ADD_BYTES && ask->counter < FLAT_COUNTERS;
+    case OPERATION_ADD: return bytes == (int)ADD_BYTES && ask->counter < DCA_COUNTERS;
     case OPERATION_SHARE: return bytes == (int)sizeof *ask;
     case OPERATION_LEAVE: return bytes == (int)ADD_BYTES;
     default: return false;
@@ -134,13 +134,13 @@ static bool poll_requests(void *context)
     return true;
 }
 
-static uint64_t add_here(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t add_here(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
     return apply(self, counter, amount);
 }
 
-static void share_here(void *self, const struct flat_measured *measured, struct flat_measured *all)
+static void share_here(void *self, const struct dca_measured *measured, struct dca_measured *all)
 {
     struct two_sided *own = self;
     own->measured[0] = *measured;
@@ -176,7 +176,7 @@ static void wait_for_answer(struct two_sided *own)
     own->share->host->happened(own->share);
 }
 
-static uint64_t add_there(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t add_there(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
     struct two_sided *own = self;
@@ -187,7 +187,7 @@ static uint64_t add_there(void *self, enum flat_counter counter, uint64_t amount
     return own->answered;
 }
 
-static void share_there(void *self, const struct flat_measured *measured, struct flat_measured *all)
+static void share_there(void *self, const struct dca_measured *measured, struct dca_measured *all)
 {
     struct two_sided *own = self;
     const struct ask ask = {.operation = OPERATION_SHARE, .measured = *measured};
@@ -225,10 +225,10 @@ static int two_sided_open(struct share *share)
     struct two_sided *own = share->own;
     own->share = share;
     MPI_Comm_dup(share->world, &own->comm);
-    share->counters = (struct flat_counters){.self = own,
-                                             .fetch_add = add_there,
-                                             .share = share_there,
-                                             .calculating = share->calculation_ns > 0 ? calculating : NULL};
+    share->counters = (struct dca_counters){.self = own,
+                                            .fetch_add = add_there,
+                                            .share = share_there,
+                                            .calculating = share->calculation_ns > 0 ? calculating : NULL};
     return share->rank == 0 ? open_rank_0(share, own) : 0;
 }
 
@@ -249,7 +249,7 @@ static void two_sided_finish(struct share *share)
 static uint64_t two_sided_drawn(struct share *share)
 {
     const struct two_sided *own = share->own;
-    return flat_drawn(&share->core, own->counters[flat_first_counter(&share->core)]);
+    return dca_drawn(&share->core, own->counters[dca_first_counter(&share->core)]);
 }
 
 static void two_sided_close(struct share *share)

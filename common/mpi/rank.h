@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of a run, as the files of the runtime and the flat topologies know it. */
+/* A rank of a run, as the files of the runtime and the DCA topologies know it. */
 #pragma once
 
 #include "common/mpi/doorbell.h"

@@ -7,7 +7,7 @@
  * the rest by the leader when it has started. */
 #include "deploy/cli/check.h"
 
-#include "common/config/flat_options.h"
+#include "common/config/dca_options.h"
 #include "common/config/params.h"
 #include "common/util/text.h"
 #include "worker/dca/check.h"
@@ -21,9 +21,9 @@
 
 enum { SHOWN_TASKS = 3, TASK_TEXT_MAX = 4096 };
 
-static bool is_flat(const struct launch_plan *launch_plan)
+static bool is_dca(const struct launch_plan *launch_plan)
 {
-    return launch_plan->flat.count > 0;
+    return launch_plan->dca.count > 0;
 }
 
 /* Whether the rank that leads may find other files under the names that the job gives. */
@@ -39,38 +39,38 @@ static bool leads_elsewhere(const struct launch_plan *launch_plan)
 /* --- the job of workers alone --- */
 
 /* The words as each worker gets them, its own and those of the job: whether they go together without a supermaster. */
-static int read_flat_words(const struct launch_plan *launch_plan, struct words *words, struct worker_options *worker,
-                           struct error *error)
+static int read_dca_words(const struct launch_plan *launch_plan, struct words *words, struct worker_options *worker,
+                          struct error *error)
 {
-    struct flat_options options;
+    struct dca_options options;
     words_add(words, "worker");
-    words_add_all(words, &launch_plan->flat);
+    words_add_all(words, &launch_plan->dca);
     for (unsigned i = 1; i < launch_plan->job.count; i++)
         words_add(words, launch_plan->job.items[i]);
     if (words->failed)
         return error_set(error, "out of memory for a command line");
-    int result = flat_options_parse(&options, (int)words->count, words->items, error);
+    int result = dca_options_parse(&options, (int)words->count, words->items, error);
     *worker = options.worker;
-    flat_options_fini(&options);
+    dca_options_fini(&options);
     return result < 0 ? -1 : 0;
 }
 
-static int read_flat(const struct launch_plan *launch_plan, struct worker_options *worker, struct error *error)
+static int read_dca(const struct launch_plan *launch_plan, struct worker_options *worker, struct error *error)
 {
     struct words words = {0};
-    int result = is_flat(launch_plan) ? read_flat_words(launch_plan, &words, worker, error) : 0;
+    int result = is_dca(launch_plan) ? read_dca_words(launch_plan, &words, worker, error) : 0;
     words_fini(&words);
     return result;
 }
 
-static int check_flat(const struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
+static int check_dca(const struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
 {
     unsigned nodes = launch_plan->hosts.count > 0 ? launch_plan->hosts.count : 1;
-    if (!is_flat(launch_plan))
+    if (!is_dca(launch_plan))
         return 0;
-    if (flat_check_loop(&launch_plan->plan, error) < 0)
+    if (dca_check_loop(&launch_plan->plan, error) < 0)
         return -1;
-    return flat_check_techniques(worker, &launch_plan->plan, launch_plan->workers, nodes, error);
+    return dca_check_techniques(worker, &launch_plan->plan, launch_plan->workers, nodes, error);
 }
 
 /* --- the powers --- */
@@ -86,7 +86,7 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
     if (ranks == NULL)
         return error_set(error, "out of memory for %u workers", launch_plan->workers);
     for (unsigned w = 0; w < launch_plan->workers; w++)
-        ranks[w] = is_flat(launch_plan) ? w : 1 + launch_plan->masters + w;
+        ranks[w] = is_dca(launch_plan) ? w : 1 + launch_plan->masters + w;
     int result = plan_read_speeds(&launch_plan->plan, ranks, launch_plan->workers, &speeds, error);
     free(speeds);
     free(ranks);
@@ -162,7 +162,7 @@ static void show_nothing(struct launch_plan *launch_plan)
     text_add(&text, "files and folders %s %s: the %s checks them there, when it has started\n",
              hosts->count > 0 ? "are those of" : "may be others",
              hosts->count > 0 ? hosts->items[0].name : "where the ranks begin",
-             is_flat(launch_plan) ? "first worker" : "supermaster");
+             is_dca(launch_plan) ? "first worker" : "supermaster");
     launch_plan->shown = text_take(&text);
 }
 
@@ -172,7 +172,7 @@ static void show_nothing(struct launch_plan *launch_plan)
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
     const struct plan *plan = &launch_plan->plan;
-    if (plan_check(plan, CHECKED_BEFORE_LAUNCH, !is_flat(launch_plan), resume, error) < 0)
+    if (plan_check(plan, CHECKED_BEFORE_LAUNCH, !is_dca(launch_plan), resume, error) < 0)
         return -1;
     if (!launch_plan->dry_run)
         return 0;
@@ -184,7 +184,7 @@ static int check_here(struct launch_plan *launch_plan, const struct worker_optio
 {
     struct resume resume;
     resume_init(&resume);
-    if (plan_describe(&launch_plan->plan, error) < 0 || check_flat(launch_plan, worker, error) < 0)
+    if (plan_describe(&launch_plan->plan, error) < 0 || check_dca(launch_plan, worker, error) < 0)
         return -1;
     int result = look_back(launch_plan, &resume, error);
     if (result == 0)
@@ -202,7 +202,7 @@ int check_launch_plan(struct launch_plan *launch_plan, struct error *error)
         return 0;
     launch_plan->checked = true;
     worker_options_init(&worker);
-    if (read_flat(launch_plan, &worker, error) < 0)
+    if (read_dca(launch_plan, &worker, error) < 0)
         return -1;
     if (!leads_elsewhere(launch_plan))
         return check_here(launch_plan, &worker, error);

@@ -5,7 +5,7 @@
  *
  * All of it comes from the tables from which the command lines are parsed. Of kernels only the built-in ones are looked
  * at: pressing the tab key never loads code of a user's. */
-#include "common/config/flat_options.h"
+#include "common/config/dca_options.h"
 #include "common/config/job.h"
 #include "common/config/params.h"
 #include "common/config/rank_options.h"
@@ -257,13 +257,13 @@ static const char *program_name(const char *path)
 static bool find_grammar(struct grammar *grammar, int argc, char *const *argv)
 {
     const char *name = program_name(argv[0]);
-    bool is_flat = flat_is_asked(argc, argv);
+    bool is_dca = dca_is_asked(argc, argv);
     if (strcmp(name, "supermaster") == 0)
         *grammar = (struct grammar){*job_options(), OPERANDS_KERNEL};
     else if (strcmp(name, "master") == 0)
         *grammar = (struct grammar){*master_options(), OPERANDS_NONE};
-    else if (strcmp(name, "worker") == 0 && is_flat)
-        *grammar = (struct grammar){flat_options_all(), OPERANDS_KERNEL};
+    else if (strcmp(name, "worker") == 0 && is_dca)
+        *grammar = (struct grammar){dca_options_all(), OPERANDS_KERNEL};
     else if (strcmp(name, "worker") == 0)
         *grammar = (struct grammar){*worker_options(), OPERANDS_NONE};
     else

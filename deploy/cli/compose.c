@@ -24,7 +24,7 @@ void launch_plan_fini(struct launch_plan *launch_plan)
     words_fini(&launch_plan->slowdowns);
     words_fini(&launch_plan->loads);
     words_fini(&launch_plan->mpi_args);
-    words_fini(&launch_plan->flat);
+    words_fini(&launch_plan->dca);
     words_fini(&launch_plan->job);
     free(launch_plan->shown);
 }
@@ -117,16 +117,16 @@ static int count_workers(struct launch_plan *launch_plan, struct error *error)
 }
 
 /* Workers alone: --dca. */
-static bool is_flat(const struct launch_plan *launch_plan)
+static bool is_dca(const struct launch_plan *launch_plan)
 {
-    return launch_plan->flat.count > 0;
+    return launch_plan->dca.count > 0;
 }
 
 static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
 {
     if (!launch_plan->core_reserved)
         return 0;
-    if (is_flat(launch_plan))
+    if (is_dca(launch_plan))
         return error_set(error, "--master-core reserved: with --dca there are only workers; accepted: shared");
     if (launch_plan->threads == 0)
         return error_set(error, "--master-core reserved: with --threads auto each worker takes all cores that it may "
@@ -139,9 +139,9 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
 
 static int complete(struct launch_plan *launch_plan, struct error *error)
 {
-    if (is_flat(launch_plan) && launch_plan->masters > 0)
+    if (is_dca(launch_plan) && launch_plan->masters > 0)
         return error_set(error, "--masters %u: with --dca there are only workers: accepted: 0", launch_plan->masters);
-    if (!launch_plan->masters_given && !is_flat(launch_plan) && launch_plan->hosts.count > 1)
+    if (!launch_plan->masters_given && !is_dca(launch_plan) && launch_plan->hosts.count > 1)
         launch_plan->masters = launch_plan->hosts.count;
     if (reserve_cores(launch_plan, error) < 0 || count_workers(launch_plan, error) < 0)
         return -1;
@@ -164,7 +164,7 @@ static char *deal_ranks(struct launch_plan *launch_plan)
     char *list = calloc(1, size);
     for (unsigned i = 0; list != NULL && i < launch_plan->hosts.count; i++) {
         struct host *host = &launch_plan->hosts.items[i];
-        host->ranks = host->workers + host->masters + (i == 0 && !is_flat(launch_plan));
+        host->ranks = host->workers + host->masters + (i == 0 && !is_dca(launch_plan));
         if (host->ranks > 0)
             used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, host->ranks);
     }
@@ -232,9 +232,9 @@ static void add_job(const struct launch_plan *launch_plan, struct words *line)
 }
 
 /* What the supermaster is given, given to a worker. A host without a terminal cannot see that there is one here. */
-static void add_flat_job(const struct launch_plan *launch_plan, struct words *line)
+static void add_dca_job(const struct launch_plan *launch_plan, struct words *line)
 {
-    words_add_all(line, &launch_plan->flat);
+    words_add_all(line, &launch_plan->dca);
     add_job(launch_plan, line);
 }
 
@@ -268,13 +268,13 @@ static void add_workers(const struct launch_plan *launch_plan, struct words *lin
         while (first + count < launch_plan->workers && is_alike(slowdowns, first, first + count) &&
                is_alike(loads, first, first + count))
             count++;
-        if (first > 0 || !is_flat(launch_plan))
+        if (first > 0 || !is_dca(launch_plan))
             words_add(line, ":");
         add_context(launch_plan, line, program, WORKER, first, count);
         add_value(line, "--slowdown", value_of(slowdowns, first, "1"));
         add_value(line, "--load", value_of(loads, first, ""));
-        if (is_flat(launch_plan))
-            add_flat_job(launch_plan, line);
+        if (is_dca(launch_plan))
+            add_dca_job(launch_plan, line);
         else if (launch_plan->single_threaded)
             words_add(line, "--no-threads");
     }
@@ -286,7 +286,7 @@ int compose(struct launch_plan *launch_plan, struct words *line, struct error *e
     if (complete(launch_plan, error) < 0 || find_programs(paths, error) < 0 ||
         add_launcher(launch_plan, line, error) < 0)
         return -1;
-    if (!is_flat(launch_plan)) {
+    if (!is_dca(launch_plan)) {
         add_context(launch_plan, line, paths[SUPERMASTER], SUPERMASTER, 0, 1);
         add_job(launch_plan, line);
     }
@@ -295,7 +295,7 @@ int compose(struct launch_plan *launch_plan, struct words *line, struct error *e
         add_context(launch_plan, line, paths[MASTER], MASTER, 0, launch_plan->masters);
     }
     add_workers(launch_plan, line, paths[WORKER]);
-    bool failed = line->failed || launch_plan->job.failed || launch_plan->flat.failed ||
-                  launch_plan->slowdowns.failed || launch_plan->loads.failed || launch_plan->mpi_args.failed;
+    bool failed = line->failed || launch_plan->job.failed || launch_plan->dca.failed || launch_plan->slowdowns.failed ||
+                  launch_plan->loads.failed || launch_plan->mpi_args.failed;
     return failed ? error_set(error, "out of memory for the mpirun line") : 0;
 }

@@ -25,11 +25,11 @@ struct launch_plan {
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
     struct launcher launcher; /* the one that is used */
     struct words mpi_args;
-    struct words flat; /* --dca and what goes with it, for every worker; none: a supermaster leads */
-    struct words job;  /* the supermaster's command line, its name first */
-    struct plan plan;  /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
-    bool checked;      /* by check.h */
-    char *shown;       /* what a dry run shows behind the line; owned */
+    struct words dca; /* --dca and what goes with it, for every worker; none: a supermaster leads */
+    struct words job; /* the supermaster's command line, its name first */
+    struct plan plan; /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
+    bool checked;     /* by check.h */
+    char *shown;      /* what a dry run shows behind the line; owned */
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
     char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */

@@ -22,9 +22,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_flat(const struct launch_plan *launch_plan)
+static bool is_dca(const struct launch_plan *launch_plan)
 {
-    return launch_plan->flat.count > 0;
+    return launch_plan->dca.count > 0;
 }
 
 /* A launcher that does not tell its version, such as a script, is taken for that of the library. */
@@ -36,7 +36,7 @@ static bool is_version_5(const struct launch_plan *launch_plan)
 
 static bool survives(const struct launch_plan *launch_plan)
 {
-    return !is_flat(launch_plan) && launch_plan_leads_here(launch_plan) &&
+    return !is_dca(launch_plan) && launch_plan_leads_here(launch_plan) &&
            !words_contain(&launch_plan->mpi_args, "--disable-recovery") && launch_plan->launcher.major >= 4;
 }
 
@@ -69,7 +69,7 @@ static void add_survival(const struct launch_plan *launch_plan, struct words *li
  * Version 5 has no others. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct words *line)
 {
-    if (!is_version_5(launch_plan) && is_flat(launch_plan) && launch_plan->hosts.count > 1 &&
+    if (!is_version_5(launch_plan) && is_dca(launch_plan) && launch_plan->hosts.count > 1 &&
         !words_contain(&launch_plan->mpi_args, "osc"))
         words_add_split(line, "--mca osc ^rdma");
 }
@@ -112,7 +112,7 @@ static void add_cores(const struct launch_plan *launch_plan, struct words *line,
 
 static void add_placement(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
 {
-    unsigned ranks = !is_flat(launch_plan) + launch_plan->masters + launch_plan->workers;
+    unsigned ranks = !is_dca(launch_plan) + launch_plan->masters + launch_plan->workers;
     bool bound = words_contain(&launch_plan->mpi_args, "--bind-to"),
          mapped = words_contain(&launch_plan->mpi_args, "--map-by");
     if (hosts != NULL) {

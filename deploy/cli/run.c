@@ -89,30 +89,30 @@ static int take_load(void *target, const char *value, struct error *error)
 }
 
 /* Checked as the workers will; kept as it is written. */
-static int take_flat(struct launch_plan *launch_plan, const char *name, const char *value, struct error *error)
+static int take_dca_option(struct launch_plan *launch_plan, const char *name, const char *value, struct error *error)
 {
     struct worker_options checked;
     worker_options_init(&checked);
     if (option_take(options_find(worker_options(), name), &checked, value, error) < 0)
         return -1;
-    words_add_format(&launch_plan->flat, "--%s", name);
-    words_add(&launch_plan->flat, value);
+    words_add_format(&launch_plan->dca, "--%s", name);
+    words_add(&launch_plan->dca, value);
     return 0;
 }
 
 static int take_dca(void *target, const char *value, struct error *error)
 {
-    return take_flat(target, "dca", value, error);
+    return take_dca_option(target, "dca", value, error);
 }
 
 static int take_node_technique(void *target, const char *value, struct error *error)
 {
-    return take_flat(target, "node-technique", value, error);
+    return take_dca_option(target, "node-technique", value, error);
 }
 
 static int take_break_after(void *target, const char *value, struct error *error)
 {
-    return take_flat(target, "break-after", value, error);
+    return take_dca_option(target, "break-after", value, error);
 }
 
 static int take_mpi_args(void *target, const char *value, struct error *error)
@@ -209,13 +209,13 @@ void run_grammar(struct grammar *grammar)
 }
 
 /* The options of flat launches against each other. */
-static int check_flat(const struct launch_plan *launch_plan, struct error *error)
+static int check_dca(const struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options options;
     worker_options_init(&options);
-    for (unsigned i = 0; i + 1 < launch_plan->flat.count; i += 2)
-        option_take(options_find(worker_options(), launch_plan->flat.items[i] + 2), &options,
-                    launch_plan->flat.items[i + 1], NULL);
+    for (unsigned i = 0; i + 1 < launch_plan->dca.count; i += 2)
+        option_take(options_find(worker_options(), launch_plan->dca.items[i] + 2), &options,
+                    launch_plan->dca.items[i + 1], NULL);
     return worker_options_check(&options, error);
 }
 
@@ -235,7 +235,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
     if (kernel_describe(plan->kernel, plan->values, &loop, error) < 0)
         return -1;
     job_take_output(&plan->job, &loop);
-    if (launch_plan->flat.count == 0 && job_journal_path(&plan->job, launch_plan->journal)[0] != '\0')
+    if (launch_plan->dca.count == 0 && job_journal_path(&plan->job, launch_plan->journal)[0] != '\0')
         return 0;
     return error_set(error, "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
                             "--journal FILE, and not with --dca");
@@ -275,7 +275,7 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
         for (int i = first; i < reader.at; i++)
             words_add(&launch_plan->job, argv[i]);
     }
-    if (more < 0 || check_flat(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
+    if (more < 0 || check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
         return -1;
     return check_job(launch_plan, error);
 }

@@ -54,8 +54,8 @@ static int run(struct simulation *simulation, char **argv, struct error *error)
         return run_simgrid(argv, error);
     if (simulation_prepare(simulation, NULL, NULL, error) < 0)
         return -1;
-    if (simulation->flat)
-        return simulation_run_flat(simulation, HDSS_VERSION, error);
+    if (simulation->dca)
+        return simulation_run_dca(simulation, HDSS_VERSION, error);
     return simulation_run_virtual(simulation, HDSS_VERSION, error);
 }
 

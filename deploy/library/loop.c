@@ -217,7 +217,7 @@ static int begin_first(struct hdss_shared_loop *loop, int64_t iterations, const 
 {
     loop->iterations = (uint64_t)iterations;
     loop->mode =
-        loop->settings.mode == API_CENTRAL || loop->settings.mode == API_HIERARCHICAL ? &mode_served : &mode_flat;
+        loop->settings.mode == API_CENTRAL || loop->settings.mode == API_HIERARCHICAL ? &mode_served : &mode_dca;
     int status = team_agree(&loop->team, check_own(loop, iterations, options), &loop->error);
     if (status == HDSS_OK)
         status = check_same(loop);

@@ -43,7 +43,7 @@ struct mode {
     void (*fini)(struct hdss_shared_loop *loop);
 };
 
-extern const struct mode mode_served, mode_flat;
+extern const struct mode mode_served, mode_dca;
 
 enum loop_state {
     LOOP_RUNS,

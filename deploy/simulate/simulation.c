@@ -20,8 +20,8 @@
 static int take_dca(void *target, const char *value, struct error *error)
 {
     struct simulation *simulation = target;
-    simulation->flat = true;
-    return option_take(options_find(worker_options(), "dca"), &simulation->drawing, value, error);
+    simulation->dca = true;
+    return option_take(options_find(worker_options(), "dca"), &simulation->dca_options, value, error);
 }
 
 #define SLOW_ACCEPTED "NODE:FACTOR@SECONDS or NODE:FACTOR@SECONDS-SECONDS, with commas between them"
@@ -41,11 +41,11 @@ static const struct option_row simulation_rows[] = {
      "workers alone, which draw their chunks themselves: see worker(1)", take_dca, .not_for = OPTION_STUDY},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
-     TAKES_TECHNIQUE(struct simulation, drawing.node_technique),
-     .given = offsetof(struct simulation, drawing.node_technique_given)},
+     TAKES_TECHNIQUE(struct simulation, dca_options.node_technique),
+     .given = offsetof(struct simulation, dca_options.node_technique_given)},
     {"break-after", 0, "N", NULL,
      "with --dca two-sided: rank 0 looks after the others every N iterations (default: as many as take about 50 us)",
-     TAKES_INTEGER(struct simulation, drawing.break_after, 1, SCHED_ITERATIONS_MAX)},
+     TAKES_INTEGER(struct simulation, dca_options.break_after, 1, SCHED_ITERATIONS_MAX)},
     {"backend", 0, "virtual|simgrid", NULL,
      "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)",
      TAKES_CHOICE(struct simulation, backend)},
@@ -161,7 +161,7 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
     } else if (platform_find(&simulation->platform, name, &inner) < 0) {
         return error_set(error, "--platform: %s", inner.text);
     }
-    unsigned with_leader = simulation->workers - simulation->flat; /* rank 0 leads, or is a worker */
+    unsigned with_leader = simulation->workers - simulation->dca; /* rank 0 leads, or is a worker */
     if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader, &inner) < 0)
         return error_set(error, "--platform %s: %s", name, inner.text);
     return 0;
@@ -329,9 +329,9 @@ static int make_costs(struct simulation *simulation, struct error *error)
 /* --- the whole --- */
 
 /* What only runs with a supermaster have. */
-static int check_flat(const struct simulation *simulation, struct error *error)
+static int check_dca(const struct simulation *simulation, struct error *error)
 {
-    if (!simulation->flat)
+    if (!simulation->dca)
         return 0;
     if (plan_is_dependent(&simulation->plan))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated with --dca",
@@ -347,11 +347,11 @@ static int check_job(const struct simulation *simulation, struct error *error)
         return error_set(error, "--threads: a simulated worker has one; accepted: 1");
     if (simulation->refused != NULL)
         return error_set(error, "--%s: a simulated run has nothing to go on from", simulation->refused->name);
-    if (worker_options_check(&simulation->drawing, error) < 0)
+    if (worker_options_check(&simulation->dca_options, error) < 0)
         return -1;
-    if (simulation->flat && simulation->masters > 0)
+    if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
-    if (check_flat(simulation, error) < 0)
+    if (check_dca(simulation, error) < 0)
         return -1;
     if (simulation->masters > simulation->workers)
         return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
@@ -362,7 +362,7 @@ static int check_job(const struct simulation *simulation, struct error *error)
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
     *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
-    worker_options_init(&simulation->drawing);
+    worker_options_init(&simulation->dca_options);
     return read_words(simulation, argc, argv, error);
 }
 

@@ -26,12 +26,12 @@ struct simulation {
     /* the options */
     unsigned masters, workers;
     enum simulation_backend backend;
-    bool flat;                     /* --dca: workers alone, which draw their chunks themselves, */
-    struct worker_options drawing; /* in this way; of the others it has no value */
-    const char *platform_name;     /* as on the command line: a described one, with changes, or a file */
-    const char *costs_name;        /* likewise: a file or a distribution; NULL: the kernel's model */
-    const char *slowdown_text;     /* of the workers; NULL: none */
-    const char *load_text;         /* busy processes beside the workers; NULL: none */
+    bool dca;                          /* --dca: workers alone, which draw their chunks themselves, */
+    struct worker_options dca_options; /* in this way; of the others it has no value */
+    const char *platform_name;         /* as on the command line: a described one, with changes, or a file */
+    const char *costs_name;            /* likewise: a file or a distribution; NULL: the kernel's model */
+    const char *slowdown_text;         /* of the workers; NULL: none */
+    const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
     /* An option that is given and is not simulated; NULL: there is none. */
     const struct option_row *refused;
@@ -70,7 +70,7 @@ void simulation_fini(struct simulation *simulation);
 /* The rank of the w-th worker. */
 static inline unsigned simulation_worker_rank(const struct simulation *simulation, unsigned w)
 {
-    return !simulation->flat + simulation->masters + w;
+    return !simulation->dca + simulation->masters + w;
 }
 
 /* The powers that the job gives its workers, [workers], to be freed; NULL where they are measured. -1 with one line. */
@@ -84,5 +84,5 @@ static inline double simulation_cost_ns(const struct simulation *simulation, uin
 
 /* Runs it in virtual time, workers alone or with a supermaster; prints the summary, writes the report. Returns an enum
  * exit_status; -1 with one line where it cannot run. */
-int simulation_run_flat(struct simulation *simulation, const char *version, struct error *error);
+int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);

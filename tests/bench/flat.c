@@ -39,28 +39,28 @@ static void fail(const struct error *error)
 /* The whole loop from one big chunk. */
 static double draw_from_queue(const char *technique)
 {
-    struct flat_queue queue;
-    struct flat_view view;
+    struct dca_queue queue;
+    struct dca_view view;
     struct range chunk;
     struct error error;
     const struct sched_spec spec = spec_of(technique);
     uint64_t draws = 0;
     memset(&queue, 0, sizeof queue);
-    if (flat_view_init(&view, &spec, WORKERS, &error) < 0)
+    if (dca_view_init(&view, &spec, WORKERS, &error) < 0)
         fail(&error);
-    if (flat_queue_draw(&queue, &view, &chunk, &error) == FLAT_REFILL)
-        flat_queue_refill(&queue, &(struct range){0, ITERATIONS});
-    if (flat_queue_draw(&queue, &view, &chunk, &error) != FLAT_DRAWN) /* prepares the view */
+    if (dca_queue_draw(&queue, &view, &chunk, &error) == DCA_REFILL)
+        dca_queue_refill(&queue, &(struct range){0, ITERATIONS});
+    if (dca_queue_draw(&queue, &view, &chunk, &error) != DCA_DRAWN) /* prepares the view */
         exit(1);
     double began = now_ns();
-    while (flat_queue_draw(&queue, &view, &chunk, &error) == FLAT_DRAWN)
+    while (dca_queue_draw(&queue, &view, &chunk, &error) == DCA_DRAWN)
         draws++;
     double elapsed = now_ns() - began;
-    flat_view_fini(&view);
+    dca_view_fini(&view);
     return elapsed / (double)draws;
 }
 
-static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
     return atomic_fetch_add(&((_Atomic uint64_t *)self)[counter], amount);
@@ -68,26 +68,26 @@ static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount
 
 static double draw_from_counters(const char *technique, bool two_counters)
 {
-    _Atomic uint64_t shared[FLAT_COUNTERS] = {0};
+    _Atomic uint64_t shared[DCA_COUNTERS] = {0};
     const double powers[WORKERS] = {1, 1, 1, 1};
     const struct sched_spec spec = spec_of(technique);
-    const struct flat_config config = {.technique = &spec,
-                                       .sched = {.iterations = ITERATIONS, .workers = WORKERS, .powers = powers},
-                                       .two_counters = two_counters};
-    const struct flat_counters counters = {.self = shared, .fetch_add = fetch_add};
-    struct flat_core core;
+    const struct dca_config config = {.technique = &spec,
+                                      .sched = {.iterations = ITERATIONS, .workers = WORKERS, .powers = powers},
+                                      .two_counters = two_counters};
+    const struct dca_counters counters = {.self = shared, .fetch_add = fetch_add};
+    struct dca_core core;
     struct dca_machine machine;
     struct range chunk;
     struct error error;
     uint64_t draws = 0;
-    if (flat_init(&core, &config, &error) < 0)
+    if (dca_init(&core, &config, &error) < 0)
         fail(&error);
     dca_machine_init(&machine, &core, 0, 1, false);
     double began = now_ns();
     while (dca_machine_draw(&machine, &counters, &chunk))
         draws++;
     double elapsed = now_ns() - began;
-    flat_fini(&core);
+    dca_fini(&core);
     return elapsed / (double)draws;
 }
 

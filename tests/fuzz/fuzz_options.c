@@ -2,7 +2,7 @@
 /* The command lines of the programs, one word in each line, the first the program's name: worker, master, flat (a
  * worker with --dca) or any other for that of a job. A job's kernel, its parameters and its output are looked at as a
  * run does. Whatever is wrong is one line. */
-#include "common/config/flat_options.h"
+#include "common/config/dca_options.h"
 #include "common/config/params.h"
 #include "common/results/results.h"
 #include "tests/fuzz/fuzz.h"
@@ -65,26 +65,26 @@ static int check_job(int argc, char *const *argv, struct error *error)
 }
 
 /* The words that are the job's are a job. */
-static int check_flat(int argc, char *const *argv, struct error *error)
+static int check_dca(int argc, char *const *argv, struct error *error)
 {
-    struct flat_options options;
-    int result = flat_options_parse(&options, argc, argv, error);
+    struct dca_options options;
+    int result = dca_options_parse(&options, argc, argv, error);
     REQUIRE(result != 0 || (options.words >= 1 && options.words <= argc));
     if (result == 0)
         result = check_job(options.words, options.word, error);
-    flat_options_fini(&options);
+    dca_options_fini(&options);
     return result;
 }
 
 static int parse(int argc, char *const *argv, struct error *error)
 {
     struct worker_options worker;
-    (void)flat_is_asked(argc, argv);
+    (void)dca_is_asked(argc, argv);
     if (strcmp(argv[0], "worker") == 0)
         return worker_options_parse(&worker, argc, argv, error);
     if (strcmp(argv[0], "master") == 0)
         return master_options_parse(argc, argv, error);
-    return strcmp(argv[0], "flat") == 0 ? check_flat(argc, argv, error) : check_job(argc, argv, error);
+    return strcmp(argv[0], "flat") == 0 ? check_dca(argc, argv, error) : check_job(argc, argv, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -35,12 +35,12 @@ struct world {
     struct random random;
     bool trace;
     char what[200];
-    struct flat_core cores[WORKERS_MAX];
+    struct dca_core cores[WORKERS_MAX];
     unsigned core_count;
-    uint64_t counters[FLAT_COUNTERS];
-    struct flat_measured measured[WORKERS_MAX];
-    struct flat_queue queues[NODES_MAX];
-    struct flat_view views[WORKERS_MAX];
+    uint64_t counters[DCA_COUNTERS];
+    struct dca_measured measured[WORKERS_MAX];
+    struct dca_queue queues[NODES_MAX];
+    struct dca_view views[WORKERS_MAX];
     unsigned view_count;
     unsigned node_of[WORKERS_MAX];
     struct drawer drawers[WORKERS_MAX];
@@ -107,8 +107,7 @@ static int make_views(struct world *world, struct error *error)
     for (unsigned w = 0; w < world->workers; w++)
         count[world->node_of[w]]++;
     for (; world->view_count < world->workers; world->view_count++)
-        if (flat_view_init(&world->views[world->view_count], &spec, count[world->node_of[world->view_count]], error) <
-            0)
+        if (dca_view_init(&world->views[world->view_count], &spec, count[world->node_of[world->view_count]], error) < 0)
             return -1;
     return 0;
 }
@@ -127,21 +126,21 @@ static int make_machines(struct world *world, struct error *error)
     world->iterations = world->is_long              ? between(world, 0, UINT64_C(1) << 45)
                         : between(world, 0, 9) == 0 ? between(world, 0, 3)
                                                     : between(world, 0, 3000);
-    const struct flat_config config = {.technique = &spec,
-                                       .sched = {.iterations = world->iterations,
-                                                 .workers = drawers,
-                                                 .powers = given ? powers : NULL,
-                                                 .min_chunk = between(world, 0, 3) * between(world, 0, 10),
-                                                 .weighting = weighting,
-                                                 .loads = true},
-                                       .two_counters = between(world, 0, 2) == 0};
+    const struct dca_config config = {.technique = &spec,
+                                      .sched = {.iterations = world->iterations,
+                                                .workers = drawers,
+                                                .powers = given ? powers : NULL,
+                                                .min_chunk = between(world, 0, 3) * between(world, 0, 10),
+                                                .weighting = weighting,
+                                                .loads = true},
+                                      .two_counters = between(world, 0, 2) == 0};
     snprintf(world->what, sizeof world->what, "%s, %u workers on %u nodes, %s, %" PRIu64 " iterations",
              spec.technique->name, world->workers, world->nodes, world->by_node ? "queues" : "counters",
              world->iterations);
     for (unsigned w = 0; w < world->workers; w++) {
         const unsigned drawer = world->by_node ? world->node_of[w] : w;
         if (w == 0 || !shared) {
-            if (flat_init(&world->cores[w], &config, error) < 0)
+            if (dca_init(&world->cores[w], &config, error) < 0)
                 return -1;
             world->core_count++;
         }
@@ -170,9 +169,9 @@ static void world_init(struct world *world, uint64_t seed, bool trace)
 static void world_fini(struct world *world)
 {
     for (unsigned i = 0; i < world->core_count; i++)
-        flat_fini(&world->cores[i]);
+        dca_fini(&world->cores[i]);
     for (unsigned i = 0; i < world->view_count; i++)
-        flat_view_fini(&world->views[i]);
+        dca_view_fini(&world->views[i]);
     ranges_fini(&world->done);
 }
 
@@ -223,8 +222,8 @@ static void give(struct world *world, unsigned w, const struct dca_event *event)
         for (unsigned n = 0; n < world->nodes && world->by_node;
              n++) /* of the other nodes as they look at the counter */
             if (n == world->node_of[w] || between(world, 0, 1))
-                flat_queue_stop(&world->queues[n]);
-        for (unsigned counter = 0; counter < FLAT_COUNTERS; counter++)
+                dca_queue_stop(&world->queues[n]);
+        for (unsigned counter = 0; counter < DCA_COUNTERS; counter++)
             if ((action.counters & 1u << counter) != 0)
                 add_to_counter(world, counter, action.amount);
         return;
@@ -238,7 +237,7 @@ static void give(struct world *world, unsigned w, const struct dca_event *event)
 /* All records as they are now, one of them perhaps half old, half new. */
 static void read_measured(struct world *world, struct drawer *drawer)
 {
-    struct flat_measured *fresh = drawer->machine.core->fresh;
+    struct dca_measured *fresh = drawer->machine.core->fresh;
     unsigned torn = (unsigned)between(world, 0, 4 * WORKERS_MAX);
     memcpy(fresh, world->measured, world->workers * sizeof *fresh);
     if (torn < world->workers && torn != drawer->machine.worker)
@@ -273,27 +272,27 @@ static void answer(struct world *world, unsigned w)
 
 static void draw(struct world *world, unsigned w)
 {
-    struct flat_queue *queue = &world->queues[world->node_of[w]];
+    struct dca_queue *queue = &world->queues[world->node_of[w]];
     struct dca_event event = {.type = DCA_EVENT_DREW};
     struct error error;
-    event.drawn.result = flat_queue_draw(queue, &world->views[w], &event.drawn.range, &error);
-    if (event.drawn.result == FLAT_REFILL)
-        flat_queue_take_rest(queue, &event.drawn.range);
-    if (event.drawn.result == FLAT_BROKEN)
+    event.drawn.result = dca_queue_draw(queue, &world->views[w], &event.drawn.range, &error);
+    if (event.drawn.result == DCA_REFILL)
+        dca_queue_take_rest(queue, &event.drawn.range);
+    if (event.drawn.result == DCA_BROKEN)
         complain(world, "a view is broken");
-    tally.waits += event.drawn.result == FLAT_WAIT;
+    tally.waits += event.drawn.result == DCA_WAIT;
     give(world, w, &event);
 }
 
 static void publish(struct world *world, unsigned w)
 {
-    struct flat_queue *queue = &world->queues[world->node_of[w]];
+    struct dca_queue *queue = &world->queues[world->node_of[w]];
     const struct range big = world->drawers[w].action.range;
     if (big.count > 0) {
         tally.refills++;
-        flat_queue_refill(queue, &big);
+        dca_queue_refill(queue, &big);
     } else {
-        flat_queue_end(queue);
+        dca_queue_end(queue);
     }
     give(world, w, &(struct dca_event){.type = DCA_EVENT_PUBLISHED});
 }
@@ -382,8 +381,8 @@ static int run_many(uint64_t first, uint64_t count)
     }
     printf("# %" PRIu64 " chunks, %" PRIu64 " refills, %" PRIu64 " waits for one, %" PRIu64 " stops, %" PRIu64
            " exchanges; by place %" PRIu64 ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
-           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.by_way[FLAT_BY_POSITION],
-           tally.by_way[FLAT_BY_STEP], tally.by_way[FLAT_BY_REMAINING]);
+           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.by_way[DCA_BY_POSITION],
+           tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
     printf("%sok 1 - %" PRIu64 " of %" PRIu64 " seeds failed\n1..1\n", failed > 0 ? "not " : "", failed, count);
     return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -97,7 +97,7 @@ def draws(which, counts):
     for ranks in counts:
         if ranks > RANKS_MOST:
             break
-        result = run(mpirun_line([(ranks, [os.environ['FLAT_DRAWS'], which])]))
+        result = run(mpirun_line([(ranks, [os.environ['DCA_DRAWS'], which])]))
         assert result.status == 0, result
         loops = int(result.out.split()[0])
         assert loops == (1000 if which == 'contest' else FORM_LOOPS), result

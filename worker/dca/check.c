@@ -5,7 +5,7 @@
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
 
-int flat_check_loop(const struct plan *plan, struct error *error)
+int dca_check_loop(const struct plan *plan, struct error *error)
 {
     if (plan->loop.steps > 1)
         return error_set(error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
@@ -21,8 +21,8 @@ int flat_check_loop(const struct plan *plan, struct error *error)
 /* By a core that nobody draws from. */
 static int try_big_technique(const struct plan *plan, unsigned drawers, bool *learns, struct error *error)
 {
-    struct flat_core core;
-    const struct flat_config config = {
+    struct dca_core core;
+    const struct dca_config config = {
         .technique = &plan->job.spec.technique,
         .sched = {.iterations = plan->count,
                   .workers = drawers,
@@ -31,10 +31,10 @@ static int try_big_technique(const struct plan *plan, unsigned drawers, bool *le
                   .loads = true,
                   .swr = 1}, /* measured later, if it is wanted */
     };
-    if (flat_init(&core, &config, error) < 0)
+    if (dca_init(&core, &config, error) < 0)
         return -1;
-    *learns = flat_learns(&core);
-    flat_fini(&core);
+    *learns = dca_learns(&core);
+    dca_fini(&core);
     return 0;
 }
 
@@ -58,16 +58,16 @@ static int check_big_technique(const struct plan *plan, bool by_node, unsigned d
 
 static int check_node_technique(const struct worker_options *options, struct error *error)
 {
-    struct flat_view view;
+    struct dca_view view;
     struct error inner;
-    if (flat_view_init(&view, &options->node_technique, 1, &inner) < 0)
+    if (dca_view_init(&view, &options->node_technique, 1, &inner) < 0)
         return error_set(error, "--node-technique: accepted is a technique with a closed form (%s)", inner.text);
-    flat_view_fini(&view);
+    dca_view_fini(&view);
     return 0;
 }
 
-int flat_check_techniques(const struct worker_options *options, const struct plan *plan, unsigned workers,
-                          unsigned nodes, struct error *error)
+int dca_check_techniques(const struct worker_options *options, const struct plan *plan, unsigned workers,
+                         unsigned nodes, struct error *error)
 {
     bool by_node = options->dca == WORKER_DCA_NODE;
     if (check_big_technique(plan, by_node, by_node ? nodes : workers, error) < 0)

@@ -7,8 +7,8 @@
 #include "common/job/plan.h"
 
 /* Refuses a loop that workers cannot draw from. -1 with one line. */
-int flat_check_loop(const struct plan *plan, struct error *error);
+int dca_check_loop(const struct plan *plan, struct error *error);
 
 /* Refuses techniques that cannot run so with this many workers on this many nodes. -1 with one line. */
-int flat_check_techniques(const struct worker_options *options, const struct plan *plan, unsigned workers,
-                          unsigned nodes, struct error *error);
+int dca_check_techniques(const struct worker_options *options, const struct plan *plan, unsigned workers,
+                         unsigned nodes, struct error *error);

@@ -7,7 +7,7 @@
 #include "worker/dca/program.h"
 
 #include "worker/dca/check.h"
-#include "worker/dca/flat.h"
+#include "worker/dca/dca.h"
 #include "worker/dca/work.h"
 #include "common/machine/probe.h"
 #include "common/job/front.h"
@@ -24,25 +24,25 @@
 
 /* The worst status of all ranks, which wait for one another asleep. The lowest rank that has it says why: lead->error.
  */
-static int agree(struct flat *flat, int status)
+static int agree(struct dca *dca, int status)
 {
     struct {
         int status, rank;
-    } own = {status, (int)flat->rank}, worst;
-    runtime_wait_for_all(flat->runtime);
-    MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, flat->runtime->world);
-    if (worst.status == EXIT_STATUS_DONE || worst.rank != (int)flat->rank)
+    } own = {status, (int)dca->rank}, worst;
+    runtime_wait_for_all(dca->runtime);
+    MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, dca->runtime->world);
+    if (worst.status == EXIT_STATUS_DONE || worst.rank != (int)dca->rank)
         return worst.status;
-    terminal_clear(&flat->lead.terminal);
-    if (flat->rank == 0 || worst.status == EXIT_STATUS_USAGE)
-        fprintf(stderr, "worker: %s\n", flat->lead.error.text);
+    terminal_clear(&dca->lead.terminal);
+    if (dca->rank == 0 || worst.status == EXIT_STATUS_USAGE)
+        fprintf(stderr, "worker: %s\n", dca->lead.error.text);
     else
-        fprintf(stderr, "worker: rank %u: %s\n", flat->rank, flat->lead.error.text);
+        fprintf(stderr, "worker: rank %u: %s\n", dca->rank, dca->lead.error.text);
     return worst.status;
 }
 
 /* What must be the same on every rank, as one number: the job's words and the mode, not the slowdown and the load. */
-static uint64_t digest_of(const struct flat_options *options)
+static uint64_t digest_of(const struct dca_options *options)
 {
     const struct worker_options *worker = &options->worker;
     char node_technique[SCHED_SPEC_TEXT_MAX];
@@ -54,16 +54,16 @@ static uint64_t digest_of(const struct flat_options *options)
     return digest;
 }
 
-static int check_same_job(struct flat *flat)
+static int check_same_job(struct dca *dca)
 {
-    uint64_t own = digest_of(&flat->options) + flat->lead.plan.loop.inputs, first = own;
-    MPI_Bcast(&first, 1, MPI_UINT64_T, 0, flat->runtime->world);
+    uint64_t own = digest_of(&dca->options) + dca->lead.plan.loop.inputs, first = own;
+    MPI_Bcast(&first, 1, MPI_UINT64_T, 0, dca->runtime->world);
     if (own == first)
         return EXIT_STATUS_DONE;
-    error_set(&flat->lead.error,
+    error_set(&dca->lead.error,
               "rank %u was given another job or mode than rank 0, or other files: accepted with --dca is the same for "
               "all (--slowdown and --load may differ)",
-              flat->rank);
+              dca->rank);
     return EXIT_STATUS_USAGE;
 }
 
@@ -76,106 +76,106 @@ static bool takes_powers(const struct job *job)
            job->spec.weighting != SCHED_WEIGHTING_NONE;
 }
 
-static struct flat_config core_config(const struct flat *flat)
+static struct dca_config core_config(const struct dca *dca)
 {
-    const struct plan *plan = &flat->lead.plan;
-    bool by_node = flat->share.transport == &transport_node;
-    return (struct flat_config){
+    const struct plan *plan = &dca->lead.plan;
+    bool by_node = dca->share.transport == &transport_node;
+    return (struct dca_config){
         .technique = &plan->job.spec.technique,
         .sched = {.iterations = plan->count,
-                  .workers = by_node ? flat->topology->nodes : flat->ranks,
-                  .powers = flat->powers,
+                  .workers = by_node ? dca->topology->nodes : dca->ranks,
+                  .powers = dca->powers,
                   .min_chunk = plan->job.spec.min_chunk,
                   .weighting = plan->job.spec.weighting,
                   .loads = true},
-        .two_counters = flat->options.worker.two_counters,
+        .two_counters = dca->options.worker.two_counters,
     };
 }
 
 /* As whom this rank draws from the counters. */
-static unsigned drawer_of(const struct flat *flat)
+static unsigned drawer_of(const struct dca *dca)
 {
-    bool by_node = flat->share.transport == &transport_node;
-    return by_node ? flat->topology->worker_node[flat->rank] : flat->rank;
+    bool by_node = dca->share.transport == &transport_node;
+    return by_node ? dca->topology->worker_node[dca->rank] : dca->rank;
 }
 
-static bool uses_acp(const struct flat *flat)
+static bool uses_acp(const struct dca *dca)
 {
-    return flat->lead.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
+    return dca->lead.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
 }
 
-static int check_techniques(struct flat *flat)
+static int check_techniques(struct dca *dca)
 {
-    int result = flat_check_techniques(&flat->options.worker, &flat->lead.plan, flat->ranks, flat->topology->nodes,
-                                       &flat->lead.error);
+    int result =
+        dca_check_techniques(&dca->options.worker, &dca->lead.plan, dca->ranks, dca->topology->nodes, &dca->lead.error);
     return result < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
 /* What rank 0 sees to before anything starts. */
-static int check_as_leader(struct flat *flat)
+static int check_as_leader(struct dca *dca)
 {
-    struct lead *lead = &flat->lead;
-    if (flat->rank != 0)
+    struct lead *lead = &dca->lead;
+    if (dca->rank != 0)
         return EXIT_STATUS_DONE;
     if (lead_check(lead, false) < 0 ||
-        lead_read_speeds(lead, flat->topology->worker_rank, flat->ranks, &flat->given_speeds) < 0)
+        lead_read_speeds(lead, dca->topology->worker_rank, dca->ranks, &dca->given_speeds) < 0)
         return EXIT_STATUS_USAGE;
     int created = lead_create_files(lead);
     lead_say_notes(lead, created);
     return created == 0 ? EXIT_STATUS_DONE : created < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }
 
-static int open_kernel(struct flat *flat)
+static int open_kernel(struct dca *dca)
 {
-    struct lead *lead = &flat->lead;
+    struct lead *lead = &dca->lead;
     const struct plan *plan = &lead->plan;
     const struct exec_config config = {
         .kernel = plan->kernel,
         .values = plan->values,
         .loop = &plan->loop,
-        .worker = {flat->rank, flat->topology->worker_node[flat->rank]},
+        .worker = {dca->rank, dca->topology->worker_node[dca->rank]},
         .collect = plan->collect,
-        .slowdown = flat->options.worker.slowdown,
+        .slowdown = dca->options.worker.slowdown,
         .probe_first = plan->first,
         .probe_count = plan->count,
         .probe_least = run_spec_wants_swr(&plan->job.spec) ? PROBE_SWR : 0,
         .spread = run_spec_learns(&plan->job.spec),
         .short_runs = true,
     };
-    if (exec_init(&flat->exec, &config) < 0)
-        return error_set(&lead->error, "%s", flat->exec.error), EXIT_STATUS_FAILED;
-    flat->exec_open = true;
+    if (exec_init(&dca->exec, &config) < 0)
+        return error_set(&lead->error, "%s", dca->exec.error), EXIT_STATUS_FAILED;
+    dca->exec_open = true;
     return lead_open_sink(lead) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
 /* Fills speeds[ranks] from everybody's probe. */
-static int probe(struct flat *flat, double *speeds, double *swr)
+static int probe(struct dca *dca, double *speeds, double *swr)
 {
     struct speed own = {0};
-    struct speed_levels levels = {0}, *all = calloc(flat->ranks, sizeof *all);
+    struct speed_levels levels = {0}, *all = calloc(dca->ranks, sizeof *all);
     if (all == NULL)
-        return error_set(&flat->lead.error, "out of memory for %u speeds", flat->ranks);
-    executor_probe(&flat->exec.executor, &own);
+        return error_set(&dca->lead.error, "out of memory for %u speeds", dca->ranks);
+    executor_probe(&dca->exec.executor, &own);
     levels.count = own.levels;
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
-    MPI_Allgather(&levels, sizeof levels, MPI_BYTE, all, sizeof levels, MPI_BYTE, flat->runtime->world);
+    MPI_Allgather(&levels, sizeof levels, MPI_BYTE, all, sizeof levels, MPI_BYTE, dca->runtime->world);
     *swr = own.swr;
-    MPI_Bcast(swr, 1, MPI_DOUBLE, 0, flat->runtime->world); /* the same for all */
-    probe_compare(all, flat->ranks, speeds);
-    for (unsigned w = 0; w < flat->ranks; w++)
+    MPI_Bcast(swr, 1, MPI_DOUBLE, 0, dca->runtime->world); /* the same for all */
+    probe_compare(all, dca->ranks, speeds);
+    for (unsigned w = 0; w < dca->ranks; w++)
         speeds[w] = 1 / speeds[w];
     free(all);
     return 0;
 }
 
 /* A node's speed is that of its workers together. */
-static unsigned sum_by_node(const struct flat *flat, double *speeds)
+static unsigned sum_by_node(const struct dca *dca, double *speeds)
 {
-    const struct topology *topology = flat->topology;
+    const struct topology *topology = dca->topology;
     double *sums = calloc(topology->nodes, sizeof *sums);
     if (sums == NULL)
         return 0;
-    for (unsigned w = 0; w < flat->ranks; w++)
+    for (unsigned w = 0; w < dca->ranks; w++)
         sums[topology->worker_node[w]] += speeds[w];
     memcpy(speeds, sums, topology->nodes * sizeof *sums);
     free(sums);
@@ -183,100 +183,99 @@ static unsigned sum_by_node(const struct flat *flat, double *speeds)
 }
 
 /* Exchanges the powers. The figures keep this rank's own. */
-static int exchange_powers(struct flat *flat, double *swr)
+static int exchange_powers(struct dca *dca, double *swr)
 {
-    const struct job *job = &flat->lead.plan.job;
+    const struct job *job = &dca->lead.plan.job;
     bool measure = job->spec.power == RUN_POWER_MEASURE;
-    flat->figures.power = 1;
+    dca->figures.power = 1;
     *swr = 0;
-    if (flat->lead.plan.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
+    if (dca->lead.plan.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
         return 0;
-    double *speeds = calloc(flat->ranks, sizeof *speeds);
-    if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && probe(flat, speeds, swr) < 0)) {
+    double *speeds = calloc(dca->ranks, sizeof *speeds);
+    if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && probe(dca, speeds, swr) < 0)) {
         free(speeds);
-        return error_set(&flat->lead.error, "out of memory for the powers of %u workers", flat->ranks);
+        return error_set(&dca->lead.error, "out of memory for the powers of %u workers", dca->ranks);
     }
     if (!measure) {
-        if (flat->given_speeds != NULL)
-            memcpy(speeds, flat->given_speeds, flat->ranks * sizeof *speeds);
-        MPI_Bcast(speeds, (int)flat->ranks, MPI_DOUBLE, 0, flat->runtime->world);
+        if (dca->given_speeds != NULL)
+            memcpy(speeds, dca->given_speeds, dca->ranks * sizeof *speeds);
+        MPI_Bcast(speeds, (int)dca->ranks, MPI_DOUBLE, 0, dca->runtime->world);
     }
     if (!takes_powers(job)) {
         free(speeds);
         return 0;
     }
-    unsigned count = flat->share.transport == &transport_node ? sum_by_node(flat, speeds) : flat->ranks;
+    unsigned count = dca->share.transport == &transport_node ? sum_by_node(dca, speeds) : dca->ranks;
     sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
-    flat->powers = speeds;
-    flat->figures.power = speeds[drawer_of(flat)];
+    dca->powers = speeds;
+    dca->figures.power = speeds[drawer_of(dca)];
     return 0;
 }
 
-static int prepare_core(struct flat *flat)
+static int prepare_core(struct dca *dca)
 {
     double swr;
-    if (exchange_powers(flat, &swr) < 0)
+    if (exchange_powers(dca, &swr) < 0)
         return EXIT_STATUS_FAILED;
-    struct flat_config config = core_config(flat);
+    struct dca_config config = core_config(dca);
     config.sched.swr = swr;
-    flat->core_ready = flat_init(&flat->share.core, &config, &flat->lead.error) == 0;
-    if (!flat->core_ready)
+    dca->core_ready = dca_init(&dca->share.core, &config, &dca->lead.error) == 0;
+    if (!dca->core_ready)
         return EXIT_STATUS_FAILED;
-    dca_machine_init(&flat->share.machine, &flat->share.core, drawer_of(flat),
-                     flat->powers != NULL ? flat->powers[drawer_of(flat)] : 1,
-                     flat->share.transport == &transport_node);
+    dca_machine_init(&dca->share.machine, &dca->share.core, drawer_of(dca),
+                     dca->powers != NULL ? dca->powers[drawer_of(dca)] : 1, dca->share.transport == &transport_node);
     return EXIT_STATUS_DONE;
 }
 
-static int open_meter(struct flat *flat)
+static int open_meter(struct dca *dca)
 {
-    if (!uses_acp(flat) || flat->lead.plan.kernel->descriptor != NULL) /* whose processes are not this one */
+    if (!uses_acp(dca) || dca->lead.plan.kernel->descriptor != NULL) /* whose processes are not this one */
         return EXIT_STATUS_DONE;
-    if (load_meter_init(&flat->meter, LOAD_FOLDER, &flat->lead.error) < 0)
+    if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->lead.error) < 0)
         return EXIT_STATUS_FAILED;
-    load_meter_settle(&flat->meter);
-    dca_machine_set_load(&flat->share.machine, flat->meter.load);
+    load_meter_settle(&dca->meter);
+    dca_machine_set_load(&dca->share.machine, dca->meter.load);
     return EXIT_STATUS_DONE;
 }
 
-static int prepare_waiting(struct flat *flat)
+static int prepare_waiting(struct dca *dca)
 {
-    if (runtime_prepare(flat->runtime, &flat->lead.error) < 0)
+    if (runtime_prepare(dca->runtime, &dca->lead.error) < 0)
         return EXIT_STATUS_FAILED;
-    if (flat_prepare_waiting(flat) < 0)
-        return error_set(&flat->lead.error, "no memory for signals"), EXIT_STATUS_FAILED;
-    flat->share.cores_are_free = flat->runtime->cores_are_free;
-    return share_prepare(&flat->share) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
+    if (dca_prepare_waiting(dca) < 0)
+        return error_set(&dca->lead.error, "no memory for signals"), EXIT_STATUS_FAILED;
+    dca->share.cores_are_free = dca->runtime->cores_are_free;
+    return share_prepare(&dca->share) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
 }
 
-static int open_transport(struct flat *flat)
+static int open_transport(struct dca *dca)
 {
-    return flat_open_transport(flat) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+    return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
 /* Everything up to the first draw, the files when the rest is known to be right. Returns a status that all ranks share.
  */
-static int prepare(struct flat *flat)
+static int prepare(struct dca *dca)
 {
-    static int (*const steps[])(struct flat * flat) = {
+    static int (*const steps[])(struct dca * dca) = {
         check_same_job, check_techniques, check_as_leader, open_kernel,
         prepare_core,   open_meter,       prepare_waiting, open_transport,
     };
     int status = EXIT_STATUS_DONE;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == EXIT_STATUS_DONE; i++)
-        status = agree(flat, steps[i](flat));
+        status = agree(dca, steps[i](dca));
     return status;
 }
 
 /* --- after the loop --- */
 
-static void fill_row(const struct flat *flat, unsigned w, const struct flat_figures *figures, uint64_t first_ns,
+static void fill_row(const struct dca *dca, unsigned w, const struct dca_figures *figures, uint64_t first_ns,
                      double elapsed_s, struct report_worker *row)
 {
     double compute_s = (double)figures->compute_ns / 1e9;
     *row = (struct report_worker){
         .rank = w,
-        .node = flat->topology->worker_node[w],
+        .node = dca->topology->worker_node[w],
         .power = figures->power,
         .load = figures->chunks > 0 ? figures->load_sum / (double)figures->chunks : 0,
         .iterations = figures->iterations,
@@ -292,7 +291,7 @@ static void fill_row(const struct flat *flat, unsigned w, const struct flat_figu
 }
 
 /* First draw and last completion of all, since the common start. */
-static void find_span(const struct flat_figures *all, unsigned ranks, uint64_t *first_ns, uint64_t *last_ns)
+static void find_span(const struct dca_figures *all, unsigned ranks, uint64_t *first_ns, uint64_t *last_ns)
 {
     *first_ns = NEVER;
     *last_ns = 0;
@@ -304,27 +303,27 @@ static void find_span(const struct flat_figures *all, unsigned ranks, uint64_t *
     }
 }
 
-static void fill_report(const struct flat *flat, const struct flat_figures *all, struct report *report,
+static void fill_report(const struct dca *dca, const struct dca_figures *all, struct report *report,
                         struct report_worker *rows, uint64_t *first_ns)
 {
-    const struct job *job = &flat->lead.plan.job;
+    const struct job *job = &dca->lead.plan.job;
     uint64_t last_ns;
-    find_span(all, flat->ranks, first_ns, &last_ns);
+    find_span(all, dca->ranks, first_ns, &last_ns);
     *report = (struct report){
-        .topology = flat->share.transport->topology,
+        .topology = dca->share.transport->topology,
         .technique = job->spec.technique,
         .weighting = job->spec.weighting,
         .min_chunk = job->spec.min_chunk,
-        .first = flat->lead.plan.first,
-        .iterations = flat->lead.plan.count,
-        .workers = flat->ranks,
-        .nodes = flat->topology->nodes,
-        .cores = runtime_cores(flat->runtime),
+        .first = dca->lead.plan.first,
+        .iterations = dca->lead.plan.count,
+        .workers = dca->ranks,
+        .nodes = dca->topology->nodes,
+        .cores = runtime_cores(dca->runtime),
         .elapsed_s = *first_ns != NEVER ? (double)(last_ns - *first_ns) / 1e9 : 0,
         .worker_stats = rows,
     };
-    for (unsigned w = 0; w < flat->ranks; w++) {
-        fill_row(flat, w, &all[w], *first_ns, report->elapsed_s, &rows[w]);
+    for (unsigned w = 0; w < dca->ranks; w++) {
+        fill_row(dca, w, &all[w], *first_ns, report->elapsed_s, &rows[w]);
         report->chunks += all[w].chunks;
         report->refills += all[w].refills;
         report->messages += all[w].messages;
@@ -336,53 +335,53 @@ static void fill_report(const struct flat *flat, const struct flat_figures *all,
 }
 
 /* Rank 0: the output, the summary and the report. Returns the exit status. */
-static int say_how_it_went(struct flat *flat, const struct flat_figures *all, int status)
+static int say_how_it_went(struct dca *dca, const struct dca_figures *all, int status)
 {
     struct report report;
-    struct report_worker *rows = calloc(flat->ranks, sizeof *rows);
+    struct report_worker *rows = calloc(dca->ranks, sizeof *rows);
     uint64_t first_ns;
     if (rows == NULL) {
-        lead_say_failure(&flat->lead, "out of memory for the report", flat->rank);
+        lead_say_failure(&dca->lead, "out of memory for the report", dca->rank);
         return EXIT_STATUS_FAILED;
     }
-    fill_report(flat, all, &report, rows, &first_ns);
+    fill_report(dca, all, &report, rows, &first_ns);
     if (status == EXIT_STATUS_DONE && report.done < report.iterations)
         status = EXIT_STATUS_DRAINED;
-    status = lead_finish_output(&flat->lead, status);
+    status = lead_finish_output(&dca->lead, status);
     if (first_ns != NEVER)
-        first_ns += flat->start_ns;
-    status = lead_say_how_it_went(&flat->lead, &report, first_ns, status);
+        first_ns += dca->start_ns;
+    status = lead_say_how_it_went(&dca->lead, &report, first_ns, status);
     free(rows);
     return status;
 }
 
-static int close_sink(struct flat *flat)
+static int close_sink(struct dca *dca)
 {
-    if (flat->rank == 0 || !flat->lead.sink_open)
+    if (dca->rank == 0 || !dca->lead.sink_open)
         return 0;
-    flat->lead.sink_open = false;
-    return results_close(&flat->lead.sink, &flat->lead.error);
+    dca->lead.sink_open = false;
+    return results_close(&dca->lead.sink, &dca->lead.error);
 }
 
 /* Gathers what each rank has done. Returns the status of all. */
-static int conclude(struct flat *flat)
+static int conclude(struct dca *dca)
 {
-    struct flat_figures *all = flat->rank == 0 ? calloc(flat->ranks, sizeof *all) : NULL;
-    bool failed = flat->failed;
-    if (!failed && flat->rank == 0 && all == NULL)
-        failed = error_set(&flat->lead.error, "out of memory for the report") < 0;
-    if (!failed && close_sink(flat) < 0)
+    struct dca_figures *all = dca->rank == 0 ? calloc(dca->ranks, sizeof *all) : NULL;
+    bool failed = dca->failed;
+    if (!failed && dca->rank == 0 && all == NULL)
+        failed = error_set(&dca->lead.error, "out of memory for the report") < 0;
+    if (!failed && close_sink(dca) < 0)
         failed = true;
-    int status = agree(flat, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
-    int have = all != NULL || flat->rank != 0;
-    MPI_Bcast(&have, 1, MPI_INT, 0, flat->runtime->world);
+    int status = agree(dca, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
+    int have = all != NULL || dca->rank != 0;
+    MPI_Bcast(&have, 1, MPI_INT, 0, dca->runtime->world);
     if (have)
-        MPI_Gather(&flat->figures, sizeof flat->figures, MPI_BYTE, all, sizeof flat->figures, MPI_BYTE, 0,
-                   flat->runtime->world);
+        MPI_Gather(&dca->figures, sizeof dca->figures, MPI_BYTE, all, sizeof dca->figures, MPI_BYTE, 0,
+                   dca->runtime->world);
     if (all != NULL)
-        status = say_how_it_went(flat, all, status);
-    runtime_wait_for_all(flat->runtime); /* asleep while rank 0 makes the output */
-    MPI_Bcast(&status, 1, MPI_INT, 0, flat->runtime->world);
+        status = say_how_it_went(dca, all, status);
+    runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
+    MPI_Bcast(&status, 1, MPI_INT, 0, dca->runtime->world);
     free(all);
     return status;
 }
@@ -398,48 +397,48 @@ static const struct transport *transport_of(enum worker_dca dca)
     }
 }
 
-static int run(struct flat *flat)
+static int run(struct dca *dca)
 {
-    int status = prepare(flat);
+    int status = prepare(dca);
     if (status == EXIT_STATUS_DONE) {
-        flat_work(flat);
-        status = conclude(flat);
+        dca_work(dca);
+        status = conclude(dca);
     }
-    share_close(&flat->share);
-    if (flat->lead.sink_open)
-        results_close(&flat->lead.sink, NULL);
-    flat_finish_waiting(flat);
-    if (flat->core_ready)
-        flat_fini(&flat->share.core);
-    if (flat->exec_open)
-        executor_fini(&flat->exec.executor);
-    free(flat->powers);
-    free(flat->given_speeds);
+    share_close(&dca->share);
+    if (dca->lead.sink_open)
+        results_close(&dca->lead.sink, NULL);
+    dca_finish_waiting(dca);
+    if (dca->core_ready)
+        dca_fini(&dca->share.core);
+    if (dca->exec_open)
+        executor_fini(&dca->exec.executor);
+    free(dca->powers);
+    free(dca->given_speeds);
     return status;
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
-static int read_command_line(struct flat *flat, int argc, char **argv)
+static int read_command_line(struct dca *dca, int argc, char **argv)
 {
-    struct lead *lead = &flat->lead;
-    int result = flat_options_parse(&flat->options, argc, argv, &lead->error);
+    struct lead *lead = &dca->lead;
+    int result = dca_options_parse(&dca->options, argc, argv, &lead->error);
     if (result == 0)
-        result = plan_make(&lead->plan, &kernel_loader, flat->options.words, flat->options.word, &lead->error);
+        result = plan_make(&lead->plan, &kernel_loader, dca->options.words, dca->options.word, &lead->error);
     if (result == 0)
-        result = flat_check_loop(&lead->plan, &lead->error);
-    if (result != 0 || !flat->options.worker.loaded)
+        result = dca_check_loop(&lead->plan, &lead->error);
+    if (result != 0 || !dca->options.worker.loaded)
         return result;
-    return busy_start(flat->options.worker.load, &lead->error); /* before MPI begins: copies of this process */
+    return busy_start(dca->options.worker.load, &lead->error); /* before MPI begins: copies of this process */
 }
 
 /* Kernels that are loaded may; the built-in ones do not. */
-static bool may_have_threads(const struct flat *flat)
+static bool may_have_threads(const struct dca *dca)
 {
-    const struct hdss_kernel *kernel = flat->lead.plan.kernel;
-    return !flat->options.worker.no_threads && kernel != NULL && kernel_find(kernel->name) != kernel;
+    const struct hdss_kernel *kernel = dca->lead.plan.kernel;
+    return !dca->options.worker.no_threads && kernel != NULL && kernel_find(kernel->name) != kernel;
 }
 
-static int join_and_run(struct flat *flat, struct front *front, int argc, char **argv)
+static int join_and_run(struct dca *dca, struct front *front, int argc, char **argv)
 {
     const struct introduction introduction = {
         .role = ROLE_WORKER,
@@ -447,38 +446,38 @@ static int join_and_run(struct flat *flat, struct front *front, int argc, char *
         .status = front->status,
         .text = front->text,
         .dca = true,
-        .has_threads = may_have_threads(flat),
+        .has_threads = may_have_threads(dca),
     };
     int status;
-    flat->runtime = runtime_join(&argc, &argv, &introduction, &status);
-    if (flat->runtime == NULL)
+    dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
+    if (dca->runtime == NULL)
         return status;
-    flat->rank = flat->lead.rank = runtime_rank(flat->runtime);
-    flat->ranks = runtime_ranks(flat->runtime);
-    flat->topology = runtime_group(flat->runtime, true);
-    if (flat->topology == NULL)
-        MPI_Abort(flat->runtime->world, EXIT_STATUS_FAILED);
-    flat_begin_sharing(flat, transport_of(flat->options.worker.dca));
-    flat->share.calculation_ns = flat->lead.plan.job.spec.calculation_ns;
-    flat->share.assignment_ns = flat->lead.plan.job.spec.assignment_ns;
-    terminal_init(&flat->lead.terminal, flat->rank == 0 ? flat->lead.plan.job.progress : JOB_PROGRESS_NEVER);
-    status = run(flat);
-    runtime_leave(flat->runtime, status);
-    if (flat->rank == 0)
+    dca->rank = dca->lead.rank = runtime_rank(dca->runtime);
+    dca->ranks = runtime_ranks(dca->runtime);
+    dca->topology = runtime_group(dca->runtime, true);
+    if (dca->topology == NULL)
+        MPI_Abort(dca->runtime->world, EXIT_STATUS_FAILED);
+    dca_begin_sharing(dca, transport_of(dca->options.worker.dca));
+    dca->share.calculation_ns = dca->lead.plan.job.spec.calculation_ns;
+    dca->share.assignment_ns = dca->lead.plan.job.spec.assignment_ns;
+    terminal_init(&dca->lead.terminal, dca->rank == 0 ? dca->lead.plan.job.progress : JOB_PROGRESS_NEVER);
+    status = run(dca);
+    runtime_leave(dca->runtime, status);
+    if (dca->rank == 0)
         status_tell_end(STATUS_LEAD, status, false);
     return status;
 }
 
-int flat_program(int argc, char **argv, const char *version)
+int dca_program(int argc, char **argv, const char *version)
 {
-    static struct flat flat;
+    static struct dca dca;
     struct front front = {.program = "worker", .version = version};
     int status;
-    lead_init(&flat.lead, "worker", version);
-    front_take(&front, read_command_line(&flat, argc, argv), &flat.lead.error, worker_help_text);
+    lead_init(&dca.lead, "worker", version);
+    front_take(&front, read_command_line(&dca, argc, argv), &dca.lead.error, worker_help_text);
     if (!front_ends_here(&front, &status))
-        status = join_and_run(&flat, &front, argc, argv);
-    flat_options_fini(&flat.options);
+        status = join_and_run(&dca, &front, argc, argv);
+    dca_options_fini(&dca.options);
     front_fini(&front);
     return status;
 }

@@ -3,4 +3,4 @@
 #pragma once
 
 /* Returns the exit status. For a command line with --dca. */
-int flat_program(int argc, char **argv, const char *version);
+int dca_program(int argc, char **argv, const char *version);

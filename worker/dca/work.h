@@ -2,11 +2,11 @@
 /* What a flat worker does between its first draw and its last chunk. */
 #pragma once
 
-struct flat;
+struct dca;
 
 /* Signals and sleeping. -1 when memory is out. After runtime_prepare(). */
-int flat_prepare_waiting(struct flat *flat);
-void flat_finish_waiting(struct flat *flat);
+int dca_prepare_waiting(struct dca *dca);
+void dca_finish_waiting(struct dca *dca);
 
 /* Draws and computes until there is no more; flat->figures and flat->failed say how it went. All ranks together. */
-void flat_work(struct flat *flat);
+void dca_work(struct dca *dca);

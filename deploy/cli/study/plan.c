@@ -67,7 +67,7 @@ bool study_varies(const struct study *study, int axis)
     return study->values[axis].count > 1;
 }
 
-static bool is_flat(const char *masters)
+static bool is_dca(const char *masters)
 {
     return strncmp(masters, DCA_PREFIX, strlen(DCA_PREFIX)) == 0;
 }
@@ -83,13 +83,13 @@ bool study_is_numeric(const struct study *study, int axis)
 
 const char *study_topology(const char *masters)
 {
-    return is_flat(masters) ? masters : strcmp(masters, "0") == 0 ? "central" : "hierarchical";
+    return is_dca(masters) ? masters : strcmp(masters, "0") == 0 ? "central" : "hierarchical";
 }
 
 void study_value_text(int axis, const char *value, char *text, size_t size)
 {
     bool one = strcmp(value, "1") == 0;
-    if (axis == AXIS_MASTERS && (is_flat(value) || strcmp(value, "0") == 0))
+    if (axis == AXIS_MASTERS && (is_dca(value) || strcmp(value, "0") == 0))
         snprintf(text, size, "%s", study_topology(value));
     else if (axis == AXIS_MASTERS)
         snprintf(text, size, "%s master%s", value, one ? "" : "s");
@@ -186,7 +186,7 @@ static int take_topologies(struct reader *reader, const struct key *key, const s
     for (unsigned i = 0; i < values->count; i++) {
         const char *value = values->items[i];
         bool known = strcmp(value, "central") == 0 || strcmp(value, "hierarchical") == 0 ||
-                     (is_flat(value) && run_check_option("dca", value + strlen(DCA_PREFIX), &why) == 0);
+                     (is_dca(value) && run_check_option("dca", value + strlen(DCA_PREFIX), &why) == 0);
         if (!known)
             return error_set(error, "topology = '%.200s' is not accepted: %s", value, key->accepted);
         if (words_contain(&reader->topologies, value))
@@ -471,7 +471,7 @@ static int merge_topologies(struct reader *reader, struct error *error)
         unsigned before = merged.count;
         if (strcmp(topology, "central") == 0)
             words_add(&merged, "0");
-        else if (is_flat(topology))
+        else if (is_dca(topology))
             words_add(&merged, topology);
         else
             for (unsigned k = 0; k < masters->count; k++)
@@ -490,8 +490,8 @@ static int merge_topologies(struct reader *reader, struct error *error)
 static int compare_numbers(const void *a, const void *b)
 {
     const char *const *x = a, *const *y = b;
-    if (is_flat(*x) != is_flat(*y))
-        return is_flat(*x) - is_flat(*y);
+    if (is_dca(*x) != is_dca(*y))
+        return is_dca(*x) - is_dca(*y);
     double first = strtod(*x, NULL), second = strtod(*y, NULL);
     return (first > second) - (first < second);
 }
@@ -747,9 +747,9 @@ static int check_simulation(const struct study *study, const struct words *optio
 
 static void add_topology(struct words *options, const char *masters)
 {
-    bool flat = is_flat(masters);
-    words_add(options, flat ? "--dca" : "--masters");
-    words_add(options, flat ? masters + strlen(DCA_PREFIX) : masters);
+    bool dca = is_dca(masters);
+    words_add(options, dca ? "--dca" : "--masters");
+    words_add(options, dca ? masters + strlen(DCA_PREFIX) : masters);
 }
 
 /* With as many ranks as there are to be. The last of the numbers, which are sorted, is the greatest; flat launches,
@@ -759,7 +759,7 @@ static int check_platform(const struct study *study, const char *platform, struc
     const struct words *masters = &study->values[AXIS_MASTERS], *workers = &study->values[AXIS_WORKERS];
     struct words options = {0};
     unsigned last = masters->count - 1;
-    while (last > 0 && is_flat(masters->items[last]))
+    while (last > 0 && is_dca(masters->items[last]))
         last--;
     add_topology(&options, masters->items[last]);
     words_add_format(&options, "--workers=%s", workers->items[workers->count - 1]);
@@ -777,7 +777,7 @@ static int check_topology(const struct study *study, const char *name, const cha
     struct words options = {0};
     struct error why;
     unsigned line = study->kernel_line[kernel];
-    if (is_flat(masters))
+    if (is_dca(masters))
         add_topology(&options, masters);
     int result = check_simulation(study, &options, kernel, &why);
     if (result == 0) {
@@ -796,7 +796,7 @@ static int check_simulations(const struct study *study, const char *name, struct
     struct error why;
     for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++)
         for (unsigned k = 0; k < masters->count; k++)
-            if ((k == 0 || is_flat(masters->items[k])) && check_topology(study, name, masters->items[k], i, error) < 0)
+            if ((k == 0 || is_dca(masters->items[k])) && check_topology(study, name, masters->items[k], i, error) < 0)
                 return -1;
     for (unsigned i = 0; i < platforms->count; i++)
         if (check_platform(study, platforms->items[i], &why) < 0)

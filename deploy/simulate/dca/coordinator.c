@@ -66,7 +66,7 @@ static uint64_t coordinator_stride(const struct dca_run *run)
     const struct range *chunk = &run->workers[0].machine.chunk;
     double iteration_ns =
         dca_compute_ns(run, 0, run->coordinator->resumed_ns, chunk->first, chunk->count) / (double)chunk->count;
-    uint64_t asked = run->simulation->drawing.break_after;
+    uint64_t asked = run->simulation->dca_options.break_after;
     double in_turn = iteration_ns > 0 ? TURN_NS / iteration_ns : 1e9;
     double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
     double most = in_time < in_turn ? in_time : in_turn;

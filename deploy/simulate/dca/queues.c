@@ -14,8 +14,8 @@
 #define NOBODY UINT32_MAX
 
 struct simulated_queue {
-    struct flat_queue queue;
-    struct flat_view view;
+    struct dca_queue queue;
+    struct dca_view view;
     bool viewed;
     double free_ns;       /* when the queue is free */
     unsigned first, last; /* of those who wait for a big chunk; NOBODY */
@@ -36,7 +36,7 @@ static int queues_open(struct dca_run *run, struct error *error)
         nodes[simulation->placement.node_of[w]].workers++;
     for (unsigned n = 0; n < simulation->placement.nodes; n++) {
         nodes[n].first = nodes[n].last = NOBODY;
-        if (flat_view_init(&nodes[n].view, &simulation->drawing.node_technique, nodes[n].workers, &inner) < 0)
+        if (dca_view_init(&nodes[n].view, &simulation->dca_options.node_technique, nodes[n].workers, &inner) < 0)
             return error_set(error, "--node-technique: accepted is a technique with a closed form (%s)", inner.text);
         nodes[n].viewed = true;
     }
@@ -48,7 +48,7 @@ static void queues_close(struct dca_run *run)
     struct simulated_queue *nodes = run->queues;
     for (unsigned n = 0; nodes != NULL && n < run->simulation->placement.nodes; n++)
         if (nodes[n].viewed)
-            flat_view_fini(&nodes[n].view);
+            dca_view_fini(&nodes[n].view);
     free(nodes);
 }
 
@@ -74,9 +74,9 @@ void queues_publish(struct dca_run *run, unsigned w, const struct range *big, do
     struct simulated_queue *node = queues_of(run, w);
     if (big->count > 0) {
         run->refills++;
-        flat_queue_refill(&node->queue, big);
+        dca_queue_refill(&node->queue, big);
     } else {
-        flat_queue_end(&node->queue);
+        dca_queue_end(&node->queue);
     }
     node->free_ns = at_ns > node->free_ns ? at_ns : node->free_ns;
     dca_schedule(run, at_ns, w, DRAWING_BEGINS);
@@ -90,15 +90,15 @@ void queues_draw(struct dca_run *run, unsigned w, double at_ns)
     struct simulated_queue *node = queues_of(run, w);
     struct dca_event event = {.type = DCA_EVENT_DREW};
     struct error error;
-    event.drawn.result = flat_queue_draw(&node->queue, &node->view, &event.drawn.range, &error);
-    if (event.drawn.result == FLAT_WAIT) {
+    event.drawn.result = dca_queue_draw(&node->queue, &node->view, &event.drawn.range, &error);
+    if (event.drawn.result == DCA_WAIT) {
         dca_give(run, w, &event, at_ns);
         return;
     }
     node->free_ns = (at_ns > node->free_ns ? at_ns : node->free_ns) + QUEUE_NS;
-    if (event.drawn.result == FLAT_REFILL)
-        flat_queue_take_rest(&node->queue, &event.drawn.range);
-    else if (event.drawn.result == FLAT_DRAWN)
+    if (event.drawn.result == DCA_REFILL)
+        dca_queue_take_rest(&node->queue, &event.drawn.range);
+    else if (event.drawn.result == DCA_DRAWN)
         node->free_ns += dca_on_core_ns(run, w, node->free_ns, run->assignment_ns);
     dca_give(run, w, &event, node->free_ns);
 }

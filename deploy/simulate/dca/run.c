@@ -111,7 +111,7 @@ static void drawing_finish(struct dca_run *run, unsigned w, double at_ns)
     row->compute_s += worker->compute_ns / 1e9;
     row->finish_s = at_ns / 1e9;
     run->end_ns = at_ns > run->end_ns ? at_ns : run->end_ns;
-    if (flat_learns(&run->core))
+    if (dca_learns(&run->core))
         drawing_measure(run, w, at_ns - worker->compute_ns);
     dca_give(run, w, &(struct dca_event){.type = DCA_EVENT_FINISHED}, next_ns);
 }
@@ -179,7 +179,7 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
     double *powers;
     if (drawing_make_powers(run, count, &powers, error) < 0)
         return -1;
-    const struct flat_config config = {
+    const struct dca_config config = {
         .technique = &job->spec.technique,
         .sched = {.iterations = simulation->plan.count,
                   .workers = count,
@@ -187,9 +187,9 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
                   .min_chunk = job->spec.min_chunk,
                   .weighting = job->spec.weighting,
                   .loads = true},
-        .two_counters = simulation->drawing.two_counters,
+        .two_counters = simulation->dca_options.two_counters,
     };
-    run->core_ready = flat_init(&run->core, &config, error) == 0;
+    run->core_ready = dca_init(&run->core, &config, error) == 0;
     for (unsigned w = 0; run->core_ready && w < simulation->workers; w++) {
         const unsigned node = simulation->placement.node_of[w], drawer = by_node ? node : w;
         const double power = powers != NULL ? powers[drawer] : 1;
@@ -234,10 +234,10 @@ static const struct dca_model *drawing_model(enum worker_dca dca)
 
 static int drawing_check(const struct simulation *simulation, struct error *error)
 {
-    if (flat_check_loop(&simulation->plan, error) < 0)
+    if (dca_check_loop(&simulation->plan, error) < 0)
         return -1;
-    return flat_check_techniques(&simulation->drawing, &simulation->plan, simulation->workers,
-                                 simulation->placement.nodes, error);
+    return dca_check_techniques(&simulation->dca_options, &simulation->plan, simulation->workers,
+                                simulation->placement.nodes, error);
 }
 
 int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
@@ -248,7 +248,7 @@ int dca_run_init(struct dca_run *run, const struct simulation *simulation, const
         .simulation = simulation,
         .backend = backend,
         .context = context,
-        .model = drawing_model(simulation->drawing.dca),
+        .model = drawing_model(simulation->dca_options.dca),
         .calculation_ns = (double)job->spec.calculation_ns + simulation->platform.service.calculation_ns,
         .assignment_ns = (double)job->spec.assignment_ns,
         .first_ns = -1,
@@ -268,7 +268,7 @@ void dca_run_fini(struct dca_run *run)
     if (run->model->close != NULL)
         run->model->close(run);
     if (run->core_ready)
-        flat_fini(&run->core);
+        dca_fini(&run->core);
     perturbations_fini(&run->perturbations);
     simulation_run_fini(&run->given);
     free(run->workers);

@@ -82,9 +82,9 @@ struct dca_run {
     const struct dca_model *model;
     const struct dca_backend *backend;
     void *context; /* the backend's */
-    struct flat_core core;
+    struct dca_core core;
     bool core_ready;
-    uint64_t counters[FLAT_COUNTERS];
+    uint64_t counters[DCA_COUNTERS];
     struct drawing_worker *workers;       /* [workers] owned */
     unsigned ended;                       /* workers that draw no more */
     double look_ns;                       /* of DRAWING_LOOKS */
@@ -121,13 +121,13 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
 /* Bytes of what the worker's access asks, and of its answer. */
 static inline double dca_asked_bytes(const struct dca_run *run, unsigned w, double plain)
 {
-    return run->workers[w].access.type == DCA_ACTION_EXCHANGE ? plain + sizeof(struct flat_measured) : plain;
+    return run->workers[w].access.type == DCA_ACTION_EXCHANGE ? plain + sizeof(struct dca_measured) : plain;
 }
 
 static inline double dca_answer_bytes(const struct dca_run *run, unsigned w, double plain)
 {
     return run->workers[w].access.type == DCA_ACTION_EXCHANGE
-               ? (double)run->simulation->workers * sizeof(struct flat_measured)
+               ? (double)run->simulation->workers * sizeof(struct dca_measured)
                : plain;
 }
 

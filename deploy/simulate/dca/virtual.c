@@ -60,7 +60,7 @@ static bool virtual_run_drawing(struct dca_run *run, struct virtual_drawing *own
     return false;
 }
 
-int simulation_run_flat(struct simulation *simulation, const char *version, struct error *error)
+int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error)
 {
     static const struct dca_backend backend = {
         .schedule = virtual_schedule, .ask = virtual_ask, .reply = virtual_reply};

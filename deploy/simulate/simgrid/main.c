@@ -23,7 +23,7 @@ static int run_simgrid(struct simulation *simulation, struct simgrid_file *file,
         return error_set(error, "--backend simgrid: the modules of simulated ranks are missing: %.400s", missing.text);
     if (simulation_prepare(simulation, read_platform, file, error) < 0)
         return -1;
-    if (simulation->flat)
+    if (simulation->dca)
         return simulation_run_simgrid_dca(simulation, file, HDSS_VERSION, error);
     return simulation_run_simgrid(simulation, file, folder, HDSS_VERSION, error);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line of a worker that takes a job: its own options and the job's, in any order. */
-#include "common/config/flat_options.h"
+#include "common/config/dca_options.h"
 #include "tests/lib/suite.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct flat_options options;
+static struct dca_options options;
 static struct error error;
 static char words[2000];
 static char *argv[100];
@@ -20,8 +20,8 @@ static int parse(const char *line)
     snprintf(words, sizeof words, "%s", line);
     for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " "))
         argv[argc++] = word;
-    flat_options_fini(&options);
-    return flat_options_parse(&options, argc, argv, &error);
+    dca_options_fini(&options);
+    return dca_options_parse(&options, argc, argv, &error);
 }
 
 static void check_job_words(const char *expected)
@@ -38,7 +38,7 @@ START_TEST(the_words_are_sorted)
 {
     ck_assert_int_eq(parse("--technique gss --dca node toy --slowdown 2 a=1 --node-technique=ss --output x.npy b=2"),
                      0);
-    ck_assert(flat_is_asked(argc, argv));
+    ck_assert(dca_is_asked(argc, argv));
     ck_assert_int_eq(options.worker.dca, WORKER_DCA_NODE);
     ck_assert_double_eq(options.worker.slowdown, 2);
     ck_assert_str_eq(options.worker.node_technique.technique->name, "ss");
@@ -62,7 +62,7 @@ START_TEST(modes_and_their_counters)
     };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         ck_assert_int_eq(parse(modes[i].line), 0);
-        ck_assert(flat_is_asked(argc, argv));
+        ck_assert(dca_is_asked(argc, argv));
         ck_assert_int_eq(options.worker.dca, modes[i].dca);
         ck_assert(options.worker.two_counters == modes[i].two_counters);
         ck_assert_str_eq(options.worker.node_technique.technique->name, "fac2");
@@ -99,9 +99,9 @@ END_TEST
 START_TEST(without_dca_it_is_not_asked)
 {
     parse("--slowdown 2");
-    ck_assert(!flat_is_asked(argc, argv));
+    ck_assert(!dca_is_asked(argc, argv));
     parse("-- --dca rma");
-    ck_assert(!flat_is_asked(argc, argv));
+    ck_assert(!dca_is_asked(argc, argv));
     ck_assert_int_eq(parse("--dca rma --help"), OPTIONS_HELP);
     ck_assert_int_eq(parse("--dca rma --version"), OPTIONS_VERSION);
 }

@@ -10,9 +10,9 @@
 #define WORKERS_MAX 64
 
 struct world {
-    uint64_t counters[FLAT_COUNTERS];
-    struct flat_measured measured[WORKERS_MAX];
-    struct flat_core cores[WORKERS_MAX];
+    uint64_t counters[DCA_COUNTERS];
+    struct dca_measured measured[WORKERS_MAX];
+    struct dca_core cores[WORKERS_MAX];
     struct dca_machine machines[WORKERS_MAX];
     bool busy[WORKERS_MAX], over[WORKERS_MAX];
     unsigned workers, depth;
@@ -33,7 +33,7 @@ static void let_another(struct world *world)
     draw_once(world, w);
 }
 
-static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
     struct world *world = self;
@@ -45,7 +45,7 @@ static uint64_t fetch_add(void *self, enum flat_counter counter, uint64_t amount
     return before;
 }
 
-static void share_of(struct world *world, unsigned w, const struct flat_measured *own, struct flat_measured *all)
+static void share_of(struct world *world, unsigned w, const struct dca_measured *own, struct dca_measured *all)
 {
     world->measured[w] = *own;
     memcpy(all, world->measured, world->workers * sizeof *all);
@@ -56,7 +56,7 @@ static void share_of(struct world *world, unsigned w, const struct flat_measured
 static struct world *sharing;
 static unsigned sharer;
 
-static void share(void *self, const struct flat_measured *own, struct flat_measured *all)
+static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     (void)self;
     share_of(sharing, sharer, own, all);
@@ -64,7 +64,7 @@ static void share(void *self, const struct flat_measured *own, struct flat_measu
 
 static void draw_once(struct world *world, unsigned w)
 {
-    const struct flat_counters counters = {.self = world, .fetch_add = fetch_add, .share = share};
+    const struct dca_counters counters = {.self = world, .fetch_add = fetch_add, .share = share};
     struct range chunk;
     uint64_t added;
     world->busy[w] = true;
@@ -96,8 +96,8 @@ static void world_init(struct world *world, const char *technique, const struct 
     random_init(&world->random, seed);
     ranges_init(&world->done);
     for (unsigned w = 0; w < config->workers; w++) {
-        const struct flat_config flat = {.technique = &spec, .sched = *config, .two_counters = two_counters};
-        if (flat_init(&world->cores[w], &flat, &error) < 0)
+        const struct dca_config dca = {.technique = &spec, .sched = *config, .two_counters = two_counters};
+        if (dca_init(&world->cores[w], &dca, &error) < 0)
             ck_abort_msg("%s: %s", technique, error.text);
         dca_machine_init(&world->machines[w], &world->cores[w], w, config->powers != NULL ? config->powers[w] : 1,
                          false);
@@ -107,7 +107,7 @@ static void world_init(struct world *world, const char *technique, const struct 
 static void world_fini(struct world *world)
 {
     for (unsigned w = 0; w < world->workers; w++)
-        flat_fini(&world->cores[w]);
+        dca_fini(&world->cores[w]);
     ranges_fini(&world->done);
 }
 
@@ -220,7 +220,7 @@ START_TEST(covers_the_loop_once_when_cores_are_loaded)
 END_TEST
 
 /* Nobody draws in between. */
-static uint64_t add_alone(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t add_alone(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
     uint64_t *counters = self, before = counters[counter];
@@ -228,7 +228,7 @@ static uint64_t add_alone(void *self, enum flat_counter counter, uint64_t amount
     return before;
 }
 
-static void measure_nothing(void *self, const struct flat_measured *own, struct flat_measured *all)
+static void measure_nothing(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     (void)self, (void)own, (void)all;
 }
@@ -236,22 +236,22 @@ static void measure_nothing(void *self, const struct flat_measured *own, struct 
 static uint64_t first_chunk(const char *technique, double load)
 {
     const double powers[] = {1, 1, 1, 1};
-    uint64_t values[FLAT_COUNTERS] = {0};
-    const struct flat_counters counters = {.self = values, .fetch_add = add_alone, .share = measure_nothing};
+    uint64_t values[DCA_COUNTERS] = {0};
+    const struct dca_counters counters = {.self = values, .fetch_add = add_alone, .share = measure_nothing};
     const struct sched_spec spec = spec_of(technique);
-    const struct flat_config config = {
+    const struct dca_config config = {
         .technique = &spec,
         .sched = {
             .iterations = 100000, .workers = 4, .powers = powers, .weighting = SCHED_WEIGHTING_ACP, .loads = true}};
-    struct flat_core core;
+    struct dca_core core;
     struct dca_machine machine;
     struct range chunk;
     struct error error;
-    ck_assert_msg(flat_init(&core, &config, &error) == 0, "%s", error.text);
+    ck_assert_msg(dca_init(&core, &config, &error) == 0, "%s", error.text);
     dca_machine_init(&machine, &core, 1, 1, false);
     dca_machine_set_load(&machine, load);
     ck_assert(dca_machine_draw(&machine, &counters, &chunk));
-    flat_fini(&core);
+    dca_fini(&core);
     return chunk.count;
 }
 
@@ -358,7 +358,7 @@ START_TEST(weights_give_their_share)
     for (unsigned i = 0; i < 4; i++) {
         struct range first, second;
         world_init(world, weighted[i], &config, false, 1);
-        const struct flat_counters counters = {.self = world, .fetch_add = fetch_add};
+        const struct dca_counters counters = {.self = world, .fetch_add = fetch_add};
         world->busy[0] = world->busy[1] = true;
         ck_assert(dca_machine_draw(&world->machines[0], &counters, &first));
         ck_assert(dca_machine_draw(&world->machines[1], &counters, &second));
@@ -397,14 +397,14 @@ START_TEST(nobody_draws_after_a_stop)
         struct world *world = malloc(sizeof *world);
         const struct sched_config config = {.iterations = 1000000, .workers = 8};
         world_init(world, techniques[i], &config, i % 2 == 1, i);
-        const struct flat_counters counters = {.self = world, .fetch_add = fetch_add, .share = share};
+        const struct dca_counters counters = {.self = world, .fetch_add = fetch_add, .share = share};
         draw_once(world, 0);
-        ck_assert(!flat_is_stopped(&world->cores[1], &counters));
+        ck_assert(!dca_is_stopped(&world->cores[1], &counters));
         for (unsigned w = 0; w < 8; w++)
             world->busy[w] = true; /* nobody draws in between */
         for (unsigned w = 0; w < 8; w++)
             dca_machine_stop(&world->machines[w], &counters); /* as mpirun sends a signal to all */
-        ck_assert(flat_is_stopped(&world->cores[1], &counters));
+        ck_assert(dca_is_stopped(&world->cores[1], &counters));
         uint64_t drawn = ranges_total(&world->done);
         for (unsigned w = 0; w < 8; w++)
             draw_once(world, w);
@@ -422,11 +422,11 @@ START_TEST(the_longest_loop_overflows_nothing)
         for (unsigned two = 0; two < 2; two++) {
             struct world *world = malloc(sizeof *world);
             const struct sched_config config = {
-                .iterations = FLAT_SPAN / 64, .workers = 64, .min_chunk = FLAT_SPAN / 128};
+                .iterations = DCA_SPAN / 64, .workers = 64, .min_chunk = DCA_SPAN / 128};
             world_init(world, some[i], &config, two, i);
             run_world(world);
-            ck_assert_uint_eq(ranges_total(&world->done), FLAT_SPAN / 64);
-            const struct flat_counters counters = {.self = world, .fetch_add = fetch_add};
+            ck_assert_uint_eq(ranges_total(&world->done), DCA_SPAN / 64);
+            const struct dca_counters counters = {.self = world, .fetch_add = fetch_add};
             for (unsigned w = 0; w < 64; w++)
                 dca_machine_stop(&world->machines[w], &counters);
             world_fini(world);
@@ -438,25 +438,25 @@ END_TEST
 static void refuses(const char *technique, uint64_t iterations, const char *expected)
 {
     struct sched_spec spec = spec_of(technique);
-    struct flat_core core;
+    struct dca_core core;
     struct error error = {0};
-    const struct flat_config config = {.technique = &spec, .sched = {.iterations = iterations, .workers = 4}};
-    ck_assert_int_eq(flat_init(&core, &config, &error), -1);
+    const struct dca_config config = {.technique = &spec, .sched = {.iterations = iterations, .workers = 4}};
+    ck_assert_int_eq(dca_init(&core, &config, &error), -1);
     ck_assert_msg(strstr(error.text, expected) != NULL, "%s", error.text);
 }
 
-START_TEST(what_cannot_run_flat_is_refused)
+START_TEST(what_cannot_run_as_dca_is_refused)
 {
     refuses("awf-b", 1000, "technique awf-b cannot run without a coordinator (--dca)");
     refuses("awf", 1000, "technique awf cannot run without a coordinator (--dca)");
     refuses("tap", 1000, "mu=");
     refuses("pls", 1000, "swr=");
-    refuses("gss", FLAT_SPAN / 4 + 1, "accepted is up to 576460752303423488");
-    refuses("gss:round=floor", FLAT_SPAN, "too long for 4 workers");
+    refuses("gss", DCA_SPAN / 4 + 1, "accepted is up to 576460752303423488");
+    refuses("gss:round=floor", DCA_SPAN, "too long for 4 workers");
 }
 END_TEST
 
-static uint64_t all_after(void *self, enum flat_counter counter, uint64_t amount, bool assigns)
+static uint64_t all_after(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)counter, (void)assigns;
     *(uint64_t *)self += amount;
@@ -468,18 +468,18 @@ START_TEST(drawn_tells_how_far_it_is)
     struct world *world = malloc(sizeof *world);
     const struct sched_config config = {.iterations = 1000, .workers = 4};
     uint64_t own = 0;
-    const struct flat_counters counters = {.self = &own, .fetch_add = all_after};
+    const struct dca_counters counters = {.self = &own, .fetch_add = all_after};
     struct range chunk;
     world_init(world, "fac2", &config, false, 1);
-    ck_assert_int_eq(flat_first_counter(&world->cores[0]), FLAT_STEP);
-    ck_assert_uint_eq(flat_drawn(&world->cores[0], own), 0);
+    ck_assert_int_eq(dca_first_counter(&world->cores[0]), DCA_STEP);
+    ck_assert_uint_eq(dca_drawn(&world->cores[0], own), 0);
     ck_assert(dca_machine_draw(&world->machines[0], &counters, &chunk));
-    ck_assert_uint_eq(flat_drawn(&world->cores[0], own), 125);
-    ck_assert_uint_eq(flat_drawn(&world->cores[0], UINT64_MAX), 1000);
+    ck_assert_uint_eq(dca_drawn(&world->cores[0], own), 125);
+    ck_assert_uint_eq(dca_drawn(&world->cores[0], UINT64_MAX), 1000);
     world_fini(world);
     world_init(world, "dgss", &config, false, 1);
-    ck_assert_int_eq(flat_first_counter(&world->cores[0]), FLAT_START);
-    ck_assert_uint_eq(flat_drawn(&world->cores[0], 77), 77);
+    ck_assert_int_eq(dca_first_counter(&world->cores[0]), DCA_START);
+    ck_assert_uint_eq(dca_drawn(&world->cores[0], 77), 77);
     world_fini(world);
     free(world);
 }
@@ -501,7 +501,7 @@ int main(void)
     tcase_add_test(tcase, by_rest_follows_the_recursive_form);
     tcase_add_test(tcase, nobody_draws_after_a_stop);
     tcase_add_test(tcase, the_longest_loop_overflows_nothing);
-    tcase_add_test(tcase, what_cannot_run_flat_is_refused);
+    tcase_add_test(tcase, what_cannot_run_as_dca_is_refused);
     tcase_add_test(tcase, drawn_tells_how_far_it_is);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

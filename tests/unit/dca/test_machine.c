@@ -6,17 +6,17 @@
 
 #include <string.h>
 
-static struct flat_core core;
+static struct dca_core core;
 static struct dca_machine machine;
 static struct dca_action action;
 
 static void begin(const char *technique, bool two_counters, bool by_node)
 {
     const struct sched_spec spec = spec_of(technique);
-    const struct flat_config config = {
+    const struct dca_config config = {
         .technique = &spec, .sched = {.iterations = 1000, .workers = 4}, .two_counters = two_counters};
     struct error error;
-    ck_assert_msg(flat_init(&core, &config, &error) == 0, "%s", error.text);
+    ck_assert_msg(dca_init(&core, &config, &error) == 0, "%s", error.text);
     dca_machine_init(&machine, &core, 1, 1, by_node);
     ck_assert_ptr_eq(dca_machine_check(&machine), NULL);
 }
@@ -37,12 +37,12 @@ static void answer(uint64_t value)
     step(&(struct dca_event){.type = DCA_EVENT_FETCHED, .value = value});
 }
 
-static void draw(enum flat_drawn result, uint64_t first, uint64_t count)
+static void draw(enum dca_drawn result, uint64_t first, uint64_t count)
 {
     step(&(struct dca_event){.type = DCA_EVENT_DREW, .drawn = {.result = result, .range = {first, count}}});
 }
 
-static void expect_fetch(enum flat_counter counter, uint64_t amount, bool assigns, bool calculated)
+static void expect_fetch(enum dca_counter counter, uint64_t amount, bool assigns, bool calculated)
 {
     ck_assert_uint_eq(action.type, DCA_ACTION_FETCH_ADD);
     ck_assert_uint_eq(action.counter, counter);
@@ -67,15 +67,15 @@ START_TEST(by_place_one_counter_says_all)
 {
     begin("css:chunk=100", false, false);
     tell(DCA_EVENT_START);
-    expect_fetch(FLAT_STEP, 1, true, false);
+    expect_fetch(DCA_STEP, 1, true, false);
     answer(3);
     expect_range(DCA_ACTION_COMPUTE, 300, 100, true);
     tell(DCA_EVENT_FINISHED);
-    expect_fetch(FLAT_STEP, 1, true, false);
+    expect_fetch(DCA_STEP, 1, true, false);
     answer(10);
     expect(DCA_ACTION_END);
     ck_assert_str_eq(dca_state_name(machine.state), "ended");
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -83,16 +83,16 @@ START_TEST(by_step_the_second_counter_says_where)
 {
     begin("css:chunk=300", true, false);
     tell(DCA_EVENT_START);
-    expect_fetch(FLAT_STEP, 1, false, false);
+    expect_fetch(DCA_STEP, 1, false, false);
     answer(1);
-    expect_fetch(FLAT_START, 300, true, true);
+    expect_fetch(DCA_START, 300, true, true);
     answer(800);
     expect_range(DCA_ACTION_COMPUTE, 800, 200, false);
     tell(DCA_EVENT_FINISHED);
     answer(2);
     answer(1000);
     expect(DCA_ACTION_END);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -100,12 +100,12 @@ START_TEST(by_rest_the_counter_is_read_first)
 {
     begin("dgss", false, false);
     tell(DCA_EVENT_START);
-    expect_fetch(FLAT_START, 0, false, false);
+    expect_fetch(DCA_START, 0, false, false);
     answer(600);
-    expect_fetch(FLAT_START, 100, true, true);
+    expect_fetch(DCA_START, 100, true, true);
     answer(700); /* somebody was quicker */
     expect_range(DCA_ACTION_COMPUTE, 700, 100, false);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -116,12 +116,12 @@ START_TEST(who_learns_exchanges_before_each_draw)
     tell(DCA_EVENT_START);
     expect(DCA_ACTION_EXCHANGE);
     core.fresh[machine.worker] = machine.own;
-    core.fresh[2] = (struct flat_measured){.chunks = 1, .iterations = 7, .check = 1}; /* half new */
+    core.fresh[2] = (struct dca_measured){.chunks = 1, .iterations = 7, .check = 1}; /* half new */
     tell(DCA_EVENT_EXCHANGED);
-    expect_fetch(FLAT_START, 0, false, false);
+    expect_fetch(DCA_START, 0, false, false);
     ck_assert_uint_eq(core.known[machine.worker].iterations, 10);
     ck_assert_uint_eq(core.known[2].iterations, 0);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -130,25 +130,25 @@ START_TEST(whoever_finds_the_queue_empty_refills_it)
     begin("css:chunk=400", false, true);
     tell(DCA_EVENT_START);
     expect(DCA_ACTION_DRAW);
-    draw(FLAT_REFILL, 0, 0);
-    expect_fetch(FLAT_STEP, 1, true, false);
+    draw(DCA_REFILL, 0, 0);
+    expect_fetch(DCA_STEP, 1, true, false);
     answer(2);
     expect_range(DCA_ACTION_PUBLISH, 800, 200, true);
     tell(DCA_EVENT_PUBLISHED);
     expect(DCA_ACTION_DRAW);
-    draw(FLAT_DRAWN, 810, 20);
+    draw(DCA_DRAWN, 810, 20);
     expect_range(DCA_ACTION_COMPUTE, 810, 20, true);
     tell(DCA_EVENT_FINISHED);
-    draw(FLAT_REFILL, 900, 100); /* what was left of a long one */
+    draw(DCA_REFILL, 900, 100); /* what was left of a long one */
     expect_range(DCA_ACTION_PUBLISH, 900, 100, false);
     tell(DCA_EVENT_PUBLISHED);
-    draw(FLAT_REFILL, 0, 0);
+    draw(DCA_REFILL, 0, 0);
     answer(3);
     expect_range(DCA_ACTION_PUBLISH, 0, 0, false); /* the end, for all of the node */
     tell(DCA_EVENT_PUBLISHED);
-    draw(FLAT_END, 0, 0);
+    draw(DCA_END, 0, 0);
     expect(DCA_ACTION_END);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -157,14 +157,14 @@ START_TEST(the_others_wait_for_the_refill)
     begin("css:chunk=400", false, true);
     tell(DCA_EVENT_START);
     for (int i = 0; i < 3; i++) {
-        draw(FLAT_WAIT, 0, 0);
+        draw(DCA_WAIT, 0, 0);
         expect(DCA_ACTION_AWAIT);
         tell(DCA_EVENT_REFILLED); /* it may be too early */
         expect(DCA_ACTION_DRAW);
     }
-    draw(FLAT_BROKEN, 0, 0);
+    draw(DCA_BROKEN, 0, 0);
     expect(DCA_ACTION_END);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -174,7 +174,7 @@ START_TEST(a_stop_ends_what_has_not_begun)
     tell(DCA_EVENT_START);
     tell(DCA_EVENT_STOP);
     expect(DCA_ACTION_STOP);
-    ck_assert_uint_eq(action.counters, 1u << FLAT_STEP | 1u << FLAT_START);
+    ck_assert_uint_eq(action.counters, 1u << DCA_STEP | 1u << DCA_START);
     ck_assert_uint_eq(action.amount, core.stop);
     tell(DCA_EVENT_STOP);
     expect(DCA_ACTION_NONE); /* once for each rank */
@@ -183,7 +183,7 @@ START_TEST(a_stop_ends_what_has_not_begun)
     expect_range(DCA_ACTION_COMPUTE, 0, 250, false);
     tell(DCA_EVENT_FINISHED);
     expect(DCA_ACTION_END);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -192,14 +192,14 @@ START_TEST(a_stop_leaves_nobody_waiting)
 {
     begin("css:chunk=400", false, true);
     tell(DCA_EVENT_START);
-    draw(FLAT_REFILL, 0, 0);
+    draw(DCA_REFILL, 0, 0);
     tell(DCA_EVENT_STOP);
-    ck_assert_uint_eq(action.counters, 1u << FLAT_STEP);
+    ck_assert_uint_eq(action.counters, 1u << DCA_STEP);
     answer(1);
     expect_range(DCA_ACTION_PUBLISH, 400, 400, true);
     tell(DCA_EVENT_PUBLISHED);
     expect(DCA_ACTION_END);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -216,7 +216,7 @@ START_TEST(a_draw_in_one_is_that_of_two_steps)
         ck_assert(quick.state == machine.state && memcmp(&quick.chunk, &machine.chunk, sizeof quick.chunk) == 0);
     }
     ck_assert_int_eq(machine.state, DCA_ENDED);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 
@@ -235,7 +235,7 @@ START_TEST(the_check_finds_what_cannot_be)
     machine.state = DCA_IDLE;
     machine.carry = 1;
     ck_assert_ptr_ne(dca_machine_check(&machine), NULL);
-    flat_fini(&core);
+    dca_fini(&core);
 }
 END_TEST
 

@@ -12,7 +12,7 @@
 #define ITERATIONS 20000
 
 struct node {
-    struct flat_queue queue;
+    struct dca_queue queue;
     struct sched_spec technique;
     _Atomic uint64_t global; /* start of the loop: where big chunks come from */
     uint64_t iterations, big;
@@ -23,37 +23,37 @@ struct node {
 static void refill(struct node *node)
 {
     struct range big;
-    if (!flat_queue_take_rest(&node->queue, &big)) {
+    if (!dca_queue_take_rest(&node->queue, &big)) {
         uint64_t first = atomic_fetch_add(&node->global, node->big);
         uint64_t left = first < node->iterations ? node->iterations - first : 0;
         big = (struct range){first, left < node->big ? left : node->big};
     }
     atomic_fetch_add(&node->refills, 1);
     if (big.count > 0)
-        flat_queue_refill(&node->queue, &big);
+        dca_queue_refill(&node->queue, &big);
     else
-        flat_queue_end(&node->queue);
+        dca_queue_end(&node->queue);
 }
 
 static int work(void *context)
 {
     struct node *node = context;
-    struct flat_view view;
+    struct dca_view view;
     struct range chunk;
     struct error error;
-    if (flat_view_init(&view, &node->technique, THREADS, &error) < 0)
+    if (dca_view_init(&view, &node->technique, THREADS, &error) < 0)
         return -1;
     for (;;) {
-        switch (flat_queue_draw(&node->queue, &view, &chunk, &error)) {
-        case FLAT_DRAWN:
+        switch (dca_queue_draw(&node->queue, &view, &chunk, &error)) {
+        case DCA_DRAWN:
             for (uint64_t i = 0; i < chunk.count; i++)
                 atomic_fetch_add_explicit(&node->seen[chunk.first + i], 1, memory_order_relaxed);
             atomic_fetch_add(&node->drawn, chunk.count);
             break;
-        case FLAT_REFILL: refill(node); break;
-        case FLAT_WAIT: thrd_yield(); break;
-        case FLAT_END: flat_view_fini(&view); return 0;
-        case FLAT_BROKEN: atomic_fetch_add(&node->broken, 1); return -1;
+        case DCA_REFILL: refill(node); break;
+        case DCA_WAIT: thrd_yield(); break;
+        case DCA_END: dca_view_fini(&view); return 0;
+        case DCA_BROKEN: atomic_fetch_add(&node->broken, 1); return -1;
         }
     }
 }
@@ -95,85 +95,85 @@ END_TEST
 
 START_TEST(a_stop_ends_all_draws)
 {
-    struct flat_queue queue;
-    struct flat_view view;
+    struct dca_queue queue;
+    struct dca_view view;
     struct range chunk;
     struct error error;
     struct sched_spec spec = spec_of("ss");
     memset(&queue, 0, sizeof queue);
-    ck_assert_int_eq(flat_view_init(&view, &spec, 2, &error), 0);
-    ck_assert_int_eq(flat_queue_draw(&queue, &view, &chunk, &error), FLAT_REFILL);
-    flat_queue_refill(&queue, &(struct range){10, 5});
-    ck_assert_int_eq(flat_queue_draw(&queue, &view, &chunk, &error), FLAT_DRAWN);
+    ck_assert_int_eq(dca_view_init(&view, &spec, 2, &error), 0);
+    ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
+    dca_queue_refill(&queue, &(struct range){10, 5});
+    ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_DRAWN);
     ck_assert_uint_eq(chunk.first, 10);
-    flat_queue_stop(&queue);
-    ck_assert_int_eq(flat_queue_draw(&queue, &view, &chunk, &error), FLAT_END);
-    flat_view_fini(&view);
+    dca_queue_stop(&queue);
+    ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_END);
+    dca_view_fini(&view);
 }
 END_TEST
 
 START_TEST(others_wait_while_one_refills)
 {
-    struct flat_queue queue;
-    struct flat_view view, other;
+    struct dca_queue queue;
+    struct dca_view view, other;
     struct range chunk;
     struct error error;
     struct sched_spec spec = spec_of("static");
     memset(&queue, 0, sizeof queue);
-    ck_assert_int_eq(flat_view_init(&view, &spec, 2, &error), 0);
-    ck_assert_int_eq(flat_view_init(&other, &spec, 2, &error), 0);
-    ck_assert_int_eq(flat_queue_draw(&queue, &view, &chunk, &error), FLAT_REFILL);
-    ck_assert_int_eq(flat_queue_draw(&queue, &other, &chunk, &error), FLAT_WAIT);
-    flat_queue_refill(&queue, &(struct range){0, 5});
-    ck_assert_int_eq(flat_queue_draw(&queue, &other, &chunk, &error), FLAT_DRAWN);
+    ck_assert_int_eq(dca_view_init(&view, &spec, 2, &error), 0);
+    ck_assert_int_eq(dca_view_init(&other, &spec, 2, &error), 0);
+    ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
+    ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_WAIT);
+    dca_queue_refill(&queue, &(struct range){0, 5});
+    ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_DRAWN);
     ck_assert_uint_eq(chunk.count, 3);
-    ck_assert_int_eq(flat_queue_draw(&queue, &view, &chunk, &error), FLAT_DRAWN);
+    ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_DRAWN);
     ck_assert_uint_eq(chunk.first, 3);
     ck_assert_uint_eq(chunk.count, 2);
-    ck_assert_int_eq(flat_queue_draw(&queue, &view, &chunk, &error), FLAT_REFILL);
-    flat_queue_end(&queue);
-    ck_assert_int_eq(flat_queue_draw(&queue, &other, &chunk, &error), FLAT_END);
-    flat_view_fini(&view);
-    flat_view_fini(&other);
+    ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
+    dca_queue_end(&queue);
+    ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_END);
+    dca_view_fini(&view);
+    dca_view_fini(&other);
 }
 END_TEST
 
 START_TEST(a_big_chunk_beyond_the_steps_comes_in_pieces)
 {
-    struct flat_queue queue;
-    struct flat_view view;
+    struct dca_queue queue;
+    struct dca_view view;
     struct range chunk;
     struct error error;
     struct sched_spec spec = spec_of("css:chunk=2^39");
     const uint64_t whole = UINT64_C(5) << 40;
     uint64_t next = 7;
     memset(&queue, 0, sizeof queue);
-    ck_assert_int_eq(flat_view_init(&view, &spec, 2, &error), 0);
+    ck_assert_int_eq(dca_view_init(&view, &spec, 2, &error), 0);
     for (bool begun = false;;) {
-        enum flat_drawn drawn = flat_queue_draw(&queue, &view, &chunk, &error);
-        if (drawn == FLAT_DRAWN) {
+        enum dca_drawn drawn = dca_queue_draw(&queue, &view, &chunk, &error);
+        if (drawn == DCA_DRAWN) {
             ck_assert_uint_eq(chunk.first, next);
             next += chunk.count;
             continue;
         }
-        ck_assert_int_eq(drawn, FLAT_REFILL);
-        bool rest = flat_queue_take_rest(&queue, &chunk);
+        ck_assert_int_eq(drawn, DCA_REFILL);
+        bool rest = dca_queue_take_rest(&queue, &chunk);
         if (!rest && begun)
             break;
         begun = true;
-        flat_queue_refill(&queue, rest ? &chunk : &(struct range){7, whole});
+        dca_queue_refill(&queue, rest ? &chunk : &(struct range){7, whole});
     }
     ck_assert_uint_eq(next, 7 + whole);
-    flat_view_fini(&view);
+    dca_view_fini(&view);
 }
 END_TEST
 
 START_TEST(a_technique_without_closed_form_is_refused)
 {
-    struct flat_view view;
+    struct dca_view view;
     struct error error = {0};
     struct sched_spec spec = spec_of("dfss");
-    ck_assert_int_eq(flat_view_init(&view, &spec, 2, &error), -1);
+    ck_assert_int_eq(dca_view_init(&view, &spec, 2, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "closed form"));
 }
 END_TEST

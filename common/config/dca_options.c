@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting the words of a flat worker: see flat_options.h. */
-#include "common/config/flat_options.h"
+/* Sorting the words of a flat worker: see dca_options.h. */
+#include "common/config/dca_options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool flat_is_asked(int argc, char *const *argv)
+bool dca_is_asked(int argc, char *const *argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--dca") == 0 || strncmp(argv[i], "--dca=", 6) == 0)
@@ -21,7 +21,7 @@ static unsigned add_sections(struct options *all, unsigned count, const struct o
     return count;
 }
 
-struct options flat_options_all(void)
+struct options dca_options_all(void)
 {
     struct options all = {0};
     unsigned count = add_sections(&all, add_sections(&all, 0, worker_options()), job_options());
@@ -29,13 +29,13 @@ struct options flat_options_all(void)
     return all;
 }
 
-int flat_options_parse(struct flat_options *options, int argc, char *const *argv, struct error *error)
+int dca_options_parse(struct dca_options *options, int argc, char *const *argv, struct error *error)
 {
-    const struct options all = flat_options_all();
+    const struct options all = dca_options_all();
     struct options_reader reader;
     struct options_word word;
     int more = 0, first;
-    *options = (struct flat_options){.word = calloc((size_t)argc + 1, sizeof *options->word)};
+    *options = (struct dca_options){.word = calloc((size_t)argc + 1, sizeof *options->word)};
     worker_options_init(&options->worker);
     if (options->word == NULL)
         return error_set(error, "out of memory for the command line");
@@ -54,7 +54,7 @@ int flat_options_parse(struct flat_options *options, int argc, char *const *argv
     return more < 0 ? -1 : worker_options_check(&options->worker, error);
 }
 
-void flat_options_fini(struct flat_options *options)
+void dca_options_fini(struct dca_options *options)
 {
     free(options->word);
     options->word = NULL;

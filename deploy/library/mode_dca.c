@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes without a coordinator (DCA): two-sided, rma and node, by the transports of the flat topologies. Nothing is
+/* The modes without a coordinator (DCA): two-sided, rma and node, by the transports of the DCA topologies. Nothing is
  * kept over time steps, as nobody collects it. */
 #include "deploy/library/loop.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-struct flat_own {
+struct dca_own {
     struct share share;
     bool core_ready;
 };
@@ -51,23 +51,23 @@ static const struct transport *transport_of(enum api_mode mode)
 }
 
 /* Within a node only closed forms can be drawn, and what is measured of single ranks says little of big chunks. */
-static int check_node(struct hdss_shared_loop *loop, const struct flat_core *core)
+static int check_node(struct hdss_shared_loop *loop, const struct dca_core *core)
 {
-    struct flat_view view;
-    if (flat_learns(core))
+    struct dca_view view;
+    if (dca_learns(core))
         return error_set(&loop->error, "technique %s cannot run in mode node: it learns from single ranks",
                          loop->settings.technique.technique->name);
-    if (flat_view_init(&view, &loop->settings.node_technique, 1, &loop->error) < 0)
+    if (dca_view_init(&view, &loop->settings.node_technique, 1, &loop->error) < 0)
         return -1;
-    flat_view_fini(&view);
+    dca_view_fini(&view);
     return 0;
 }
 
-static int init_core(struct hdss_shared_loop *loop, struct flat_own *own)
+static int init_core(struct hdss_shared_loop *loop, struct dca_own *own)
 {
     const struct team *team = &loop->team;
     bool by_node = loop->settings.mode == API_NODE;
-    const struct flat_config config = {
+    const struct dca_config config = {
         .technique = &loop->settings.technique,
         .sched = {.iterations = loop->iterations,
                   .workers = by_node ? team->groups : (unsigned)team->ranks,
@@ -76,7 +76,7 @@ static int init_core(struct hdss_shared_loop *loop, struct flat_own *own)
                   .weighting = loop->settings.weighting},
     };
     const unsigned drawer = by_node ? team->group : (unsigned)team->rank;
-    if (flat_init(&own->share.core, &config, &loop->error) < 0)
+    if (dca_init(&own->share.core, &config, &loop->error) < 0)
         return -1;
     own->core_ready = true;
     dca_machine_init(&own->share.machine, &own->share.core, drawer, loop->powers != NULL ? loop->powers[drawer] : 1,
@@ -102,9 +102,9 @@ static void describe_team(struct hdss_shared_loop *loop, struct share *share)
     };
 }
 
-static int flat_mode_prepare(struct hdss_shared_loop *loop)
+static int dca_mode_prepare(struct hdss_shared_loop *loop)
 {
-    struct flat_own *own = loop->own;
+    struct dca_own *own = loop->own;
     describe_team(loop, &own->share);
     if (loop->settings.technique_auto)
         return error_set(&loop->error, "technique auto is for the modes central and hierarchical"),
@@ -116,15 +116,15 @@ static int flat_mode_prepare(struct hdss_shared_loop *loop)
     return share_prepare(&own->share) < 0 ? HDSS_ERROR_MEMORY : HDSS_OK;
 }
 
-static int flat_mode_open(struct hdss_shared_loop *loop)
+static int dca_mode_open(struct hdss_shared_loop *loop)
 {
-    struct flat_own *own = loop->own;
+    struct dca_own *own = loop->own;
     bool asked = loop->settings.mode == API_TWO_SIDED || loop->team.is_far;
     loop->serves = loop->team.rank == 0 && loop->team.ranks > 1 && asked;
     return share_open(&own->share);
 }
 
-static void measure(struct hdss_shared_loop *loop, struct flat_own *own)
+static void measure(struct hdss_shared_loop *loop, struct dca_own *own)
 {
     if (loop->measured.chunks > 0)
         dca_machine_measure(&own->share.machine, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9),
@@ -132,9 +132,9 @@ static void measure(struct hdss_shared_loop *loop, struct flat_own *own)
     loop->measured = (struct measured){0};
 }
 
-static bool flat_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
+static bool dca_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
 {
-    struct flat_own *own = loop->own;
+    struct dca_own *own = loop->own;
     measure(loop, own);
     if (loop->serves && !loop->helped) /* short chunks have no pieces between which others are answered */
         own->share.transport->serve(&own->share);
@@ -146,15 +146,15 @@ static bool flat_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
     return drawn;
 }
 
-static bool flat_mode_serve(struct hdss_shared_loop *loop)
+static bool dca_mode_serve(struct hdss_shared_loop *loop)
 {
-    struct flat_own *own = loop->own;
+    struct dca_own *own = loop->own;
     return own->share.transport->serve(&own->share);
 }
 
-static void flat_mode_finish(struct hdss_shared_loop *loop)
+static void dca_mode_finish(struct hdss_shared_loop *loop)
 {
-    struct flat_own *own = loop->own;
+    struct dca_own *own = loop->own;
     progress_stop(loop);
     if (own->share.transport->finish != NULL)
         own->share.transport->finish(&own->share);
@@ -163,22 +163,22 @@ static void flat_mode_finish(struct hdss_shared_loop *loop)
     loop->figures.bytes = own->share.bytes;
 }
 
-static void flat_mode_close(struct hdss_shared_loop *loop)
+static void dca_mode_close(struct hdss_shared_loop *loop)
 {
-    struct flat_own *own = loop->own;
+    struct dca_own *own = loop->own;
     share_close(&own->share);
     if (own->core_ready)
-        flat_fini(&own->share.core);
+        dca_fini(&own->share.core);
     own->core_ready = false;
 }
 
-const struct mode mode_flat = {
-    .own_bytes = sizeof(struct flat_own),
-    .prepare = flat_mode_prepare,
-    .open = flat_mode_open,
-    .draw = flat_mode_draw,
-    .serve = flat_mode_serve,
-    .finish = flat_mode_finish,
-    .close = flat_mode_close,
-    .fini = flat_mode_close,
+const struct mode mode_dca = {
+    .own_bytes = sizeof(struct dca_own),
+    .prepare = dca_mode_prepare,
+    .open = dca_mode_open,
+    .draw = dca_mode_draw,
+    .serve = dca_mode_serve,
+    .finish = dca_mode_finish,
+    .close = dca_mode_close,
+    .fini = dca_mode_close,
 };

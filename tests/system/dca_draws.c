@@ -10,7 +10,7 @@
  * Run by mpirun with any number of ranks. One line on standard output when all is well; else one on standard error and
  * status 1. */
 #include "common/dca/core_queue.h"
-#include "worker/dca/flat.h"
+#include "worker/dca/dca.h"
 #include "worker/dca/work.h"
 #include "common/util/random.h"
 
@@ -51,7 +51,7 @@ struct loop {
     uint64_t stop_after;
 };
 
-static struct flat flat;
+static struct dca dca;
 static double *powers;
 static struct range *own; /* what this rank has drawn */
 static size_t own_count, own_capacity;
@@ -60,7 +60,7 @@ static uint64_t loops_done, chunks_done;
 static void fail(const struct loop *loop, const char *what, uint64_t where)
 {
     fprintf(stderr, "flat-draws: %s, %s inside %s, %" PRIu64 " iterations, %u ranks: %s at %" PRIu64 "\n",
-            loop->mode->name, loop->technique, loop->inside, loop->iterations, flat.ranks, what, where);
+            loop->mode->name, loop->technique, loop->inside, loop->iterations, dca.ranks, what, where);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -91,22 +91,22 @@ static bool prepare(const struct loop *loop)
 {
     const struct sched_spec spec = spec_of(loop->technique);
     bool by_node = loop->mode->transport == &transport_node;
-    const unsigned drawer = by_node ? flat.topology->worker_node[flat.rank] : flat.rank;
-    const struct flat_config config = {
+    const unsigned drawer = by_node ? dca.topology->worker_node[dca.rank] : dca.rank;
+    const struct dca_config config = {
         .technique = &spec,
         .sched = {.iterations = loop->iterations,
-                  .workers = by_node ? flat.topology->nodes : flat.ranks,
+                  .workers = by_node ? dca.topology->nodes : dca.ranks,
                   .powers = (spec.technique->needs & SCHED_NEEDS_POWER) != 0 ? powers : NULL,
                   .swr = SWR},
         .two_counters = loop->mode->two_counters,
     };
-    if (flat_init(&flat.share.core, &config, &flat.lead.error) < 0)
+    if (dca_init(&dca.share.core, &config, &dca.lead.error) < 0)
         return false;
-    dca_machine_init(&flat.share.machine, &flat.share.core, drawer,
+    dca_machine_init(&dca.share.machine, &dca.share.core, drawer,
                      config.sched.powers != NULL ? config.sched.powers[drawer] : 1, by_node);
-    if (!by_node || !flat_learns(&flat.share.core))
+    if (!by_node || !dca_learns(&dca.share.core))
         return true;
-    flat_fini(&flat.share.core);
+    dca_fini(&dca.share.core);
     return false;
 }
 
@@ -119,22 +119,22 @@ static void note(const struct range *chunk)
     own[own_count++] = *chunk;
 }
 
-/* What flat_work() does, without computing. What is measured is made up: it need only differ. */
+/* What dca_work() does, without computing. What is measured is made up: it need only differ. */
 static void draw_all(const struct loop *loop)
 {
     struct range chunk;
     own_count = 0;
-    MPI_Barrier(flat.runtime->world);
-    while (share_draw(&flat.share, &chunk)) {
+    MPI_Barrier(dca.runtime->world);
+    while (share_draw(&dca.share, &chunk)) {
         note(&chunk);
-        dca_machine_measure(&flat.share.machine, chunk.count, chunk.count * 1000 * (flat.rank + 1), 100, 4);
-        if (flat.share.transport->serve != NULL && flat.rank == 0)
-            flat.share.transport->serve(&flat.share);
-        if (loop->stopper == flat.rank && own_count == loop->stop_after)
-            share_stop(&flat.share);
+        dca_machine_measure(&dca.share.machine, chunk.count, chunk.count * 1000 * (dca.rank + 1), 100, 4);
+        if (dca.share.transport->serve != NULL && dca.rank == 0)
+            dca.share.transport->serve(&dca.share);
+        if (loop->stopper == dca.rank && own_count == loop->stop_after)
+            share_stop(&dca.share);
     }
-    if (flat.share.transport->finish != NULL)
-        flat.share.transport->finish(&flat.share);
+    if (dca.share.transport->finish != NULL)
+        dca.share.transport->finish(&dca.share);
 }
 
 /* --- looking at what was drawn --- */
@@ -155,16 +155,16 @@ static int by_count(const void *a, const void *b)
 static struct range *gather(size_t *count)
 {
     const int words = (int)(2 * own_count);
-    int *counts = checked(calloc(flat.ranks, sizeof *counts)), *places = checked(calloc(flat.ranks, sizeof *places));
+    int *counts = checked(calloc(dca.ranks, sizeof *counts)), *places = checked(calloc(dca.ranks, sizeof *places));
     struct range *all = NULL;
     int sum = 0;
-    MPI_Gather(&words, 1, MPI_INT, counts, 1, MPI_INT, 0, flat.runtime->world);
-    for (unsigned i = 0; flat.rank == 0 && i < flat.ranks; sum += counts[i++])
+    MPI_Gather(&words, 1, MPI_INT, counts, 1, MPI_INT, 0, dca.runtime->world);
+    for (unsigned i = 0; dca.rank == 0 && i < dca.ranks; sum += counts[i++])
         places[i] = sum;
     *count = (size_t)sum / 2;
-    if (flat.rank == 0)
+    if (dca.rank == 0)
         all = checked(calloc(*count + 1, sizeof *all));
-    MPI_Gatherv(own, words, MPI_UINT64_T, all, counts, places, MPI_UINT64_T, 0, flat.runtime->world);
+    MPI_Gatherv(own, words, MPI_UINT64_T, all, counts, places, MPI_UINT64_T, 0, dca.runtime->world);
     if (all != NULL)
         qsort(all, *count, sizeof *all, by_first);
     free(counts);
@@ -180,13 +180,13 @@ static void check_cover(const struct loop *loop, const struct range *all, size_t
             fail(loop, "an empty chunk", all[i].first);
         if (all[i].first < next)
             fail(loop, "drawn twice", all[i].first);
-        if (all[i].first > next && loop->stopper >= flat.ranks)
+        if (all[i].first > next && loop->stopper >= dca.ranks)
             fail(loop, "lost", next);
         next = all[i].first + all[i].count;
     }
     if (next > loop->iterations)
         fail(loop, "beyond the end", next);
-    if (next < loop->iterations && loop->stopper >= flat.ranks)
+    if (next < loop->iterations && loop->stopper >= dca.ranks)
         fail(loop, "lost", next);
 }
 
@@ -250,7 +250,7 @@ static size_t form_of_node(const struct loop *loop, const struct range *big, siz
 {
     size_t count = 0;
     for (size_t i = 0; i < big_count; i++) {
-        count = add_form(loop->inside, big[i].first, big[i].count, flat.ranks, form, count);
+        count = add_form(loop->inside, big[i].first, big[i].count, dca.ranks, form, count);
         if (count > 0)
             cut(&form[count - 1], big[i].first + big[i].count);
     }
@@ -260,19 +260,19 @@ static size_t form_of_node(const struct loop *loop, const struct range *big, siz
 static void check_form(const struct loop *loop, struct range *all, size_t count)
 {
     bool by_node = loop->mode->transport == &transport_node;
-    if (flat.share.core.weighted || flat.share.core.way == FLAT_BY_REMAINING || loop->stopper < flat.ranks ||
-        (by_node && flat.topology->nodes > 1))
+    if (dca.share.core.weighted || dca.share.core.way == DCA_BY_REMAINING || loop->stopper < dca.ranks ||
+        (by_node && dca.topology->nodes > 1))
         return;
     struct range *form = checked(calloc(CHUNKS_MAX, sizeof *form)), *big = form;
-    size_t form_count = add_form(loop->technique, 0, loop->iterations, by_node ? 1 : flat.ranks, form, 0);
-    if (form_count > 0 && flat.share.core.way == FLAT_BY_POSITION)
+    size_t form_count = add_form(loop->technique, 0, loop->iterations, by_node ? 1 : dca.ranks, form, 0);
+    if (form_count > 0 && dca.share.core.way == DCA_BY_POSITION)
         cut(&form[form_count - 1], loop->iterations);
     if (by_node) {
         form = checked(calloc(CHUNKS_MAX, sizeof *form));
         form_count = form_of_node(loop, big, form_count, form);
         free(big);
     }
-    if (flat.share.core.way == FLAT_BY_STEP)
+    if (dca.share.core.way == DCA_BY_STEP)
         check_sizes(loop, all, count, form, form_count);
     else
         check_places(loop, all, count, form, form_count);
@@ -283,14 +283,14 @@ static void check_form(const struct loop *loop, struct range *all, size_t count)
 static bool share(const struct loop *loop)
 {
     size_t count;
-    flat_begin_sharing(&flat, loop->mode->transport);
-    flat.share.cores_are_free = flat.runtime->cores_are_free;
-    flat.options.worker.node_technique = spec_of(loop->inside);
-    flat.lead.plan.count = loop->iterations;
+    dca_begin_sharing(&dca, loop->mode->transport);
+    dca.share.cores_are_free = dca.runtime->cores_are_free;
+    dca.options.worker.node_technique = spec_of(loop->inside);
+    dca.lead.plan.count = loop->iterations;
     if (!prepare(loop))
         return false;
-    if (share_prepare(&flat.share) < 0 || flat_open_transport(&flat) < 0)
-        fail(loop, flat.lead.error.text, 0);
+    if (share_prepare(&dca.share) < 0 || dca_open_transport(&dca) < 0)
+        fail(loop, dca.lead.error.text, 0);
     draw_all(loop);
     struct range *all = gather(&count);
     if (all != NULL) {
@@ -298,8 +298,8 @@ static bool share(const struct loop *loop)
         check_form(loop, all, count);
     }
     free(all);
-    share_close(&flat.share);
-    flat_fini(&flat.share.core);
+    share_close(&dca.share);
+    dca_fini(&dca.share.core);
     loops_done++;
     chunks_done += count;
     return true;
@@ -361,7 +361,7 @@ static void share_by_chance(void)
             strcpy(loop.technique, techniques[random_between(&random, 0, TECHNIQUES - 1)]);
             strcpy(loop.inside, techniques[random_between(&random, 0, INSIDE - 1)]);
             if (i % 8 == 7) {
-                loop.stopper = i % flat.ranks;
+                loop.stopper = i % dca.ranks;
                 loop.stop_after = random_between(&random, 1, 20);
             }
             i += share(&loop);
@@ -372,26 +372,26 @@ int main(int argc, char **argv)
 {
     const struct introduction introduction = {.role = ROLE_WORKER, .version = HDSS_VERSION, .dca = true};
     int status;
-    flat.runtime = runtime_join(&argc, &argv, &introduction, &status);
-    if (flat.runtime == NULL)
+    dca.runtime = runtime_join(&argc, &argv, &introduction, &status);
+    if (dca.runtime == NULL)
         return 1;
-    flat.rank = runtime_rank(flat.runtime);
-    flat.ranks = runtime_ranks(flat.runtime);
-    flat.topology = runtime_group(flat.runtime, true);
-    powers = checked(calloc(flat.ranks, sizeof *powers));
-    for (unsigned i = 0; i < flat.ranks; i++)
+    dca.rank = runtime_rank(dca.runtime);
+    dca.ranks = runtime_ranks(dca.runtime);
+    dca.topology = runtime_group(dca.runtime, true);
+    powers = checked(calloc(dca.ranks, sizeof *powers));
+    for (unsigned i = 0; i < dca.ranks; i++)
         powers[i] = 1 + i % 3;
-    if (flat.topology == NULL || runtime_prepare(flat.runtime, &flat.lead.error) < 0 || flat_prepare_waiting(&flat) < 0)
+    if (dca.topology == NULL || runtime_prepare(dca.runtime, &dca.lead.error) < 0 || dca_prepare_waiting(&dca) < 0)
         checked(NULL);
     if (argc == 2 && strcmp(argv[1], "forms") == 0)
         share_forms();
     else
         share_by_chance();
-    if (flat.rank == 0)
+    if (dca.rank == 0)
         printf("%" PRIu64 " loops, %" PRIu64 " chunks\n", loops_done, chunks_done);
-    flat_finish_waiting(&flat);
+    dca_finish_waiting(&dca);
     free(own);
     free(powers);
-    runtime_leave(flat.runtime, 0);
+    runtime_leave(dca.runtime, 0);
     return 0;
 }

@@ -6,19 +6,19 @@
 #include "common/config/job.h"
 #include "common/config/rank_options.h"
 
-struct flat_options {
+struct dca_options {
     struct worker_options worker;
     int words;
-    char **word; /* the job's command line, borrowed from argv; the list is owned, freed by flat_options_fini() */
+    char **word; /* the job's command line, borrowed from argv; the list is owned, freed by dca_options_fini() */
 };
 
 /* Whether --dca is among the words. */
-bool flat_is_asked(int argc, char *const *argv);
+bool dca_is_asked(int argc, char *const *argv);
 
 /* The worker's options and those of a job, in one table. */
-struct options flat_options_all(void);
+struct options dca_options_all(void);
 
 /* Sorts the words and reads the worker's own. The job's are only known to be options of a job, and such that make sense
  * without a supermaster. Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
-int flat_options_parse(struct flat_options *options, int argc, char *const *argv, struct error *error);
-void flat_options_fini(struct flat_options *options);
+int dca_options_parse(struct dca_options *options, int argc, char *const *argv, struct error *error);
+void dca_options_fini(struct dca_options *options);

@@ -2,7 +2,7 @@
 /* The parts of a flat run, for its own files only: the ranks, the executor, and how they share the loop. */
 #pragma once
 
-#include "common/config/flat_options.h"
+#include "common/config/dca_options.h"
 #include "common/dca/share.h"
 #include "common/job/lead.h"
 #include "common/os/load.h"
@@ -11,7 +11,7 @@
 #include "worker/exec/inline.h"
 
 /* What each rank knows of itself at the end. */
-struct flat_figures {
+struct dca_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes;
     uint64_t first_ns, finish_ns; /* since the common start; NEVER without a chunk */
     double power;
@@ -19,9 +19,9 @@ struct flat_figures {
     struct threads sharing; /* its cores, workers and processor time, as in THREADS */
 };
 
-struct flat {
+struct dca {
     struct lead lead;
-    struct flat_options options;
+    struct dca_options options;
     struct runtime *runtime;
     const struct topology *topology;
     unsigned rank, ranks;
@@ -40,19 +40,19 @@ struct flat {
     bool serves;   /* others need this rank while it computes */
     bool stopping; /* stop() was called here */
     bool failed;   /* with lead.error */
-    struct flat_figures figures;
+    struct dca_figures figures;
 };
 
 /* Ends the run here with lead.error, and for all. */
-void flat_fail(struct flat *flat);
+void dca_fail(struct dca *dca);
 
 /* What the transports need to know of this rank, and how it waits: after runtime_group(). */
-void flat_begin_sharing(struct flat *flat, const struct transport *transport);
+void dca_begin_sharing(struct dca *dca, const struct transport *transport);
 /* Collective. -1 with one line. */
-int flat_open_transport(struct flat *flat);
+int dca_open_transport(struct dca *dca);
 
 /* What comes now may take a while and is not the kernel's. */
-static inline void flat_pause(struct flat *flat)
+static inline void dca_pause(struct dca *dca)
 {
-    flat->figures.compute_ns += exec_pause(&flat->exec);
+    dca->figures.compute_ns += exec_pause(&dca->exec);
 }
