@@ -88,7 +88,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .powers = powers,
         .undigested = true,
         .unchecked = true,
-        .imagined_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
+        .phantom_bytes = plan->collect && plan->record_bytes != UINT64_MAX ? plan->record_bytes : 0,
         .service_ns = (uint64_t)service->event_ns,
         .message_ns = service->message_ns,
         .byte_ns = service->byte_ns,

@@ -46,13 +46,13 @@ static struct virtual_result run_with_nonsense(unsigned masters, unsigned worker
 
 static unsigned run_rank(unsigned masters, unsigned workers, unsigned rank)
 {
-    unsigned dropped = 0, babbled = 1;
-    for (uint64_t event = 1; babbled > 0; event++) {
-        babbled = 0;
+    unsigned dropped = 0, sent_garbage = 1;
+    for (uint64_t event = 1; sent_garbage > 0; event++) {
+        sent_garbage = 0;
         for (uint64_t seed = 0; seed < 6; seed++) {
             const struct virtual_fault fault = {.type = VIRTUAL_BABBLE, .rank = rank, .at_event = event};
             struct virtual_result result = run_with_nonsense(masters, workers, &fault, seed);
-            babbled += result.babbled;
+            sent_garbage += result.sent_garbage;
             dropped += result.drops > 0;
         }
     }

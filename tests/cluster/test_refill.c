@@ -62,8 +62,8 @@ static bool refill(uint64_t now_ns)
 }
 
 /* All workers ask one behind the other, `gap_ns` apart, from `now_ns` on; what the first one's request is asked for
- * comes `way_ns` later. Returns how many refills were asked for. */
-static unsigned round_of_requests(uint32_t finished, uint64_t now_ns, uint64_t gap_ns, uint64_t way_ns)
+ * comes `delay_ns` later. Returns how many refills were asked for. */
+static unsigned round_of_requests(uint32_t finished, uint64_t now_ns, uint64_t gap_ns, uint64_t delay_ns)
 {
     unsigned asked = 0;
     uint64_t due_ns = NEVER;
@@ -74,7 +74,7 @@ static unsigned round_of_requests(uint32_t finished, uint64_t now_ns, uint64_t g
         }
         if (ask(w, finished, now_ns)) {
             asked++;
-            due_ns = due_ns == NEVER ? now_ns + way_ns : due_ns;
+            due_ns = due_ns == NEVER ? now_ns + delay_ns : due_ns;
         }
     }
     return due_ns == NEVER ? asked : asked + refill(due_ns);

@@ -121,7 +121,7 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
     const char *status = check_status(config, result), *journal = check_journal(config, result);
     if (status != NULL || journal != NULL)
         return status != NULL ? status : journal;
-    if (result->drops > 0 && result->babbled == 0)
+    if (result->drops > 0 && result->sent_garbage == 0)
         return "a rank was dropped that had sent nothing wrong";
     uint64_t later = config->count - supermaster->steps.end;
     if (supermaster->sched_ready && supermaster->sched.remaining + later != ranges_total(&supermaster->ledger.free))

@@ -18,7 +18,7 @@
 struct tally {
     uint64_t by_status[8]; /* from -2 on */
     uint64_t lost_workers, lost_masters, reissued, duplicates, adopted;
-    uint64_t hits, failed_writes, failed_sends, refused, not_set_up, babbled, drops;
+    uint64_t hits, failed_writes, failed_sends, refused, not_set_up, sent_garbage, drops;
 };
 
 static struct tally tally;
@@ -54,7 +54,7 @@ static void note_result(const struct virtual_result *result)
     tally.reissued += losses->reissued;
     tally.duplicates += losses->duplicates;
     tally.hits += result->hits;
-    tally.babbled += result->babbled;
+    tally.sent_garbage += result->sent_garbage;
     tally.drops += result->drops;
     tally.failed_writes += result->failed_writes;
     tally.failed_sends += result->failed_sends;
@@ -144,7 +144,7 @@ static void print_tally(void)
            tally.lost_masters, tally.adopted, tally.reissued, tally.duplicates);
     printf("# %" PRIu64 " faults, %" PRIu64 " failed writes, %" PRIu64 " failed sends, %" PRIu64
            " runs without memory, %" PRIu64 " messages of nonsense, %" PRIu64 " ranks dropped\n",
-           tally.hits, tally.failed_writes, tally.failed_sends, tally.refused, tally.babbled, tally.drops);
+           tally.hits, tally.failed_writes, tally.failed_sends, tally.refused, tally.sent_garbage, tally.drops);
 }
 
 static int run_many(unsigned generator, uint64_t first, uint64_t count)

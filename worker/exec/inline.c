@@ -94,7 +94,7 @@ static uint64_t turn_size(const struct exec *exec)
         return 1;
     if (chunk->mark > chunk->done)
         size = exec_least(size, chunk->mark - chunk->done);
-    if (chunk->done < chunk->doubtful)
+    if (chunk->done < chunk->is_reset)
         return 1;
     double in_time = exec->iteration_ns > 0 ? TURN_NS / exec->iteration_ns : 1;
     return in_time < 1 ? 1 : in_time < (double)size ? (uint64_t)in_time : size;
@@ -116,7 +116,7 @@ static void compute_turn(struct exec *exec)
         if (result < 0) { /* several iterations are run again one by one */
             chunk->failed = count == 1;
             chunk->final = chunk->failed && made->output.called_failed;
-            chunk->doubtful = chunk->done + count;
+            chunk->is_reset = chunk->done + count;
         } else if (result == 0) {
             chunk->done += count;
             if (!made->variable)
@@ -240,7 +240,7 @@ static void inline_begin(struct executor *executor, uint64_t first, uint64_t cou
     chunk->first = first;
     chunk->count = count;
     chunk->mark = mark;
-    chunk->done = chunk->sliced = chunk->doubtful = 0;
+    chunk->done = chunk->sliced = chunk->is_reset = 0;
     chunk->waiting = chunk->failed = chunk->final = false;
     chunk->sliced_at_ns = 0;
     chunk->digest = 0;

@@ -83,7 +83,7 @@ struct exec_chunk {
     uint64_t first, count, mark;
     uint64_t done;     /* iterations computed, or failed */
     uint64_t sliced;   /* iterations that left with a slice, or failed */
-    uint64_t doubtful; /* up to here iterations are run one by one */
+    uint64_t is_reset; /* up to here iterations are run one by one */
     uint64_t digest;   /* of iterations not sliced; with variable output, of those digested where they were made */
     uint64_t began_ns; /* when its first iteration began */
     uint64_t wait_began_ns;
@@ -101,7 +101,7 @@ struct exec_pieces {
 /* Chunks that are too short to be timed one by one. */
 struct exec_shorts {
     uint64_t count;      /* a chunk of so many iterations is short; 0: not known */
-    unsigned calm;       /* short chunks in a row that were timed one by one */
+    unsigned stable;     /* short chunks in a row that were timed one by one */
     double clock_ns;     /* reading the clock takes */
     double iteration_ns; /* a short iteration takes */
     unsigned run_left;   /* chunks of the run that are to come; 0: it has not begun */

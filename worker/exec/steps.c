@@ -203,7 +203,7 @@ void exec_check(const struct executor *executor)
     const struct exec_chunk *chunk = &exec->chunk;
     const struct exec_records *made = &exec->records;
     assert(chunk->sliced <= chunk->done && chunk->done <= chunk->count && "iterations are computed before they leave");
-    assert(chunk->doubtful <= chunk->count && "iterations in doubt are the chunk's");
+    assert(chunk->is_reset <= chunk->count && "iterations in doubt are the chunk's");
     assert((chunk->running || chunk->sliced == chunk->count) && "a chunk is over when all of it has left");
     assert((!chunk->failed || (chunk->running && chunk->done < chunk->count)) && "an iteration that failed is next");
     assert((!chunk->final || chunk->failed) && "what fails for good has failed");

@@ -50,7 +50,7 @@ static void begin_run(struct exec *exec, uint64_t now_ns)
 static void doubt_shorts(struct exec *exec)
 {
     exec->shorts.count = 0;
-    exec->shorts.calm = 0;
+    exec->shorts.stable = 0;
 }
 
 /* Takes the time of a chunk of `count` iterations if it is short. A reading of the clock is in `elapsed_ns`. */
@@ -61,7 +61,7 @@ static bool learn_short(struct exec *exec, uint64_t count, uint64_t elapsed_ns)
         return false;
     time = time > 0 ? time / (double)count : 0;
     exec->shorts.iteration_ns =
-        exec->shorts.calm == 0 ? time : exec->shorts.iteration_ns + SHORT_WEIGHT * (time - exec->shorts.iteration_ns);
+        exec->shorts.stable == 0 ? time : exec->shorts.iteration_ns + SHORT_WEIGHT * (time - exec->shorts.iteration_ns);
     return true;
 }
 
@@ -72,7 +72,7 @@ void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns
         doubt_shorts(exec);
         return;
     }
-    if (++exec->shorts.calm < SHORT_CALM)
+    if (++exec->shorts.stable < SHORT_CALM)
         return;
     uint64_t fit =
         exec->shorts.iteration_ns > 1 ? (uint64_t)(SHORT_NS / exec->shorts.iteration_ns) : (uint64_t)SHORT_NS;

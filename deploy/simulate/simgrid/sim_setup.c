@@ -35,11 +35,11 @@ static int init_topology(struct sim_setup *sim_setup, const struct virtual_confi
 
 static int init_results(struct sim_setup *sim_setup, const struct virtual_config *run, struct error *error)
 {
-    if (run->imagined_bytes == 0)
+    if (run->phantom_bytes == 0)
         return 0;
-    sim_setup->results = calloc(run->imagined_bytes > SLICE_MAX ? run->imagined_bytes : SLICE_MAX, 1);
+    sim_setup->results = calloc(run->phantom_bytes > SLICE_MAX ? run->phantom_bytes : SLICE_MAX, 1);
     if (sim_setup->results == NULL)
-        return error_set(error, "out of memory for results of %llu bytes", (unsigned long long)run->imagined_bytes);
+        return error_set(error, "out of memory for results of %llu bytes", (unsigned long long)run->phantom_bytes);
     sim_setup->run.results = sim_setup->results;
     return 0;
 }

@@ -98,7 +98,7 @@ static void time_pieces(const struct simulated_work *work, struct chunk_event *c
 
 uint64_t simulated_next_slice(const struct simulated_work *work)
 {
-    uint64_t record_bytes = work->run->config->imagined_bytes;
+    uint64_t record_bytes = work->run->config->phantom_bytes;
     uint64_t slice = record_bytes == 0 ? UINT64_MAX : record_bytes < SLICE_MAX ? SLICE_MAX / record_bytes : 1;
     return work->count - work->sliced > slice ? work->sliced + slice : work->count;
 }
@@ -106,7 +106,7 @@ uint64_t simulated_next_slice(const struct simulated_work *work)
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->count = work->done - work->sliced;
-    chunk->bytes = chunk->count * work->run->config->imagined_bytes;
+    chunk->bytes = chunk->count * work->run->config->phantom_bytes;
     if (chunk->bytes > 0)
         chunk->data = chunk->bytes <= INLINE_MAX ? work->small + SIMULATED_HEADROOM : work->run->results;
     work->sliced = work->done;

@@ -136,14 +136,15 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, const s
         return;
     unsigned char bytes[MESSAGE_MAX];
     size_t size = message_encode(message, bytes);
-    bool babbles = node->babbles;
-    if (babbles)
-        size = faults_babble(cluster, from, to, bytes, size);
+    bool sends_garbage = node->sends_garbage;
+    if (sends_garbage)
+        size = faults_send_garbage(cluster, from, to, bytes, size);
     cluster->cutting_ns = cutting_ns(config, action->send.calculations, action->send.assignments);
     cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
-    uint64_t way_ns = cluster_so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
+    uint64_t delay_ns =
+        cluster_so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
     struct future future = {
-        .at_ns = faults_arrival(cluster, from, to, way_ns),
+        .at_ns = faults_arrival(cluster, from, to, delay_ns),
         .rank = to,
         .type = EVENT_MESSAGE,
         .from = from,
@@ -155,8 +156,8 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, const s
         memcpy(future.small, bytes, size);
     else
         future.bytes = cluster_copy(cluster, bytes, size);
-    bool is_there = config->imagined_bytes == 0 || message->type == MESSAGE_BOUNDARY;
-    if (message->payload == PAYLOAD_DATA && !babbles && is_there)
+    bool is_there = config->phantom_bytes == 0 || message->type == MESSAGE_BOUNDARY;
+    if (message->payload == PAYLOAD_DATA && !sends_garbage && is_there)
         future.data = cluster_copy(cluster, message->payload_data, message->payload_bytes);
     cluster_schedule(cluster, &future);
 }
@@ -287,7 +288,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
     if (faults_has_dropped(cluster, future->rank, future->from))
         return;
     if (message_decode(&message, future_bytes(future), future->size) != DECODE_OK) {
-        assert(cluster->result.babbled > 0 && "machines send what the protocol allows");
+        assert(cluster->result.sent_garbage > 0 && "machines send what the protocol allows");
         faults_drop(cluster, future->rank, future->from, "sent a message that is not of the protocol");
         lose_dropped(cluster, future->rank);
         return;
@@ -296,7 +297,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
     cluster_step(cluster, future->rank, event, future->data);
 }
 
-const unsigned char cluster_imagined[INLINE_MAX];
+const unsigned char cluster_phantom_bytes[INLINE_MAX];
 
 /* Results of the running chunk from `sliced` up to `done`. */
 static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
@@ -319,9 +320,9 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
         event->chunk.data = results;
         event->chunk.bytes = bytes;
     }
-    if (cluster->config.imagined_bytes > 0 && count > 0) {
-        event->chunk.data = cluster_imagined;
-        event->chunk.bytes = count * cluster->config.imagined_bytes;
+    if (cluster->config.phantom_bytes > 0 && count > 0) {
+        event->chunk.data = cluster_phantom_bytes;
+        event->chunk.bytes = count * cluster->config.phantom_bytes;
     }
     if (future->type == EVENT_FINISHED && run_spec_learns(&cluster->config.spec))
         work_time_pieces(cluster, &cluster->nodes[future->rank], &event->chunk);

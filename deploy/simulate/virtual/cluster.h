@@ -79,14 +79,14 @@ struct virtual_config {
     uint64_t step_iterations;                     /* iterations of a time step; 0: there is one */
     bool steps_dependent;                         /* which needs the results of the one before */
     bool no_speculation, no_isolation, are_tasks; /* as in struct supermaster_config */
-    uint64_t columns;     /* extent of the synchronization dimension; 0: iterations are independent */
-    uint64_t distance;    /* of the dependences along the loop; 0 is taken as 1 */
-    uint64_t reach;       /* a row needs the one before it so far ahead in the other dimension */
-    const double *powers; /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
-    bool collect;         /* results are sent and stored, else only digested, */
-    bool undigested;      /* or not even that */
-    uint64_t imagined_bytes; /* not 0: results of so many bytes an iteration are sent and stored, but there are none */
-    bool variable;           /* and they are variable output: see virtual_length() */
+    uint64_t columns;       /* extent of the synchronization dimension; 0: iterations are independent */
+    uint64_t distance;      /* of the dependences along the loop; 0 is taken as 1 */
+    uint64_t reach;         /* a row needs the one before it so far ahead in the other dimension */
+    const double *powers;   /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
+    bool collect;           /* results are sent and stored, else only digested, */
+    bool undigested;        /* or not even that */
+    uint64_t phantom_bytes; /* not 0: results of so many bytes an iteration are sent and stored, but there are none */
+    bool variable;          /* and they are variable output: see virtual_length() */
     uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */
     bool journal;              /* committed ranges are recorded, see journalled */
     bool sync;                 /* and brought to the disk before */
@@ -154,7 +154,7 @@ struct virtual_result {
     uint64_t journalled_digest, journal_writes, syncs;
     unsigned killed;                       /* ranks, by faults and by poison */
     unsigned hits;                         /* faults that came to pass */
-    unsigned babbled, drops;               /* messages that were nonsense; ranks that somebody dropped */
+    unsigned sent_garbage, drops;          /* messages that were nonsense; ranks that somebody dropped */
     unsigned failed_writes, failed_sends;  /* stores, records and syncs; sends */
     unsigned hung_rank;                    /* status -1: one that had not left */
     const struct supermaster *supermaster; /* its final state, valid until virtual_free() */

@@ -267,9 +267,9 @@ static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum ev
     if (cluster->config.collect) {
         event->chunk.data = records + sliced;
         event->chunk.bytes = count * RECORD_BYTES;
-    } else if (cluster->config.imagined_bytes > 0) {
-        event->chunk.data = cluster_imagined;
-        event->chunk.bytes = count * cluster->config.imagined_bytes;
+    } else if (cluster->config.phantom_bytes > 0) {
+        event->chunk.data = cluster_phantom_bytes;
+        event->chunk.bytes = count * cluster->config.phantom_bytes;
     }
     if (type == EVENT_FINISHED && run_spec_learns(&cluster->config.spec))
         work_time_pieces(cluster, node, &event->chunk);

@@ -208,7 +208,7 @@ void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *f
     case VIRTUAL_CONTINUE: go_on(cluster, fault->rank); break;
     case VIRTUAL_KILL_ALL: faults_kill_all(cluster); break;
     case VIRTUAL_SLOW: slow_down(cluster, fault->rank, fault->factor); break;
-    case VIRTUAL_BABBLE: node->babbles = true; break;
+    case VIRTUAL_BABBLE: node->sends_garbage = true; break;
     case VIRTUAL_STALL: node->stalled_until_ns = cluster->now_ns + fault->for_ns; break;
     }
 }
@@ -241,12 +241,13 @@ static size_t misplace(const struct virtual_cluster *cluster, unsigned from, uns
     return message_encode(&(struct message){.type = up ? MESSAGE_END : MESSAGE_REPORT}, bytes);
 }
 
-size_t faults_babble(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes, size_t size)
+size_t faults_send_garbage(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes,
+                           size_t size)
 {
     struct random random;
     random_init(&random, random_at(cluster->config.fault_seed + 3, cluster->sends));
-    cluster->nodes[from].babbles = false;
-    cluster->result.babbled++;
+    cluster->nodes[from].sends_garbage = false;
+    cluster->result.sent_garbage++;
     switch (random_between(&random, 0, 2)) {
     case 0: return misplace(cluster, from, to, bytes);
     case 1: return random_between(&random, 0, HEADER_BYTES - 1);

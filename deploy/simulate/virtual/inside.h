@@ -66,8 +66,8 @@ struct node {
     bool sync_failed; /* what it would say next is not so */
     bool gone;
     bool killed, stopped;
-    bool babbles;     /* what it sends next is nonsense */
-    unsigned dropped; /* rank that was dropped in this step, or NO_RANK */
+    bool sends_garbage; /* what it sends next is nonsense */
+    unsigned dropped;   /* rank that was dropped in this step, or NO_RANK */
 };
 
 struct virtual_cluster {
@@ -117,7 +117,7 @@ void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
 /* A copy on the heap, or NULL and the run is out of memory. */
 void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t size);
 /* In the place of results that there are none of: messages of few take them along. */
-extern const unsigned char cluster_imagined[];
+extern const unsigned char cluster_phantom_bytes[];
 /* A line of the trace about `rank`. */
 void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text);
 
@@ -187,7 +187,8 @@ void faults_after_event(struct virtual_cluster *cluster, unsigned rank);
 /* The time when a message that is sent now arrives, which takes `transfer_ns` when nothing disturbs it. */
 uint64_t faults_arrival(struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t transfer_ns);
 /* What is sent instead of the message, where the sender babbles; its size. */
-size_t faults_babble(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes, size_t size);
+size_t faults_send_garbage(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes,
+                           size_t size);
 /* `rank` takes `other` for lost because of what it sent, and tells it to leave. */
 void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other, const char *text);
 bool faults_has_dropped(const struct virtual_cluster *cluster, unsigned rank, unsigned other);

@@ -20,8 +20,8 @@ static uint64_t distance_of(const struct virtual_config *config)
 
 uint64_t machines_record_bytes(const struct virtual_config *config)
 {
-    if (config->imagined_bytes > 0)
-        return config->imagined_bytes;
+    if (config->phantom_bytes > 0)
+        return config->phantom_bytes;
     return !config->collect ? 0 : config->variable ? RECORD_VARIABLE : RECORD_BYTES;
 }
 

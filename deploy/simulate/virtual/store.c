@@ -153,7 +153,7 @@ static void collect_later(struct virtual_cluster *cluster, unsigned rank, const 
 }
 
 /* It takes its time, and that is all. */
-static void store_imagined(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
+static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     cluster->sending_ns += cluster->config.byte_ns * (double)action->store.bytes;
     cluster_schedule(cluster, &(struct future){
@@ -167,8 +167,8 @@ static void store_imagined(struct virtual_cluster *cluster, unsigned rank, const
 
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
-    if (cluster->config.imagined_bytes > 0) {
-        store_imagined(cluster, rank, action);
+    if (cluster->config.phantom_bytes > 0) {
+        store_phantom(cluster, rank, action);
         return;
     }
     if (action->type == ACTION_COLLECT && faults_any(cluster)) {

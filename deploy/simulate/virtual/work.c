@@ -143,8 +143,8 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
 uint64_t work_slice(const struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
-    if (config->imagined_bytes > 0)
-        return config->imagined_bytes < SLICE_MAX ? SLICE_MAX / config->imagined_bytes : 1;
+    if (config->phantom_bytes > 0)
+        return config->phantom_bytes < SLICE_MAX ? SLICE_MAX / config->phantom_bytes : 1;
     return config->collect ? config->slice_iterations : 0;
 }
 
