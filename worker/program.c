@@ -11,7 +11,7 @@
 #include "common/job/follow.h"
 #include "worker/program.h"
 #include "common/job/timings.h"
-#include "worker/exec/crew.h"
+#include "worker/exec/openmp_pool.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/pipeline.h"
 #include "worker/worker.h"
@@ -33,7 +33,7 @@ struct program {
     unsigned threads;
     union {
         struct exec exec;         /* with one thread */
-        struct team team;         /* with several */
+        struct thread_pool team;  /* with several */
         struct pipeline pipeline; /* where iterations depend on those before them */
     };
     struct executor *executor; /* the one above that the plan asks for; NULL where there is no plan */
@@ -105,9 +105,9 @@ static int read_results(void *context, uint64_t first, uint64_t count, void *rec
 
 static void choose_threads(struct program *program)
 {
-    unsigned wanted = program->plan.job.spec.threads, cores = crew_cores();
+    unsigned wanted = program->plan.job.spec.threads, cores = openmp_pool_cores();
     program->threads = wanted > 0 ? wanted : cores < RUN_THREADS_MAX ? cores : RUN_THREADS_MAX;
-    if (program->threads > 1 && !crew_is_possible() && program->failure == NULL) {
+    if (program->threads > 1 && !openmp_pool_is_possible() && program->failure == NULL) {
         error_set(&program->error, "--threads: this build of HDSS has no OpenMP; accepted: 1");
         program->failure = program->error.text;
     }
@@ -152,14 +152,14 @@ static void open_executor(struct program *program)
         program->is_open = pipeline_init(&program->pipeline, &dependent) == 0;
         error = program->pipeline.exec.error;
     } else if (program->threads > 1) {
-        const struct team_config threaded = {
+        const struct thread_pool_config threaded = {
             .exec = config,
             .threads = program->threads,
             .technique = &program->plan.job.spec.thread_technique,
-            .cores = crew_cores(),
+            .cores = openmp_pool_cores(),
         };
         program->executor = &program->team.executor;
-        program->is_open = team_init(&program->team, &threaded) == 0;
+        program->is_open = thread_pool_init(&program->team, &threaded) == 0;
         error = program->team.error;
     } else {
         program->executor = &program->exec.executor;
@@ -230,7 +230,7 @@ static int drive(void *context)
 static int drive_executor(struct program *program)
 {
     bool has_threads = program->threads > 1 && program->failure == NULL;
-    int status = has_threads ? crew_run(&program->team, drive, program) : drive(program);
+    int status = has_threads ? openmp_pool_run(&program->team, drive, program) : drive(program);
     write_costs(program);
     if (program->is_open)
         executor_fini(program->executor);

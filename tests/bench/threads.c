@@ -9,7 +9,7 @@
  * turn, as what disturbs a round slows it. The exit status is 1 where the results differ. */
 #include "common/os/clock.h"
 #include "common/util/digest.h"
-#include "worker/exec/crew.h"
+#include "worker/exec/openmp_pool.h"
 
 #include <omp.h>
 #include <poll.h>
@@ -73,7 +73,7 @@ static uint64_t run_openmp(omp_sched_t schedule, int chunk, double *ns)
 /* --- a team --- */
 
 struct timing {
-    struct team team;
+    struct thread_pool pool;
     double ns;
     uint64_t digest;
 };
@@ -82,11 +82,11 @@ static int run_chunk(void *context)
 {
     struct timing *timing = context;
     struct event event = {0};
-    struct pollfd bell = {.fd = executor_descriptor(&timing->team.executor), .events = POLLIN};
+    struct pollfd bell = {.fd = executor_descriptor(&timing->pool.executor), .events = POLLIN};
     uint64_t began = clock_ns(CLOCK_MONOTONIC);
-    executor_begin(&timing->team.executor, 0, iterations, 0, false);
+    executor_begin(&timing->pool.executor, 0, iterations, 0, false);
     while (event.type != EVENT_FINISHED) {
-        enum turn turn = executor_advance(&timing->team.executor, &event);
+        enum turn turn = executor_advance(&timing->pool.executor, &event);
         if (turn == TURN_EVENT && event.type != EVENT_DRY)
             timing->digest += event.chunk.digest;
         if (turn == TURN_BLOCKED)
@@ -96,7 +96,7 @@ static int run_chunk(void *context)
     return 0;
 }
 
-static uint64_t run_team(const char *technique, double *ns)
+static uint64_t run_thread_pool(const char *technique, double *ns)
 {
     static struct timing timing;
     static struct hdss_loop loop;
@@ -106,17 +106,17 @@ static uint64_t run_team(const char *technique, double *ns)
     describe(NULL, &loop, text);
     if (sched_spec_parse(&spec, technique, &error) < 0)
         exit(EXIT_FAILURE);
-    const struct team_config config = {
+    const struct thread_pool_config config = {
         .exec = {.kernel = &kernel, .loop = &loop, .slowdown = 1},
         .threads = threads,
         .technique = &spec,
-        .cores = crew_cores(),
+        .cores = openmp_pool_cores(),
     };
     timing.digest = 0;
-    if (team_init(&timing.team, &config) < 0)
+    if (thread_pool_init(&timing.pool, &config) < 0)
         exit(EXIT_FAILURE);
-    crew_run(&timing.team, run_chunk, &timing);
-    executor_fini(&timing.team.executor);
+    openmp_pool_run(&timing.pool, run_chunk, &timing);
+    executor_fini(&timing.pool.executor);
     *ns = timing.ns;
     return timing.digest;
 }
@@ -151,11 +151,11 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < ROWS; i++) {
             double ns;
             digests[i] = rows[i].technique != NULL
-                             ? run_team(rows[i].technique, &ns)
+                             ? run_thread_pool(rows[i].technique, &ns)
                              : run_openmp(rows[i].schedule, rows[i].schedule == omp_sched_dynamic, &ns);
             best[i] = round == 0 || ns < best[i] ? ns : best[i];
         }
-    printf("%u threads on %u cores, %llu iterations\n", threads, crew_cores(), (unsigned long long)iterations);
+    printf("%u threads on %u cores, %llu iterations\n", threads, openmp_pool_cores(), (unsigned long long)iterations);
     for (size_t i = 0; i < ROWS; i++)
         printf("%-18s %8.2f ns/iteration\n", rows[i].name, best[i] / (double)iterations);
     printf("ss over dynamic,1  %8.2f\n", best[1] / best[0]);

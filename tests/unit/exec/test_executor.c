@@ -7,7 +7,7 @@
 #include "tests/lib/suite.h"
 #include "worker/exec/inline.h"
 #include "worker/exec/pipeline.h"
-#include "worker/exec/team.h"
+#include "worker/exec/thread_pool.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -64,7 +64,7 @@ static struct {
     struct sched_spec technique;
     union {
         struct exec exec;
-        struct team team;
+        struct thread_pool pool;
         struct pipeline pipeline;
     };
     struct executor *executor;
@@ -73,7 +73,7 @@ static struct {
 
 static void *serve(void *context)
 {
-    team_serve(context, 1);
+    thread_pool_serve(context, 1);
     return NULL;
 }
 
@@ -89,7 +89,8 @@ static void open_executor(enum kind kind, bool collect)
     }
     const struct exec_config config = {
         .kernel = &kernel, .loop = &tested.loop, .collect = collect, .slowdown = 1, .probe_count = ITERATIONS};
-    const struct team_config threaded = {.exec = config, .threads = 2, .technique = &tested.technique, .cores = 2};
+    const struct thread_pool_config threaded = {
+        .exec = config, .threads = 2, .technique = &tested.technique, .cores = 2};
     const struct pipeline_config dependent = {.exec = config, .points = 5, .end = ITERATIONS};
     switch (kind) {
     case INLINE:
@@ -97,10 +98,10 @@ static void open_executor(enum kind kind, bool collect)
         ck_assert_int_eq(exec_init(&tested.exec, &config), 0);
         break;
     case TEAM:
-        tested.executor = &tested.team.executor;
+        tested.executor = &tested.pool.executor;
         ck_assert_int_eq(sched_spec_parse(&tested.technique, "gss", &error), 0);
-        ck_assert_int_eq(team_init(&tested.team, &threaded), 0);
-        ck_assert_int_eq(pthread_create(&tested.thread, NULL, serve, &tested.team), 0);
+        ck_assert_int_eq(thread_pool_init(&tested.pool, &threaded), 0);
+        ck_assert_int_eq(pthread_create(&tested.thread, NULL, serve, &tested.pool), 0);
         break;
     default:
         tested.executor = &tested.pipeline.executor;
@@ -111,7 +112,7 @@ static void open_executor(enum kind kind, bool collect)
 static void close_executor(void)
 {
     if (tested.kind == TEAM) {
-        team_stop(&tested.team);
+        thread_pool_stop(&tested.pool);
         pthread_join(tested.thread, NULL);
     }
     executor_fini(tested.executor);
@@ -258,17 +259,17 @@ static void compute_beyond_the_end(void)
 
 static void forget_to_count_memory(void)
 {
-    tested.team.bytes_in_use++;
+    tested.pool.bytes_in_use++;
 }
 
 static void begin_more_chunks_than_there_are(void)
 {
-    tested.team.begun++;
+    tested.pool.begun++;
 }
 
 static void release_a_slot_too_much(void)
 {
-    atomic_fetch_add(&tested.team.ring.oldest, 1);
+    atomic_fetch_add(&tested.pool.ring.oldest, 1);
 }
 
 static const struct {

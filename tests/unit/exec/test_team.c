@@ -5,7 +5,7 @@
 #include "common/util/digest.h"
 #include "common/util/random.h"
 #include "tests/lib/suite.h"
-#include "worker/exec/team.h"
+#include "worker/exec/thread_pool.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -112,7 +112,7 @@ static const struct hdss_kernel test_kernel = {
 /* --- a team with threads of its own --- */
 
 struct crew {
-    struct team team;
+    struct thread_pool pool;
     struct hdss_loop loop;
     pthread_t thread[8];
     unsigned index[8];
@@ -123,7 +123,7 @@ static struct crew crew;
 
 static void *serve(void *context)
 {
-    team_serve(&crew.team, *(unsigned *)context);
+    thread_pool_serve(&crew.pool, *(unsigned *)context);
     return NULL;
 }
 
@@ -137,14 +137,14 @@ static void begin(unsigned threads, const char *technique, bool collect)
     kernel.main_thread = pthread_self();
     ck_assert_int_eq(sched_spec_parse(&spec, technique, &error), 0);
     ck_assert_int_eq(describe(NULL, &crew.loop, text), 0);
-    const struct team_config config = {
+    const struct thread_pool_config config = {
         .exec =
             {.kernel = &test_kernel, .loop = &crew.loop, .collect = collect, .slowdown = 1, .probe_count = LOOP_MAX},
         .threads = threads,
         .technique = &spec,
         .cores = 1,
     };
-    ck_assert_msg(team_init(&crew.team, &config) == 0, "%s: %s", technique, crew.team.error);
+    ck_assert_msg(thread_pool_init(&crew.pool, &config) == 0, "%s: %s", technique, crew.pool.error);
     for (unsigned t = 1; t < threads; t++) {
         crew.index[t] = t;
         ck_assert_int_eq(pthread_create(&crew.thread[t], NULL, serve, &crew.index[t]), 0);
@@ -153,11 +153,11 @@ static void begin(unsigned threads, const char *technique, bool collect)
 
 static void end(void)
 {
-    unsigned threads = crew.team.config.threads;
-    team_stop(&crew.team);
+    unsigned threads = crew.pool.config.threads;
+    thread_pool_stop(&crew.pool);
     for (unsigned t = 1; t < threads; t++)
         pthread_join(crew.thread[t], NULL);
-    executor_fini(&crew.team.executor);
+    executor_fini(&crew.pool.executor);
     ck_assert_uint_eq(kernel.opened, threads);
     ck_assert_uint_eq(kernel.closed, threads);
 }
@@ -179,7 +179,7 @@ static void run_chunk(struct outcome *outcome, uint64_t first, uint64_t count)
         outcome->at = first;
     outcome->firsts[outcome->chunks] = first;
     outcome->ends[outcome->chunks++] = first + count;
-    executor_begin(&crew.team.executor, first, count, 0, false);
+    executor_begin(&crew.pool.executor, first, count, 0, false);
 }
 
 static void take_results(struct outcome *outcome, const struct event *event)
@@ -189,7 +189,7 @@ static void take_results(struct outcome *outcome, const struct event *event)
         ck_assert_uint_eq(chunk->bytes, chunk->count * sizeof *crew.results);
         memcpy(&crew.results[outcome->at], chunk->data, chunk->bytes);
         ck_assert_uint_eq(chunk->digest, digest_records(outcome->at, chunk->count, chunk->data, 8));
-        executor_sent(&crew.team.executor, chunk->data);
+        executor_sent(&crew.pool.executor, chunk->data);
     }
     outcome->digest += chunk->digest;
     outcome->done += chunk->count;
@@ -221,7 +221,7 @@ static void take_event(struct outcome *outcome, const struct event *event)
 static enum turn advance(struct outcome *outcome)
 {
     struct event event = {0};
-    enum turn turn = executor_advance(&crew.team.executor, &event);
+    enum turn turn = executor_advance(&crew.pool.executor, &event);
     if (turn == TURN_EVENT)
         take_event(outcome, &event);
     return turn;
@@ -230,7 +230,7 @@ static enum turn advance(struct outcome *outcome)
 /* One turn; waits where nothing can be done. */
 static void turn(struct outcome *outcome)
 {
-    struct pollfd bell = {.fd = executor_descriptor(&crew.team.executor), .events = POLLIN};
+    struct pollfd bell = {.fd = executor_descriptor(&crew.pool.executor), .events = POLLIN};
     if (advance(outcome) == TURN_BLOCKED)
         ck_assert_msg(poll(&bell, 1, 20000) == 1, "nothing happens any more");
 }
@@ -275,7 +275,7 @@ static uint64_t run_loop(struct outcome *outcome, uint64_t longest, unsigned chu
     random_init(&random, seed);
     uint64_t first = 0;
     while (outcome->finished < chunks) {
-        while (outcome->chunks < chunks && outcome->chunks - outcome->finished < TEAM_CHUNKS_MAX) {
+        while (outcome->chunks < chunks && outcome->chunks - outcome->finished < POOL_CHUNKS_MAX) {
             uint64_t count = 1 + random_next(&random) % longest;
             run_chunk(outcome, first, count);
             first += count;
@@ -331,7 +331,7 @@ END_TEST
 /* How fast the threads are, the first over the second, as the technique has learned it in the slot. */
 static double learned_ratio(uint64_t slot)
 {
-    struct ring *ring = &crew.team.ring;
+    struct ring *ring = &crew.pool.ring;
     const struct sched *sched = &ring_slot(ring, slot)->sched;
     pthread_mutex_lock(&ring->learning);
     double ratio = sched_weight(sched, 0) / sched_weight(sched, 1);
@@ -603,7 +603,7 @@ START_TEST(all_but_the_oldest_chunk_are_given_up)
             continue;
         }
         uint64_t finished = outcome.finished;
-        executor_forget(&crew.team.executor);
+        executor_forget(&crew.pool.executor);
         finish(&outcome, (unsigned)finished + 1);
         outcome.chunks = (unsigned)finished + 1;
         outcome.at = 1000;
@@ -638,7 +638,7 @@ START_TEST(what_the_threads_did_is_known_at_the_end_of_a_chunk)
     kernel.spins = 1000;
     run_chunk(&outcome, 0, 1000);
     finish(&outcome, 1);
-    const struct threads *figures = &crew.team.executor.figures;
+    const struct threads *figures = &crew.pool.executor.figures;
     ck_assert_uint_eq(figures->count, 2);
     ck_assert_uint_eq(figures->chunks, 100);
     ck_assert(figures->max_over_mean >= 1 && figures->max_over_mean <= 2 && figures->cov <= 1);

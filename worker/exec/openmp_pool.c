@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads by OpenMP: see crew.h. The only file that is compiled for it. */
-#include "worker/exec/crew.h"
+/* Threads by OpenMP: see thread pool.h. The only file that is compiled for it. */
+#include "worker/exec/openmp_pool.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 /* More cores than a set of the usual size has. */
 #define CORES_MAX 65536
 
-unsigned crew_cores(void)
+unsigned openmp_pool_cores(void)
 {
     cpu_set_t *set = CPU_ALLOC(CORES_MAX);
     const size_t size = CPU_ALLOC_SIZE(CORES_MAX);
@@ -23,37 +23,37 @@ unsigned crew_cores(void)
 
 #ifdef _OPENMP
 
-bool crew_is_possible(void)
+bool openmp_pool_is_possible(void)
 {
     return true;
 }
 
 /* With fewer threads than asked for (OMP_THREAD_LIMIT) those that are there do it all. */
-int crew_run(struct team *team, int (*work)(void *context), void *context)
+int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)
 {
     int result = 0;
     omp_set_dynamic(0);
-#pragma omp parallel num_threads((int)team->config.threads) default(shared)
+#pragma omp parallel num_threads((int)pool->config.threads) default(shared)
     if (omp_get_thread_num() == 0) {
         result = work(context);
-        team_stop(team);
+        thread_pool_stop(pool);
     } else {
-        team_serve(team, (unsigned)omp_get_thread_num());
+        thread_pool_serve(pool, (unsigned)omp_get_thread_num());
     }
     return result;
 }
 
 #else
 
-bool crew_is_possible(void)
+bool openmp_pool_is_possible(void)
 {
     return false;
 }
 
-int crew_run(struct team *team, int (*work)(void *context), void *context)
+int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)
 {
     int result = work(context);
-    team_stop(team);
+    thread_pool_stop(pool);
     return result;
 }
 

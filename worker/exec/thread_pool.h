@@ -2,12 +2,12 @@
 /* Running chunks by several threads: see ring.h for how they share a chunk.
  *
  * The same calls as the executor of one thread (inline.h), by the worker's main thread, which computes as well, between
- * its looks at the messages; the others are in team_serve(), wherever they come from. Several chunks may run at once:
- * each that has come begins, and a thread for which the oldest has nothing left takes from the next. Events are of the
- * oldest chunk, whose results leave in order, until it has FINISHED.
+ * its looks at the messages; the others are in thread_pool_serve(), wherever they come from. Several chunks may run at
+ * once: each that has come begins, and a thread for which the oldest has nothing left takes from the next. Events are
+ * of the oldest chunk, whose results leave in order, until it has FINISHED.
  *
  * Each thread has an instance of the kernel of its own, unless the kernel says that one may be shared. What a thread
- * cannot do is left to the executor of one thread, which the team has, too: iterations at which the kernel has failed,
+ * cannot do is left to the executor of one thread, which the pool has, too: iterations at which the kernel has failed,
  * with those of the same part of the chunk, and chunks that are to be run in a child process.
  *
  * A chunk's compute_ns is its wall time. While chunks overlap, the time that threads spent in later ones, divided by
@@ -19,16 +19,16 @@
 #include "worker/exec/ring.h"
 
 /* Chunks that run, or are to: those of the worker's queue, and the oldest. */
-#define TEAM_CHUNKS_MAX (2 * ASKS_MAX + 1)
+#define POOL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
-struct team_config {
+struct thread_pool_config {
     struct exec_config exec;
     unsigned threads; /* at least 2 */
     const struct sched_spec *technique;
     unsigned cores; /* cores that the threads may run on */
 };
 
-struct member {
+struct pool_thread {
     _Alignas(RING_LINE) void *instance;
     unsigned char *scratch;           /* for records that are only digested; owned */
     bool open;                        /* the instance is its own */
@@ -44,14 +44,14 @@ struct member {
     char error[HDSS_ERROR_MAX];
 };
 
-struct team_chunk {
+struct thread_pool_chunk {
     uint64_t first, count, mark;
     uint64_t given; /* iterations that are in slots */
     bool isolated;
 };
 
 /* A slot of the ring, as the main thread sees it. */
-struct team_slot {
+struct thread_pool_slot {
     bool isolated;
     bool last; /* the last slot of a chunk */
     bool cancelled;
@@ -61,7 +61,7 @@ struct team_slot {
     unsigned sent;                                   /* parts of it on their way */
     unsigned char small[EXEC_HEADROOM + INLINE_MAX]; /* a part that goes in the message, which is written before it */
     bool small_sent;
-    struct spread spread; /* under team->lock */
+    struct spread spread; /* under pool->lock */
 };
 
 /* The oldest chunk, of which the events tell. */
@@ -74,17 +74,17 @@ struct team_oldest {
     uint64_t began_ns; /* 0: not known yet */
 };
 
-struct team {
+struct thread_pool {
     struct executor executor; /* first; figures: when the latest chunk was over */
-    struct team_config config;
-    struct exec exec; /* the main thread's, with the instance of member 0 */
+    struct thread_pool_config config;
+    struct exec exec; /* the main thread's, with the instance of thread 0 */
     struct ring ring;
-    struct member *member;  /* [threads], owned */
-    struct team_slot *slot; /* [ring.slots], owned */
+    struct pool_thread *pool_thread; /* [threads], owned */
+    struct thread_pool_slot *slot;   /* [ring.slots], owned */
     uint64_t record_bytes;
     uint64_t part_most, slot_most, scratch_most; /* iterations; 0: no limit */
     size_t bytes_in_use;                         /* bytes of records in all slots */
-    struct team_chunk chunk[TEAM_CHUNKS_MAX];
+    struct thread_pool_chunk chunk[POOL_CHUNKS_MAX];
     unsigned chunk_first, chunk_count, begun; /* begun: of them, all of whose iterations are in slots */
     struct team_oldest oldest;
     /* time */
@@ -101,24 +101,25 @@ struct team {
     char error[HDSS_ERROR_MAX];
 };
 
-/* Opens the kernel for all threads; executor_fini() closes it when no thread is in team_serve(). -1 with one line in
- * team->error, nothing owned. The events of the executor are those of inline.h, and DRY. */
-int team_init(struct team *team, const struct team_config *config);
+/* Opens the kernel for all threads; executor_fini() closes it when no thread is in thread_pool_serve(). -1 with one
+ * line in pool->error, nothing owned. The events of the executor are those of inline.h, and DRY. */
+int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *config);
 
-/* Computes in a thread other than the main one, with its index from 1; returns after team_stop(). */
-void team_serve(struct team *team, unsigned thread);
-void team_stop(struct team *team);
+/* Computes in a thread other than the main one, with its index from 1; returns after thread_pool_stop(). */
+void thread_pool_serve(struct thread_pool *pool, unsigned thread);
+void thread_pool_stop(struct thread_pool *pool);
 
-/* --- members.c: what each thread does --- */
+/* --- pool_threads.c: what each thread does --- */
 
 /* --- between the two --- */
 
-static inline bool team_has_work(const struct team *team)
+static inline bool thread_pool_has_work(const struct thread_pool *pool)
 {
-    return atomic_load_explicit(&team->has_work, memory_order_relaxed);
+    return atomic_load_explicit(&pool->has_work, memory_order_relaxed);
 }
 
-void team_add_spread(struct team *team, const struct ring_slot *slot, uint64_t iterations, double elapsed_ns);
+void thread_pool_add_spread(struct thread_pool *pool, const struct ring_slot *slot, uint64_t iterations,
+                            double elapsed_ns);
 
 /* Computes until `until_ns`, or there is nothing to draw. Whether it did anything. */
-bool team_work(struct team *team, unsigned thread, uint64_t until_ns);
+bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_ns);

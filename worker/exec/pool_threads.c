@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* The threads of a pool: each draws iterations, runs them in pieces, and tells which are done.
+ *
+ * Reading the clock takes longer than a draw, so it is read once for about TICK_NS of work, as the estimate of an
+ * iteration's time has it, and when the thread goes from one slot to the next. */
+#include "worker/exec/thread_pool.h"
+
+#include "common/os/clock.h"
+#include "common/util/digest.h"
+#include "worker/exec/steps.h"
+
+#include <assert.h>
+
+/* A call of the kernel takes no longer on purpose: the main thread looks at its messages, all at whether to stop. */
+#define PIECE_NS 500000.0
+/* Between two readings of the clock. */
+#define TICK_NS 100000.0
+/* Steps that a thread draws at once take no longer, or are one. */
+#define AHEAD_NS 1000.0
+/* A thread that finds nothing to draw looks on for so long before it sleeps. */
+#define SPIN_NS 50000u
+
+/* Adds to what only this thread writes, and the main one reads. */
+static void add_own(_Atomic uint64_t *sum, uint64_t more)
+{
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+/* --- time --- */
+
+static uint64_t iterations_in(double time_ns, double iteration_ns)
+{
+    double count = time_ns / iteration_ns;
+    return count > 1 ? (uint64_t)count : 1;
+}
+
+/* Reads the clock: what was done since it was read last has taken that long. */
+static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
+{
+    struct pool_thread *pool_thread = &pool->pool_thread[thread];
+    struct ring_thread *own = &pool->ring.thread[thread];
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), elapsed_ns = now_ns - pool_thread->read_ns;
+    pool_thread->read_ns = now_ns;
+    if (pool_thread->untimed == 0)
+        return now_ns;
+    assert(own->slot != NULL && "iterations are of a slot");
+    /* slower is believed at once, faster by a factor at a time */
+    double time = (double)elapsed_ns / (double)pool_thread->untimed, before = pool_thread->iteration_ns;
+    time = time < 0.5 ? 0.5 : time;
+    pool_thread->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
+    pool_thread->piece_most = iterations_in(PIECE_NS, pool_thread->iteration_ns);
+    if (pool->scratch_most > 0)
+        pool_thread->piece_most = exec_least(pool_thread->piece_most, pool->scratch_most);
+    pool_thread->tick_most = iterations_in(TICK_NS, pool_thread->iteration_ns);
+    own->ahead_most = (unsigned)exec_least(iterations_in(AHEAD_NS, pool_thread->iteration_ns), RING_AHEAD_MAX);
+    if (pool->config.exec.spread && (double)elapsed_ns >= SPREAD_PIECE_NS / 2)
+        thread_pool_add_spread(pool, own->slot, pool_thread->untimed, (double)elapsed_ns);
+    if (ring_learns(&pool->ring) && !ring_has_failed(own))
+        ring_learn(&pool->ring, thread, pool_thread->untimed, elapsed_ns);
+    pool_thread->untimed = 0;
+    add_own(&pool_thread->busy_ns, elapsed_ns);
+    add_own(&pool_thread->chunks, pool_thread->draws);
+    pool_thread->draws = 0;
+    atomic_fetch_add_explicit(&own->slot->busy_ns, elapsed_ns, memory_order_relaxed);
+    return now_ns;
+}
+
+/* --- iterations --- */
+
+/* Runs the kernel as slowly as it is to be. */
+static int run_member_slowly(struct thread_pool *pool, struct pool_thread *pool_thread, uint64_t first, uint64_t count,
+                             void *records)
+{
+    const struct exec *exec = &pool->exec;
+    const clockid_t clock = exec_work_clock(exec);
+    uint64_t began = clock_ns(clock);
+    int result = exec->config.kernel->run(pool_thread->instance, first, count, records, pool_thread->error);
+    pool_thread->waiting_ns += (double)(clock_ns(clock) - began) * (exec->config.slowdown - 1);
+    exec_pay_waiting(&pool_thread->waiting_ns, false);
+    return result;
+}
+
+/* Runs iterations of the part that the thread is at, and adds to `*digest`. Of a part that has failed nothing is
+ * computed any more. */
+static inline void run_iterations(struct thread_pool *pool, struct pool_thread *pool_thread, struct ring_thread *own,
+                                  uint64_t first, uint64_t count, uint64_t *digest)
+{
+    if (ring_has_failed(own))
+        return;
+    unsigned char *to = own->slot->records;
+    to = to == NULL ? pool_thread->scratch : to + (first - own->slot->first) * pool->record_bytes;
+    const struct exec_config *config = &pool->config.exec;
+    int result = config->slowdown > 1
+                     ? run_member_slowly(pool, pool_thread, first, count, to)
+                     : config->kernel->run(pool_thread->instance, first, count, to, pool_thread->error);
+    if (result < 0)
+        ring_fail(own);
+    else
+        *digest += digest_records(first, count, to, pool->record_bytes);
+}
+
+/* Runs a piece at the beginning of what is drawn. */
+static inline void run_piece(struct thread_pool *pool, unsigned thread)
+{
+    struct pool_thread *pool_thread = &pool->pool_thread[thread];
+    struct ring_thread *own = &pool->ring.thread[thread];
+    uint64_t first = pool_thread->next;
+    if (first < own->part_first || first >= own->part_end)
+        ring_take_part(&pool->ring, thread, first, pool_thread->read_ns);
+    uint64_t count = exec_least(exec_least(pool_thread->end, own->part_end) - first, pool_thread->piece_most);
+    run_iterations(pool, pool_thread, own, first, count, &own->digest);
+    own->done += count;
+    pool_thread->untimed += count;
+    pool_thread->next = first + count;
+}
+
+/* --- slots --- */
+
+/* Draws, by the recursive form where the technique has no closed one; goes on with the next slot where this one is dry.
+ * False: there is nothing to draw. */
+static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
+{
+    struct ring *ring = &pool->ring;
+    struct ring_thread *own = &ring->thread[thread];
+    struct pool_thread *pool_thread = &pool->pool_thread[thread];
+    for (;;) {
+        if (own->slot == NULL) {
+            uint64_t nobody = 0;
+            if (!ring_enter(ring, thread))
+                return false;
+            pool_thread->read_ns = clock_ns(CLOCK_MONOTONIC);
+            atomic_compare_exchange_strong_explicit(&own->slot->began_ns, &nobody, pool_thread->read_ns,
+                                                    memory_order_relaxed, memory_order_relaxed);
+        }
+        if (ring_draw(ring, thread, &pool_thread->next, &pool_thread->end) ||
+            (ring_learns(ring) && ring_draw_learned(ring, thread, &pool_thread->next, &pool_thread->end))) {
+            assert(pool_thread->next < pool_thread->end && "a draw has iterations");
+            pool_thread->draws++;
+            return true;
+        }
+        ring_tell(ring, thread, tick_member(pool, thread));
+        ring_leave(ring, thread);
+    }
+}
+
+/* The end has come, or there is something for the main thread to look at. */
+static inline bool is_called(const struct thread_pool *pool, unsigned thread)
+{
+    return ring_is_stopped(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));
+}
+
+/* Draws and runs for as long as each draw is one piece of the part that the thread is at, up to the next reading of the
+ * clock. It is the way of short chunks: what is counted stays in registers, as a draw waits until all that was written
+ * before it is in the cache. A draw that is not so simple is left to run_piece(). */
+static void run_short_draws(struct thread_pool *pool, unsigned thread)
+{
+    struct pool_thread *pool_thread = &pool->pool_thread[thread];
+    struct ring_thread *own = &pool->ring.thread[thread];
+    const uint64_t part_first = own->part_first, part_end = own->part_end, piece_most = pool_thread->piece_most;
+    const uint64_t left =
+        pool_thread->tick_most > pool_thread->untimed ? pool_thread->tick_most - pool_thread->untimed : 0;
+    uint64_t draws = 0, done = 0, digest = 0, first, end;
+    while (done < left && !is_called(pool, thread) && ring_draw(&pool->ring, thread, &first, &end)) {
+        draws++;
+        if (first < part_first || end > part_end || end - first > piece_most) {
+            pool_thread->next = first;
+            pool_thread->end = end;
+            break;
+        }
+        run_iterations(pool, pool_thread, own, first, end - first, &digest);
+        done += end - first;
+    }
+    own->done += done;
+    own->digest += digest;
+    pool_thread->untimed += done;
+    pool_thread->draws += draws;
+}
+
+bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_ns)
+{
+    struct pool_thread *pool_thread = &pool->pool_thread[thread];
+    bool any = false, is_main = thread == 0;
+    if (pool->ring.thread[thread].slot != NULL) /* the thread looked after something else meanwhile */
+        pool_thread->read_ns = clock_ns(CLOCK_MONOTONIC);
+    while (!ring_is_stopped(&pool->ring) && (pool_thread->next < pool_thread->end || draw_iterations(pool, thread))) {
+        any = true;
+        run_piece(pool, thread);
+        if (pool_thread->next == pool_thread->end && !ring_learns(&pool->ring))
+            run_short_draws(pool, thread);
+        bool is_late = is_main && thread_pool_has_work(pool);
+        if (!is_late && pool_thread->untimed < pool_thread->tick_most)
+            continue;
+        uint64_t now_ns = tick_member(pool, thread);
+        ring_tell(&pool->ring, thread, now_ns);
+        if (is_late || now_ns >= until_ns)
+            break;
+    }
+    return any;
+}
+
+void thread_pool_serve(struct thread_pool *pool, unsigned thread)
+{
+    struct ring *ring = &pool->ring;
+    while (!ring_is_stopped(ring)) {
+        thread_pool_work(pool, thread, UINT64_MAX);
+        if (!ring_is_stopped(ring))
+            ring_wait(ring, thread, pool->config.cores >= pool->config.threads ? SPIN_NS : 0);
+    }
+}

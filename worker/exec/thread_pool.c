@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: MIT */
+/* The main thread's part of a pool: chunks into slots, and what is done out of them, in order: see pool.h. */
+#include "worker/exec/thread_pool.h"
+
+#include "common/os/clock.h"
+#include "common/util/stats.h"
+#include "worker/exec/steps.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Between two looks at the messages. */
+#define TURN_NS 2000000u
+/* Records that are only digested are made in a buffer that stays in the cache. */
+#define SCRATCH_BYTES (256u << 10)
+/* Collected records of one slot, and of all slots, take no more; a single record may be longer. */
+#define SLOT_BYTES  (16u << 20)
+#define SLOTS_BYTES (64u << 20)
+
+static struct thread_pool *team_of(struct executor *executor)
+{
+    return (struct thread_pool *)executor;
+}
+
+static struct thread_pool_slot *thread_pool_slot(const struct thread_pool *pool, uint64_t number)
+{
+    return &pool->slot[number % pool->ring.slots];
+}
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* --- news for the main thread --- */
+
+/* Any thread has something for the main one. */
+static void notify(void *context)
+{
+    struct thread_pool *pool = context;
+    const uint64_t one = 1;
+    atomic_store(&pool->has_work, true);
+    if (atomic_load(&pool->blocked) && atomic_exchange(&pool->blocked, false))
+        while (write(pool->bell, &one, sizeof one) < 0)
+            ;
+}
+
+/* The main thread looks at everything now. */
+static void take_team_news(struct thread_pool *pool)
+{
+    uint64_t count;
+    if (pool->rests && !atomic_exchange(&pool->blocked, false) && read(pool->bell, &count, sizeof count) < 0)
+        count = 0; /* a thread is about to ring: the next rest is a short one */
+    pool->rests = false;
+    atomic_store(&pool->has_work, false);
+}
+
+/* Nothing can be done. Whether that is still so when it is known to the others. */
+static bool is_blocked(struct thread_pool *pool)
+{
+    atomic_store(&pool->blocked, true);
+    pool->rests = true;
+    return !atomic_load(&pool->has_work);
+}
+
+/* --- set-up --- */
+
+static void team_close(struct executor *executor)
+{
+    struct thread_pool *pool = team_of(executor);
+    const struct hdss_kernel *kernel = pool->config.exec.kernel;
+    for (unsigned t = 0; pool->pool_thread != NULL && t < pool->config.threads; t++) {
+        if (pool->pool_thread[t].open && kernel->close != NULL)
+            kernel->close(pool->pool_thread[t].instance);
+        free(pool->pool_thread[t].scratch);
+    }
+    for (unsigned i = 0; pool->slot != NULL && i < pool->ring.slots; i++)
+        free(pool->slot[i].bytes);
+    free(pool->pool_thread);
+    free(pool->slot);
+    pool->pool_thread = NULL;
+    pool->slot = NULL;
+    if (pool->ring.slot != NULL)
+        ring_fini(&pool->ring);
+    if (pool->bell >= 0)
+        close(pool->bell);
+    pool->bell = -1;
+    pthread_mutex_destroy(&pool->lock);
+    executor_fini(&pool->exec.executor);
+}
+
+static int team_refuse(struct thread_pool *pool, const char *text)
+{
+    snprintf(pool->error, sizeof pool->error, "%.60s: %.320s", pool->config.exec.kernel->name, text);
+    team_close(&pool->executor);
+    return -1;
+}
+
+static int open_thread(struct thread_pool *pool, unsigned thread)
+{
+    const struct exec_config *config = &pool->exec.config;
+    const struct hdss_kernel *kernel = config->kernel;
+    struct pool_thread *pool_thread = &pool->pool_thread[thread];
+    pool_thread->instance = pool->exec.instance;
+    pool_thread->piece_most = pool_thread->tick_most = 1;
+    if (!config->collect) {
+        pool_thread->scratch = aligned_alloc(64, whole_lines(pool->scratch_most * pool->record_bytes));
+        if (pool_thread->scratch == NULL)
+            return team_refuse(pool, "no memory for the records of a thread");
+    }
+    if (thread == 0 || kernel->threads == HDSS_THREADS_SHARE)
+        return 0;
+    if (kernel->open(config->values, config->loop, &config->worker, &pool_thread->instance, pool->error) == 0) {
+        pool_thread->open = true;
+        if (kernel->step == NULL || kernel->step(pool_thread->instance, 0, NULL, pool->error) == 0)
+            return 0;
+    }
+    team_close(&pool->executor);
+    return -1;
+}
+
+/* All instances are in the same time step. */
+static int tell_threads(void *context, uint64_t step, const void *results, char error[HDSS_ERROR_MAX])
+{
+    struct thread_pool *pool = context;
+    for (unsigned t = 1; t < pool->config.threads; t++)
+        if (pool->pool_thread[t].open &&
+            pool->config.exec.kernel->step(pool->pool_thread[t].instance, step, results, error) < 0)
+            return -1;
+    return 0;
+}
+
+static void set_limits(struct thread_pool *pool)
+{
+    const uint64_t bytes = pool->record_bytes;
+    if (pool->config.exec.collect) {
+        pool->part_most = bytes < SLICE_MAX ? SLICE_MAX / bytes : 1;
+        pool->slot_most = exec_least(bytes < SLOT_BYTES ? SLOT_BYTES / bytes : 1, RING_PARTS * pool->part_most);
+    } else {
+        pool->scratch_most = bytes < SCRATCH_BYTES ? SCRATCH_BYTES / bytes : 1;
+    }
+}
+
+void thread_pool_stop(struct thread_pool *pool)
+{
+    ring_stop(&pool->ring);
+}
+
+/* --- measuring --- */
+
+static void thread_pool_probe(struct executor *executor, struct speed *speed)
+{
+    struct thread_pool *pool = team_of(executor);
+    double share = pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores;
+    executor_probe(&pool->exec.executor, speed);
+    speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
+    speed->deviation_ns /= share;
+    for (unsigned i = 0; i < CELLS; i++)
+        speed->cells[i].mean_ns /= (float)share;
+    for (unsigned i = 0; i < speed->levels; i++) {
+        double elapsed_ns = (double)speed->elapsed_ns[i] / share;
+        speed->elapsed_ns[i] = elapsed_ns > 1 ? (uint64_t)elapsed_ns : 1;
+    }
+}
+
+void thread_pool_add_spread(struct thread_pool *pool, const struct ring_slot *slot, uint64_t iterations,
+                            double elapsed_ns)
+{
+    pthread_mutex_lock(&pool->lock);
+    spread_add(&pool->slot[slot - pool->ring.slot].spread, iterations, elapsed_ns);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Takes what the threads have done so far: what is over has been counted before it was told. */
+static void take_team_figures(struct thread_pool *pool)
+{
+    struct stats stats;
+    stats_init(&stats);
+    pool->executor.figures.chunks = 0;
+    for (unsigned t = 0; t < pool->config.threads; t++) {
+        const struct pool_thread *pool_thread = &pool->pool_thread[t];
+        stats_add(&stats, (double)atomic_load_explicit(&pool_thread->busy_ns, memory_order_relaxed));
+        pool->executor.figures.chunks += atomic_load_explicit(&pool_thread->chunks, memory_order_relaxed);
+    }
+    pool->executor.figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
+    pool->executor.figures.cov = (float)stats_cov(&stats);
+}
+
+/* Time that threads have spent in chunks after the oldest one. */
+static double later_ns(const struct thread_pool *pool)
+{
+    double sum = 0;
+    uint64_t number = pool->oldest.slot, begun = ring_begun(&pool->ring);
+    while (number < begun && !thread_pool_slot(pool, number)->last)
+        number++;
+    while (++number < begun)
+        if (!thread_pool_slot(pool, number)->cancelled)
+            sum += (double)atomic_load_explicit(&ring_slot(&pool->ring, number)->busy_ns, memory_order_relaxed);
+    return sum;
+}
+
+/* Wall time of the oldest chunk up to `now_ns`: see pool.h. */
+static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double later)
+{
+    uint64_t began = pool->oldest.began_ns > pool->last_ended_ns ? pool->oldest.began_ns : pool->last_ended_ns;
+    double wall = now_ns > began ? (double)(now_ns - began) : 0;
+    wall -= (later - pool->last_later_ns) / pool->config.threads;
+    return wall > 1 ? (uint64_t)wall : 1;
+}
+
+/* --- chunks into slots --- */
+
+static void drop_records(struct thread_pool *pool, struct thread_pool_slot *slot)
+{
+    free(slot->bytes);
+    pool->bytes_in_use -= slot->size;
+    slot->bytes = NULL;
+    slot->size = 0;
+}
+
+/* Begins the next slot with the iterations of a chunk, for whose records there must be memory. False: not now. */
+static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk *chunk, struct thread_pool_slot *slot,
+                       const struct range *range)
+{
+    unsigned char *records = NULL;
+    assert(slot->bytes == NULL && slot->sent == 0 && !slot->small_sent && "a slot that begins is free");
+    slot->isolated = chunk->isolated;
+    slot->cancelled = slot->over = false;
+    slot->spread = (struct spread){0};
+    slot->last = chunk->given + range->count == chunk->count;
+    if (chunk->isolated) {
+        ring_begin_empty(&pool->ring, range);
+        return true;
+    }
+    if (pool->config.exec.collect) {
+        size_t bytes = range->count * pool->record_bytes;
+        if (pool->oldest.slot < ring_begun(&pool->ring) && pool->bytes_in_use + bytes > SLOTS_BYTES)
+            return false;
+        slot->bytes = aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
+        if (slot->bytes == NULL) {
+            error_set(&pool->problem, "no memory for %zu bytes of records", bytes);
+            pool->has_problem = true;
+            return false;
+        }
+        slot->size = bytes;
+        pool->bytes_in_use += bytes;
+        records = slot->bytes + EXEC_HEADROOM;
+    }
+    pool->has_problem = ring_begin(&pool->ring, range, pool->part_most, records, &pool->problem) < 0;
+    return !pool->has_problem;
+}
+
+/* The kernel goes to the chunk's time step when nothing of another one is computed any more. False: not now. */
+static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk *chunk)
+{
+    uint64_t first = chunk->first + chunk->given;
+    if (exec_is_in_step(&pool->exec, first))
+        return true;
+    if (pool->oldest.slot < ring_begun(&pool->ring) ||
+        !ring_is_left(&pool->ring)) /* a thread may be at a chunk that was given up */
+        return false;
+    if (exec_enter_step(&pool->exec, first) == 0)
+        return true;
+    error_set(&pool->problem, "%s", pool->exec.error);
+    pool->has_problem = true;
+    return false;
+}
+
+/* Begins what has come, as far as there is room. */
+static void fill_slots(struct thread_pool *pool)
+{
+    while (pool->begun < pool->chunk_count && !pool->has_problem) {
+        struct thread_pool_chunk *chunk = &pool->chunk[(pool->chunk_first + pool->begun) % POOL_CHUNKS_MAX];
+        struct thread_pool_slot *slot = thread_pool_slot(pool, ring_begun(&pool->ring));
+        if (slot->sent > 0 || slot->small_sent || ring_free_slot(&pool->ring) == NULL || !is_in_step(pool, chunk))
+            return;
+        if (slot->bytes != NULL)
+            drop_records(pool, slot); /* the slot was cancelled */
+        struct range range = {.first = chunk->first + chunk->given, .count = chunk->count - chunk->given};
+        if (!chunk->isolated && pool->slot_most > 0)
+            range.count = exec_least(range.count, pool->slot_most);
+        if (!begin_slot(pool, chunk, slot, &range))
+            return;
+        chunk->given += range.count;
+        pool->begun += chunk->given == chunk->count;
+    }
+}
+
+static void team_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
+{
+    struct thread_pool *pool = team_of(executor);
+    assert(pool->chunk_count < POOL_CHUNKS_MAX && "a worker has so many chunks at most");
+    unsigned last = (pool->chunk_first + pool->chunk_count++) % POOL_CHUNKS_MAX;
+    pool->chunk[last] = (struct thread_pool_chunk){.first = first, .count = count, .mark = mark, .isolated = isolated};
+    pool->empty_told = false;
+    fill_slots(pool);
+}
+
+static void team_set_mark(struct executor *executor, uint64_t mark)
+{
+    struct thread_pool *pool = team_of(executor);
+    if (pool->chunk_count > 0)
+        pool->chunk[pool->chunk_first].mark = mark;
+}
+
+static void thread_pool_forget(struct executor *executor)
+{
+    struct thread_pool *pool = team_of(executor);
+    uint64_t number = pool->oldest.slot, begun = ring_begun(&pool->ring);
+    if (pool->chunk_count == 0)
+        return;
+    while (number < begun && !thread_pool_slot(pool, number)->last)
+        number++;
+    while (++number < begun) {
+        ring_close_slot(&pool->ring, number);
+        thread_pool_slot(pool, number)->cancelled = true;
+    }
+    pool->chunk_count = 1;
+    pool->begun = pool->begun > 0;
+}
+
+/* --- what is done leaves --- */
+
+/* Complete iterations of the oldest slot behind those that have left. */
+struct ready {
+    uint64_t count, digest;
+    bool full;   /* as much as leaves at once */
+    bool failed; /* the part behind it has */
+};
+
+static uint64_t part_size(const struct ring_slot *slot, uint64_t at)
+{
+    return exec_least(slot->part_count, slot->count - at);
+}
+
+static struct ready look_at_parts(const struct thread_pool *pool, struct ring_slot *slot)
+{
+    struct ready ready = {0};
+    for (uint64_t at = pool->oldest.told; at < slot->count; at = pool->oldest.told + ready.count) {
+        struct ring_part *part = &slot->part[at / slot->part_count];
+        uint64_t size = part_size(slot, at);
+        if (atomic_load_explicit(&part->done, memory_order_acquire) < size)
+            break;
+        ready.failed = atomic_load_explicit(&part->failed, memory_order_relaxed);
+        ready.full =
+            pool->config.exec.collect && ready.count > 0 && (ready.count + size) * pool->record_bytes > SLICE_MAX;
+        if (ready.failed || ready.full)
+            break;
+        ready.count += size;
+        ready.digest += atomic_load_explicit(&part->digest, memory_order_relaxed);
+    }
+    return ready;
+}
+
+/* The oldest chunk is over, of which the event has the last part. */
+static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint64_t ended_ns)
+{
+    struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
+    double later = later_ns(pool);
+    pthread_mutex_lock(&pool->lock);
+    const struct spread spread = slot->spread;
+    pthread_mutex_unlock(&pool->lock);
+    take_team_figures(pool);
+    event->type = EVENT_FINISHED;
+    event->chunk.began_ns = pool->oldest.began_ns;
+    event->chunk.compute_ns = wall_ns(pool, ended_ns, later);
+    event->chunk.deviation_ns = spread_deviation_ns(&spread) / pool->config.threads;
+    event->chunk.samples = spread.pieces < UINT32_MAX ? (uint32_t)spread.pieces : UINT32_MAX;
+    if (ended_ns > pool->last_ended_ns)
+        pool->last_ended_ns = ended_ns;
+    pool->last_later_ns = later;
+    pool->chunk_first = (pool->chunk_first + 1) % POOL_CHUNKS_MAX;
+    pool->chunk_count--;
+    pool->begun--;
+    pool->oldest.began_ns = pool->oldest.before = 0;
+}
+
+/* Goes to the next slot that is wanted, as all of the oldest has been told. */
+static void end_oldest_slot(struct thread_pool *pool)
+{
+    struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
+    pool->oldest.before += slot->last ? 0 : ring_slot(&pool->ring, pool->oldest.slot)->count;
+    pool->oldest.told = 0;
+    slot->over = true;
+    if (slot->sent == 0 && slot->bytes != NULL)
+        drop_records(pool, slot);
+    do
+        pool->oldest.slot++;
+    while (pool->oldest.slot < ring_begun(&pool->ring) && thread_pool_slot(pool, pool->oldest.slot)->cancelled);
+    ring_release(&pool->ring, pool->oldest.slot);
+}
+
+/* Notes that `count` more iterations of the oldest slot leave with the event, which ends the chunk with its last ones.
+ */
+static void note_told(struct thread_pool *pool, struct event *event, uint64_t count, uint64_t now_ns)
+{
+    const struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
+    pool->oldest.told += count;
+    pool->oldest.told_ns = now_ns;
+    event->chunk.done = pool->oldest.before + pool->oldest.told;
+    event->chunk.compute_ns = 0;
+    if (pool->oldest.told < slot->count)
+        return;
+    if (thread_pool_slot(pool, pool->oldest.slot)->last)
+        end_oldest_chunk(pool, event, now_ns);
+    end_oldest_slot(pool);
+}
+
+/* Puts the records into the event. What goes within a message is written behind others that may be on their way: it
+ * gets a place of its own. False: that is taken. */
+static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
+{
+    struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
+    size_t bytes = ready->count * pool->record_bytes;
+    unsigned char *records = slot->bytes + EXEC_HEADROOM + pool->oldest.told * pool->record_bytes;
+    if (bytes > INLINE_MAX || pool->oldest.told == 0) {
+        slot->sent++;
+    } else if (!slot->small_sent) {
+        records = memcpy(slot->small + EXEC_HEADROOM, records, bytes);
+        slot->small_sent = true;
+    } else
+        return false;
+    event->chunk.data = records;
+    event->chunk.bytes = bytes;
+    return true;
+}
+
+/* Makes the event a part of the oldest chunk that leaves, the last one or not. False: none is due. */
+static bool tell_part(struct thread_pool *pool, struct event *event)
+{
+    struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
+    struct ready ready = look_at_parts(pool, slot);
+    if (pool->oldest.began_ns == 0)
+        pool->oldest.began_ns = atomic_load_explicit(&slot->began_ns, memory_order_relaxed);
+    if (ready.count == 0)
+        return false;
+    bool at_end = pool->oldest.told + ready.count == slot->count;
+    uint64_t now_ns = at_end ? atomic_load_explicit(&slot->ended_ns, memory_order_relaxed) : clock_ns(CLOCK_MONOTONIC);
+    if (pool->oldest.told_ns < pool->oldest.began_ns)
+        pool->oldest.told_ns = pool->oldest.began_ns;
+    if (!at_end && !ready.full && !ready.failed && now_ns < pool->oldest.told_ns + SLICE_NS)
+        return false;
+    *event = (struct event){.type = EVENT_SLICE, .chunk = {.count = ready.count, .digest = ready.digest}};
+    if (pool->config.exec.collect && !attach_records(pool, event, &ready))
+        return false;
+    note_told(pool, event, ready.count, now_ns);
+    return true;
+}
+
+/* --- what the main thread does alone --- */
+
+/* Begins what is next of the oldest slot, if it is for the main thread alone. */
+static bool begin_alone(struct thread_pool *pool)
+{
+    struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
+    bool isolated = thread_pool_slot(pool, pool->oldest.slot)->isolated;
+    if (!isolated && !look_at_parts(pool, slot).failed)
+        return false;
+    if (pool->oldest.began_ns == 0)
+        pool->oldest.began_ns = clock_ns(CLOCK_MONOTONIC);
+    executor_begin(&pool->exec.executor, slot->first + pool->oldest.told,
+                   isolated ? slot->count : part_size(slot, pool->oldest.told), 0, isolated);
+    pool->oldest.alone = true;
+    return true;
+}
+
+/* An iteration that fails is told by itself, so the last part of what is run alone may have nothing in it. */
+static enum turn advance_alone(struct thread_pool *pool, struct event *event)
+{
+    *event = (struct event){0};
+    enum turn turn = executor_advance(&pool->exec.executor, event);
+    if (turn != TURN_EVENT)
+        return turn;
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), count = event->chunk.count;
+    pool->oldest.alone = event->type != EVENT_FINISHED;
+    event->now_ns = now_ns;
+    if (pool->oldest.alone) {
+        pool->oldest.told += count;
+        pool->oldest.told_ns = now_ns;
+        return TURN_EVENT;
+    }
+    event->type = EVENT_SLICE;
+    note_told(pool, event, count, now_ns);
+    return count > 0 || event->type == EVENT_FINISHED ? TURN_EVENT : TURN_WORKED;
+}
+
+/* --- a turn --- */
+
+/* Makes the next event, in this order: a problem (nothing begins any more after it), a part of the oldest chunk that
+ * leaves, its mark, or that a thread has nothing to do, which is told once for all that has begun. False: none is due.
+ */
+static bool tell_next(struct thread_pool *pool, struct event *event)
+{
+    struct thread_pool_chunk *chunk = &pool->chunk[pool->chunk_first];
+    if (pool->has_problem && !pool->problem_told) {
+        *event = (struct event){.type = EVENT_PROBLEM, .text = pool->problem.text};
+        return pool->problem_told = true;
+    }
+    if (pool->chunk_count == 0 || pool->oldest.slot == ring_begun(&pool->ring))
+        return false;
+    if (!pool->oldest.alone && tell_part(pool, event))
+        return true;
+    const struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
+    uint64_t done = pool->oldest.before + atomic_load_explicit(&slot->done, memory_order_relaxed);
+    if (chunk->mark > 0 && done >= chunk->mark && done < chunk->count) {
+        uint64_t time_ns = wall_ns(pool, clock_ns(CLOCK_MONOTONIC), later_ns(pool));
+        chunk->mark = 0;
+        *event = (struct event){.type = EVENT_MARK, .chunk = {.done = done, .compute_ns = time_ns}};
+        return true;
+    }
+    if (pool->empty_told || pool->begun < pool->chunk_count || !ring_is_empty(&pool->ring))
+        return false;
+    *event = (struct event){.type = EVENT_DRY};
+    return pool->empty_told = true;
+}
+
+static enum turn advance_team(struct thread_pool *pool, struct event *event)
+{
+    take_team_news(pool);
+    fill_slots(pool);
+    if (tell_next(pool, event))
+        return TURN_EVENT;
+    bool has_slot = pool->chunk_count > 0 && pool->oldest.slot < ring_begun(&pool->ring);
+    if (has_slot && (pool->oldest.alone || begin_alone(pool))) {
+        enum turn turn = advance_alone(pool, event);
+        if (turn != TURN_BLOCKED)
+            return turn;
+    }
+    if (thread_pool_work(pool, 0, clock_ns(CLOCK_MONOTONIC) + TURN_NS))
+        return tell_next(pool, event) ? TURN_EVENT : TURN_WORKED;
+    return tell_next(pool, event) ? TURN_EVENT : TURN_BLOCKED;
+}
+
+static enum turn thread_pool_advance(struct executor *executor, struct event *event)
+{
+    struct thread_pool *pool = team_of(executor);
+    enum turn turn = advance_team(pool, event);
+    while (turn == TURN_BLOCKED && !is_blocked(pool))
+        turn = advance_team(pool, event);
+    return turn;
+}
+
+static void thread_pool_sent(struct executor *executor, const void *data)
+{
+    struct thread_pool *pool = team_of(executor);
+    const unsigned char *bytes = data;
+    executor_sent(&pool->exec.executor, data);
+    for (unsigned i = 0; i < pool->ring.slots; i++) {
+        struct thread_pool_slot *slot = &pool->slot[i];
+        if (bytes == slot->small + EXEC_HEADROOM)
+            slot->small_sent = false;
+        else if (slot->bytes != NULL && bytes >= slot->bytes && bytes < slot->bytes + EXEC_HEADROOM + slot->size)
+            if (--slot->sent == 0 && slot->over)
+                drop_records(pool, slot);
+    }
+}
+
+static int thread_pool_descriptor(const struct executor *executor)
+{
+    return ((const struct thread_pool *)executor)->bell;
+}
+
+static void team_check(const struct executor *executor)
+{
+    const struct thread_pool *pool = (const struct thread_pool *)executor;
+    const struct team_oldest *oldest = &pool->oldest;
+    const uint64_t begun = ring_begun(&pool->ring);
+    size_t bytes = 0;
+    ring_check(&pool->ring);
+    assert(pool->chunk_count <= POOL_CHUNKS_MAX && pool->begun <= pool->chunk_count && "chunks begin in their order");
+    for (unsigned i = 0; i < pool->chunk_count; i++) {
+        const struct thread_pool_chunk *chunk = &pool->chunk[(pool->chunk_first + i) % POOL_CHUNKS_MAX];
+        assert((i < pool->begun) == (chunk->given == chunk->count) && "a chunk has begun when all of it is in slots");
+        assert((i <= pool->begun || chunk->given == 0) && "one chunk after another goes into slots");
+    }
+    assert(oldest->slot <= begun && begun - oldest->slot <= pool->ring.slots && "slots are told in their order");
+    if (oldest->slot < begun) {
+        const uint64_t in_slot = ring_slot(&pool->ring, oldest->slot)->count;
+        assert(oldest->told <= in_slot && "no more is told of a slot than is in it");
+        assert(pool->chunk_count > 0 && oldest->before + in_slot <= pool->chunk[pool->chunk_first].count &&
+               "the slot that is told is the oldest chunk's");
+    }
+    assert((!oldest->alone || oldest->slot < begun) && "the main thread computes iterations of a slot");
+    assert((!pool->problem_told || pool->has_problem) && "a problem that was told is there");
+    for (unsigned i = 0; i < pool->ring.slots; i++) {
+        const struct thread_pool_slot *slot = &pool->slot[i];
+        assert((slot->bytes != NULL) == (slot->size > 0) && "records have memory");
+        assert((slot->sent == 0 || slot->bytes != NULL) && "records on their way are kept");
+        bytes += slot->size;
+    }
+    assert(bytes == pool->bytes_in_use && "the memory of all slots is counted");
+}
+
+static const struct executor_ops team_ops = {
+    .probe = thread_pool_probe,
+    .begin = team_begin,
+    .set_mark = team_set_mark,
+    .forget = thread_pool_forget,
+    .advance = thread_pool_advance,
+    .sent = thread_pool_sent,
+    .descriptor = thread_pool_descriptor,
+    .check = team_check,
+    .fini = team_close,
+};
+
+int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *config)
+{
+    struct error error;
+    *pool = (struct thread_pool){
+        .executor = {&team_ops, {.worker = config->exec.worker.rank, .count = config->threads, .max_over_mean = 1}},
+        .config = *config,
+        .bell = -1,
+    };
+    pool->config.exec.short_runs = false;
+    struct exec_config alone = pool->config.exec;
+    alone.spread = false;
+    pool->record_bytes = hdss_record_size(alone.loop);
+    set_limits(pool);
+    pthread_mutex_init(&pool->lock, NULL);
+    if (exec_init(&pool->exec, &alone) < 0) {
+        snprintf(pool->error, sizeof pool->error, "%s", pool->exec.error);
+        return -1;
+    }
+    if (ring_init(&pool->ring, config->threads, config->technique, notify, pool, &error) < 0)
+        return team_refuse(pool, error.text);
+    pool->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pool->pool_thread = aligned_alloc(RING_LINE, config->threads * sizeof *pool->pool_thread);
+    pool->slot = calloc(pool->ring.slots, sizeof *pool->slot);
+    if (pool->pool_thread != NULL)
+        memset(pool->pool_thread, 0, config->threads * sizeof *pool->pool_thread);
+    if (pool->bell < 0 || pool->pool_thread == NULL || pool->slot == NULL)
+        return team_refuse(pool, "no memory, or no files, for its threads");
+    for (unsigned t = 0; t < config->threads; t++)
+        if (open_thread(pool, t) < 0)
+            return -1;
+    pool->exec.step.tell_others = tell_threads;
+    pool->exec.step.others = pool;
+    return 0;
+}
