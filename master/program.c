@@ -3,8 +3,8 @@
 #include "common/config/rank_options.h"
 #include "common/results/results.h"
 #include "common/mpi/runtime.h"
-#include "common/job/plan.h"
-#include "common/job/follow.h"
+#include "common/job/job_setup.h"
+#include "common/job/participate.h"
 #include "master/program.h"
 #include "master/master.h"
 #include "worker/kernels/kernels.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 struct program {
-    struct plan plan;
+    struct job_setup plan;
     struct error error;
     const char *failure; /* why it cannot take part, NULL if it can */
     struct runtime *runtime;
@@ -55,7 +55,7 @@ static int list_workers(struct program *program)
 
 static int init_machine(struct program *program)
 {
-    const struct plan *plan = &program->plan;
+    const struct job_setup *plan = &program->plan;
     program->topology = runtime_group(program->runtime, plan->job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL || list_workers(program) < 0)
         return -1;
@@ -66,10 +66,10 @@ static int init_machine(struct program *program)
         .ranks = program->ranks,
         .workers = program->workers,
         .record_bytes = plan->collect ? plan->record_bytes : 0,
-        .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
+        .distance = job_setup_is_dependent(plan) ? plan->loop.distance : 0,
         .first = plan->first,
-        .no_speculation = plan->loop.has_effects || plan_is_dependent(plan),
-        .no_isolation = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
+        .no_speculation = plan->loop.has_effects || job_setup_is_dependent(plan),
+        .no_isolation = plan->kernel->descriptor != NULL || job_setup_is_dependent(plan),
         .feedback = run_spec_learns(&plan->job.spec),
         .sync = plan->collect && plan->job.durability == JOB_DURABILITY_NODE,
     };
@@ -78,7 +78,7 @@ static int init_machine(struct program *program)
 
 static void open_output(struct program *program)
 {
-    const struct plan *plan = &program->plan;
+    const struct job_setup *plan = &program->plan;
     if (program->failure != NULL || !plan->collect)
         return;
     program->sink_open = results_open(&program->sink, plan->job.output, &plan->loop, runtime_rank(program->runtime),
@@ -108,7 +108,7 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (plan_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
+    if (job_setup_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
     if (init_machine(program) < 0) {
         fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(program->runtime));
@@ -128,12 +128,12 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
 int master_program(int argc, char **argv, const char *version)
 {
     static struct program program;
-    struct front front = {.program = "master", .version = version};
-    front_take(&front, master_options_parse(argc, argv, &program.error), &program.error, master_help_text);
-    const struct follower follower = {
+    struct startup startup = {.program = "master", .version = version};
+    startup_take(&startup, master_options_parse(argc, argv, &program.error), &program.error, master_help_text);
+    const struct participant participant = {
         .role = ROLE_MASTER,
         .run = run,
         .context = &program,
     };
-    return follow(&follower, &front, argc, argv);
+    return participate(&participant, &startup, argc, argv);
 }

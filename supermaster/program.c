@@ -3,9 +3,9 @@
 #include "supermaster/program.h"
 
 #include "common/metrics/progress.h"
-#include "common/job/front.h"
+#include "common/job/startup.h"
 #include "common/mpi/runtime.h"
-#include "common/job/lead.h"
+#include "common/job/root.h"
 #include "common/job/status.h"
 #include "common/job/timings.h"
 #include "supermaster/figures.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct program {
-    struct lead lead;
+    struct root root;
     struct runtime *runtime;
     const struct topology *topology;
     struct supermaster supermaster;
@@ -32,10 +32,10 @@ struct program {
 
 static int init_machine(struct program *program)
 {
-    const struct plan *plan = &program->lead.plan;
+    const struct job_setup *plan = &program->root.plan;
     const struct topology *topology = program->topology;
     double *speeds;
-    if (lead_read_speeds(&program->lead, topology->worker_rank, topology->workers, &speeds) < 0) {
+    if (root_read_speeds(&program->root, topology->worker_rank, topology->workers, &speeds) < 0) {
         free(speeds);
         return -1;
     }
@@ -45,19 +45,19 @@ static int init_machine(struct program *program)
         .first = plan->first,
         .count = plan->count,
         .step_iterations = plan->step_iterations,
-        .steps_dependent = plan_has_dependent_steps(plan),
+        .steps_dependent = job_setup_has_dependent_steps(plan),
         .record_bytes = plan->collect ? plan->record_bytes : 0,
-        .distance = plan_is_dependent(plan) ? plan->loop.distance : 0,
-        .no_speculation = plan->loop.has_effects || plan_is_dependent(plan),
-        .no_isolation = plan->kernel->descriptor != NULL || plan_is_dependent(plan),
+        .distance = job_setup_is_dependent(plan) ? plan->loop.distance : 0,
+        .no_speculation = plan->loop.has_effects || job_setup_is_dependent(plan),
+        .no_isolation = plan->kernel->descriptor != NULL || job_setup_is_dependent(plan),
         .are_tasks = plan->loop.are_tasks,
         .speeds = speeds,
         .probe = run_spec_probes(&plan->job.spec),
-        .journal = program->lead.resume.path[0] != '\0',
-        .done = &program->lead.resume.earlier.content.done,
-        .done_digest = program->lead.resume.earlier.content.digest,
+        .journal = program->root.resume.path[0] != '\0',
+        .done = &program->root.resume.earlier.content.done,
+        .done_digest = program->root.resume.earlier.content.digest,
     };
-    int result = supermaster_init(&program->supermaster, &config, &program->lead.error);
+    int result = supermaster_init(&program->supermaster, &config, &program->root.error);
     program->supermaster_ready = result == 0;
     free(speeds);
     return result;
@@ -66,18 +66,18 @@ static int init_machine(struct program *program)
 /* 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
 static int open_files(struct program *program)
 {
-    int created = lead_create_files(&program->lead);
-    return created != 0 || program->topology->masters > 0 ? created : lead_open_sink(&program->lead);
+    int created = root_create_files(&program->root);
+    return created != 0 || program->topology->masters > 0 ? created : root_open_sink(&program->root);
 }
 
 /* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
  */
 static int prepare(struct program *program)
 {
-    program->topology = runtime_group(program->runtime, program->lead.plan.job.spec.group_by == RUN_GROUP_BY_NODE);
+    program->topology = runtime_group(program->runtime, program->root.plan.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL)
-        return error_set(&program->lead.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
-    return lead_check(&program->lead, true) < 0 || init_machine(program) < 0 ? -1 : open_files(program);
+        return error_set(&program->root.error, "out of memory for %u ranks", runtime_ranks(program->runtime));
+    return root_check(&program->root, true) < 0 || init_machine(program) < 0 ? -1 : open_files(program);
 }
 
 /* --- while it runs --- */
@@ -89,26 +89,26 @@ static double elapsed_s(const struct program *program, uint64_t now_ns)
 }
 
 /* Names who was lost, and what failed, since it was called last. */
-static void say_faults(struct program *program)
+static void print_faults(struct program *program)
 {
     struct error text;
     for (; program->failures_said < supermaster_failure_count(&program->supermaster); program->failures_said++) {
         supermaster_failure_text(&program->supermaster, program->failures_said, &text);
-        lead_say_failure(&program->lead, text.text, program->lead.rank);
+        root_print_failure(&program->root, text.text, program->root.rank);
     }
     for (; program->losses_said < supermaster_loss_count(&program->supermaster); program->losses_said++) {
         supermaster_loss_text(&program->supermaster, program->losses_said, &text);
-        lead_say_failure(&program->lead, text.text, program->lead.rank);
+        root_print_failure(&program->root, text.text, program->root.rank);
     }
 }
 
-static void say_failure(void *context)
+static void print_failure(void *context)
 {
     struct program *program = context;
     const struct supermaster *supermaster = &program->supermaster;
-    say_faults(program);
+    print_faults(program);
     if (supermaster->failure.text[0] != '\0' && !program->failure_said)
-        lead_say_failure(&program->lead, supermaster->failure.text, supermaster->failed_rank);
+        root_print_failure(&program->root, supermaster->failure.text, supermaster->failed_rank);
     program->failure_said = supermaster->failure.text[0] != '\0';
 }
 
@@ -116,18 +116,18 @@ static void show_progress(void *context, uint64_t now_ns)
 {
     struct program *program = context;
     const struct supermaster *supermaster = &program->supermaster;
-    say_faults(program);
+    print_faults(program);
     const struct progress progress = {
-        .name = program->lead.plan.kernel->name,
+        .name = program->root.plan.kernel->name,
         .done = supermaster->ledger.done,
-        .total = program->lead.plan.count,
+        .total = program->root.plan.count,
         .resumed = supermaster->resumed,
         .elapsed_s = elapsed_s(program, now_ns),
         .busy = supermaster_busy(supermaster),
         .workers = program->topology->workers,
         .draining = supermaster->state == SUPERMASTER_ENDING && !ledger_is_complete(&supermaster->ledger),
     };
-    lead_show_progress(&program->lead, &progress);
+    root_show_progress(&program->root, &progress);
 }
 
 static void begun(void *context)
@@ -138,41 +138,41 @@ static void begun(void *context)
 
 static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {
-    struct lead *lead = &((struct program *)context)->lead;
-    if (!lead->sink_open && lead_open_sink(lead) < 0) { /* a master was lost, and its workers bring theirs here */
-        *error = lead->error;
+    struct root *root = &((struct program *)context)->root;
+    if (!root->sink_open && root_open_sink(root) < 0) { /* a master was lost, and its workers bring theirs here */
+        *error = root->error;
         return -1;
     }
-    return results_write(&lead->sink, part->first, part->count, data, bytes, error);
+    return results_write(&root->sink, part->first, part->count, data, bytes, error);
 }
 
 static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
     struct program *program = context;
-    say_faults(program); /* some twenty times a second there is time for it */
-    return lead_record(&program->lead, ranges, count, digest, error);
+    print_faults(program); /* some twenty times a second there is time for it */
+    return root_record(&program->root, ranges, count, digest, error);
 }
 
 /* --- at the end --- */
 
 /* Prints the summary and writes the report. Returns the exit status. */
-static int say_how_it_went(struct program *program, int status)
+static int print_outcome(struct program *program, int status)
 {
-    const struct job *job = &program->lead.plan.job;
+    const struct job *job = &program->root.plan.job;
     struct report report = {
         .cores = runtime_cores(program->runtime),
-        .sync_points = plan_is_dependent(&program->lead.plan)
-                           ? plan_sync_points(&program->lead.plan, program->topology->workers)
+        .sync_points = job_setup_is_dependent(&program->root.plan)
+                           ? job_setup_sync_points(&program->root.plan, program->topology->workers)
                            : 0,
         .thread_technique = job->spec.threads != 1 ? &job->spec.thread_technique : NULL,
     };
     struct report_worker *rows = calloc(program->topology->workers, sizeof *rows);
     if (rows == NULL) {
-        lead_say_failure(&program->lead, "out of memory for the report", program->lead.rank);
+        root_print_failure(&program->root, "out of memory for the report", program->root.rank);
         return EXIT_STATUS_FAILED;
     }
     supermaster_fill_report(&program->supermaster, &report, rows);
-    status = lead_say_how_it_went(&program->lead, &report, program->supermaster.first_assign_ns, status);
+    status = root_print_report(&program->root, &report, program->supermaster.first_assign_ns, status);
     free(rows);
     return status;
 }
@@ -185,23 +185,23 @@ static int run(struct program *program)
         .store = store,
         .journal = record,
         .begun = begun,
-        .parting = say_failure,
+        .parting = print_failure,
         .tick = show_progress,
-        .tick_ns = program->lead.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
-        .calculation_ns = program->lead.plan.job.spec.calculation_ns,
-        .assignment_ns = program->lead.plan.job.spec.assignment_ns,
+        .tick_ns = program->root.terminal.mode == TERMINAL_NONE ? 0 : 200000000,
+        .calculation_ns = program->root.plan.job.spec.calculation_ns,
+        .assignment_ns = program->root.plan.job.spec.assignment_ns,
     };
     int status = runtime_drive(program->runtime, &machine, &effects, NULL);
     const struct supermaster *supermaster = &program->supermaster;
-    say_failure(program);
+    print_failure(program);
     if (supermaster->losses.count > 0)
         runtime_note_loss(program->runtime);
-    return say_how_it_went(program, lead_finish_output(&program->lead, status));
+    return print_outcome(program, root_finish_output(&program->root, status));
 }
 
 /* The words for the others, who must find the same in the files that the kernel reads. Owned by the caller; NULL where
  * they are as given. */
-static char **add_inputs(const struct plan *plan, int *argc, char **argv, char option[32])
+static char **add_inputs(const struct job_setup *plan, int *argc, char **argv, char option[32])
 {
     if (plan->loop.inputs == 0)
         return NULL;
@@ -219,7 +219,7 @@ static void note_costs_ranks(struct program *program)
 {
     const struct topology *topology = program->topology;
     size_t bytes = topology->workers * sizeof *program->costs_ranks;
-    if (program->lead.plan.job.costs[0] != '\0' && (program->costs_ranks = malloc(bytes)) != NULL) {
+    if (program->root.plan.job.costs[0] != '\0' && (program->costs_ranks = malloc(bytes)) != NULL) {
         memcpy(program->costs_ranks, topology->worker_rank, bytes);
         program->costs_count = topology->workers;
     }
@@ -232,11 +232,11 @@ static int share_and_run(struct program *program, int argc, char **argv)
     int status = EXIT_STATUS_DONE;
     int prepared = prepare(program);
     if (prepared != 0) {
-        fprintf(stderr, "supermaster: %s\n", program->lead.error.text);
+        fprintf(stderr, "supermaster: %s\n", program->root.error.text);
         status = prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
     }
-    lead_say_notes(&program->lead, prepared);
-    char option[32], **words = add_inputs(&program->lead.plan, &argc, argv, option);
+    root_print_notes(&program->root, prepared);
+    char option[32], **words = add_inputs(&program->root.plan, &argc, argv, option);
     bool shared = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, &status, &count) != NULL;
     free(words);
     if (!shared)
@@ -248,11 +248,11 @@ static int share_and_run(struct program *program, int argc, char **argv)
 /* Of what the workers have written; they have left. */
 static int join_costs(struct program *program, int status)
 {
-    struct lead *lead = &program->lead;
-    if (lead->plan.job.costs[0] == '\0' || program->costs_ranks == NULL ||
-        timings_join(lead->plan.job.costs, program->costs_ranks, program->costs_count, &lead->error) == 0)
+    struct root *root = &program->root;
+    if (root->plan.job.costs[0] == '\0' || program->costs_ranks == NULL ||
+        timings_join(root->plan.job.costs, program->costs_ranks, program->costs_count, &root->error) == 0)
         return status;
-    lead_say_failure(lead, lead->error.text, lead->rank);
+    root_print_failure(root, root->error.text, root->rank);
     return EXIT_STATUS_FAILED;
 }
 
@@ -271,28 +271,29 @@ static bool finish(struct program *program, int status)
 int supermaster_program(int argc, char **argv, const char *version)
 {
     static struct program program;
-    struct lead *lead = &program.lead;
-    lead_init(lead, "supermaster", version);
-    struct front front = {.program = "supermaster", .version = version};
-    front_take(&front, plan_make(&lead->plan, &kernel_loader, argc, argv, &lead->error), &lead->error, job_help_text);
+    struct root *root = &program.root;
+    root_init(root, "supermaster", version);
+    struct startup startup = {.program = "supermaster", .version = version};
+    startup_take(&startup, job_setup_make(&root->plan, &kernel_loader, argc, argv, &root->error), &root->error,
+                 job_help_text);
     const struct introduction introduction = {
-        .role = ROLE_SUPERMASTER, .version = version, .status = front.status, .text = front.text};
+        .role = ROLE_SUPERMASTER, .version = version, .status = startup.status, .text = startup.text};
     int status;
     bool degraded = false;
-    if (front_ends_here(&front, &status))
+    if (startup_ends_here(&startup, &status))
         return status;
     program.runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (program.runtime != NULL) {
-        lead->rank = runtime_rank(program.runtime);
-        terminal_init(&lead->terminal, lead->plan.job.progress);
+        root->rank = runtime_rank(program.runtime);
+        terminal_init(&root->terminal, root->plan.job.progress);
         status = share_and_run(&program, argc, argv);
         degraded = finish(&program, status);
         status = join_costs(&program, status);
         free(program.costs_ranks);
-        lead_clear_away(lead);
+        root_clear_away(root);
     }
     status_tell_end(STATUS_LEAD, status, degraded);
-    front_fini(&front);
+    startup_fini(&startup);
     if (degraded)
         runtime_leave(program.runtime, status); /* ends the process */
     return status;

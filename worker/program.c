@@ -7,8 +7,8 @@
 #include "common/results/results.h"
 #include "common/os/busy.h"
 #include "common/mpi/runtime.h"
-#include "common/job/plan.h"
-#include "common/job/follow.h"
+#include "common/job/job_setup.h"
+#include "common/job/participate.h"
 #include "worker/program.h"
 #include "common/job/timings.h"
 #include "worker/exec/openmp_pool.h"
@@ -23,7 +23,7 @@
 
 struct program {
     struct worker_options options;
-    struct plan plan;
+    struct job_setup plan;
     struct error error;
     const char *failure; /* why it cannot compute, NULL if it can */
     struct runtime *runtime;
@@ -84,7 +84,7 @@ static void write_costs(struct program *program)
 static void note_sharing(void *context)
 {
     struct program *program = context;
-    if (program->failure == NULL && plan_computes(&program->plan) && program->options.slowdown <= 1)
+    if (program->failure == NULL && job_setup_computes(&program->plan) && program->options.slowdown <= 1)
         runtime_note_sharing(program->runtime, &program->executor->figures);
 }
 
@@ -99,7 +99,7 @@ static void tell_processor_time(void *context, struct threads *threads)
 
 static int read_results(void *context, uint64_t first, uint64_t count, void *records, struct error *error)
 {
-    const struct plan *plan = context;
+    const struct job_setup *plan = context;
     return results_read(plan->job.output, &plan->loop, first, count, records, error);
 }
 
@@ -122,7 +122,7 @@ static void choose_threads(struct program *program)
 /* Chooses the executor by the plan, also where the kernel cannot be opened then. */
 static void open_executor(struct program *program)
 {
-    const struct plan *plan = &program->plan;
+    const struct job_setup *plan = &program->plan;
     const unsigned rank = runtime_rank(program->runtime), w = topology_worker(program->topology, rank);
     const struct exec_config config = {
         .kernel = plan->kernel,
@@ -135,17 +135,17 @@ static void open_executor(struct program *program)
         .probe_count = plan->count < plan->step_iterations ? plan->count : plan->step_iterations,
         .probe_least = run_spec_wants_swr(&plan->job.spec) ? PROBE_SWR : 1,
         .spread = run_spec_learns(&plan->job.spec),
-        .step_iterations = plan_has_dependent_steps(plan) ? plan->step_iterations : 0,
+        .step_iterations = job_setup_has_dependent_steps(plan) ? plan->step_iterations : 0,
         .read = read_results,
         .context = &program->plan,
     };
     const char *error;
     if (program->failure != NULL)
         return;
-    if (plan_is_dependent(plan)) {
+    if (job_setup_is_dependent(plan)) {
         const struct pipeline_config dependent = {
             .exec = config,
-            .points = plan_sync_points(plan, program->topology->workers),
+            .points = job_setup_sync_points(plan, program->topology->workers),
             .end = plan->first + plan->count,
         };
         program->executor = &program->pipeline.executor;
@@ -173,7 +173,7 @@ static void open_executor(struct program *program)
 /* Whether the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
 static bool uses_acp(const struct program *program)
 {
-    const struct plan *plan = &program->plan;
+    const struct job_setup *plan = &program->plan;
     return program->failure == NULL && plan->job.spec.weighting == SCHED_WEIGHTING_ACP &&
            plan->kernel->descriptor == NULL;
 }
@@ -202,7 +202,7 @@ static void init_machine(struct program *program)
         .threads = program->threads > 1 && program->failure == NULL ? figures : NULL,
         .alone = figures,
         .load = uses_acp(program) ? load_to_wire(program->meter.load) : 0,
-        .boundaries = plan_is_dependent(&program->plan) ? &program->boundaries : NULL,
+        .boundaries = job_setup_is_dependent(&program->plan) ? &program->boundaries : NULL,
         .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
         .end = program->plan.first + program->plan.count,
         .topology = program->topology,
@@ -241,7 +241,7 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
 {
     struct program *program = context;
     program->runtime = runtime;
-    if (plan_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
+    if (job_setup_make(&program->plan, &kernel_loader, (int)words, word, &program->error) < 0)
         program->failure = program->error.text;
     program->topology = runtime_group(program->runtime, program->plan.job.spec.group_by == RUN_GROUP_BY_NODE);
     if (program->topology == NULL) {
@@ -269,13 +269,13 @@ int worker_program(int argc, char **argv, const char *version)
     static struct program program;
     if (dca_is_asked(argc, argv))
         return dca_program(argc, argv, version);
-    struct front front = {.program = "worker", .version = version};
-    front_take(&front, read_command_line(&program, argc, argv), &program.error, worker_help_text);
-    const struct follower follower = {
+    struct startup startup = {.program = "worker", .version = version};
+    startup_take(&startup, read_command_line(&program, argc, argv), &program.error, worker_help_text);
+    const struct participant participant = {
         .role = ROLE_WORKER,
         .has_threads = !program.options.no_threads, /* of --threads or of a plugin: the job is not known yet */
         .run = run,
         .context = &program,
     };
-    return follow(&follower, &front, argc, argv);
+    return participate(&participant, &startup, argc, argv);
 }

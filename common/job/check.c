@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int check_kernel(const struct plan *plan, enum checker checker, struct error *error)
+static int check_kernel(const struct job_setup *plan, enum checker checker, struct error *error)
 {
     const struct hdss_kernel *kernel = plan->kernel;
     char text[HDSS_ERROR_MAX] = "";
@@ -35,7 +35,8 @@ static int check_journal(const struct resume *resume, struct error *error)
     return error_set(error, "--journal: %s", inner.text);
 }
 
-int plan_check(const struct plan *plan, enum checker checker, bool keeps, struct resume *resume, struct error *error)
+int job_setup_check(const struct job_setup *plan, enum checker checker, bool keeps, struct resume *resume,
+                    struct error *error)
 {
     const struct job *job = &plan->job;
     if (resume_look(resume, plan, keeps, error) < 0 || check_kernel(plan, checker, error) < 0)
@@ -47,7 +48,7 @@ int plan_check(const struct plan *plan, enum checker checker, bool keeps, struct
     return check_report("--record-costs", job->costs, error);
 }
 
-void plan_say_notes(const struct plan *plan, const char *name)
+void job_setup_print_notes(const struct job_setup *plan, const char *name)
 {
     if (plan->loop.note[0] != '\0')
         fprintf(stderr, "%s: %s: %s\n", name, plan->kernel->name, plan->loop.note);

@@ -3,7 +3,7 @@
  * same before it launches them, so that what is wrong is said before a queue and a launch have been waited for. */
 #pragma once
 
-#include "common/job/plan.h"
+#include "common/job/job_setup.h"
 #include "common/job/resume.h"
 
 enum checker {
@@ -13,7 +13,8 @@ enum checker {
 
 /* The earlier run, the kernel's files, and where the output, the journal and the reports go. `keeps`: the run keeps a
  * journal. -1 with one line. `resume` has what resume_look() finds. */
-int plan_check(const struct plan *plan, enum checker checker, bool keeps, struct resume *resume, struct error *error);
+int job_setup_check(const struct job_setup *plan, enum checker checker, bool keeps, struct resume *resume,
+                    struct error *error);
 
 /* Says what is done other than it was asked for, or with the kernel's inputs. `name` stands before each line. */
-void plan_say_notes(const struct plan *plan, const char *name);
+void job_setup_print_notes(const struct job_setup *plan, const char *name);

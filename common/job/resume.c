@@ -45,7 +45,7 @@ static const char *file_name(const char *path)
 }
 
 /* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. */
-static char *name_job(const struct plan *plan, size_t *bytes)
+static char *name_job(const struct job_setup *plan, size_t *bytes)
 {
     struct text text;
     char value[KERNEL_PARAM_TEXT_MAX];
@@ -83,7 +83,7 @@ static bool is_worth_something(const struct journal_content *content)
 }
 
 /* A run that begins anew leaves alone what could be resumed, unless it is told otherwise. */
-static int check_old(const char *path, const struct plan *plan, struct error *error)
+static int check_old(const char *path, const struct job_setup *plan, struct error *error)
 {
     struct journal_file file;
     struct error inner;
@@ -110,7 +110,7 @@ static int check_old(const char *path, const struct plan *plan, struct error *er
 }
 
 /* With --resume but without a journal: nothing is done, unless an output says otherwise. */
-static int check_start(const struct plan *plan, const char *path, struct error *error)
+static int check_start(const struct job_setup *plan, const char *path, struct error *error)
 {
     if (!plan->collect || !results_exist(plan->job.output, &plan->loop))
         return 0;
@@ -122,7 +122,7 @@ static int check_start(const struct plan *plan, const char *path, struct error *
 
 /* What of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing is left to be
  * done they are read as well, as the files could not be made of them else. 1: there is less, with it in `sound`. */
-static int find_sound(const struct journal_content *content, const struct plan *plan, struct ranges *sound,
+static int find_sound(const struct journal_content *content, const struct job_setup *plan, struct ranges *sound,
                       uint64_t *digest, struct error *error)
 {
     const char *output = plan->job.output;
@@ -139,7 +139,7 @@ static int find_sound(const struct journal_content *content, const struct plan *
 
 /* What is called done and is not there, or not as it was written, is done again. Where nothing at all is there, the run
  * is refused later on. */
-static int forget_missing(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
+static int forget_missing(struct resume *resume, const struct job_setup *plan, const char *name, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
     struct ranges sound;
@@ -163,7 +163,7 @@ static int forget_missing(struct resume *resume, const struct plan *plan, const 
 }
 
 /* What the kernel called failed is done again. */
-static int forget_failed(struct resume *resume, const struct plan *plan, struct error *error)
+static int forget_failed(struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
     struct ranges failed;
@@ -181,7 +181,7 @@ static int forget_failed(struct resume *resume, const struct plan *plan, struct 
     return result;
 }
 
-static int read_earlier(struct resume *resume, const struct plan *plan, struct error *error)
+static int read_earlier(struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     switch (journal_read(&resume->earlier, resume->path, error)) {
     case JOURNAL_ABSENT: return check_start(plan, resume->path, error);
@@ -204,7 +204,7 @@ void resume_init(struct resume *resume)
     *resume = (struct resume){.earlier.fd = -1, .journal.fd = -1};
 }
 
-int resume_look(struct resume *resume, const struct plan *plan, bool keeps, struct error *error)
+int resume_look(struct resume *resume, const struct job_setup *plan, bool keeps, struct error *error)
 {
     char beside[JOB_JOURNAL_PATH_MAX];
     resume_init(resume);
@@ -224,7 +224,7 @@ int resume_look(struct resume *resume, const struct plan *plan, bool keeps, stru
 }
 
 /* Nothing may begin anew where something is said to be done. */
-static int check_absent(const struct resume *resume, const struct plan *plan, struct error *error)
+static int check_absent(const struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     uint64_t done = ranges_total(&resume->earlier.content.done);
     if (done == 0)
@@ -235,7 +235,7 @@ static int check_absent(const struct resume *resume, const struct plan *plan, st
                      done, resume->path, plan->job.output);
 }
 
-int resume_check_output(const struct resume *resume, const struct plan *plan, struct error *error)
+int resume_check_output(const struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     int found = resume->resumed ? results_look(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)
@@ -243,7 +243,7 @@ int resume_check_output(const struct resume *resume, const struct plan *plan, st
     return check_absent(resume, plan, error) < 0 ? -1 : results_check_place(plan->job.output, &plan->loop, error);
 }
 
-int resume_take(struct resume *resume, const struct plan *plan, const char *name, struct error *error)
+int resume_take(struct resume *resume, const struct job_setup *plan, const char *name, struct error *error)
 {
     if (!job_resumes(&plan->job) || resume->path[0] == '\0')
         return 0;
@@ -267,7 +267,7 @@ static bool is_full(int reason)
     return reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
 }
 
-int resume_begin(struct resume *resume, const struct plan *plan, struct error *error)
+int resume_begin(struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     char beside[JOB_JOURNAL_PATH_MAX];
     const struct journal_content *content = &resume->earlier.content;
@@ -282,7 +282,7 @@ int resume_begin(struct resume *resume, const struct plan *plan, struct error *e
     return result == 0 ? 0 : is_full(errno) ? RESULTS_NO_ROOM : -1;
 }
 
-int resume_create_output(struct resume *resume, const struct plan *plan, struct error *error)
+int resume_create_output(struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     int found = resume->resumed ? results_find(plan->job.output, &plan->loop, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)

@@ -87,7 +87,7 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
         return error_set(error, "out of memory for %u workers", launch_plan->workers);
     for (unsigned w = 0; w < launch_plan->workers; w++)
         ranks[w] = is_dca(launch_plan) ? w : 1 + launch_plan->masters + w;
-    int result = plan_read_speeds(&launch_plan->plan, ranks, launch_plan->workers, &speeds, error);
+    int result = job_setup_read_speeds(&launch_plan->plan, ranks, launch_plan->workers, &speeds, error);
     free(speeds);
     free(ranks);
     return result;
@@ -96,7 +96,7 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
 /* --- what a dry run shows --- */
 
 /* "1,000 tasks", "5 of 1,000 tasks, 2 of them done" */
-static void show_count(const struct plan *plan, uint64_t done, struct text *text)
+static void show_count(const struct job_setup *plan, uint64_t done, struct text *text)
 {
     char count[HUMAN_MAX], whole[HUMAN_MAX];
     uint64_t iterations = plan->loop.iterations;
@@ -120,7 +120,7 @@ static void show_heading(uint64_t left, bool resumed, struct text *text)
         text_add(text, resumed && left > 0 ? "; the others:\n" : left > 0 ? ":\n" : "\n");
 }
 
-static int show_tasks(const struct plan *plan, const struct ranges *done, struct text *text, struct error *error)
+static int show_tasks(const struct job_setup *plan, const struct ranges *done, struct text *text, struct error *error)
 {
     char line[TASK_TEXT_MAX], why[HDSS_ERROR_MAX];
     unsigned shown = 0;
@@ -137,7 +137,7 @@ static int show_tasks(const struct plan *plan, const struct ranges *done, struct
 
 static int show(struct launch_plan *launch_plan, const struct ranges *done, struct error *error)
 {
-    const struct plan *plan = &launch_plan->plan;
+    const struct job_setup *plan = &launch_plan->plan;
     struct text text;
     uint64_t left = plan->count - ranges_total(done);
     int result = 0;
@@ -171,12 +171,12 @@ static void show_nothing(struct launch_plan *launch_plan)
 /* In a dry run also what of an earlier one is gone on with, for which its output may have to be read. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
-    const struct plan *plan = &launch_plan->plan;
-    if (plan_check(plan, CHECKED_BEFORE_LAUNCH, !is_dca(launch_plan), resume, error) < 0)
+    const struct job_setup *plan = &launch_plan->plan;
+    if (job_setup_check(plan, CHECKED_BEFORE_LAUNCH, !is_dca(launch_plan), resume, error) < 0)
         return -1;
     if (!launch_plan->dry_run)
         return 0;
-    plan_say_notes(plan, "hdss run");
+    job_setup_print_notes(plan, "hdss run");
     return resume_take(resume, plan, "hdss run", error);
 }
 
@@ -184,7 +184,7 @@ static int check_here(struct launch_plan *launch_plan, const struct worker_optio
 {
     struct resume resume;
     resume_init(&resume);
-    if (plan_describe(&launch_plan->plan, error) < 0 || check_dca(launch_plan, worker, error) < 0)
+    if (job_setup_describe(&launch_plan->plan, error) < 0 || check_dca(launch_plan, worker, error) < 0)
         return -1;
     int result = look_back(launch_plan, &resume, error);
     if (result == 0)
@@ -213,7 +213,7 @@ int check_launch_plan(struct launch_plan *launch_plan, struct error *error)
 
 int check_inputs(struct launch_plan *launch_plan, struct error *error)
 {
-    struct plan *plan = &launch_plan->plan;
+    struct job_setup *plan = &launch_plan->plan;
     char text[HDSS_ERROR_MAX] = "";
     if (leads_elsewhere(launch_plan))
         return 0;

@@ -2,7 +2,7 @@
 /* The mpirun line for a line-up. */
 #pragma once
 
-#include "common/job/plan.h"
+#include "common/job/job_setup.h"
 #include "common/util/error.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/launcher.h"
@@ -27,9 +27,10 @@ struct launch_plan {
     struct words mpi_args;
     struct words dca; /* --dca and what goes with it, for every worker; none: a supermaster leads */
     struct words job; /* the supermaster's command line, its name first */
-    struct plan plan; /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
-    bool checked;     /* by check.h */
-    char *shown;      /* what a dry run shows behind the line; owned */
+    struct job_setup
+        plan;     /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
+    bool checked; /* by check.h */
+    char *shown;  /* what a dry run shows behind the line; owned */
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
     char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */

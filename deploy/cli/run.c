@@ -230,7 +230,7 @@ static int check_time(const struct launch_plan *launch_plan, struct error *error
 /* The journal from which the job goes on. Its name follows from that of the output. */
 static int find_journal(struct launch_plan *launch_plan, struct error *error)
 {
-    struct plan *plan = &launch_plan->plan;
+    struct job_setup *plan = &launch_plan->plan;
     struct hdss_loop loop;
     if (kernel_describe(plan->kernel, plan->values, &loop, error) < 0)
         return -1;
@@ -245,7 +245,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
 static int check_job(struct launch_plan *launch_plan, struct error *error)
 {
     const struct words *job = &launch_plan->job;
-    if (plan_read(&launch_plan->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
+    if (job_setup_read(&launch_plan->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
         return -1;
     launch_plan->threads = launch_plan->plan.job.spec.threads;
     launch_plan->single_threaded =

@@ -2,7 +2,7 @@
 /* See backend.h. */
 #include "deploy/simulate/backend.h"
 
-#include "deploy/simulate/say.h"
+#include "deploy/simulate/print_report.h"
 #include "supermaster/figures.h"
 
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int list_loads(struct simulation_run *run, const struct simulation *simul
 
 static struct virtual_config configure(const struct simulation *simulation, const double *powers)
 {
-    const struct plan *plan = &simulation->plan;
+    const struct job_setup *plan = &simulation->plan;
     const struct platform_service *service = &simulation->platform.service;
     return (struct virtual_config){
         .masters = simulation->masters,
@@ -78,7 +78,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .first = plan->first,
         .count = plan->count,
         .step_iterations = plan->step_iterations,
-        .steps_dependent = plan_has_dependent_steps(plan),
+        .steps_dependent = job_setup_has_dependent_steps(plan),
         .columns = plan->loop.sync,
         .distance = plan->loop.distance,
         .reach = plan->loop.reach,
@@ -120,8 +120,8 @@ void simulation_run_fini(struct simulation_run *run)
     free(run->loads);
 }
 
-int simulation_say_result(const struct simulation *simulation, const struct virtual_result *result, const char *version,
-                          struct error *error)
+int simulation_print_result(const struct simulation *simulation, const struct virtual_result *result,
+                            const char *version, struct error *error)
 {
     struct report report = {.version = version};
     struct report_worker *rows = calloc(simulation->workers, sizeof *rows);
@@ -138,7 +138,8 @@ int simulation_say_result(const struct simulation *simulation, const struct virt
     }
     uint64_t first_ns = result->supermaster->first_assign_ns;
     report.startup_s = first_ns != NEVER ? (double)first_ns / 1e9 : 0;
-    int status = simulation_say(simulation, &report, result->status == -2 ? EXIT_STATUS_FAILED : result->status);
+    int status =
+        simulation_print_report(simulation, &report, result->status == -2 ? EXIT_STATUS_FAILED : result->status);
     free(rows);
     return status;
 }

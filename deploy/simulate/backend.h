@@ -19,5 +19,5 @@ int simulation_configure(const struct simulation *simulation, struct simulation_
 void simulation_run_fini(struct simulation_run *run);
 
 /* The summary and the report. Returns the exit status; -1 with one line where there is none, as the run hung. */
-int simulation_say_result(const struct simulation *simulation, const struct virtual_result *result, const char *version,
-                          struct error *error);
+int simulation_print_result(const struct simulation *simulation, const struct virtual_result *result,
+                            const char *version, struct error *error);

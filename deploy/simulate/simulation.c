@@ -297,7 +297,7 @@ static int make_events(struct simulation *simulation, struct error *error)
 
 static int read_costs_file(struct simulation *simulation, struct error *error)
 {
-    const struct plan *plan = &simulation->plan;
+    const struct job_setup *plan = &simulation->plan;
     const char *path = simulation->costs_name;
     struct error inner;
     char *text = file_read(path, &inner);
@@ -312,7 +312,7 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
 
 static int make_costs(struct simulation *simulation, struct error *error)
 {
-    const struct plan *plan = &simulation->plan;
+    const struct job_setup *plan = &simulation->plan;
     const char *name = simulation->costs_name;
     struct error inner;
     if (name == NULL) {
@@ -333,7 +333,7 @@ static int check_dca(const struct simulation *simulation, struct error *error)
 {
     if (!simulation->dca)
         return 0;
-    if (plan_is_dependent(&simulation->plan))
+    if (job_setup_is_dependent(&simulation->plan))
         return error_set(error, "%s: its iterations depend on one another, which is not simulated with --dca",
                          simulation->plan.kernel->name);
     return 0;
@@ -368,7 +368,7 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
 
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error)
 {
-    int result = plan_make(&simulation->plan, &kernel_loader, simulation->word_count, simulation->words, error);
+    int result = job_setup_make(&simulation->plan, &kernel_loader, simulation->word_count, simulation->words, error);
     if (result != 0)
         return result;
     if (check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
@@ -384,7 +384,7 @@ int simulation_read_powers(const struct simulation *simulation, double **powers,
         return error_set(error, "out of memory for %u workers", simulation->workers);
     for (unsigned w = 0; w < simulation->workers; w++)
         ranks[w] = simulation_worker_rank(simulation, w);
-    int result = plan_read_speeds(&simulation->plan, ranks, simulation->workers, powers, error);
+    int result = job_setup_read_speeds(&simulation->plan, ranks, simulation->workers, powers, error);
     free(ranks);
     return result;
 }

@@ -5,7 +5,7 @@
 
 #include "common/config/options.h"
 #include "common/config/rank_options.h"
-#include "common/job/plan.h"
+#include "common/job/job_setup.h"
 #include "worker/kernels/costs/costs.h"
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
@@ -38,7 +38,7 @@ struct simulation {
     char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
     int word_count;
     /* made of them */
-    struct plan plan;
+    struct job_setup plan;
     struct platform platform;
     struct placement placement;
     struct costs *costs;             /* owned */

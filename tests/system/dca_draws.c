@@ -100,7 +100,7 @@ static bool prepare(const struct loop *loop)
                   .swr = SWR},
         .two_counters = loop->mode->two_counters,
     };
-    if (dca_init(&dca.share.core, &config, &dca.lead.error) < 0)
+    if (dca_init(&dca.share.core, &config, &dca.root.error) < 0)
         return false;
     dca_machine_init(&dca.share.machine, &dca.share.core, drawer,
                      config.sched.powers != NULL ? config.sched.powers[drawer] : 1, by_node);
@@ -286,11 +286,11 @@ static bool share(const struct loop *loop)
     dca_begin_sharing(&dca, loop->mode->transport);
     dca.share.cores_are_free = dca.runtime->cores_are_free;
     dca.options.worker.node_technique = spec_of(loop->inside);
-    dca.lead.plan.count = loop->iterations;
+    dca.root.plan.count = loop->iterations;
     if (!prepare(loop))
         return false;
     if (share_prepare(&dca.share) < 0 || dca_open_transport(&dca) < 0)
-        fail(loop, dca.lead.error.text, 0);
+        fail(loop, dca.root.error.text, 0);
     draw_all(loop);
     struct range *all = gather(&count);
     if (all != NULL) {
@@ -381,7 +381,7 @@ int main(int argc, char **argv)
     powers = checked(calloc(dca.ranks, sizeof *powers));
     for (unsigned i = 0; i < dca.ranks; i++)
         powers[i] = 1 + i % 3;
-    if (dca.topology == NULL || runtime_prepare(dca.runtime, &dca.lead.error) < 0 || dca_prepare_waiting(&dca) < 0)
+    if (dca.topology == NULL || runtime_prepare(dca.runtime, &dca.root.error) < 0 || dca_prepare_waiting(&dca) < 0)
         checked(NULL);
     if (argc == 2 && strcmp(argv[1], "forms") == 0)
         share_forms();

@@ -5,12 +5,12 @@
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
 
-int dca_check_loop(const struct plan *plan, struct error *error)
+int dca_check_loop(const struct job_setup *plan, struct error *error)
 {
     if (plan->loop.steps > 1)
         return error_set(error, "--dca: %s has time steps; accepted are loops of one step, or a supermaster",
                          plan->kernel->name);
-    if (plan_is_dependent(plan))
+    if (job_setup_is_dependent(plan))
         return error_set(error,
                          "--dca: the iterations of %s depend on one another; accepted are independent ones, or a "
                          "supermaster",
@@ -19,7 +19,7 @@ int dca_check_loop(const struct plan *plan, struct error *error)
 }
 
 /* By a core that nobody draws from. */
-static int try_big_technique(const struct plan *plan, unsigned drawers, bool *learns, struct error *error)
+static int try_big_technique(const struct job_setup *plan, unsigned drawers, bool *learns, struct error *error)
 {
     struct dca_core core;
     const struct dca_config config = {
@@ -38,7 +38,7 @@ static int try_big_technique(const struct plan *plan, unsigned drawers, bool *le
     return 0;
 }
 
-static int check_big_technique(const struct plan *plan, bool by_node, unsigned drawers, struct error *error)
+static int check_big_technique(const struct job_setup *plan, bool by_node, unsigned drawers, struct error *error)
 {
     bool learns;
     if (plan->job.spec.technique_auto)
@@ -66,7 +66,7 @@ static int check_node_technique(const struct worker_options *options, struct err
     return 0;
 }
 
-int dca_check_techniques(const struct worker_options *options, const struct plan *plan, unsigned workers,
+int dca_check_techniques(const struct worker_options *options, const struct job_setup *plan, unsigned workers,
                          unsigned nodes, struct error *error)
 {
     bool by_node = options->dca == WORKER_DCA_NODE;

@@ -4,7 +4,7 @@
 
 #include "common/config/dca_options.h"
 #include "common/dca/share.h"
-#include "common/job/lead.h"
+#include "common/job/root.h"
 #include "common/os/load.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/wait.h"
@@ -20,7 +20,7 @@ struct dca_figures {
 };
 
 struct dca {
-    struct lead lead;
+    struct root root;
     struct dca_options options;
     struct runtime *runtime;
     const struct topology *topology;

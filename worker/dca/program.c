@@ -10,7 +10,7 @@
 #include "worker/dca/dca.h"
 #include "worker/dca/work.h"
 #include "common/machine/probe.h"
-#include "common/job/front.h"
+#include "common/job/startup.h"
 #include "common/os/busy.h"
 #include "common/util/digest.h"
 #include "common/job/status.h"
@@ -33,11 +33,11 @@ static int agree(struct dca *dca, int status)
     MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, dca->runtime->world);
     if (worst.status == EXIT_STATUS_DONE || worst.rank != (int)dca->rank)
         return worst.status;
-    terminal_clear(&dca->lead.terminal);
+    terminal_clear(&dca->root.terminal);
     if (dca->rank == 0 || worst.status == EXIT_STATUS_USAGE)
-        fprintf(stderr, "worker: %s\n", dca->lead.error.text);
+        fprintf(stderr, "worker: %s\n", dca->root.error.text);
     else
-        fprintf(stderr, "worker: rank %u: %s\n", dca->rank, dca->lead.error.text);
+        fprintf(stderr, "worker: rank %u: %s\n", dca->rank, dca->root.error.text);
     return worst.status;
 }
 
@@ -56,11 +56,11 @@ static uint64_t digest_of(const struct dca_options *options)
 
 static int check_same_job(struct dca *dca)
 {
-    uint64_t own = digest_of(&dca->options) + dca->lead.plan.loop.inputs, first = own;
+    uint64_t own = digest_of(&dca->options) + dca->root.plan.loop.inputs, first = own;
     MPI_Bcast(&first, 1, MPI_UINT64_T, 0, dca->runtime->world);
     if (own == first)
         return EXIT_STATUS_DONE;
-    error_set(&dca->lead.error,
+    error_set(&dca->root.error,
               "rank %u was given another job or mode than rank 0, or other files: accepted with --dca is the same for "
               "all (--slowdown and --load may differ)",
               dca->rank);
@@ -78,7 +78,7 @@ static bool takes_powers(const struct job *job)
 
 static struct dca_config core_config(const struct dca *dca)
 {
-    const struct plan *plan = &dca->lead.plan;
+    const struct job_setup *plan = &dca->root.plan;
     bool by_node = dca->share.transport == &transport_node;
     return (struct dca_config){
         .technique = &plan->job.spec.technique,
@@ -101,34 +101,34 @@ static unsigned drawer_of(const struct dca *dca)
 
 static bool uses_acp(const struct dca *dca)
 {
-    return dca->lead.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
+    return dca->root.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
 }
 
 static int check_techniques(struct dca *dca)
 {
     int result =
-        dca_check_techniques(&dca->options.worker, &dca->lead.plan, dca->ranks, dca->topology->nodes, &dca->lead.error);
+        dca_check_techniques(&dca->options.worker, &dca->root.plan, dca->ranks, dca->topology->nodes, &dca->root.error);
     return result < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
 /* What rank 0 sees to before anything starts. */
 static int check_as_leader(struct dca *dca)
 {
-    struct lead *lead = &dca->lead;
+    struct root *root = &dca->root;
     if (dca->rank != 0)
         return EXIT_STATUS_DONE;
-    if (lead_check(lead, false) < 0 ||
-        lead_read_speeds(lead, dca->topology->worker_rank, dca->ranks, &dca->given_speeds) < 0)
+    if (root_check(root, false) < 0 ||
+        root_read_speeds(root, dca->topology->worker_rank, dca->ranks, &dca->given_speeds) < 0)
         return EXIT_STATUS_USAGE;
-    int created = lead_create_files(lead);
-    lead_say_notes(lead, created);
+    int created = root_create_files(root);
+    root_print_notes(root, created);
     return created == 0 ? EXIT_STATUS_DONE : created < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }
 
 static int open_kernel(struct dca *dca)
 {
-    struct lead *lead = &dca->lead;
-    const struct plan *plan = &lead->plan;
+    struct root *root = &dca->root;
+    const struct job_setup *plan = &root->plan;
     const struct exec_config config = {
         .kernel = plan->kernel,
         .values = plan->values,
@@ -143,9 +143,9 @@ static int open_kernel(struct dca *dca)
         .short_runs = true,
     };
     if (exec_init(&dca->exec, &config) < 0)
-        return error_set(&lead->error, "%s", dca->exec.error), EXIT_STATUS_FAILED;
+        return error_set(&root->error, "%s", dca->exec.error), EXIT_STATUS_FAILED;
     dca->exec_open = true;
-    return lead_open_sink(lead) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+    return root_open_sink(root) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
 /* Fills speeds[ranks] from everybody's probe. */
@@ -154,7 +154,7 @@ static int probe(struct dca *dca, double *speeds, double *swr)
     struct speed own = {0};
     struct speed_levels levels = {0}, *all = calloc(dca->ranks, sizeof *all);
     if (all == NULL)
-        return error_set(&dca->lead.error, "out of memory for %u speeds", dca->ranks);
+        return error_set(&dca->root.error, "out of memory for %u speeds", dca->ranks);
     executor_probe(&dca->exec.executor, &own);
     levels.count = own.levels;
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
@@ -185,16 +185,16 @@ static unsigned sum_by_node(const struct dca *dca, double *speeds)
 /* Exchanges the powers. The figures keep this rank's own. */
 static int exchange_powers(struct dca *dca, double *swr)
 {
-    const struct job *job = &dca->lead.plan.job;
+    const struct job *job = &dca->root.plan.job;
     bool measure = job->spec.power == RUN_POWER_MEASURE;
     dca->figures.power = 1;
     *swr = 0;
-    if (dca->lead.plan.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
+    if (dca->root.plan.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
         return 0;
     double *speeds = calloc(dca->ranks, sizeof *speeds);
     if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && probe(dca, speeds, swr) < 0)) {
         free(speeds);
-        return error_set(&dca->lead.error, "out of memory for the powers of %u workers", dca->ranks);
+        return error_set(&dca->root.error, "out of memory for the powers of %u workers", dca->ranks);
     }
     if (!measure) {
         if (dca->given_speeds != NULL)
@@ -219,7 +219,7 @@ static int prepare_core(struct dca *dca)
         return EXIT_STATUS_FAILED;
     struct dca_config config = core_config(dca);
     config.sched.swr = swr;
-    dca->core_ready = dca_init(&dca->share.core, &config, &dca->lead.error) == 0;
+    dca->core_ready = dca_init(&dca->share.core, &config, &dca->root.error) == 0;
     if (!dca->core_ready)
         return EXIT_STATUS_FAILED;
     dca_machine_init(&dca->share.machine, &dca->share.core, drawer_of(dca),
@@ -229,9 +229,9 @@ static int prepare_core(struct dca *dca)
 
 static int open_meter(struct dca *dca)
 {
-    if (!uses_acp(dca) || dca->lead.plan.kernel->descriptor != NULL) /* whose processes are not this one */
+    if (!uses_acp(dca) || dca->root.plan.kernel->descriptor != NULL) /* whose processes are not this one */
         return EXIT_STATUS_DONE;
-    if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->lead.error) < 0)
+    if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
     load_meter_settle(&dca->meter);
     dca_machine_set_load(&dca->share.machine, dca->meter.load);
@@ -240,10 +240,10 @@ static int open_meter(struct dca *dca)
 
 static int prepare_waiting(struct dca *dca)
 {
-    if (runtime_prepare(dca->runtime, &dca->lead.error) < 0)
+    if (runtime_prepare(dca->runtime, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
     if (dca_prepare_waiting(dca) < 0)
-        return error_set(&dca->lead.error, "no memory for signals"), EXIT_STATUS_FAILED;
+        return error_set(&dca->root.error, "no memory for signals"), EXIT_STATUS_FAILED;
     dca->share.cores_are_free = dca->runtime->cores_are_free;
     return share_prepare(&dca->share) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
 }
@@ -306,7 +306,7 @@ static void find_span(const struct dca_figures *all, unsigned ranks, uint64_t *f
 static void fill_report(const struct dca *dca, const struct dca_figures *all, struct report *report,
                         struct report_worker *rows, uint64_t *first_ns)
 {
-    const struct job *job = &dca->lead.plan.job;
+    const struct job *job = &dca->root.plan.job;
     uint64_t last_ns;
     find_span(all, dca->ranks, first_ns, &last_ns);
     *report = (struct report){
@@ -314,8 +314,8 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
         .technique = job->spec.technique,
         .weighting = job->spec.weighting,
         .min_chunk = job->spec.min_chunk,
-        .first = dca->lead.plan.first,
-        .iterations = dca->lead.plan.count,
+        .first = dca->root.plan.first,
+        .iterations = dca->root.plan.count,
         .workers = dca->ranks,
         .nodes = dca->topology->nodes,
         .cores = runtime_cores(dca->runtime),
@@ -335,32 +335,32 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
 }
 
 /* Rank 0: the output, the summary and the report. Returns the exit status. */
-static int say_how_it_went(struct dca *dca, const struct dca_figures *all, int status)
+static int print_outcome(struct dca *dca, const struct dca_figures *all, int status)
 {
     struct report report;
     struct report_worker *rows = calloc(dca->ranks, sizeof *rows);
     uint64_t first_ns;
     if (rows == NULL) {
-        lead_say_failure(&dca->lead, "out of memory for the report", dca->rank);
+        root_print_failure(&dca->root, "out of memory for the report", dca->rank);
         return EXIT_STATUS_FAILED;
     }
     fill_report(dca, all, &report, rows, &first_ns);
     if (status == EXIT_STATUS_DONE && report.done < report.iterations)
         status = EXIT_STATUS_DRAINED;
-    status = lead_finish_output(&dca->lead, status);
+    status = root_finish_output(&dca->root, status);
     if (first_ns != NEVER)
         first_ns += dca->start_ns;
-    status = lead_say_how_it_went(&dca->lead, &report, first_ns, status);
+    status = root_print_report(&dca->root, &report, first_ns, status);
     free(rows);
     return status;
 }
 
 static int close_sink(struct dca *dca)
 {
-    if (dca->rank == 0 || !dca->lead.sink_open)
+    if (dca->rank == 0 || !dca->root.sink_open)
         return 0;
-    dca->lead.sink_open = false;
-    return results_close(&dca->lead.sink, &dca->lead.error);
+    dca->root.sink_open = false;
+    return results_close(&dca->root.sink, &dca->root.error);
 }
 
 /* Gathers what each rank has done. Returns the status of all. */
@@ -369,7 +369,7 @@ static int conclude(struct dca *dca)
     struct dca_figures *all = dca->rank == 0 ? calloc(dca->ranks, sizeof *all) : NULL;
     bool failed = dca->failed;
     if (!failed && dca->rank == 0 && all == NULL)
-        failed = error_set(&dca->lead.error, "out of memory for the report") < 0;
+        failed = error_set(&dca->root.error, "out of memory for the report") < 0;
     if (!failed && close_sink(dca) < 0)
         failed = true;
     int status = agree(dca, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
@@ -379,7 +379,7 @@ static int conclude(struct dca *dca)
         MPI_Gather(&dca->figures, sizeof dca->figures, MPI_BYTE, all, sizeof dca->figures, MPI_BYTE, 0,
                    dca->runtime->world);
     if (all != NULL)
-        status = say_how_it_went(dca, all, status);
+        status = print_outcome(dca, all, status);
     runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
     MPI_Bcast(&status, 1, MPI_INT, 0, dca->runtime->world);
     free(all);
@@ -405,8 +405,8 @@ static int run(struct dca *dca)
         status = conclude(dca);
     }
     share_close(&dca->share);
-    if (dca->lead.sink_open)
-        results_close(&dca->lead.sink, NULL);
+    if (dca->root.sink_open)
+        results_close(&dca->root.sink, NULL);
     dca_finish_waiting(dca);
     if (dca->core_ready)
         dca_fini(&dca->share.core);
@@ -420,31 +420,31 @@ static int run(struct dca *dca)
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
 static int read_command_line(struct dca *dca, int argc, char **argv)
 {
-    struct lead *lead = &dca->lead;
-    int result = dca_options_parse(&dca->options, argc, argv, &lead->error);
+    struct root *root = &dca->root;
+    int result = dca_options_parse(&dca->options, argc, argv, &root->error);
     if (result == 0)
-        result = plan_make(&lead->plan, &kernel_loader, dca->options.words, dca->options.word, &lead->error);
+        result = job_setup_make(&root->plan, &kernel_loader, dca->options.words, dca->options.word, &root->error);
     if (result == 0)
-        result = dca_check_loop(&lead->plan, &lead->error);
+        result = dca_check_loop(&root->plan, &root->error);
     if (result != 0 || !dca->options.worker.loaded)
         return result;
-    return busy_start(dca->options.worker.load, &lead->error); /* before MPI begins: copies of this process */
+    return busy_start(dca->options.worker.load, &root->error); /* before MPI begins: copies of this process */
 }
 
 /* Kernels that are loaded may; the built-in ones do not. */
 static bool may_have_threads(const struct dca *dca)
 {
-    const struct hdss_kernel *kernel = dca->lead.plan.kernel;
+    const struct hdss_kernel *kernel = dca->root.plan.kernel;
     return !dca->options.worker.no_threads && kernel != NULL && kernel_find(kernel->name) != kernel;
 }
 
-static int join_and_run(struct dca *dca, struct front *front, int argc, char **argv)
+static int join_and_run(struct dca *dca, struct startup *startup, int argc, char **argv)
 {
     const struct introduction introduction = {
         .role = ROLE_WORKER,
-        .version = front->version,
-        .status = front->status,
-        .text = front->text,
+        .version = startup->version,
+        .status = startup->status,
+        .text = startup->text,
         .dca = true,
         .has_threads = may_have_threads(dca),
     };
@@ -452,15 +452,15 @@ static int join_and_run(struct dca *dca, struct front *front, int argc, char **a
     dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (dca->runtime == NULL)
         return status;
-    dca->rank = dca->lead.rank = runtime_rank(dca->runtime);
+    dca->rank = dca->root.rank = runtime_rank(dca->runtime);
     dca->ranks = runtime_ranks(dca->runtime);
     dca->topology = runtime_group(dca->runtime, true);
     if (dca->topology == NULL)
         MPI_Abort(dca->runtime->world, EXIT_STATUS_FAILED);
     dca_begin_sharing(dca, transport_of(dca->options.worker.dca));
-    dca->share.calculation_ns = dca->lead.plan.job.spec.calculation_ns;
-    dca->share.assignment_ns = dca->lead.plan.job.spec.assignment_ns;
-    terminal_init(&dca->lead.terminal, dca->rank == 0 ? dca->lead.plan.job.progress : JOB_PROGRESS_NEVER);
+    dca->share.calculation_ns = dca->root.plan.job.spec.calculation_ns;
+    dca->share.assignment_ns = dca->root.plan.job.spec.assignment_ns;
+    terminal_init(&dca->root.terminal, dca->rank == 0 ? dca->root.plan.job.progress : JOB_PROGRESS_NEVER);
     status = run(dca);
     runtime_leave(dca->runtime, status);
     if (dca->rank == 0)
@@ -471,13 +471,13 @@ static int join_and_run(struct dca *dca, struct front *front, int argc, char **a
 int dca_program(int argc, char **argv, const char *version)
 {
     static struct dca dca;
-    struct front front = {.program = "worker", .version = version};
+    struct startup startup = {.program = "worker", .version = version};
     int status;
-    lead_init(&dca.lead, "worker", version);
-    front_take(&front, read_command_line(&dca, argc, argv), &dca.lead.error, worker_help_text);
-    if (!front_ends_here(&front, &status))
-        status = join_and_run(&dca, &front, argc, argv);
+    root_init(&dca.root, "worker", version);
+    startup_take(&startup, read_command_line(&dca, argc, argv), &dca.root.error, worker_help_text);
+    if (!startup_ends_here(&startup, &status))
+        status = join_and_run(&dca, &startup, argc, argv);
     dca_options_fini(&dca.options);
-    front_fini(&front);
+    startup_fini(&startup);
     return status;
 }

@@ -110,7 +110,7 @@ void dca_begin_sharing(struct dca *dca, const struct transport *transport)
         .ranks = dca->ranks,
         .nodes = dca->topology->nodes,
         .node_technique = &dca->options.worker.node_technique,
-        .error = &dca->lead.error,
+        .error = &dca->root.error,
     };
 }
 
@@ -127,15 +127,15 @@ static void show_progress(struct dca *dca, uint64_t now_ns)
 {
     dca->next_tick_ns = now_ns + TICK_NS;
     const struct progress progress = {
-        .name = dca->lead.plan.kernel->name,
+        .name = dca->root.plan.kernel->name,
         .done = dca->share.transport->drawn(&dca->share),
-        .total = dca->lead.plan.count,
+        .total = dca->root.plan.count,
         .elapsed_s = (double)(now_ns - dca->start_ns) / 1e9,
         .busy = dca->ranks,
         .workers = dca->ranks,
         .draining = dca->stopping,
     };
-    lead_show_progress(&dca->lead, &progress);
+    root_show_progress(&dca->root, &progress);
 }
 
 static void look_at_clock(struct dca *dca)
@@ -152,7 +152,7 @@ static void look_at_clock(struct dca *dca)
         dca->share.transport->serve(&dca->share);
     if (dca->share.transport->look != NULL)
         dca->share.transport->look(&dca->share, now_ns);
-    if (dca->rank == 0 && dca->lead.terminal.mode != TERMINAL_NONE && now_ns >= dca->next_tick_ns)
+    if (dca->rank == 0 && dca->root.terminal.mode != TERMINAL_NONE && now_ns >= dca->next_tick_ns)
         show_progress(dca, now_ns);
 }
 
@@ -179,11 +179,11 @@ static uint64_t next_break(const struct dca *dca, uint64_t done)
 /* Takes results that have gathered: the latest that the executor has handed over. */
 static void store(struct dca *dca, const struct chunk_event *chunk)
 {
-    struct lead *lead = &dca->lead;
+    struct root *root = &dca->root;
     uint64_t first = dca->exec.chunk.first + dca->exec.chunk.sliced - chunk->count;
     if (chunk->data != NULL) {
         if (!dca->failed &&
-            results_write(&lead->sink, first, chunk->count, chunk->data, chunk->bytes, &lead->error) < 0)
+            results_write(&root->sink, first, chunk->count, chunk->data, chunk->bytes, &root->error) < 0)
             dca_fail(dca);
         executor_sent(&dca->exec.executor, chunk->data);
     }
@@ -210,7 +210,7 @@ static bool handle(struct dca *dca, const struct event *event)
     case EVENT_MARK: executor_set_mark(&dca->exec.executor, next_break(dca, event->chunk.done)); return false;
     case EVENT_SLICE: store(dca, &event->chunk); return dca->failed;
     case EVENT_FAILURE:
-        error_set(&dca->lead.error, "%s: %s", dca->lead.plan.kernel->name, event->text);
+        error_set(&dca->root.error, "%s: %s", dca->root.plan.kernel->name, event->text);
         dca_fail(dca);
         return true;
     default: break;
@@ -233,9 +233,9 @@ static void look_around(struct dca *dca, uint64_t compute_ns)
 static void run_short(struct dca *dca, const struct range *chunk)
 {
     uint64_t compute_ns = 0;
-    if (exec_short(&dca->exec, dca->lead.plan.first + chunk->first, chunk->count, &dca->figures.digest, &compute_ns) <
+    if (exec_short(&dca->exec, dca->root.plan.first + chunk->first, chunk->count, &dca->figures.digest, &compute_ns) <
         0) {
-        error_set(&dca->lead.error, "%s: %s", dca->lead.plan.kernel->name, dca->exec.error);
+        error_set(&dca->root.error, "%s: %s", dca->root.plan.kernel->name, dca->exec.error);
         dca_fail(dca);
         return;
     }
@@ -270,7 +270,7 @@ static void run_chunk(struct dca *dca, const struct range *chunk)
 {
     struct exec *exec = &dca->exec;
     bool over = false;
-    executor_begin(&exec->executor, dca->lead.plan.first + chunk->first, chunk->count, next_break(dca, 0), false);
+    executor_begin(&exec->executor, dca->root.plan.first + chunk->first, chunk->count, next_break(dca, 0), false);
     while (!over) {
         struct event event;
         uint64_t before_ns = exec->chunk.compute_ns;
@@ -297,7 +297,7 @@ static void note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
     *sharing = (struct threads){.count = 1};
-    if (plan_computes(&dca->lead.plan) && dca->options.worker.slowdown <= 1)
+    if (job_setup_computes(&dca->root.plan) && dca->options.worker.slowdown <= 1)
         runtime_note_sharing(dca->runtime, sharing);
     if (sharing->cores > 0)
         sharing->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_processor_ns;

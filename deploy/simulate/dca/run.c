@@ -4,7 +4,7 @@
 #include "deploy/simulate/dca/run.h"
 
 #include "common/machine/spread.h"
-#include "deploy/simulate/say.h"
+#include "deploy/simulate/print_report.h"
 #include "worker/dca/check.h"
 
 #include <assert.h>
@@ -311,5 +311,5 @@ int dca_run_say(struct dca_run *run, bool failed, const char *version)
         report.outcome = REPORT_FAILED;
         report.failure = failure;
     }
-    return simulation_say(simulation, &report, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
+    return simulation_print_report(simulation, &report, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
 }

@@ -2,10 +2,10 @@
 /* What master and worker have in common: they join, are given the job, run it, and leave. */
 #pragma once
 
-#include "common/job/front.h"
+#include "common/job/startup.h"
 #include "common/mpi/runtime.h"
 
-struct follower {
+struct participant {
     enum role role;
     bool has_threads; /* see struct introduction */
     /* Runs the job; the words are its command line. Returns the exit status. */
@@ -14,4 +14,4 @@ struct follower {
 };
 
 /* Returns the exit status; `front` has taken the command line and is released. */
-int follow(const struct follower *follower, struct front *front, int argc, char **argv);
+int participate(const struct participant *participant, struct startup *startup, int argc, char **argv);

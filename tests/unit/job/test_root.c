@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Leading a run, as far as files and texts go: speeds from --power, output and report made and refused, what is said at
  * the end. Each test has a scratch folder of its own. */
-#include "common/job/lead.h"
+#include "common/job/root.h"
 #include "common/machine/machine.h"
 #include "tests/lib/suite.h"
 #include "worker/kernels/kernels.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct lead lead;
+static struct root root;
 static char folder[] = "/tmp/hdss-test-lead-XXXXXX";
 
 static void set_up(void)
@@ -32,10 +32,11 @@ static void tear_down(void)
 
 static void plan(int argc, const char **argv)
 {
-    memset(&lead, 0, sizeof lead);
-    lead_init(&lead, "leader", "1.2.3");
-    lead.terminal.width = 80;
-    ck_assert_msg(plan_make(&lead.plan, &kernel_loader, argc, (char **)argv, &lead.error) == 0, "%s", lead.error.text);
+    memset(&root, 0, sizeof root);
+    root_init(&root, "leader", "1.2.3");
+    root.terminal.width = 80;
+    ck_assert_msg(job_setup_make(&root.plan, &kernel_loader, argc, (char **)argv, &root.error) == 0, "%s",
+                  root.error.text);
 }
 
 /* The job's words, after those of an eight-iteration loop: options may stand anywhere. */
@@ -69,15 +70,15 @@ START_TEST(speeds_are_measured_equal_or_from_a_file)
     const unsigned ranks[] = {1, 2};
     double *speeds;
     PLAN("--power", "measure");
-    ck_assert_int_eq(lead_read_speeds(&lead, ranks, 2, &speeds), 0);
+    ck_assert_int_eq(root_read_speeds(&root, ranks, 2, &speeds), 0);
     ck_assert_ptr_null(speeds);
     PLAN("--power", "equal");
-    ck_assert_int_eq(lead_read_speeds(&lead, ranks, 2, &speeds), 0);
+    ck_assert_int_eq(root_read_speeds(&root, ranks, 2, &speeds), 0);
     ck_assert(speeds[0] == 1 && speeds[1] == 1);
     free(speeds);
     write_file("powers", "2 0.5\n1 3\n");
     PLAN("--power", "powers");
-    ck_assert_int_eq(lead_read_speeds(&lead, ranks, 2, &speeds), 0);
+    ck_assert_int_eq(root_read_speeds(&root, ranks, 2, &speeds), 0);
     ck_assert(speeds[0] == 3 && speeds[1] == 0.5);
     free(speeds);
 }
@@ -87,9 +88,9 @@ static void refuse_speeds(const char *part)
 {
     const unsigned ranks[] = {1, 2};
     double *speeds;
-    ck_assert_int_eq(lead_read_speeds(&lead, ranks, 2, &speeds), -1);
-    ck_assert_msg(strstr(lead.error.text, part) != NULL, "%s", lead.error.text);
-    ck_assert_ptr_null(strchr(lead.error.text, '\n'));
+    ck_assert_int_eq(root_read_speeds(&root, ranks, 2, &speeds), -1);
+    ck_assert_msg(strstr(root.error.text, part) != NULL, "%s", root.error.text);
+    ck_assert_ptr_null(strchr(root.error.text, '\n'));
     free(speeds);
 }
 
@@ -107,10 +108,10 @@ END_TEST
 START_TEST(a_report_that_cannot_be_written_is_refused_before_the_run)
 {
     PLAN("--report", "nowhere/report.json", "--output", "out.npy");
-    ck_assert_int_eq(lead_check(&lead, true), -1);
-    ck_assert_str_eq(lead.error.text, "--report: cannot write nowhere/report.json: there is no folder nowhere; "
+    ck_assert_int_eq(root_check(&root, true), -1);
+    ck_assert_str_eq(root.error.text, "--report: cannot write nowhere/report.json: there is no folder nowhere; "
                                       "`mkdir -p nowhere` makes it");
-    resume_end(&lead.resume);
+    resume_end(&root.resume);
     ck_assert_int_ne(access("out.npy", F_OK), 0);
 }
 END_TEST
@@ -118,19 +119,19 @@ END_TEST
 static void record(uint64_t first, uint64_t count, uint64_t digest)
 {
     const struct range range = {first, count};
-    ck_assert_int_eq(lead_record(&lead, &range, 1, digest, &lead.error), 0);
+    ck_assert_int_eq(root_record(&root, &range, 1, digest, &root.error), 0);
 }
 
 static void look_back_and_create(void)
 {
-    ck_assert_msg(lead_check(&lead, true) == 0, "%s", lead.error.text);
-    ck_assert_msg(lead_create_files(&lead) == 0, "%s", lead.error.text);
+    ck_assert_msg(root_check(&root, true) == 0, "%s", root.error.text);
+    ck_assert_msg(root_create_files(&root) == 0, "%s", root.error.text);
 }
 
 static void end_with(int status)
 {
-    ck_assert_int_eq(lead_finish_output(&lead, status), status);
-    lead_clear_away(&lead);
+    ck_assert_int_eq(root_finish_output(&root, status), status);
+    root_clear_away(&root);
 }
 
 START_TEST(a_run_that_ended_early_is_refused_or_resumed)
@@ -139,21 +140,21 @@ START_TEST(a_run_that_ended_early_is_refused_or_resumed)
     look_back_and_create();
     record(2, 3, 10);
     end_with(EXIT_STATUS_DRAINED);
-    ck_assert(lead.resumable);
+    ck_assert(root.resumable);
     PLAN("--output", "out.npy");
-    ck_assert_int_eq(lead_check(&lead, true), -1);
-    ck_assert_str_eq(lead.error.text,
+    ck_assert_int_eq(root_check(&root, true), -1);
+    ck_assert_str_eq(root.error.text,
                      "out.npy.journal: a run that ended early left it, 37 % done; accepted: --resume to "
                      "go on with it, --overwrite to begin anew");
-    resume_end(&lead.resume);
+    resume_end(&root.resume);
     PLAN("--output", "out.npy", "--resume", "--durability", "node");
     look_back_and_create();
-    ck_assert_uint_eq(lead.resume.earlier.content.digest, 10);
-    ck_assert_uint_eq(ranges_total(&lead.resume.earlier.content.done), 3);
+    ck_assert_uint_eq(root.resume.earlier.content.digest, 10);
+    ck_assert_uint_eq(ranges_total(&root.resume.earlier.content.done), 3);
     record(0, 2, 5);
     record(5, 3, 6);
     end_with(EXIT_STATUS_DONE);
-    ck_assert(!lead.resumable);
+    ck_assert(!root.resumable);
     ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
     ck_assert_int_eq(access("out.npy", F_OK), 0);
 }
@@ -169,9 +170,9 @@ START_TEST(nothing_done_is_nothing_to_refuse)
     record(0, 8, 1);
     end_with(EXIT_STATUS_FAILED); /* complete, but its end failed: it stays */
     PLAN("--output", "out.npy");
-    ck_assert_int_eq(lead_check(&lead, true), -1);
-    ck_assert_ptr_nonnull(strstr(lead.error.text, "100 % done"));
-    resume_end(&lead.resume);
+    ck_assert_int_eq(root_check(&root, true), -1);
+    ck_assert_ptr_nonnull(strstr(root.error.text, "100 % done"));
+    resume_end(&root.resume);
     PLAN("--output", "out.npy", "--overwrite");
     look_back_and_create();
     record(0, 8, 1);
@@ -188,11 +189,11 @@ START_TEST(without_a_journal_that_of_an_earlier_run_counts)
     record(1, 1, 1);
     end_with(EXIT_STATUS_DRAINED);
     PLAN("--output", "out.npy", "--journal", "off");
-    ck_assert_int_eq(lead_check(&lead, false), -1);
-    resume_end(&lead.resume);
+    ck_assert_int_eq(root_check(&root, false), -1);
+    resume_end(&root.resume);
     PLAN("--output", "out.npy", "--overwrite");
-    ck_assert_int_eq(lead_check(&lead, false), 0);
-    ck_assert_int_eq(lead_create_files(&lead), 0);
+    ck_assert_int_eq(root_check(&root, false), 0);
+    ck_assert_int_eq(root_create_files(&root), 0);
     ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
     end_with(EXIT_STATUS_DONE);
 }
@@ -201,10 +202,10 @@ END_TEST
 START_TEST(without_an_output_there_is_no_sink)
 {
     PLAN(NULL);
-    ck_assert_int_eq(lead_create_files(&lead), 0);
-    ck_assert_int_eq(lead_open_sink(&lead), 0);
-    ck_assert(!lead.sink_open);
-    ck_assert_int_eq(lead_finish_output(&lead, EXIT_STATUS_DRAINED), EXIT_STATUS_DRAINED);
+    ck_assert_int_eq(root_create_files(&root), 0);
+    ck_assert_int_eq(root_open_sink(&root), 0);
+    ck_assert(!root.sink_open);
+    ck_assert_int_eq(root_finish_output(&root, EXIT_STATUS_DRAINED), EXIT_STATUS_DRAINED);
 }
 END_TEST
 
@@ -213,12 +214,12 @@ START_TEST(the_output_is_made_written_and_finished)
     const uint64_t records[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     struct stat status;
     PLAN("--output", "out.npy");
-    ck_assert_int_eq(lead_create_files(&lead), 0);
-    ck_assert_int_eq(lead_open_sink(&lead), 0);
-    ck_assert(lead.sink_open);
-    ck_assert_int_eq(results_write(&lead.sink, 0, 8, records, sizeof records, &lead.error), 0);
-    ck_assert_int_eq(lead_finish_output(&lead, EXIT_STATUS_DONE), EXIT_STATUS_DONE);
-    ck_assert(!lead.sink_open);
+    ck_assert_int_eq(root_create_files(&root), 0);
+    ck_assert_int_eq(root_open_sink(&root), 0);
+    ck_assert(root.sink_open);
+    ck_assert_int_eq(results_write(&root.sink, 0, 8, records, sizeof records, &root.error), 0);
+    ck_assert_int_eq(root_finish_output(&root, EXIT_STATUS_DONE), EXIT_STATUS_DONE);
+    ck_assert(!root.sink_open);
     ck_assert_int_eq(stat("out.npy", &status), 0);
     ck_assert_int_eq((int)(status.st_size % 64), 0); /* header and 64 bytes */
     ck_assert_int_gt((int)status.st_size, 64);
@@ -226,11 +227,11 @@ START_TEST(the_output_is_made_written_and_finished)
 END_TEST
 
 /* The end of a run; what is printed goes to the files `summary` and `said`. */
-static int say(struct report *report, int status)
+static int print_report(struct report *report, int status)
 {
     static struct report_worker row;
     *report = (struct report){.topology = REPORT_DCA_RMA,
-                              .technique = lead.plan.job.spec.technique,
+                              .technique = root.plan.job.spec.technique,
                               .iterations = 8,
                               .done = 8,
                               .workers = 1,
@@ -240,7 +241,7 @@ static int say(struct report *report, int status)
                               .worker_stats = &row};
     ck_assert_ptr_nonnull(freopen("summary", "w", stdout));
     ck_assert_ptr_nonnull(freopen("said", "w", stderr));
-    status = lead_say_how_it_went(&lead, report, NEVER, status);
+    status = root_print_report(&root, report, NEVER, status);
     fflush(stderr);
     return status;
 }
@@ -249,7 +250,7 @@ START_TEST(the_summary_and_the_report_are_written)
 {
     struct report report;
     PLAN("--report", "report.json");
-    ck_assert_int_eq(say(&report, EXIT_STATUS_DRAINED), EXIT_STATUS_DRAINED);
+    ck_assert_int_eq(print_report(&report, EXIT_STATUS_DRAINED), EXIT_STATUS_DRAINED);
     ck_assert_ptr_nonnull(strstr(read_file("summary"), "abcdef0123456789"));
     ck_assert_ptr_nonnull(strstr(read_file("report.json"), "abcdef0123456789"));
     ck_assert_str_eq(read_file("said"), "");
@@ -262,7 +263,7 @@ START_TEST(a_run_that_failed_is_reported_as_such)
 {
     struct report report;
     PLAN("--report", "report.json");
-    ck_assert_int_eq(say(&report, EXIT_STATUS_FAILED), EXIT_STATUS_FAILED);
+    ck_assert_int_eq(print_report(&report, EXIT_STATUS_FAILED), EXIT_STATUS_FAILED);
     ck_assert_ptr_nonnull(strstr(read_file("report.json"), "\"failed\""));
 }
 END_TEST
@@ -271,7 +272,7 @@ START_TEST(a_report_that_cannot_be_written_at_the_end_fails_the_run)
 {
     struct report report;
     PLAN("--report", "nowhere/report.json");
-    ck_assert_int_eq(say(&report, EXIT_STATUS_DONE), EXIT_STATUS_FAILED);
+    ck_assert_int_eq(print_report(&report, EXIT_STATUS_DONE), EXIT_STATUS_FAILED);
     ck_assert_ptr_nonnull(strstr(read_file("summary"), "abcdef0123456789")); /* not lost */
     ck_assert_ptr_nonnull(strstr(read_file("said"), "leader: nowhere/report.json: "));
 }
@@ -280,10 +281,10 @@ END_TEST
 START_TEST(a_failure_elsewhere_names_the_rank)
 {
     PLAN(NULL);
-    lead.rank = 3;
+    root.rank = 3;
     ck_assert_ptr_nonnull(freopen("said", "w", stderr));
-    lead_say_failure(&lead, "one thing", 3);
-    lead_say_failure(&lead, "another", 7);
+    root_print_failure(&root, "one thing", 3);
+    root_print_failure(&root, "another", 7);
     fflush(stderr);
     ck_assert_str_eq(read_file("said"), "leader: one thing\nleader: rank 7: another\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary and the report of a simulated run: see say.h. */
-#include "deploy/simulate/say.h"
+/* The summary and the report of a simulated run: see print_report.h. */
+#include "deploy/simulate/print_report.h"
 
 #include "common/os/files.h"
 #include "common/metrics/summary.h"
@@ -32,7 +32,7 @@ static double share(const struct report *report, double busy_s)
     return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;
 }
 
-int simulation_say(const struct simulation *simulation, struct report *report, int status)
+int simulation_print_report(const struct simulation *simulation, struct report *report, int status)
 {
     const struct report_simulation simulated = {
         .backend = simulation->backend == SIMULATION_VIRTUAL ? "virtual" : "simgrid",

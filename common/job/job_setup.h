@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct plan {
+struct job_setup {
     struct job job;
     const struct kernel_loader *loader;
     const struct hdss_kernel *kernel;
@@ -25,36 +25,38 @@ struct plan {
 };
 
 /* Whether each time step needs what the one before has yielded. */
-static inline bool plan_has_dependent_steps(const struct plan *plan)
+static inline bool job_setup_has_dependent_steps(const struct job_setup *plan)
 {
     return plan->loop.steps > 1 && plan->kernel->step != NULL;
 }
 
 /* Whether iterations need those before them. */
-static inline bool plan_is_dependent(const struct plan *plan)
+static inline bool job_setup_is_dependent(const struct job_setup *plan)
 {
     return plan->loop.sync > 0;
 }
 
 /* True where iterations keep the cores of their workers busy: not where they wait, or other processes do them. */
-static inline bool plan_computes(const struct plan *plan)
+static inline bool job_setup_computes(const struct job_setup *plan)
 {
     return !plan->loop.waits && plan->kernel->descriptor == NULL;
 }
 
 /* Synchronization points of each chunk, where iterations need those before them. */
-uint64_t plan_sync_points(const struct plan *plan, unsigned workers);
+uint64_t job_setup_sync_points(const struct job_setup *plan, unsigned workers);
 
 /* 0 when the plan is complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in
  * `error`. The plan borrows from argv. */
-int plan_make(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error);
+int job_setup_make(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+                   struct error *error);
 
 /* Its two halves: the words, the kernel and its parameters, and then the loop, of which the kernel may look for files
  * on this machine. */
-int plan_read(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error);
-int plan_describe(struct plan *plan, struct error *error);
+int job_setup_read(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+                   struct error *error);
+int job_setup_describe(struct job_setup *plan, struct error *error);
 
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
  * also after -1 (with one line). */
-int plan_read_speeds(const struct plan *plan, const unsigned *ranks, unsigned workers, double **speeds,
-                     struct error *error);
+int job_setup_read_speeds(const struct job_setup *plan, const unsigned *ranks, unsigned workers, double **speeds,
+                          struct error *error);

@@ -5,15 +5,15 @@
 
 #include "common/metrics/report.h"
 #include "common/results/results.h"
-#include "common/job/plan.h"
+#include "common/job/job_setup.h"
 #include "common/job/resume.h"
 #include "common/job/terminal.h"
 
-struct lead {
+struct root {
     const char *name;    /* of the program, before its messages */
     const char *version; /* of HDSS */
     unsigned rank;
-    struct plan plan;
+    struct job_setup plan;
     struct error error;
     struct results_sink sink;
     bool sink_open;
@@ -27,43 +27,43 @@ struct lead {
 };
 
 /* Notes the times of the start. */
-void lead_init(struct lead *lead, const char *name, const char *version);
+void root_init(struct root *root, const char *name, const char *version);
 
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
  * also after -1 (with one line in lead->error). */
-int lead_read_speeds(struct lead *lead, const unsigned *ranks, unsigned workers, double **speeds);
+int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds);
 
 /* Looks at all that can be known before anything is changed, what an earlier run has left above all.
  * `keeps_journal`: this one keeps a journal. -1 with one line in lead->error. */
-int lead_check(struct lead *lead, bool keeps_journal);
+int root_check(struct root *root, bool keeps_journal);
 
 /* Begins the journal and creates the output, or finds that of the run that is resumed. -1 with one line in lead->error
  * for wrong use, RESULTS_NO_ROOM. */
-int lead_create_files(struct lead *lead);
-int lead_open_sink(struct lead *lead);
+int root_create_files(struct root *root);
+int root_open_sink(struct root *root);
 
 /* Shows the progress line. */
 struct progress;
-void lead_show_progress(struct lead *lead, const struct progress *progress);
+void root_show_progress(struct root *root, const struct progress *progress);
 
 /* One line on standard error, in the name of `rank`. */
-void lead_say_failure(struct lead *lead, const char *text, unsigned rank);
+void root_print_failure(struct root *root, const char *text, unsigned rank);
 
 /* Says what is done other than it was asked for, or with the kernel's inputs, unless `status` is not 0: then the run is
  * refused. */
-void lead_say_notes(const struct lead *lead, int status);
+void root_print_notes(const struct root *root, int status);
 
 /* Brings to the disk what is stored, as --durability node wants it, and records a group of ranges. -1 with one line. */
-int lead_record(struct lead *lead, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
+int root_record(struct root *root, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
 
 /* Closes the sink, if it is open, and makes the final files. Returns the exit status: another one where the kernel
  * calls something failed. */
-int lead_finish_output(struct lead *lead, int status);
+int root_finish_output(struct root *root, int status);
 
 /* Removes what a complete run does not need any more: the journal, and the records that the final file was made from.
  * Called when all ranks have left: whoever is killed before that can still be resumed, with nothing to do. */
-void lead_clear_away(struct lead *lead);
+void root_clear_away(struct root *root);
 
 /* Completes the report (version, kernel, times of day, output, what follows), prints the summary and writes the report.
  * Returns the exit status. */
-int lead_say_how_it_went(struct lead *lead, struct report *report, uint64_t first_assign_ns, int status);
+int root_print_report(struct root *root, struct report *report, uint64_t first_assign_ns, int status);

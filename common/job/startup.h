@@ -7,15 +7,15 @@
 
 #include <stdbool.h>
 
-struct front {
+struct startup {
     const char *program, *version;
     int status; /* for the hello: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
     char *text; /* what to say; owned, NULL if nothing */
 };
 
 /* Takes what parsing returned (0, OPTIONS_HELP, OPTIONS_VERSION or -1 with `error`). */
-void front_take(struct front *front, int parsed, const struct error *error, char *(*help)(void));
+void startup_take(struct startup *startup, int parsed, const struct error *error, char *(*help)(void));
 
 /* Outside of a launcher a page or an error is printed at once: then true, with the exit status. */
-bool front_ends_here(const struct front *front, int *status);
-void front_fini(struct front *front);
+bool startup_ends_here(const struct startup *startup, int *status);
+void startup_fini(struct startup *startup);

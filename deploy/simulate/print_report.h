@@ -7,4 +7,4 @@
 
 /* Completes the report, to which the run has given its figures, the version and the start-up time; prints the summary
  * and writes the report. Returns the exit status, `status` unless the report cannot be written. */
-int simulation_say(const struct simulation *simulation, struct report *report, int status);
+int simulation_print_report(const struct simulation *simulation, struct report *report, int status);

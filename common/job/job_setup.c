@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From a command line to a plan: see plan.h. */
-#include "common/job/plan.h"
+#include "common/job/job_setup.h"
 
 #include "common/config/params.h"
 #include "common/config/power_file.h"
@@ -16,7 +16,7 @@
 #define RECORD_BYTES_MAX INT32_MAX
 
 /* --iterations FIRST:COUNT against the loop. */
-static int cut_loop(struct plan *plan, struct error *error)
+static int cut_loop(struct job_setup *plan, struct error *error)
 {
     const struct job *job = &plan->job;
     uint64_t whole = plan->loop.iterations;
@@ -32,7 +32,7 @@ static int cut_loop(struct plan *plan, struct error *error)
     return 0;
 }
 
-static int check_output(struct plan *plan, struct error *error)
+static int check_output(struct job_setup *plan, struct error *error)
 {
     bool variable = plan->loop.streams > 0;
     plan->record_bytes = variable ? RECORD_VARIABLE : hdss_record_size(&plan->loop);
@@ -46,7 +46,7 @@ static int check_output(struct plan *plan, struct error *error)
 }
 
 /* A rank that reads another file than the others would do other work. */
-static int check_inputs(const struct plan *plan, struct error *error)
+static int check_inputs(const struct job_setup *plan, struct error *error)
 {
     if (!plan->job.inputs_given || plan->job.inputs == plan->loop.inputs)
         return 0;
@@ -57,10 +57,10 @@ static int check_inputs(const struct plan *plan, struct error *error)
 }
 
 /* Results of a step reach every worker by way of the output. */
-static int check_steps(struct plan *plan, struct error *error)
+static int check_steps(struct job_setup *plan, struct error *error)
 {
     plan->step_iterations = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
-    if (!plan_has_dependent_steps(plan))
+    if (!job_setup_has_dependent_steps(plan))
         return 0;
     if (plan->first > 0)
         return error_set(error,
@@ -74,7 +74,7 @@ static int check_steps(struct plan *plan, struct error *error)
 }
 
 /* What is not to be run only to be timed is not probed. */
-static int check_effects(struct plan *plan, struct error *error)
+static int check_effects(struct job_setup *plan, struct error *error)
 {
     if (!plan->loop.has_effects)
         return 0;
@@ -90,7 +90,7 @@ static int check_effects(struct plan *plan, struct error *error)
 
 /* What a kernel with an output of variable length does between two iterations is its own business, and so are effects.
  */
-static int check_threads(const struct plan *plan, struct error *error)
+static int check_threads(const struct job_setup *plan, struct error *error)
 {
     const struct hdss_kernel *kernel = plan->kernel;
     bool can = kernel->threads != HDSS_THREADS_NONE && plan->loop.streams == 0 && plan->loop.sync == 0 &&
@@ -103,9 +103,9 @@ static int check_threads(const struct plan *plan, struct error *error)
                      kernel->name);
 }
 
-static int check_sync_points(const struct plan *plan, struct error *error)
+static int check_sync_points(const struct job_setup *plan, struct error *error)
 {
-    if (!plan_is_dependent(plan) && plan->job.sync_points_given)
+    if (!job_setup_is_dependent(plan) && plan->job.sync_points_given)
         return error_set(error,
                          "--sync-points is for loops with dependencies; the iterations of this %s are independent",
                          plan->kernel->name);
@@ -119,12 +119,12 @@ static int check_sync_points(const struct plan *plan, struct error *error)
 
 /* A run of chunks that build upon one another begins at the beginning, and what it leaves when it ends early is no
  * part of the loop that another could go on behind: the boundary data are gone. */
-static int check_dependencies(struct plan *plan, struct error *error)
+static int check_dependencies(struct job_setup *plan, struct error *error)
 {
     struct job *job = &plan->job;
     if (check_sync_points(plan, error) < 0)
         return -1;
-    if (!plan_is_dependent(plan))
+    if (!job_setup_is_dependent(plan))
         return 0;
     if (plan->first > 0)
         return error_set(error,
@@ -145,15 +145,16 @@ static int check_dependencies(struct plan *plan, struct error *error)
     return 0;
 }
 
-uint64_t plan_sync_points(const struct plan *plan, unsigned workers)
+uint64_t job_setup_sync_points(const struct job_setup *plan, unsigned workers)
 {
     uint64_t wanted = plan->job.spec.sync_points > 0 ? plan->job.spec.sync_points : RUN_SYNC_POINTS * (uint64_t)workers;
     return wanted < plan->loop.sync ? wanted : plan->loop.sync;
 }
 
-int plan_read(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error)
+int job_setup_read(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+                   struct error *error)
 {
-    *plan = (struct plan){.loader = loader};
+    *plan = (struct job_setup){.loader = loader};
     const struct job *job = &plan->job;
     int result = job_parse(&plan->job, argc, argv, error);
     if (result != 0)
@@ -163,7 +164,7 @@ int plan_read(struct plan *plan, const struct kernel_loader *loader, int argc, c
     return kernel_params_parse(plan->kernel, job->kernel_params, job->kernel_param, plan->values, error);
 }
 
-int plan_describe(struct plan *plan, struct error *error)
+int job_setup_describe(struct job_setup *plan, struct error *error)
 {
     if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0 || check_inputs(plan, error) < 0 ||
         cut_loop(plan, error) < 0 || check_effects(plan, error) < 0 || check_threads(plan, error) < 0 ||
@@ -177,14 +178,15 @@ int plan_describe(struct plan *plan, struct error *error)
     return check_output(plan, error);
 }
 
-int plan_make(struct plan *plan, const struct kernel_loader *loader, int argc, char *const *argv, struct error *error)
+int job_setup_make(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
+                   struct error *error)
 {
-    int result = plan_read(plan, loader, argc, argv, error);
-    return result != 0 ? result : plan_describe(plan, error);
+    int result = job_setup_read(plan, loader, argc, argv, error);
+    return result != 0 ? result : job_setup_describe(plan, error);
 }
 
-int plan_read_speeds(const struct plan *plan, const unsigned *ranks, unsigned workers, double **speeds,
-                     struct error *error)
+int job_setup_read_speeds(const struct job_setup *plan, const unsigned *ranks, unsigned workers, double **speeds,
+                          struct error *error)
 {
     const struct job *job = &plan->job;
     *speeds = NULL;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Leading a run: see root.h. */
+#include "common/job/root.h"
+
+#include "common/metrics/progress.h"
+#include "common/metrics/summary.h"
+#include "common/os/files.h"
+#include "common/job/check.h"
+#include "common/mpi/runtime.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void root_init(struct root *root, const char *name, const char *version)
+{
+    root->name = name;
+    root->version = version;
+    root->process_start_ns = runtime_process_start();
+    root->started_at = time(NULL);
+    resume_init(&root->resume);
+    ranges_init(&root->failed);
+}
+
+/* --- before it runs --- */
+
+int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds)
+{
+    return job_setup_read_speeds(&root->plan, ranks, workers, speeds, &root->error);
+}
+
+int root_check(struct root *root, bool keeps_journal)
+{
+    if (job_setup_check(&root->plan, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
+        return -1;
+    return resume_take(&root->resume, &root->plan, root->name, &root->error);
+}
+
+int root_create_files(struct root *root)
+{
+    const struct job_setup *plan = &root->plan;
+    int result = resume_begin(&root->resume, plan, &root->error);
+    if (result == 0 && plan->collect)
+        result = resume_create_output(&root->resume, plan, &root->error);
+    if (result != 0)
+        resume_give_up(&root->resume);
+    return result;
+}
+
+int root_open_sink(struct root *root)
+{
+    const struct job_setup *plan = &root->plan;
+    if (!plan->collect)
+        return 0;
+    int result = results_open(&root->sink, plan->job.output, &plan->loop, root->rank, &root->error);
+    root->sink_open = result == 0;
+    return result;
+}
+
+/* --- while it runs --- */
+
+void root_show_progress(struct root *root, const struct progress *progress)
+{
+    char line[PROGRESS_LINE_MAX];
+    progress_line(progress, root->terminal.width - 1, root->terminal.utf8, line);
+    terminal_show(&root->terminal, line, progress->elapsed_s);
+}
+
+/* --- at the end --- */
+
+void root_print_failure(struct root *root, const char *text, unsigned rank)
+{
+    terminal_clear(&root->terminal);
+    if (rank == root->rank)
+        fprintf(stderr, "%s: %s\n", root->name, text);
+    else
+        fprintf(stderr, "%s: rank %u: %s\n", root->name, rank, text);
+}
+
+void root_print_notes(const struct root *root, int status)
+{
+    if (status == 0)
+        job_setup_print_notes(&root->plan, root->name);
+}
+
+int root_record(struct root *root, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
+{
+    bool sync = root->plan.job.durability == JOB_DURABILITY_NODE && root->sink_open;
+    int result = sync ? results_sync(&root->sink, error) : 0;
+    if (result == 0)
+        result = resume_record(&root->resume, ranges, count, digest, error);
+    if (result < 0 && root->resume.failure.text[0] == '\0')
+        root->resume.failure = *error;
+    return result;
+}
+
+/* The final files, and on the disk where that is wanted. Where all is done, all must be there. */
+static int convert(struct root *root, int status)
+{
+    const struct job_setup *plan = &root->plan;
+    const struct range whole = {plan->first, status == EXIT_STATUS_DONE ? plan->count : 0};
+    if (results_convert(plan->job.output, &plan->loop, &whole, &root->failed, &root->error) < 0)
+        return -1;
+    bool sync = plan->job.durability == JOB_DURABILITY_NODE && root->resume.path[0] != '\0';
+    return sync ? results_sync_files(plan->job.output, &plan->loop, &root->error) : 0;
+}
+
+static int finish_output(struct root *root, int status)
+{
+    const struct job_setup *plan = &root->plan;
+    int closed = root->sink_open ? results_close(&root->sink, &root->error) : 0;
+    root->sink_open = false;
+    if (!plan->collect)
+        return status;
+    if (closed < 0 || convert(root, status) < 0) {
+        if (status != EXIT_STATUS_FAILED)
+            root_print_failure(root, root->error.text, root->rank);
+        return EXIT_STATUS_FAILED;
+    }
+    return status == EXIT_STATUS_DONE && ranges_total(&root->failed) > 0 ? EXIT_STATUS_TASKS : status;
+}
+
+/* At the very end nobody was told of a journal that could not be written. */
+static int check_journal(struct root *root, int status)
+{
+    const char *failure = root->resume.failure.text;
+    if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
+        return status;
+    root_print_failure(root, failure, root->rank);
+    return EXIT_STATUS_FAILED;
+}
+
+int root_finish_output(struct root *root, int status)
+{
+    status = check_journal(root, finish_output(root, status));
+    root->resumable = resume_is_possible(&root->resume, ranges_total(&root->failed) > 0);
+    root->complete = status == EXIT_STATUS_DONE;
+    resume_end(&root->resume);
+    if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED && root->plan.collect)
+        results_remove(root->plan.job.output, &root->plan.loop);
+    return status;
+}
+
+/* The journal goes first: records without one are nothing but left over. */
+void root_clear_away(struct root *root)
+{
+    if (root->resume.path[0] == '\0' || !root->complete)
+        return;
+    unlink(root->resume.path);
+    if (root->plan.collect)
+        results_remove(root->plan.job.output, &root->plan.loop);
+}
+
+static void complete_report(const struct root *root, struct report *report, uint64_t first_assign_ns)
+{
+    report->version = root->version;
+    report->kernel = root->plan.kernel;
+    report->values = root->plan.values;
+    report->started_at = root->started_at;
+    report->output = root->plan.job.output;
+    report->output_varies = root->plan.loop.streams > 0;
+    report->are_tasks = root->plan.loop.are_tasks;
+    report->journal = root->resumable ? root->resume.path : NULL;
+    if (first_assign_ns != NEVER)
+        report->startup_s = (double)(first_assign_ns - root->process_start_ns) / 1e9;
+    report->failed_task_count = ranges_length(&root->failed);
+    report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&root->failed, 0) : NULL;
+    report->failure = NULL; /* it is said on standard error */
+    report_compute(report);
+}
+
+static int write_report(struct root *root, const struct report *report)
+{
+    const char *path = root->plan.job.report;
+    if (path[0] == '\0')
+        return 0;
+    char *text = report_json(report);
+    int result = text == NULL ? error_set(&root->error, "%s: out of memory", path)
+                              : file_write(path, text, strlen(text), &root->error);
+    free(text);
+    return result;
+}
+
+int root_print_report(struct root *root, struct report *report, uint64_t first_assign_ns, int status)
+{
+    complete_report(root, report, first_assign_ns);
+    if (status == EXIT_STATUS_FAILED)
+        report->outcome = REPORT_FAILED;
+    else if (status == EXIT_STATUS_TASKS)
+        report->outcome = REPORT_TASKS_FAILED;
+    char *text = summary_text(report, root->terminal.width, root->terminal.utf8);
+    fputs(terminal_text_start(&root->terminal), stdout);
+    terminal_clear(&root->terminal);
+    if (text != NULL)
+        fputs(text, stdout);
+    fflush(stdout);
+    free(text);
+    if (write_report(root, report) == 0)
+        return status;
+    root_print_failure(root, root->error.text, root->rank);
+    return EXIT_STATUS_FAILED;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The front of a daemon's program: see startup.h. */
+#include "common/job/startup.h"
+
+#include "common/config/options.h"
+#include "common/mpi/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *format_line(const char *before, const char *between, const char *after)
+{
+    char *text = NULL;
+    return asprintf(&text, "%s%s%s\n", before, between, after) < 0 ? NULL : text;
+}
+
+void startup_take(struct startup *startup, int parsed, const struct error *error, char *(*help)(void))
+{
+    switch (parsed) {
+    case 0: break;
+    case OPTIONS_HELP:
+        startup->status = HELLO_STATUS_HELP;
+        startup->text = help();
+        break;
+    case OPTIONS_VERSION:
+        startup->status = HELLO_STATUS_HELP;
+        startup->text = format_line(startup->program, " (HDSS) ", startup->version);
+        break;
+    default: startup->status = EXIT_STATUS_USAGE; startup->text = format_line(startup->program, ": ", error->text);
+    }
+}
+
+bool startup_ends_here(const struct startup *startup, int *status)
+{
+    if (startup->status == 0 || runtime_is_launched())
+        return false;
+    bool page = startup->status == HELLO_STATUS_HELP;
+    fputs(startup->text != NULL ? startup->text : "out of memory\n", page ? stdout : stderr);
+    *status = page ? EXIT_STATUS_DONE : startup->status;
+    return true;
+}
+
+void startup_fini(struct startup *startup)
+{
+    free(startup->text);
+    startup->text = NULL;
+}
