@@ -94,11 +94,11 @@ static int allocate(struct supermaster *supermaster)
     supermaster->levels = calloc(workers, sizeof *supermaster->levels);
     supermaster->measured.mean_s = calloc(workers, sizeof *supermaster->measured.mean_s);
     supermaster->powers = calloc(workers, sizeof *supermaster->powers);
-    supermaster->figures = calloc(workers, sizeof *supermaster->figures);
+    supermaster->statistics = calloc(workers, sizeof *supermaster->statistics);
     supermaster->refills_parked = calloc(masters, sizeof *supermaster->refills_parked);
     supermaster->busy = calloc(masters, sizeof *supermaster->busy);
     supermaster->refill_records = calloc(masters, sizeof *supermaster->refill_records);
-    if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->figures ||
+    if (!supermaster->levels || !supermaster->measured.mean_s || !supermaster->powers || !supermaster->statistics ||
         !supermaster->refills_parked || !supermaster->busy || !supermaster->refill_records)
         return -1;
     if (supermaster_record_init(supermaster) < 0 || supermaster_losses_init(supermaster) < 0 ||
@@ -166,7 +166,7 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
         return -1;
     }
     for (unsigned w = 0; config->speeds != NULL && w < config->topology->workers; w++)
-        supermaster->figures[w].speed = config->speeds[w];
+        supermaster->statistics[w].speed = config->speeds[w];
     return 0;
 }
 
@@ -187,7 +187,7 @@ void supermaster_fini(struct supermaster *supermaster)
     free(supermaster->levels);
     free(supermaster->measured.mean_s);
     free(supermaster->powers);
-    free(supermaster->figures);
+    free(supermaster->statistics);
     service_fini(&supermaster->service);
     ledger_fini(&supermaster->ledger);
     if (supermaster->sched_ready)
@@ -223,7 +223,7 @@ static void receive_problem(struct supermaster *supermaster, const struct proble
 static void receive_threads(struct supermaster *supermaster, const struct threads *threads)
 {
     if (supermaster_speaks_for(supermaster, threads->worker))
-        supermaster->figures[topology_worker(supermaster->config.topology, threads->worker)].threads = *threads;
+        supermaster->statistics[topology_worker(supermaster->config.topology, threads->worker)].threads = *threads;
     else
         supermaster_refuse(supermaster, "told of the threads of a rank that it does not serve");
 }

@@ -74,7 +74,7 @@ static inline unsigned supermaster_refill_size(const struct supermaster *superma
 }
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
 /* Takes the final figures of a worker; those of a rank that is none are dropped. */
-void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record);
+void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
 /* losses.c: ranks that die, and who goes on with their work */
 int supermaster_losses_init(struct supermaster *supermaster); /* -1 when memory is out */

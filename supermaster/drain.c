@@ -47,14 +47,14 @@ static int exit_status(const struct supermaster *supermaster)
 }
 
 /* Of those whom the supermaster serves itself. */
-static void take_figures_from_service(struct supermaster *supermaster)
+static void take_statistics_from_service(struct supermaster *supermaster)
 {
     struct stats_record record;
     for (unsigned w = 0; w < supermaster->service.worker_count; w++) {
         if (!supermaster->service.workers[w].present)
             continue;
         service_stats(&supermaster->service, w, &record);
-        supermaster_take_figures(supermaster, &record);
+        supermaster_take_statistics(supermaster, &record);
     }
     supermaster->messages += supermaster->service.messages;
     supermaster->bytes += supermaster->service.bytes;
@@ -66,7 +66,7 @@ void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
         !service_is_over(&supermaster->service) || supermaster->losses.orphans > 0)
         return;
     if (supermaster->service.present > 0)
-        take_figures_from_service(supermaster);
+        take_statistics_from_service(supermaster);
     supermaster_record_if_due(supermaster, now_ns, true);
     supermaster->messages += supermaster->actions->messages;
     supermaster->bytes += supermaster->actions->bytes;

@@ -122,7 +122,7 @@ static void compare_speeds(struct supermaster *supermaster)
     unsigned workers = supermaster->config.topology->workers;
     probe_compare(supermaster->levels, workers, supermaster->measured.mean_s);
     for (unsigned w = 0; supermaster->config.speeds == NULL && w < workers; w++)
-        supermaster->figures[w].speed = 1 / supermaster->measured.mean_s[w];
+        supermaster->statistics[w].speed = 1 / supermaster->measured.mean_s[w];
 }
 
 static void finish_measured(struct supermaster *supermaster)
@@ -151,7 +151,7 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
     unsigned workers = config->topology->workers;
     double *powers = supermaster->powers;
     for (unsigned w = 0; w < workers; w++)
-        powers[w] = supermaster->figures[w].speed;
+        powers[w] = supermaster->statistics[w].speed;
     sched_powers_from_speeds(technique->technique, config->spec->weighting, powers, workers, powers);
     const struct sched_config sched = {
         .iterations = supermaster_step_free(supermaster),

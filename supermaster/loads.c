@@ -11,12 +11,12 @@ static double processes(uint16_t load)
 void supermaster_weigh_load(struct supermaster *supermaster, unsigned w)
 {
     const struct served *served = &supermaster->service.workers[w];
-    struct worker_figures *figures = &supermaster->figures[w];
-    uint16_t told = served->load > 0 ? served->load : figures->load;
+    struct worker_statistics *statistics = &supermaster->statistics[w];
+    uint16_t told = served->load > 0 ? served->load : statistics->load;
     double load = processes(told);
     sched_set_load(&supermaster->sched, w, load);
-    figures->load_sum += told > 0 ? load : 0;
-    figures->load_chunks += told > 0;
+    statistics->load_sum += told > 0 ? load : 0;
+    statistics->load_chunks += told > 0;
 }
 
 void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message)
@@ -30,6 +30,6 @@ void supermaster_receive_loads(struct supermaster *supermaster, const struct mes
             supermaster_refuse(supermaster, "sent the load of a rank that it does not serve");
             return;
         }
-        supermaster->figures[w].load = record.load;
+        supermaster->statistics[w].load = record.load;
     }
 }

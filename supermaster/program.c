@@ -8,7 +8,7 @@
 #include "common/job/root.h"
 #include "common/job/status.h"
 #include "common/job/timings.h"
-#include "supermaster/figures.h"
+#include "supermaster/statistics.h"
 #include "worker/kernels/kernels.h"
 
 #include <inttypes.h>

@@ -119,18 +119,18 @@ static void receive_report(struct supermaster *supermaster, unsigned m, const st
                supermaster->speeds_missing);
 }
 
-void supermaster_take_figures(struct supermaster *supermaster, const struct stats_record *record)
+void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned w = topology_worker(topology, record->worker);
     if (w == topology->workers)
         return;
-    struct worker_figures *figures = &supermaster->figures[w];
-    figures->iterations = record->iterations;
-    figures->chunks = record->chunks;
-    figures->compute_ns = record->compute_ns;
-    figures->wait_ns = record->wait_ns;
-    figures->finish_ns = record->finish_ns;
+    struct worker_statistics *statistics = &supermaster->statistics[w];
+    statistics->iterations = record->iterations;
+    statistics->chunks = record->chunks;
+    statistics->compute_ns = record->compute_ns;
+    statistics->wait_ns = record->wait_ns;
+    statistics->finish_ns = record->finish_ns;
 }
 
 static void receive_stats(struct supermaster *supermaster, const struct message *message)
@@ -139,7 +139,7 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
     for (unsigned i = 0; i < message->record_count; i++) {
         stats_record_get(message->records, i, &record);
         if (supermaster_speaks_for(supermaster, record.worker))
-            supermaster_take_figures(supermaster, &record);
+            supermaster_take_statistics(supermaster, &record);
     }
 }
 

@@ -143,7 +143,7 @@ struct failures {
 };
 
 /* What the supermaster knows of a worker at the end. */
-struct worker_figures {
+struct worker_statistics {
     double speed; /* relative; 0 until known */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
     struct threads threads; /* count 0: it has told of none */
@@ -183,8 +183,8 @@ struct supermaster {
     struct timesteps steps;
     uint64_t resumed; /* iterations that an earlier run has done */
     /* the end */
-    struct worker_figures *figures; /* [workers], owned */
-    struct error failure;           /* empty unless the run failed */
+    struct worker_statistics *statistics; /* [workers], owned */
+    struct error failure;                 /* empty unless the run failed */
     unsigned failed_rank;
     uint64_t messages, bytes; /* of everybody, complete when GONE */
     uint64_t now_ns;          /* of the step */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The option parser: see options.h. */
 #include "common/config/options.h"
-#include "common/config/nearest.h"
+#include "common/config/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,12 +48,12 @@ const struct option_row *options_find(const struct options *options, const char 
 static int unknown_option(const struct options *options, const char *word, size_t length, struct error *error)
 {
     char name[64];
-    struct nearest nearest;
+    struct suggestion nearest;
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    nearest_init(&nearest, name + strspn(name, "-"));
+    suggest_init(&nearest, name + strspn(name, "-"));
     for (const struct option_section *section = options->sections; section->title != NULL; section++)
         for (const struct option_row *row = section->rows; row->name != NULL; row++)
-            nearest_offer(&nearest, row->name);
+            suggest_offer(&nearest, row->name);
     if (nearest.name != NULL)
         return error_set(error, "unknown option %s; did you mean --%s?", name, nearest.name);
     return error_set(error, "unknown option %s; --help shows what there is", name);

@@ -3,7 +3,7 @@
  * given, cut to a readable length, and says what is accepted. */
 #include "common/config/params.h"
 
-#include "common/config/nearest.h"
+#include "common/config/suggest.h"
 #include "common/util/number.h"
 
 #include <math.h>
@@ -125,11 +125,11 @@ static int refuse_value(const struct hdss_kernel *kernel, const struct hdss_para
 static int refuse_name(const struct hdss_kernel *kernel, const char *word, size_t length, struct error *error)
 {
     char name[41], known[300] = "", meant[60] = "";
-    struct nearest nearest;
+    struct suggestion nearest;
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), word);
-    nearest_init(&nearest, name);
+    suggest_init(&nearest, name);
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
-        nearest_offer(&nearest, kernel->params[i].name);
+        suggest_offer(&nearest, kernel->params[i].name);
         if (i > 0)
             append(known, sizeof known, ", ", 2);
         append(known, sizeof known, kernel->params[i].name, strlen(kernel->params[i].name));

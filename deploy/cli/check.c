@@ -31,7 +31,7 @@ static bool leads_elsewhere(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (words_contain(&launch_plan->mpi_args, options[i]))
+        if (argv_contain(&launch_plan->mpi_args, options[i]))
             return true;
     return !launch_plan_leads_here(launch_plan);
 }
@@ -39,14 +39,14 @@ static bool leads_elsewhere(const struct launch_plan *launch_plan)
 /* --- the job of workers alone --- */
 
 /* The words as each worker gets them, its own and those of the job: whether they go together without a supermaster. */
-static int read_dca_words(const struct launch_plan *launch_plan, struct words *words, struct worker_options *worker,
+static int read_dca_words(const struct launch_plan *launch_plan, struct argv *words, struct worker_options *worker,
                           struct error *error)
 {
     struct dca_options options;
-    words_add(words, "worker");
-    words_add_all(words, &launch_plan->dca);
+    argv_add(words, "worker");
+    argv_add_all(words, &launch_plan->dca);
     for (unsigned i = 1; i < launch_plan->job.count; i++)
-        words_add(words, launch_plan->job.items[i]);
+        argv_add(words, launch_plan->job.items[i]);
     if (words->failed)
         return error_set(error, "out of memory for a command line");
     int result = dca_options_parse(&options, (int)words->count, words->items, error);
@@ -57,9 +57,9 @@ static int read_dca_words(const struct launch_plan *launch_plan, struct words *w
 
 static int read_dca(const struct launch_plan *launch_plan, struct worker_options *worker, struct error *error)
 {
-    struct words words = {0};
+    struct argv words = {0};
     int result = is_dca(launch_plan) ? read_dca_words(launch_plan, &words, worker, error) : 0;
-    words_fini(&words);
+    argv_fini(&words);
     return result;
 }
 

@@ -21,11 +21,11 @@ static const char *const names[PROGRAMS] = {DAEMON_PREFIX "supermaster", DAEMON_
 void launch_plan_fini(struct launch_plan *launch_plan)
 {
     hosts_fini(&launch_plan->hosts);
-    words_fini(&launch_plan->slowdowns);
-    words_fini(&launch_plan->loads);
-    words_fini(&launch_plan->mpi_args);
-    words_fini(&launch_plan->dca);
-    words_fini(&launch_plan->job);
+    argv_fini(&launch_plan->slowdowns);
+    argv_fini(&launch_plan->loads);
+    argv_fini(&launch_plan->mpi_args);
+    argv_fini(&launch_plan->dca);
+    argv_fini(&launch_plan->job);
     free(launch_plan->shown);
 }
 
@@ -70,7 +70,7 @@ static unsigned with_threads(const struct launch_plan *launch_plan, unsigned cor
 }
 
 /* A list has a value for each worker, or one for all of them. */
-static int check_list(const struct launch_plan *launch_plan, const struct words *list, const char *name,
+static int check_list(const struct launch_plan *launch_plan, const struct argv *list, const char *name,
                       struct error *error)
 {
     if (list->count <= 1 || list->count == launch_plan->workers)
@@ -172,21 +172,21 @@ static char *deal_ranks(struct launch_plan *launch_plan)
 }
 
 /* What stands before the first program; the user's own options last, so that they win. -1 with one line. */
-static int add_launcher(struct launch_plan *launch_plan, struct words *line, struct error *error)
+static int add_launcher(struct launch_plan *launch_plan, struct argv *line, struct error *error)
 {
     const struct dialect *dialect = dialect_of(launch_plan);
     char *hosts = launch_plan->hosts.count > 0 ? deal_ranks(launch_plan) : NULL;
     line->failed = line->failed || (hosts == NULL && launch_plan->hosts.count > 0);
     int result = dialect->check != NULL ? dialect->check(launch_plan, error) : 0;
-    words_add(line, launch_plan->launcher.program);
+    argv_add(line, launch_plan->launcher.program);
     dialect->add_options(launch_plan, hosts, line);
-    words_add_all(line, &launch_plan->mpi_args);
+    argv_add_all(line, &launch_plan->mpi_args);
     free(hosts);
     return result;
 }
 
 /* With the hosts that have ranks of this program; of the workers, `count` from the `first` on. */
-static void add_program_options(const struct launch_plan *launch_plan, struct words *line, enum program program,
+static void add_program_options(const struct launch_plan *launch_plan, struct argv *line, enum program program,
                                 unsigned first, unsigned count)
 {
     size_t size = 1, used = 0;
@@ -209,59 +209,59 @@ static void add_program_options(const struct launch_plan *launch_plan, struct wo
     free(dealt);
 }
 
-static void add_context(const struct launch_plan *launch_plan, struct words *line, const char *path,
+static void add_context(const struct launch_plan *launch_plan, struct argv *line, const char *path,
                         enum program program, unsigned first, unsigned count)
 {
-    words_add(line, "-n");
-    words_add_format(line, "%u", count);
+    argv_add(line, "-n");
+    argv_add_format(line, "%u", count);
     if (launch_plan->hosts.count > 0 && dialect_of(launch_plan)->add_program_options != NULL)
         add_program_options(launch_plan, line, program, first, count);
-    words_add(line, path);
+    argv_add(line, path);
 }
 
 /* A supermaster on another machine cannot see that there is a terminal here. What the user says stands behind and wins.
  */
-static void add_job(const struct launch_plan *launch_plan, struct words *line)
+static void add_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (launch_plan->hosts.count > 0 && isatty(STDERR_FILENO)) {
-        words_add(line, "--progress");
-        words_add(line, "always");
+        argv_add(line, "--progress");
+        argv_add(line, "always");
     }
     for (unsigned i = 1; i < launch_plan->job.count; i++)
-        words_add(line, launch_plan->job.items[i]);
+        argv_add(line, launch_plan->job.items[i]);
 }
 
 /* What the supermaster is given, given to a worker. A host without a terminal cannot see that there is one here. */
-static void add_dca_job(const struct launch_plan *launch_plan, struct words *line)
+static void add_dca_job(const struct launch_plan *launch_plan, struct argv *line)
 {
-    words_add_all(line, &launch_plan->dca);
+    argv_add_all(line, &launch_plan->dca);
     add_job(launch_plan, line);
 }
 
 /* What a worker's option is given; NULL: it does not get it. */
-static const char *value_of(const struct words *list, unsigned worker, const char *standard)
+static const char *value_of(const struct argv *list, unsigned worker, const char *standard)
 {
     const char *value = list->count == 0 ? NULL : list->items[list->count == 1 ? 0 : worker];
     return value == NULL || strcmp(value, standard) == 0 ? NULL : value;
 }
 
-static bool is_alike(const struct words *list, unsigned a, unsigned b)
+static bool is_alike(const struct argv *list, unsigned a, unsigned b)
 {
     return list->count <= 1 || strcmp(list->items[a], list->items[b]) == 0;
 }
 
-static void add_value(struct words *line, const char *option, const char *value)
+static void add_value(struct argv *line, const char *option, const char *value)
 {
     if (value == NULL)
         return;
-    words_add(line, option);
-    words_add(line, value);
+    argv_add(line, option);
+    argv_add(line, value);
 }
 
 /* A context for each group of neighbours with the same slowdown and load. */
-static void add_workers(const struct launch_plan *launch_plan, struct words *line, const char *program)
+static void add_workers(const struct launch_plan *launch_plan, struct argv *line, const char *program)
 {
-    const struct words *slowdowns = &launch_plan->slowdowns, *loads = &launch_plan->loads;
+    const struct argv *slowdowns = &launch_plan->slowdowns, *loads = &launch_plan->loads;
     unsigned count;
     for (unsigned first = 0; first < launch_plan->workers; first += count) {
         count = 1;
@@ -269,18 +269,18 @@ static void add_workers(const struct launch_plan *launch_plan, struct words *lin
                is_alike(loads, first, first + count))
             count++;
         if (first > 0 || !is_dca(launch_plan))
-            words_add(line, ":");
+            argv_add(line, ":");
         add_context(launch_plan, line, program, WORKER, first, count);
         add_value(line, "--slowdown", value_of(slowdowns, first, "1"));
         add_value(line, "--load", value_of(loads, first, ""));
         if (is_dca(launch_plan))
             add_dca_job(launch_plan, line);
         else if (launch_plan->single_threaded)
-            words_add(line, "--no-threads");
+            argv_add(line, "--no-threads");
     }
 }
 
-int compose(struct launch_plan *launch_plan, struct words *line, struct error *error)
+int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error)
 {
     char paths[PROGRAMS][PATH_MAX];
     if (complete(launch_plan, error) < 0 || find_programs(paths, error) < 0 ||
@@ -291,7 +291,7 @@ int compose(struct launch_plan *launch_plan, struct words *line, struct error *e
         add_job(launch_plan, line);
     }
     if (launch_plan->masters > 0) {
-        words_add(line, ":");
+        argv_add(line, ":");
         add_context(launch_plan, line, paths[MASTER], MASTER, 0, launch_plan->masters);
     }
     add_workers(launch_plan, line, paths[WORKER]);

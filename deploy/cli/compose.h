@@ -6,7 +6,7 @@
 #include "common/util/error.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/launcher.h"
-#include "deploy/cli/words.h"
+#include "deploy/cli/argv.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -20,13 +20,13 @@ struct launch_plan {
     struct hosts hosts;       /* none: this machine */
     bool allocated;           /* they are those of a batch job other than Slurm's */
     bool core_reserved;       /* workers leave a core to each master */
-    struct words slowdowns;   /* one for all, one for each worker, or none */
-    struct words loads;       /* the same: busy processes beside the workers */
+    struct argv slowdowns;    /* one for all, one for each worker, or none */
+    struct argv loads;        /* the same: busy processes beside the workers */
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
     struct launcher launcher; /* the one that is used */
-    struct words mpi_args;
-    struct words dca; /* --dca and what goes with it, for every worker; none: a supermaster leads */
-    struct words job; /* the supermaster's command line, its name first */
+    struct argv mpi_args;
+    struct argv dca; /* --dca and what goes with it, for every worker; none: a supermaster leads */
+    struct argv job; /* the supermaster's command line, its name first */
     struct job_setup
         plan;     /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
     bool checked; /* by check.h */
@@ -48,7 +48,7 @@ void launch_plan_fini(struct launch_plan *launch_plan);
 
 /* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
  * line. */
-int compose(struct launch_plan *launch_plan, struct words *line, struct error *error);
+int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
 
 /* Where a program of the suite is: beside this one, or in ../libexec/hdss. -1 with one line. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

@@ -27,7 +27,7 @@ bool launch_plan_names_hosts(const struct launch_plan *launch_plan)
                                           "orte_default_hostfile",
                                           "prte_default_hostfile"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (words_contain(&launch_plan->mpi_args, options[i]))
+        if (argv_contain(&launch_plan->mpi_args, options[i]))
             return true;
     return false;
 }

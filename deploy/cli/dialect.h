@@ -16,10 +16,10 @@ struct dialect {
 
     /* Adds the options that stand before the first program. `hosts` has "NAME:RANKS,..." in the order of the ranks,
      * dealt in turn; NULL: the ranks run here. */
-    void (*add_options)(const struct launch_plan *launch_plan, const char *hosts, struct words *line);
+    void (*add_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
     /* Adds the options of one program of the line, whose ranks are on these hosts: "NAME:RANKS,...". NULL: none. */
-    void (*add_program_options)(const struct launch_plan *launch_plan, const char *hosts, struct words *line);
+    void (*add_program_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
     /* Sets what the launcher needs in its environment. NULL: nothing. */
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);

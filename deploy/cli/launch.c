@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* mpirun as a child: see launch.h. */
 #include "deploy/cli/launch.h"
-#include "deploy/cli/banner.h"
+#include "deploy/cli/stderr_filter.h"
 #include "deploy/cli/ready.h"
-#include "deploy/cli/vigil.h"
+#include "deploy/cli/launcher_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
 /* How often a launcher is looked at that may not end by itself, and how long it has to end its ranks when it must. */
-enum { VIGIL_LOOK_MS = 500, KILL_MS = 5000 };
+enum { WATCH_LOOK_MS = 500, KILL_MS = 5000 };
 
 struct child {
     pid_t pid;
@@ -38,11 +38,11 @@ struct child {
     bool ended;
     int status;      /* as waitpid() gives it */
     sigset_t before; /* the mask of signals, as it was */
-    struct banner banner;
+    struct stderr_filter stderr_filter;
     const struct launch *how;
-    struct vigil vigil; /* where how->reports */
-    int64_t end_ms;     /* when it is killed, as it was asked to end; 0: it was not */
-    int64_t late_ms;    /* when its time is over; 0: never */
+    struct launcher_watch watch; /* where how->reports */
+    int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
+    int64_t late_ms;             /* when its time is over; 0: never */
     bool late;
 };
 
@@ -143,7 +143,8 @@ static int start(struct child *child, char *const *argv)
 {
     sigset_t taken;
     const struct launch *how = child->how;
-    if (how->reports && vigil_init(&child->vigil, how->ranks, how->rank_depth, how->remote, launch_clock_ms()) < 0)
+    if (how->reports &&
+        launcher_watch_init(&child->watch, how->ranks, how->rank_depth, how->remote, launch_clock_ms()) < 0)
         return -1;
     int ends[2];
     pid_t self = getpid();
@@ -157,7 +158,7 @@ static int start(struct child *child, char *const *argv)
     close(ends[1]);
     child->errors = ends[0];
     fcntl(child->errors, F_SETFL, O_NONBLOCK);
-    banner_init(&child->banner, write_error, child->how->log != NULL ? how->log : stderr);
+    stderr_filter_init(&child->stderr_filter, write_error, child->how->log != NULL ? how->log : stderr);
     return child->pid < 0 ? -1 : 0;
 }
 
@@ -218,7 +219,7 @@ static void pass_errors(struct child *child)
     char bytes[4096];
     ssize_t count;
     while ((count = read(child->errors, bytes, sizeof bytes)) > 0)
-        banner_take(&child->banner, bytes, (size_t)count);
+        stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
     if (count == 0 || errno != EAGAIN) { /* its other end is closed; EIO of a terminal */
         close(child->errors);
@@ -240,9 +241,9 @@ static void end_launcher(struct child *child)
 
 static void look_after(struct child *child)
 {
-    vigil_take(&child->vigil, launch_clock_ms());
+    launcher_watch_take(&child->watch, launch_clock_ms());
     if (child->how->survives && !child->ended &&
-        (child->end_ms != 0 || vigil_is_over(&child->vigil, child->pid, launch_clock_ms())))
+        (child->end_ms != 0 || launcher_watch_is_over(&child->watch, child->pid, launch_clock_ms())))
         end_launcher(child);
 }
 
@@ -267,7 +268,7 @@ static void drain_in_time(struct child *child)
 static int longest_wait(const struct child *child)
 {
     bool looks = child->how->survives || child->late_ms > 0 || child->how->drain_ms > 0;
-    return child->drain_waits ? READY_LOOK_MS : looks ? VIGIL_LOOK_MS : -1;
+    return child->drain_waits ? READY_LOOK_MS : looks ? WATCH_LOOK_MS : -1;
 }
 
 static void attend(struct child *child)
@@ -287,7 +288,7 @@ static void attend(struct child *child)
     }
     if (child->errors >= 0)
         pass_errors(child); /* what is there; somebody may still hold the other end open */
-    banner_flush(&child->banner);
+    stderr_filter_flush(&child->stderr_filter);
     if (child->status != 0 && child->how->log == NULL && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* a progress line whose rank was ended before it could remove it */
     fflush(stderr);
@@ -301,7 +302,7 @@ static void release(struct child *child)
     close(child->signals);
     sigprocmask(SIG_SETMASK, &child->before, NULL);
     if (child->how->reports)
-        vigil_fini(&child->vigil);
+        launcher_watch_fini(&child->watch);
 }
 
 /* How it ended stands where the ranks print. */
@@ -318,17 +319,17 @@ static void tell(const struct child *child, const char *text)
 static int explain_silence(const struct child *child)
 {
     tell(child,
-         child->vigil.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
+         child->watch.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
     return EXIT_STATUS_FAILED;
 }
 
 static int explain(const struct child *child)
 {
     const struct launch *how = child->how;
-    int reported = how->reports ? vigil_status(&child->vigil) : -1;
+    int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
     if (reported >= 0 && (how->survives || child->status == 0)) /* MPICH's returns 0 after a drain */
         return reported;
-    if (how->survives && child->vigil.started && (child->status == 0 || child->end_ms != 0 || child->vigil.begun))
+    if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
         return explain_silence(child);
     if (how->reports && child->status == 0) {
         tell(child, "the launcher has ended, and no rank has said how the run went: is it the mpirun of the MPI "

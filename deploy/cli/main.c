@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss: the front end. One command each for looking up what there is, and one for running a job. */
-#include "common/config/nearest.h"
+#include "common/config/suggest.h"
 #include "common/util/error.h"
 #include "deploy/cli/commands.h"
 
@@ -29,10 +29,10 @@ static int show_help(void)
 
 static int unknown_command(const char *name)
 {
-    struct nearest nearest;
-    nearest_init(&nearest, name);
+    struct suggestion nearest;
+    suggest_init(&nearest, name);
     for (const struct command *command = commands; command->name != NULL; command++)
-        nearest_offer(&nearest, command->name);
+        suggest_offer(&nearest, command->name);
     fprintf(stderr, "hdss: unknown command '%s'; ", name);
     if (nearest.name != NULL)
         fprintf(stderr, "did you mean %s?\n", nearest.name);

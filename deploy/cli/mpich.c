@@ -15,14 +15,14 @@ static int check(const struct launch_plan *launch_plan, struct error *error)
                      "of cores for each, or --workers W that can be dealt out in turn");
 }
 
-static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
+static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     (void)launch_plan;
     if (hosts == NULL)
         return;
-    words_add(line, "-hosts");
-    words_add(line, hosts);
-    words_add_split(line, "-ppn 1");
+    argv_add(line, "-hosts");
+    argv_add(line, hosts);
+    argv_add_split(line, "-ppn 1");
 }
 
 const struct dialect mpich_dialect = {.check = check, .add_options = add_options, .rank_depth = 2};

@@ -3,8 +3,8 @@
  *
  * To survive (measured with 4.1.4): without the two options of version 4 mpirun kills all ranks about a second after
  * one has died; with the first alone it ends the run when a whole node is lost; with both it never returns after a loss
- * on several nodes. vigil.h ends it then, for which the supermaster must be on this machine: where it may not be, they
- * are left out.
+ * on several nodes. launcher_watch.h ends it then, for which the supermaster must be on this machine: where it may not
+ * be, they are left out.
  *
  * Version 5 has the same two by other names (measured with 5.0.7): with --enable-recovery alone a rank that is killed
  * is survived, and one that leaves with another status than 0 ends the run. On several machines it needs its ULFM, too
@@ -37,7 +37,7 @@ static bool is_version_5(const struct launch_plan *launch_plan)
 static bool survives(const struct launch_plan *launch_plan)
 {
     return !is_dca(launch_plan) && launch_plan_leads_here(launch_plan) &&
-           !words_contain(&launch_plan->mpi_args, "--disable-recovery") && launch_plan->launcher.major >= 4;
+           !argv_contain(&launch_plan->mpi_args, "--disable-recovery") && launch_plan->launcher.major >= 4;
 }
 
 /* Where others are asked to go on when a connection to another machine breaks. */
@@ -51,27 +51,27 @@ static bool takes_ulfm(const struct launch_plan *launch_plan)
 #endif
 }
 
-static void add_survival(const struct launch_plan *launch_plan, struct words *line)
+static void add_survival(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (!launch_plan->survives)
         return;
     if (!is_version_5(launch_plan))
-        words_add_split(line, "--mca orte_abort_on_non_zero_status 0");
-    words_add(line, "--enable-recovery");
+        argv_add_split(line, "--mca orte_abort_on_non_zero_status 0");
+    argv_add(line, "--enable-recovery");
     /* --runtime-options error-nonzero-status=false says the same, but is refused in lines of many words (5.0.7). */
     if (is_version_5(launch_plan))
-        words_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
-    if (takes_ulfm(launch_plan) && !words_contain(&launch_plan->mpi_args, "--with-ft"))
-        words_add_split(line, "--with-ft ulfm");
+        argv_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
+    if (takes_ulfm(launch_plan) && !argv_contain(&launch_plan->mpi_args, "--with-ft"))
+        argv_add_split(line, "--with-ft ulfm");
 }
 
 /* One-sided operations over the transports of version 4 cannot reach another machine; the others of its kinds can.
  * Version 5 has no others. */
-static void add_one_sided(const struct launch_plan *launch_plan, struct words *line)
+static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (!is_version_5(launch_plan) && is_dca(launch_plan) && launch_plan->hosts.count > 1 &&
-        !words_contain(&launch_plan->mpi_args, "osc"))
-        words_add_split(line, "--mca osc ^rdma");
+        !argv_contain(&launch_plan->mpi_args, "osc"))
+        argv_add_split(line, "--mca osc ^rdma");
 }
 
 /* Slots are made to fit exactly: mapped by node, each context then goes around the hosts until they are full. An mpirun
@@ -79,20 +79,20 @@ static void add_one_sided(const struct launch_plan *launch_plan, struct words *l
  * told not to look at them.
  * Version 5, mapping by node, leaves out numbers of ranks where hosts have unlike many of them, which MPI_Init does not
  * survive, and finds no place for some (5.0.7). There each program names the hosts of its own ranks. */
-static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
+static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (is_version_5(launch_plan)) {
-        words_add_split(line, "--map-by slot:OVERSUBSCRIBE");
+        argv_add_split(line, "--map-by slot:OVERSUBSCRIBE");
         return;
     }
-    words_add(line, "--host");
-    words_add(line, hosts);
+    argv_add(line, "--host");
+    argv_add(line, hosts);
     if (launch_plan->allocated && hosts_deal_in_turn(&launch_plan->hosts, launch_plan->workers)) {
-        words_add_split(line, "--map-by node --oversubscribe");
+        argv_add_split(line, "--map-by node --oversubscribe");
         return;
     }
-    words_add(line, "--map-by");
-    words_add(line, "node");
+    argv_add(line, "--map-by");
+    argv_add(line, "node");
 }
 
 /* Ranks that outnumber the cores of one machine go where there is room. Bound to the cores in turn they were no quicker
@@ -100,51 +100,51 @@ static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, 
  * for those of mandelbrot): two of them share a core, and the supermaster wakes on one that is taken. Unless it maps by
  * slot, version 5 mixes the ranks of the programs, and what each worker is given in the order of the ranks (--power)
  * would go to others. */
-static void add_cores(const struct launch_plan *launch_plan, struct words *line, bool bound, bool mapped)
+static void add_cores(const struct launch_plan *launch_plan, struct argv *line, bool bound, bool mapped)
 {
     if (mapped) /* the user's own mapping says how, and only lacks the leave */
-        words_add(line, "--oversubscribe");
+        argv_add(line, "--oversubscribe");
     else
-        words_add_split(line, is_version_5(launch_plan) ? "--map-by slot:OVERSUBSCRIBE" : "--map-by :OVERSUBSCRIBE");
+        argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot:OVERSUBSCRIBE" : "--map-by :OVERSUBSCRIBE");
     if (!bound)
-        words_add_split(line, "--bind-to none");
+        argv_add_split(line, "--bind-to none");
 }
 
-static void add_placement(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
+static void add_placement(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     unsigned ranks = !is_dca(launch_plan) + launch_plan->masters + launch_plan->workers;
-    bool bound = words_contain(&launch_plan->mpi_args, "--bind-to"),
-         mapped = words_contain(&launch_plan->mpi_args, "--map-by");
+    bool bound = argv_contain(&launch_plan->mpi_args, "--bind-to"),
+         mapped = argv_contain(&launch_plan->mpi_args, "--map-by");
     if (hosts != NULL) {
         add_hosts(launch_plan, hosts, line);
         if (!bound)
-            words_add_split(line, "--bind-to none");
+            argv_add_split(line, "--bind-to none");
     } else if (ranks > cores_usable())
         add_cores(launch_plan, line, bound, mapped);
     else if (launch_plan->threads != 1 && !bound && !mapped) /* mpirun binds to one core, all of a worker's threads */
-        words_add_split(line, is_version_5(launch_plan) ? "--map-by slot --bind-to none" : "--bind-to none");
+        argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot --bind-to none" : "--bind-to none");
     else if (is_version_5(launch_plan) && !mapped)
-        words_add_split(line, "--map-by slot");
+        argv_add_split(line, "--map-by slot");
 }
 
 /* Parameters of the environment reach the ranks of other machines by a component of PMIx that version 5 is kept from:
  * there each program names them. */
-static void add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
+static void add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (!is_version_5(launch_plan))
         return;
-    words_add(line, "--host");
-    words_add(line, hosts);
+    argv_add(line, "--host");
+    argv_add(line, hosts);
     for (char **variable = environ; *variable != NULL; variable++)
         if (strncmp(*variable, "OMPI_MCA_", strlen("OMPI_MCA_")) == 0) {
-            words_add(line, "-x");
-            words_add_format(line, "%.*s", (int)strcspn(*variable, "="), *variable);
+            argv_add(line, "-x");
+            argv_add_format(line, "%.*s", (int)strcspn(*variable, "="), *variable);
         }
     if (takes_ulfm(launch_plan) && getenv("OMPI_MCA_mpi_ft_enable") == NULL)
-        words_add_split(line, "-x OMPI_MCA_mpi_ft_enable");
+        argv_add_split(line, "-x OMPI_MCA_mpi_ft_enable");
 }
 
-static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct words *line)
+static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     add_placement(launch_plan, hosts, line);
     add_one_sided(launch_plan, line);
@@ -165,7 +165,7 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
     if (!launch_plan_is_here(launch_plan))
         return;
     set_unless_set(QUICK_HWLOC, QUICK_HWLOC_VALUE, set, context);
-    if (words_contain(&launch_plan->mpi_args, "pml") || words_contain(&launch_plan->mpi_args, "btl"))
+    if (argv_contain(&launch_plan->mpi_args, "pml") || argv_contain(&launch_plan->mpi_args, "btl"))
         return;
     set_unless_set("OMPI_MCA_pml", "ob1", set, context);
     set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
@@ -185,7 +185,7 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
     }
     if (is_version_5(launch_plan))
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
-    if (takes_ulfm(launch_plan) || (is_version_5(launch_plan) && words_contain(&launch_plan->mpi_args, "--with-ft")))
+    if (takes_ulfm(launch_plan) || (is_version_5(launch_plan) && argv_contain(&launch_plan->mpi_args, "--with-ft")))
         set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* told by that component otherwise */
     if (!is_version_5(launch_plan) && launch_plan->survives && launch_plan->hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);

@@ -65,11 +65,11 @@ static int take_slowdown(void *target, const char *value, struct error *error)
     struct launch_plan *launch_plan = target;
     char word[32];
     double slowdown;
-    words_fini(&launch_plan->slowdowns);
+    argv_fini(&launch_plan->slowdowns);
     while (list_next(&value, word, sizeof word)) {
         if (slowdown_parse(word, &slowdown) < 0)
             return error_set(error, "'%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
-        words_add(&launch_plan->slowdowns, slowdown == 1 ? "1" : word);
+        argv_add(&launch_plan->slowdowns, slowdown == 1 ? "1" : word);
     }
     return 0;
 }
@@ -79,11 +79,11 @@ static int take_load(void *target, const char *value, struct error *error)
     struct launch_plan *launch_plan = target;
     char word[32];
     unsigned load;
-    words_fini(&launch_plan->loads);
+    argv_fini(&launch_plan->loads);
     while (list_next(&value, word, sizeof word)) {
         if (load_parse_count(word, &load) < 0)
             return error_set(error, "'%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
-        words_add_format(&launch_plan->loads, "%u", load);
+        argv_add_format(&launch_plan->loads, "%u", load);
     }
     return 0;
 }
@@ -95,8 +95,8 @@ static int take_dca_option(struct launch_plan *launch_plan, const char *name, co
     worker_options_init(&checked);
     if (option_take(options_find(worker_options(), name), &checked, value, error) < 0)
         return -1;
-    words_add_format(&launch_plan->dca, "--%s", name);
-    words_add(&launch_plan->dca, value);
+    argv_add_format(&launch_plan->dca, "--%s", name);
+    argv_add(&launch_plan->dca, value);
     return 0;
 }
 
@@ -119,8 +119,8 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 {
     (void)error;
     struct launch_plan *launch_plan = target;
-    words_fini(&launch_plan->mpi_args);
-    words_add_split(&launch_plan->mpi_args, value);
+    argv_fini(&launch_plan->mpi_args);
+    argv_add_split(&launch_plan->mpi_args, value);
     return 0;
 }
 
@@ -244,7 +244,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
 /* What can be said of the job wherever its supermaster will be; check.h looks further. */
 static int check_job(struct launch_plan *launch_plan, struct error *error)
 {
-    const struct words *job = &launch_plan->job;
+    const struct argv *job = &launch_plan->job;
     if (job_setup_read(&launch_plan->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
         return -1;
     launch_plan->threads = launch_plan->plan.job.spec.threads;
@@ -264,7 +264,7 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
     struct options_word word;
     int more, first;
     options_reader_init(&reader, &all, argc, argv);
-    words_add(&launch_plan->job, "supermaster");
+    argv_add(&launch_plan->job, "supermaster");
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
         if (word.row != NULL && options_find(&launch_options, word.row->name) != NULL) {
             int result = option_apply(&word, launch_plan, error);
@@ -273,7 +273,7 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
             continue;
         }
         for (int i = first; i < reader.at; i++)
-            words_add(&launch_plan->job, argv[i]);
+            argv_add(&launch_plan->job, argv[i]);
     }
     if (more < 0 || check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
         return -1;
@@ -325,7 +325,7 @@ static void restore_tasks(char *kept)
 /* Composes the line, shows it and runs it. */
 static int run_once(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
-    struct words line = {0};
+    struct argv line = {0};
     FILE *shown = launch_plan->dry_run ? stdout : how->log != NULL ? how->log : stderr;
     int status = EXIT_STATUS_USAGE;
     if (compose(launch_plan, &line, error) == 0 && check_launch_plan(launch_plan, error) == 0) {
@@ -333,7 +333,7 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
         if (dialect->set_environment != NULL)
             dialect->set_environment(launch_plan, set_variable, shown);
         char *tasks = set_tasks(launch_plan, shown);
-        words_print(&line, shown);
+        argv_print(&line, shown);
         if (launch_plan->shown != NULL)
             fputs(launch_plan->shown, shown);
         how->remote = launch_plan->hosts.count > 0 && !launch_plan_is_here(launch_plan);
@@ -344,17 +344,17 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
         status = launch_plan->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
         restore_tasks(tasks);
     }
-    words_fini(&line);
+    argv_fini(&line);
     return status;
 }
 
 /* From now on the job goes on where it was: the option counts as given last. */
-static void add_resume(struct words *job)
+static void add_resume(struct argv *job)
 {
     unsigned place = 0;
     while (place < job->count && strcmp(job->items[place], "--") != 0)
         place++;
-    words_insert(job, place, "--resume");
+    argv_insert(job, place, "--resume");
 }
 
 /* Whether a launch that ended so is worth another one: it failed, and nobody wanted it to end. */

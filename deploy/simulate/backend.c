@@ -3,7 +3,7 @@
 #include "deploy/simulate/backend.h"
 
 #include "deploy/simulate/print_report.h"
-#include "supermaster/figures.h"
+#include "supermaster/statistics.h"
 
 #include <stdlib.h>
 

@@ -33,7 +33,7 @@ static struct virtual_result run_and_check(const struct virtual_config *config, 
     }
     uint64_t iterations = 0;
     for (unsigned w = 0; w < config->workers; w++)
-        iterations += supermaster->figures[w].iterations;
+        iterations += supermaster->statistics[w].iterations;
     ck_assert_uint_eq(iterations, supermaster->ledger.done);
     virtual_free(cluster);
     return result;

@@ -42,10 +42,10 @@ static struct outcome run(const struct virtual_config *config)
     ck_assert_uint_eq(result.executed, config->count);
     outcome.end_ns = result.end_ns;
     for (unsigned w = 0; w < WORKERS; w++) {
-        const struct worker_figures *figures = &supermaster->figures[w];
-        outcome.iterations[w] = figures->iterations;
-        outcome.chunks[w] = figures->chunks;
-        outcome.load[w] = figures->load_chunks > 0 ? figures->load_sum / (double)figures->load_chunks : 0;
+        const struct worker_statistics *statistics = &supermaster->statistics[w];
+        outcome.iterations[w] = statistics->iterations;
+        outcome.chunks[w] = statistics->chunks;
+        outcome.load[w] = statistics->load_chunks > 0 ? statistics->load_sum / (double)statistics->load_chunks : 0;
     }
     virtual_free(cluster);
     return outcome;
@@ -260,7 +260,7 @@ static void tell_load(unsigned worker, bool refused)
     if (refused) {
         ck_assert_str_eq(actions.items[0].drop.text, "sent the load of a rank that it does not serve");
     } else {
-        ck_assert_uint_eq(supermaster.figures[worker - 3].load, 700);
+        ck_assert_uint_eq(supermaster.statistics[worker - 3].load, 700);
     }
     actions_fini(&actions);
     sched_fini(&supermaster.sched); /* which the cluster's own has not begun */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The filter of mpirun's standard error: the bytes come in pieces, whose lengths follow from the first byte. What
  * passes is a part of what came, in its order, and does not depend on how it was cut. */
-#include "deploy/cli/banner.h"
+#include "deploy/cli/stderr_filter.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>
@@ -21,15 +21,15 @@ static void take(void *context, const char *bytes, size_t count)
 
 static void filter(struct passed *passed, const uint8_t *bytes, size_t size, size_t piece)
 {
-    struct banner banner;
+    struct stderr_filter stderr_filter;
     passed->room = size;
     passed->length = 0;
     passed->bytes = malloc(size + 1);
     REQUIRE(passed->bytes != NULL);
-    banner_init(&banner, take, passed);
+    stderr_filter_init(&stderr_filter, take, passed);
     for (size_t at = 0; at < size; at += piece)
-        banner_take(&banner, (const char *)bytes + at, size - at < piece ? size - at : piece);
-    banner_flush(&banner);
+        stderr_filter_take(&stderr_filter, (const char *)bytes + at, size - at < piece ? size - at : piece);
+    stderr_filter_flush(&stderr_filter);
 }
 
 static void check_is_part(const struct passed *passed, const uint8_t *bytes, size_t size)

@@ -24,7 +24,7 @@ static void check_matrix(const struct study *study, struct error *error)
         REQUIRE(matrix_find(&matrix, &matrix.cells[runs[i].cell]) == runs[i].cell);
     }
     for (unsigned i = 0; i < matrix.count && i < 4; i++) {
-        struct words line = {0};
+        struct argv line = {0};
         char text[80];
         if (strtoul(matrix_value(&matrix, i, AXIS_WORKERS), NULL, 10) > 1000)
             break; /* a list of as many slowdowns takes its time */
@@ -33,7 +33,7 @@ static void check_matrix(const struct study *study, struct error *error)
         matrix_compose(&matrix, i, "report.json", &line);
         matrix_describe(&matrix, i, text, sizeof text);
         REQUIRE(line.count > 4 && !line.failed);
-        words_fini(&line);
+        argv_fini(&line);
     }
     free(seen);
     free(runs);

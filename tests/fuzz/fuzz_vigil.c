@@ -2,7 +2,7 @@
 /* The lines by which the ranks tell `hdss run` how it goes, out of a pipe that any process of the user may write to.
  * What is taken of them does not depend on how they were cut, and is a status, or nothing. */
 #include "common/job/status.h"
-#include "deploy/cli/vigil.h"
+#include "deploy/cli/launcher_watch.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <unistd.h>
@@ -12,28 +12,28 @@
 /* A pipe has room for so much without a reader. */
 #define PIECE_MAX 4096u
 
-static void take(struct vigil *vigil, const uint8_t *bytes, size_t size, size_t piece)
+static void take(struct launcher_watch *watch, const uint8_t *bytes, size_t size, size_t piece)
 {
     for (size_t at = 0; at < size; at += piece) {
         size_t count = size - at < piece ? size - at : piece;
-        REQUIRE(write(vigil->ends[1], bytes + at, count) == (ssize_t)count);
-        vigil_take(vigil, (int64_t)at);
+        REQUIRE(write(watch->ends[1], bytes + at, count) == (ssize_t)count);
+        launcher_watch_take(watch, (int64_t)at);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct vigil whole, cut;
+    struct launcher_watch whole, cut;
     if (size == 0)
         return 0;
-    REQUIRE(vigil_init(&whole, RANKS, 1, false, 0) == 0 && vigil_init(&cut, RANKS, 1, false, 0) == 0);
+    REQUIRE(launcher_watch_init(&whole, RANKS, 1, false, 0) == 0 && launcher_watch_init(&cut, RANKS, 1, false, 0) == 0);
     take(&whole, bytes + 1, size - 1, PIECE_MAX);
     take(&cut, bytes + 1, size - 1, bytes[0] % 32 + 1u);
     REQUIRE(whole.begun == cut.begun && whole.lead == cut.lead && whole.ended == cut.ended);
-    REQUIRE(whole.degraded == cut.degraded && vigil_status(&whole) == vigil_status(&cut));
-    REQUIRE(vigil_status(&whole) >= -1 && vigil_status(&whole) <= EXIT_STATUS_DRAINED);
+    REQUIRE(whole.degraded == cut.degraded && launcher_watch_status(&whole) == launcher_watch_status(&cut));
+    REQUIRE(launcher_watch_status(&whole) >= -1 && launcher_watch_status(&whole) <= EXIT_STATUS_DRAINED);
     REQUIRE(whole.length < sizeof whole.line);
-    vigil_fini(&whole);
-    vigil_fini(&cut);
+    launcher_watch_fini(&whole);
+    launcher_watch_fini(&cut);
     return 0;
 }

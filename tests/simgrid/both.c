@@ -3,7 +3,7 @@
 #include "tests/simgrid/both.h"
 
 #include "deploy/simulate/simgrid/simgrid.h"
-#include "supermaster/figures.h"
+#include "supermaster/statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

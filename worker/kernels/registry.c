@@ -2,7 +2,7 @@
 /* The built-in kernels by name: see kernels.h. */
 #include "worker/kernels/kernels.h"
 
-#include "common/config/nearest.h"
+#include "common/config/suggest.h"
 #include "worker/kernels/exec/exec.h"
 
 #include <stdio.h>
@@ -49,10 +49,10 @@ int kernel_unknown(const char *name, struct error *error)
 {
     char known[200] = "", meant[60] = ";";
     size_t used = 0;
-    struct nearest nearest;
-    nearest_init(&nearest, name);
+    struct suggestion nearest;
+    suggest_init(&nearest, name);
     for (size_t i = 0; i < KERNELS && used < sizeof known; i++) {
-        nearest_offer(&nearest, all[i]->name);
+        suggest_offer(&nearest, all[i]->name);
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", all[i]->name);
     }
     if (nearest.name != NULL)

@@ -8,21 +8,21 @@
 
 void csv_fini(struct csv *csv)
 {
-    words_fini(&csv->columns);
+    argv_fini(&csv->columns);
     for (size_t i = 0; i < csv->count; i++)
-        words_fini(&csv->rows[i]);
+        argv_fini(&csv->rows[i]);
     free(csv->rows);
     *csv = (struct csv){0};
 }
 
 size_t csv_add(struct csv *csv)
 {
-    struct words *rows = grow(csv->rows, csv->count, &csv->capacity, sizeof *rows);
+    struct argv *rows = grow(csv->rows, csv->count, &csv->capacity, sizeof *rows);
     csv->failed = csv->failed || rows == NULL;
     if (rows == NULL)
         return csv->count;
     csv->rows = rows;
-    csv->rows[csv->count] = (struct words){0};
+    csv->rows[csv->count] = (struct argv){0};
     return csv->count++;
 }
 
@@ -34,10 +34,10 @@ static unsigned find_column(const struct csv *csv, const char *column)
     return i;
 }
 
-static void set_word(struct words *row, unsigned column, const char *value)
+static void set_word(struct argv *row, unsigned column, const char *value)
 {
     while (row->count <= column && !row->failed)
-        words_add(row, "");
+        argv_add(row, "");
     char *copy = row->failed ? NULL : strdup(value);
     row->failed = row->failed || copy == NULL;
     if (copy == NULL)
@@ -52,7 +52,7 @@ void csv_set(struct csv *csv, size_t row, const char *column, const char *value)
     if (csv->failed || row >= csv->count)
         return;
     if (place == csv->columns.count)
-        words_add(&csv->columns, column);
+        argv_add(&csv->columns, column);
     csv->failed = csv->columns.failed;
     if (csv->failed)
         return;
@@ -68,7 +68,7 @@ const char *csv_get(const struct csv *csv, size_t row, const char *column)
 
 void csv_remove(struct csv *csv, size_t row)
 {
-    words_fini(&csv->rows[row]);
+    argv_fini(&csv->rows[row]);
     csv->count--;
     memmove(csv->rows + row, csv->rows + row + 1, (csv->count - row) * sizeof *csv->rows);
 }
@@ -124,13 +124,13 @@ static char *read_field(struct reader *reader)
 }
 
 /* The fields of a line. */
-static int read_line(struct reader *reader, struct words *fields)
+static int read_line(struct reader *reader, struct argv *fields)
 {
     for (;;) {
         char *field = read_field(reader);
         if (field == NULL)
             return -1;
-        words_add(fields, field);
+        argv_add(fields, field);
         free(field);
         if (*reader->at != ',')
             break;
@@ -140,7 +140,7 @@ static int read_line(struct reader *reader, struct words *fields)
     return fields->failed ? -1 : 0;
 }
 
-static int check_columns(const struct words *columns, const char *name, struct error *error)
+static int check_columns(const struct argv *columns, const char *name, struct error *error)
 {
     for (unsigned i = 0; i < columns->count; i++)
         for (unsigned k = 0; k < i; k++)
@@ -193,7 +193,7 @@ static void write_field(const char *field, FILE *file)
     putc('"', file);
 }
 
-static void write_row(const struct words *row, unsigned columns, FILE *file)
+static void write_row(const struct argv *row, unsigned columns, FILE *file)
 {
     for (unsigned i = 0; i < columns; i++) {
         if (i > 0)

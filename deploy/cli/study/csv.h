@@ -6,11 +6,11 @@
 #pragma once
 
 #include "common/util/error.h"
-#include "deploy/cli/words.h"
+#include "deploy/cli/argv.h"
 
 struct csv {
-    struct words columns;
-    struct words *rows; /* owned; one word for each column, or fewer: the others are empty */
+    struct argv columns;
+    struct argv *rows; /* owned; one word for each column, or fewer: the others are empty */
     size_t count, capacity;
     bool failed; /* memory was out; further changes do nothing */
 };

@@ -233,7 +233,7 @@ static size_t longest_tick(const struct matrix *matrix, int axis)
 /* The values of the axis at 0, 1, 2 ... */
 static void write_names(const struct drawing *drawing, const char *name, int axis)
 {
-    const struct words *values = &drawing->matrix->study->values[axis];
+    const struct argv *values = &drawing->matrix->study->values[axis];
     char text[TEXT_MAX];
     fprintf(drawing->script, "set %stics %s(", name,
             *name == 'x' && longest_tick(drawing->matrix, axis) > LONG_LABEL ? "rotate by -20 " : "");

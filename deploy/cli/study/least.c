@@ -4,11 +4,11 @@
 #include "common/config/job.h"
 #include "common/config/params.h"
 #include "common/sched/technique.h"
-#include "deploy/cli/words.h"
+#include "deploy/cli/argv.h"
 #include "worker/kernels/kernels.h"
 
 /* Options may stand beside the parameters. */
-static int count_iterations(const struct words *line, uint64_t *iterations, struct error *error)
+static int count_iterations(const struct argv *line, uint64_t *iterations, struct error *error)
 {
     struct job job;
     const struct hdss_kernel *kernel;
@@ -24,13 +24,13 @@ static int count_iterations(const struct words *line, uint64_t *iterations, stru
 
 int least_half_mfsc(const char *kernel, unsigned workers, uint64_t *chunk, struct error *error)
 {
-    struct words words = {0};
+    struct argv words = {0};
     uint64_t iterations;
-    words_add(&words, "supermaster");
-    words_add_split(&words, kernel);
+    argv_add(&words, "supermaster");
+    argv_add_split(&words, kernel);
     int result = !words.failed ? count_iterations(&words, &iterations, error)
                                : error_set(error, "out of memory for the words of a kernel");
-    words_fini(&words);
+    argv_fini(&words);
     if (result < 0)
         return -1;
     uint64_t size = mfsc_chunk(iterations, workers);

@@ -93,14 +93,14 @@ void matrix_describe(const struct matrix *matrix, unsigned cell, char *text, siz
     }
 }
 
-static void add_option(struct words *line, const char *name, const char *value)
+static void add_option(struct argv *line, const char *name, const char *value)
 {
-    words_add_format(line, "--%s", name);
-    words_add(line, value);
+    argv_add_format(line, "--%s", name);
+    argv_add(line, value);
 }
 
 /* The numbers of a list are dealt out again and again until each worker has one. */
-static void add_list(struct words *line, const char *option, const char *list, unsigned workers)
+static void add_list(struct argv *line, const char *option, const char *list, unsigned workers)
 {
     const char *at = list;
     char *text = NULL;
@@ -117,7 +117,7 @@ static void add_list(struct words *line, const char *option, const char *list, u
     free(text);
 }
 
-static void add_masters(struct words *line, const char *masters)
+static void add_masters(struct argv *line, const char *masters)
 {
     if (strncmp(masters, DCA_PREFIX, strlen(DCA_PREFIX)) == 0)
         add_option(line, "dca", masters + strlen(DCA_PREFIX));
@@ -131,7 +131,7 @@ static unsigned workers_of(const struct matrix *matrix, unsigned cell)
 }
 
 /* What follows from the loop is put in here; where it cannot be told, hdss run says why. */
-static void add_axis(const struct matrix *matrix, unsigned cell, int axis, struct words *line)
+static void add_axis(const struct matrix *matrix, unsigned cell, int axis, struct argv *line)
 {
     const char *value = matrix_value(matrix, cell, axis);
     char number[24];
@@ -152,15 +152,15 @@ bool matrix_simulates(const struct matrix *matrix, unsigned cell)
     return strcmp(matrix_value(matrix, cell, AXIS_BACKEND), BACKEND_SIMULATE) == 0;
 }
 
-static void add_command(const struct matrix *matrix, unsigned cell, struct words *line)
+static void add_command(const struct matrix *matrix, unsigned cell, struct argv *line)
 {
     const char *platform = matrix_value(matrix, cell, AXIS_PLATFORM);
-    words_add(line, matrix_simulates(matrix, cell) ? "simulate" : "run");
+    argv_add(line, matrix_simulates(matrix, cell) ? "simulate" : "run");
     if (matrix_simulates(matrix, cell) && strcmp(platform, PLATFORM_NONE) != 0)
         add_option(line, "platform", platform);
 }
 
-void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct words *line)
+void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct argv *line)
 {
     add_command(matrix, cell, line);
     for (int axis = 0; axis < AXES; axis++) {
@@ -173,8 +173,8 @@ void matrix_compose(const struct matrix *matrix, unsigned cell, const char *repo
     add_masters(line, matrix_value(matrix, cell, AXIS_MASTERS));
     add_option(line, "progress", "never");
     add_option(line, "report", report);
-    words_add_all(line, &matrix->study->options);
-    words_add_split(line, matrix_value(matrix, cell, AXIS_KERNEL));
+    argv_add_all(line, &matrix->study->options);
+    argv_add_split(line, matrix_value(matrix, cell, AXIS_KERNEL));
 }
 
 static char *options_text(const struct study *study)
@@ -222,7 +222,7 @@ static bool read_run(const struct matrix *matrix, const struct csv *csv, size_t 
     struct cell cell;
     uint64_t repetition;
     for (int axis = 0; axis < AXES; axis++) {
-        const struct words *values = &matrix->study->values[axis];
+        const struct argv *values = &matrix->study->values[axis];
         const char *value = read_value(csv, row, axis);
         unsigned i = 0;
         while (i < values->count && strcmp(values->items[i], value) != 0)

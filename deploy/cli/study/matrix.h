@@ -40,7 +40,7 @@ void matrix_describe(const struct matrix *matrix, unsigned cell, char *text, siz
 bool matrix_simulates(const struct matrix *matrix, unsigned cell);
 
 /* The words for the command, with its report to `report`. */
-void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct words *line);
+void matrix_compose(const struct matrix *matrix, unsigned cell, const char *report, struct argv *line);
 
 /* Writes what the run is into a row of the table; reads of which run a row is: false where it is none of the matrix. */
 void matrix_write(const struct matrix *matrix, const struct matrix_run *run, struct csv *csv, size_t row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The study file: see plan.h. One function takes the values of each key; a table names them. */
 #include "deploy/cli/study/plan.h"
-#include "common/config/nearest.h"
+#include "common/config/suggest.h"
 #include "common/config/options.h"
 #include "common/config/run_spec.h"
 #include "common/util/number.h"
@@ -39,17 +39,17 @@ const struct study_axis_row study_axes[AXES] = {
 /* The file as it is being read. */
 struct reader {
     struct study *study;
-    struct words topologies;
+    struct argv topologies;
     unsigned topologies_line;
     unsigned x_line, series_line, heat_line;
     char baseline[AXES][256]; /* as written; empty: not */
     unsigned line;
-    struct words given; /* keys that stood before */
+    struct argv given; /* keys that stood before */
 };
 
 struct key {
     const char *name;
-    int (*take)(struct reader *reader, const struct key *key, const struct words *values, struct error *error);
+    int (*take)(struct reader *reader, const struct key *key, const struct argv *values, struct error *error);
     const char *accepted;
     int axis;
 };
@@ -107,17 +107,17 @@ void study_value_text(int axis, const char *value, char *text, size_t size)
 
 static int add_value(struct reader *reader, int axis, const char *value, struct error *error)
 {
-    struct words *values = &reader->study->values[axis];
-    if (words_contain(values, value))
+    struct argv *values = &reader->study->values[axis];
+    if (argv_contain(values, value))
         return error_set(error, "'%.200s' stands twice in %s", value, study_axes[axis].name);
     if (values->count == STUDY_VALUES_MAX)
         return error_set(error, "more than %d values of %s are not accepted", STUDY_VALUES_MAX, study_axes[axis].name);
-    words_add(values, value);
+    argv_add(values, value);
     return 0;
 }
 
 /* One kernel with its parameters; each line is a value of the axis. */
-static int take_kernel(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_kernel(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     struct study *study = reader->study;
     char text[1024] = "";
@@ -143,7 +143,7 @@ static bool is_ours(int axis, const char *value)
            (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0);
 }
 
-static int take_axis(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_axis(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     const char *option = key->axis == AXIS_MASTERS ? "masters" : study_axes[key->axis].option;
     struct error why;
@@ -158,28 +158,27 @@ static int take_axis(struct reader *reader, const struct key *key, const struct 
     return 0;
 }
 
-static int take_number_axis(struct reader *reader, const struct key *key, const struct words *values,
+static int take_number_axis(struct reader *reader, const struct key *key, const struct argv *values,
                             struct error *error)
 {
-    struct words plain = {0};
+    struct argv plain = {0};
     uint64_t number;
     int result = 0;
     for (unsigned i = 0; i < values->count && result == 0; i++) {
         if (number_parse_u64(values->items[i], &number) == 0)
-            words_add_format(&plain, "%" PRIu64, number); /* 1e3 is 1000 */
+            argv_add_format(&plain, "%" PRIu64, number); /* 1e3 is 1000 */
         else if (is_ours(key->axis, values->items[i]))
-            words_add(&plain, values->items[i]);
+            argv_add(&plain, values->items[i]);
         else
             result = error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
     }
     if (result == 0)
         result = take_axis(reader, key, &plain, error);
-    words_fini(&plain);
+    argv_fini(&plain);
     return result;
 }
 
-static int take_topologies(struct reader *reader, const struct key *key, const struct words *values,
-                           struct error *error)
+static int take_topologies(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     struct error why;
     reader->topologies_line = reader->line;
@@ -189,9 +188,9 @@ static int take_topologies(struct reader *reader, const struct key *key, const s
                      (is_dca(value) && run_check_option("dca", value + strlen(DCA_PREFIX), &why) == 0);
         if (!known)
             return error_set(error, "topology = '%.200s' is not accepted: %s", value, key->accepted);
-        if (words_contain(&reader->topologies, value))
+        if (argv_contain(&reader->topologies, value))
             return error_set(error, "'%.200s' stands twice in %s", value, key->name);
-        words_add(&reader->topologies, value);
+        argv_add(&reader->topologies, value);
     }
     return 0;
 }
@@ -216,7 +215,7 @@ static bool is_set_by_study(const char *option)
     return refuses_studies(&run, option) || refuses_studies(&simulate, option);
 }
 
-static int take_options(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_options(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     reader->study->options_line = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
@@ -226,12 +225,12 @@ static int take_options(struct reader *reader, const struct key *key, const stru
             snprintf(option, sizeof option, "%.*s", (int)strcspn(word + 2, "="), word + 2);
         if (is_set_by_study(option))
             return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, word, key->accepted);
-        words_add(&reader->study->options, word);
+        argv_add(&reader->study->options, word);
     }
     return 0;
 }
 
-static int take_title(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_title(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     char *title = reader->study->title;
     size_t used = 0, size = sizeof reader->study->title;
@@ -240,7 +239,7 @@ static int take_title(struct reader *reader, const struct key *key, const struct
     return used < size ? 0 : error_set(error, "%s is not accepted: %s", key->name, key->accepted);
 }
 
-static int take_one(const struct key *key, const struct words *values, uint64_t least, uint64_t most, uint64_t *number,
+static int take_one(const struct key *key, const struct argv *values, uint64_t least, uint64_t most, uint64_t *number,
                     struct error *error)
 {
     if (values->count == 1 && number_parse_u64(values->items[0], number) == 0 && *number >= least && *number <= most)
@@ -249,7 +248,7 @@ static int take_one(const struct key *key, const struct words *values, uint64_t 
                      values->count > 1 ? " ..." : "", key->accepted);
 }
 
-static int take_repetitions(struct reader *reader, const struct key *key, const struct words *values,
+static int take_repetitions(struct reader *reader, const struct key *key, const struct argv *values,
                             struct error *error)
 {
     uint64_t number = 0;
@@ -258,7 +257,7 @@ static int take_repetitions(struct reader *reader, const struct key *key, const 
     return result;
 }
 
-static int take_timeout(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_timeout(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     uint64_t number = 0;
     int result = take_one(key, values, 1, STUDY_TIMEOUT_S_MAX, &number, error);
@@ -266,13 +265,13 @@ static int take_timeout(struct reader *reader, const struct key *key, const stru
     return result;
 }
 
-static int take_seed(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_seed(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     return take_one(key, values, 0, UINT64_MAX, &reader->study->seed, error);
 }
 
 /* The platforms' names are looked at with the kernels. */
-static int take_machines(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_machines(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     reader->study->line[key->axis] = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
@@ -288,7 +287,7 @@ static int take_machines(struct reader *reader, const struct key *key, const str
     return 0;
 }
 
-static int take_measures(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_measures(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     for (unsigned i = 0; i < values->count; i++) {
         int measure = measure_find(values->items[i]);
@@ -306,7 +305,7 @@ static int find_axis(const struct key *key, const char *name, int *axis, struct 
                               : error_set(error, "%s = '%.200s' is not accepted: %s", key->name, name, key->accepted);
 }
 
-static int take_x(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_x(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     reader->x_line = reader->line;
     if (values->count > 1)
@@ -314,7 +313,7 @@ static int take_x(struct reader *reader, const struct key *key, const struct wor
     return find_axis(key, values->items[0], &reader->study->x, error);
 }
 
-static int take_series(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_series(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     reader->series_line = reader->line;
     if (values->count > 1)
@@ -322,7 +321,7 @@ static int take_series(struct reader *reader, const struct key *key, const struc
     return find_axis(key, values->items[0], &reader->study->series, error);
 }
 
-static int take_heat(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_heat(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     int *heat = reader->study->heat;
     reader->study->heat_given = true;
@@ -336,7 +335,7 @@ static int take_heat(struct reader *reader, const struct key *key, const struct 
     return find_axis(key, values->items[1], &heat[1], error);
 }
 
-static int take_baseline(struct reader *reader, const struct key *key, const struct words *values, struct error *error)
+static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     reader->study->baseline_line = reader->line;
     reader->study->baseline_given = true;
@@ -385,12 +384,12 @@ static const struct key keys[] = {
 
 static const struct key *find_key(const char *name, struct error *error)
 {
-    struct nearest nearest;
-    nearest_init(&nearest, name);
+    struct suggestion nearest;
+    suggest_init(&nearest, name);
     for (const struct key *key = keys; key->name != NULL; key++) {
         if (strcmp(key->name, name) == 0)
             return key;
-        nearest_offer(&nearest, key->name);
+        suggest_offer(&nearest, key->name);
     }
     if (nearest.name != NULL)
         error_set(error, "unknown key '%.100s'; did you mean %s?", name, nearest.name);
@@ -401,20 +400,20 @@ static const struct key *find_key(const char *name, struct error *error)
 
 static int take_pair(struct reader *reader, const char *name, const char *text, struct error *error)
 {
-    struct words values = {0};
+    struct argv values = {0};
     int result = -1;
     const struct key *key = find_key(name, error);
     if (key == NULL)
         return -1;
-    words_add_split(&values, text);
+    argv_add_split(&values, text);
     if (values.count == 0)
         error_set(error, "%s has no value; accepted: %s", name, key->accepted);
-    else if (key->axis != AXIS_KERNEL && words_contain(&reader->given, name))
+    else if (key->axis != AXIS_KERNEL && argv_contain(&reader->given, name))
         error_set(error, "%s stands there for the second time", name);
     else
         result = key->take(reader, key, &values, error);
-    words_add(&reader->given, name);
-    words_fini(&values);
+    argv_add(&reader->given, name);
+    argv_fini(&values);
     return result;
 }
 
@@ -462,27 +461,27 @@ static int take_lines(struct reader *reader, const char *text, struct error *err
 /* Topologies and masters become one axis. */
 static int merge_topologies(struct reader *reader, struct error *error)
 {
-    struct words *masters = &reader->study->values[AXIS_MASTERS];
-    const struct words *topologies = &reader->topologies;
-    struct words merged = {0};
+    struct argv *masters = &reader->study->values[AXIS_MASTERS];
+    const struct argv *topologies = &reader->topologies;
+    struct argv merged = {0};
     reader->line = reader->topologies_line;
     for (unsigned i = 0; i < topologies->count; i++) {
         const char *topology = topologies->items[i];
         unsigned before = merged.count;
         if (strcmp(topology, "central") == 0)
-            words_add(&merged, "0");
+            argv_add(&merged, "0");
         else if (is_dca(topology))
-            words_add(&merged, topology);
+            argv_add(&merged, topology);
         else
             for (unsigned k = 0; k < masters->count; k++)
                 if (strcmp(masters->items[k], "0") != 0)
-                    words_add(&merged, masters->items[k]);
+                    argv_add(&merged, masters->items[k]);
         if (merged.count == before && !merged.failed) {
-            words_fini(&merged);
+            argv_fini(&merged);
             return error_set(error, "the topology hierarchical needs a line masters = 1 ...");
         }
     }
-    words_fini(masters);
+    argv_fini(masters);
     *masters = merged;
     return 0;
 }
@@ -508,7 +507,7 @@ static int complete_axes(struct reader *reader, struct error *error)
             continue;
         if (study_axes[i].standard == NULL)
             return error_set(error, "the matrix is empty: there is no line %s = ...", study_axes[i].name);
-        words_add(&study->values[i], study_axes[i].standard);
+        argv_add(&study->values[i], study_axes[i].standard);
     }
     return 0;
 }
@@ -532,7 +531,7 @@ static int check_threads(struct reader *reader, struct error *error)
 
 bool study_simulates(const struct study *study)
 {
-    return words_contain(&study->values[AXIS_BACKEND], BACKEND_SIMULATE);
+    return argv_contain(&study->values[AXIS_BACKEND], BACKEND_SIMULATE);
 }
 
 static int refuse_value(struct reader *reader, int axis, const char *value, const char *why, struct error *error)
@@ -545,12 +544,12 @@ static int refuse_value(struct reader *reader, int axis, const char *value, cons
 static int check_simulated_axes(struct reader *reader, struct error *error)
 {
     const struct study *study = reader->study;
-    const struct words *threads = &study->values[AXIS_THREADS];
+    const struct argv *threads = &study->values[AXIS_THREADS];
     for (unsigned i = 0; i < threads->count; i++)
         if (strcmp(threads->items[i], "1") != 0)
             return refuse_value(reader, AXIS_THREADS, threads->items[i], ": accepted is 1", error);
-    if (words_contain(&study->values[AXIS_MASTERS], DCA_PREFIX "node") &&
-        words_contain(&study->values[AXIS_WEIGHTING], "acp"))
+    if (argv_contain(&study->values[AXIS_MASTERS], DCA_PREFIX "node") &&
+        argv_contain(&study->values[AXIS_WEIGHTING], "acp"))
         return refuse_value(reader, AXIS_WEIGHTING, "acp", " with the topology " DCA_PREFIX "node", error);
     return 0;
 }
@@ -559,7 +558,7 @@ static int check_simulated_axes(struct reader *reader, struct error *error)
 static int check_machines(struct reader *reader, struct error *error)
 {
     const struct study *study = reader->study;
-    bool is_real = words_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN);
+    bool is_real = argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN);
     reader->line = study->line[AXIS_PLATFORM];
     if (reader->line != 0 && !study_simulates(study))
         return error_set(error, "platform needs a line backend = simulate");
@@ -596,7 +595,7 @@ static void choose_axes(struct reader *reader)
     }
 }
 
-static int index_of(const struct words *values, const char *value)
+static int index_of(const struct argv *values, const char *value)
 {
     for (unsigned i = 0; i < values->count; i++)
         if (strcmp(values->items[i], value) == 0)
@@ -685,35 +684,35 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
         result = complete(&reader, &why);
     if (result < 0)
         locate(name, reader.line, &why, error);
-    words_fini(&reader.topologies);
-    words_fini(&reader.given);
+    argv_fini(&reader.topologies);
+    argv_fini(&reader.given);
     return result;
 }
 
 void study_fini(struct study *study)
 {
     for (int i = 0; i < AXES; i++)
-        words_fini(&study->values[i]);
-    words_fini(&study->options);
+        argv_fini(&study->values[i]);
+    argv_fini(&study->options);
 }
 
 typedef int line_check(int argc, char **argv, struct error *error);
 
-static int check_line_by(line_check *check, const struct study *study, const struct words *options, unsigned kernel,
+static int check_line_by(line_check *check, const struct study *study, const struct argv *options, unsigned kernel,
                          struct error *why)
 {
-    struct words line = {0};
-    words_add(&line, "run");
-    words_add_all(&line, options);
-    words_add_split(&line, study->values[AXIS_KERNEL].items[kernel]);
+    struct argv line = {0};
+    argv_add(&line, "run");
+    argv_add_all(&line, options);
+    argv_add_split(&line, study->values[AXIS_KERNEL].items[kernel]);
     int result =
         line.failed ? error_set(why, "out of memory for a command line") : check((int)line.count, line.items, why);
-    words_fini(&line);
+    argv_fini(&line);
     return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
 }
 
 /* Whether the kernel can be run with the options. */
-static int check_line(const struct study *study, const struct words *options, unsigned kernel, struct error *why)
+static int check_line(const struct study *study, const struct argv *options, unsigned kernel, struct error *why)
 {
     return check_line_by(run_check, study, options, kernel, why);
 }
@@ -721,52 +720,52 @@ static int check_line(const struct study *study, const struct words *options, un
 /* Which of them the threads can share a chunk by is known only where they stand beside their number. */
 static int check_thread_techniques(const struct study *study, struct error *why)
 {
-    const struct words *values = &study->values[AXIS_THREAD_TECHNIQUE];
+    const struct argv *values = &study->values[AXIS_THREAD_TECHNIQUE];
     int result = 0;
     for (unsigned i = 0; i < values->count && result == 0; i++) {
-        struct words options = {0};
-        words_add_split(&options, "--threads 2 --thread-technique");
-        words_add(&options, values->items[i]);
+        struct argv options = {0};
+        argv_add_split(&options, "--threads 2 --thread-technique");
+        argv_add(&options, values->items[i]);
         result = check_line(study, &options, 0, why);
-        words_fini(&options);
+        argv_fini(&options);
     }
     return result;
 }
 
-static int check_simulation(const struct study *study, const struct words *options, unsigned kernel, struct error *why)
+static int check_simulation(const struct study *study, const struct argv *options, unsigned kernel, struct error *why)
 {
-    struct words line = {0};
-    words_add(&line, "simulate");
-    words_add_all(&line, options);
-    words_add_split(&line, study->values[AXIS_KERNEL].items[kernel]);
+    struct argv line = {0};
+    argv_add(&line, "simulate");
+    argv_add_all(&line, options);
+    argv_add_split(&line, study->values[AXIS_KERNEL].items[kernel]);
     int result = line.failed ? error_set(why, "out of memory for a command line")
                              : simulate_check((int)line.count, line.items, why);
-    words_fini(&line);
+    argv_fini(&line);
     return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
 }
 
-static void add_topology(struct words *options, const char *masters)
+static void add_topology(struct argv *options, const char *masters)
 {
     bool dca = is_dca(masters);
-    words_add(options, dca ? "--dca" : "--masters");
-    words_add(options, dca ? masters + strlen(DCA_PREFIX) : masters);
+    argv_add(options, dca ? "--dca" : "--masters");
+    argv_add(options, dca ? masters + strlen(DCA_PREFIX) : masters);
 }
 
 /* With as many ranks as there are to be. The last of the numbers, which are sorted, is the greatest; flat launches,
  * which have the fewest ranks, stand behind the numbers of masters. */
 static int check_platform(const struct study *study, const char *platform, struct error *why)
 {
-    const struct words *masters = &study->values[AXIS_MASTERS], *workers = &study->values[AXIS_WORKERS];
-    struct words options = {0};
+    const struct argv *masters = &study->values[AXIS_MASTERS], *workers = &study->values[AXIS_WORKERS];
+    struct argv options = {0};
     unsigned last = masters->count - 1;
     while (last > 0 && is_dca(masters->items[last]))
         last--;
     add_topology(&options, masters->items[last]);
-    words_add_format(&options, "--workers=%s", workers->items[workers->count - 1]);
+    argv_add_format(&options, "--workers=%s", workers->items[workers->count - 1]);
     if (strcmp(platform, PLATFORM_NONE) != 0)
-        words_add_format(&options, "--platform=%s", platform);
+        argv_add_format(&options, "--platform=%s", platform);
     int result = check_simulation(study, &options, 0, why);
-    words_fini(&options);
+    argv_fini(&options);
     return result;
 }
 
@@ -774,7 +773,7 @@ static int check_platform(const struct study *study, const char *platform, struc
 static int check_topology(const struct study *study, const char *name, const char *masters, unsigned kernel,
                           struct error *error)
 {
-    struct words options = {0};
+    struct argv options = {0};
     struct error why;
     unsigned line = study->kernel_line[kernel];
     if (is_dca(masters))
@@ -782,16 +781,16 @@ static int check_topology(const struct study *study, const char *name, const cha
     int result = check_simulation(study, &options, kernel, &why);
     if (result == 0) {
         line = study->options_line;
-        words_add_all(&options, &study->options);
+        argv_add_all(&options, &study->options);
         result = check_simulation(study, &options, kernel, &why);
     }
-    words_fini(&options);
+    argv_fini(&options);
     return result < 0 ? locate(name, line, &why, error) : 0;
 }
 
 static int check_simulations(const struct study *study, const char *name, struct error *error)
 {
-    const struct words *platforms = &study->values[AXIS_PLATFORM], *masters = &study->values[AXIS_MASTERS];
+    const struct argv *platforms = &study->values[AXIS_PLATFORM], *masters = &study->values[AXIS_MASTERS];
     unsigned line = study->line[AXIS_PLATFORM];
     struct error why;
     for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++)
@@ -806,11 +805,11 @@ static int check_simulations(const struct study *study, const char *name, struct
 
 int study_check(const struct study *study, const char *name, struct error *error)
 {
-    static const struct words none;
+    static const struct argv none;
     struct error why;
     if (study_simulates(study) && check_simulations(study, name, error) < 0)
         return -1;
-    if (!words_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
+    if (!argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
         return 0;
     for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++) {
         if (check_line(study, &none, i, &why) < 0)

@@ -8,7 +8,7 @@
 
 #include "common/util/error.h"
 #include "deploy/cli/study/measure.h"
-#include "deploy/cli/words.h"
+#include "deploy/cli/argv.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,10 +64,10 @@ extern const struct study_axis_row study_axes[AXES];
 
 struct study {
     char title[160];
-    struct words values[AXES];
+    struct argv values[AXES];
     unsigned line[AXES];                    /* where they stand, the first of them; 0: nowhere */
     unsigned kernel_line[STUDY_VALUES_MAX]; /* each kernel has its own */
-    struct words options;                   /* of `hdss run`, for every run */
+    struct argv options;                    /* of `hdss run`, for every run */
     unsigned options_line;
     unsigned repetitions, timeout_s; /* 0 s: none */
     uint64_t seed;

@@ -211,7 +211,7 @@ static void square_text(const struct summary_cell *cell, int measure, char *text
         snprintf(text, size, "%s", cell->failed > 0 ? cell->status : "-");
 }
 
-static size_t longest_value(const struct words *values)
+static size_t longest_value(const struct argv *values)
 {
     size_t longest = 7;
     for (unsigned i = 0; i < values->count; i++) {
@@ -225,7 +225,7 @@ static void write_map_row(const struct summary *summary, const struct figure *fi
                           FILE *file)
 {
     const struct study *study = summary->matrix->study;
-    const struct words *columns = &study->values[figure->x];
+    const struct argv *columns = &study->values[figure->x];
     int width = (int)longest_value(columns);
     char text[40];
     for (unsigned x = 0; x < columns->count; x++) {
@@ -240,8 +240,8 @@ static void write_map_row(const struct summary *summary, const struct figure *fi
 
 static void write_markdown_map(const struct summary *summary, const struct figure *figure, FILE *file)
 {
-    const struct words *columns = &summary->matrix->study->values[figure->x];
-    const struct words *rows = &summary->matrix->study->values[figure->y];
+    const struct argv *columns = &summary->matrix->study->values[figure->x];
+    const struct argv *rows = &summary->matrix->study->values[figure->y];
     fprintf(file, "| %s, below: %s |", study_axes[figure->x].title, study_axes[figure->y].title);
     for (unsigned x = 0; x < columns->count; x++) {
         putc(' ', file);
@@ -263,8 +263,8 @@ static void write_markdown_map(const struct summary *summary, const struct figur
 
 static void write_plain_map(const struct summary *summary, const struct figure *figure, FILE *file)
 {
-    const struct words *columns = &summary->matrix->study->values[figure->x];
-    const struct words *rows = &summary->matrix->study->values[figure->y];
+    const struct argv *columns = &summary->matrix->study->values[figure->x];
+    const struct argv *rows = &summary->matrix->study->values[figure->y];
     const char *title = study_axes[figure->y].title;
     int width = (int)longest_value(columns), side = (int)longest_value(rows);
     if (side < (int)strlen(title))

@@ -311,15 +311,15 @@ static void keep_run(struct session *session, const struct matrix_run *run, int 
 }
 
 /* A process of its own, which can be ended. */
-static int simulate_words(const struct words *line, struct launch *how, struct error *error)
+static int simulate_words(const struct argv *line, struct launch *how, struct error *error)
 {
-    struct words command = {0};
-    words_add(&command, "/proc/self/exe");
-    words_add_all(&command, line);
+    struct argv command = {0};
+    argv_add(&command, "/proc/self/exe");
+    argv_add_all(&command, line);
     int status = command.failed ? EXIT_STATUS_FAILED : launch(command.items, how);
     if (command.failed)
         error_set(error, "out of memory for a command line");
-    words_fini(&command);
+    argv_fini(&command);
     return status;
 }
 
@@ -327,7 +327,7 @@ static int simulate_words(const struct words *line, struct launch *how, struct e
 static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
 {
     char path[PATH_MAX], reason[REASON_MAX] = "";
-    struct words line = {0};
+    struct argv line = {0};
     struct error why = {0};
     struct launch how = {
         .log = session->log, .at_once = true, .is_asked = is_signalled, .timeout_s = session->study.timeout_s};
@@ -335,17 +335,17 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     unlink(path);
     matrix_compose(&session->matrix, run->cell, path, &line);
     if (line.failed) {
-        words_fini(&line);
+        argv_fini(&line);
         return error_set(error, "out of memory for a command line");
     }
     fseek(session->log, 0, SEEK_END);
     long begin = ftell(session->log);
     fputs("# hdss ", session->log);
-    words_print(&line, session->log);
+    argv_print(&line, session->log);
     fflush(session->log);
     int status = matrix_simulates(&session->matrix, run->cell) ? simulate_words(&line, &how, &why)
                                                                : run_words((int)line.count, line.items, &how, &why);
-    words_fini(&line);
+    argv_fini(&line);
     session->asked = how.asked;
     if (how.asked) {
         unlink(path);
@@ -512,12 +512,12 @@ static int print_due(const struct session *session)
 {
     for (size_t i = 0; i < session->due; i++) {
         char path[PATH_MAX];
-        struct words line = {0};
+        struct argv line = {0};
         path_of(session, ".run.json", path);
-        words_add(&line, "hdss");
+        argv_add(&line, "hdss");
         matrix_compose(&session->matrix, session->runs[i].cell, path, &line);
-        words_print(&line, stdout);
-        words_fini(&line);
+        argv_print(&line, stdout);
+        argv_fini(&line);
     }
     return EXIT_STATUS_DONE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of `hdss run` that start nothing: hosts, shell words, and the filter for mpirun's boilerplate. */
-#include "deploy/cli/banner.h"
+#include "deploy/cli/stderr_filter.h"
 #include "deploy/cli/hosts.h"
-#include "deploy/cli/words.h"
+#include "deploy/cli/argv.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>
@@ -59,14 +59,14 @@ START_TEST(boilerplate_goes_and_the_rest_passes)
 {
     /* in one piece and byte by byte */
     for (size_t step = 1; step <= 4000; step += 3999) {
-        struct banner banner;
+        struct stderr_filter stderr_filter;
         const char *in = streams[_i].in;
         size_t length = strlen(in);
         passed[0] = '\0';
-        banner_init(&banner, collect, NULL);
+        stderr_filter_init(&stderr_filter, collect, NULL);
         for (size_t at = 0; at < length; at += step)
-            banner_take(&banner, in + at, length - at < step ? length - at : step);
-        banner_flush(&banner);
+            stderr_filter_take(&stderr_filter, in + at, length - at < step ? length - at : step);
+        stderr_filter_flush(&stderr_filter);
         ck_assert_str_eq(passed, streams[_i].out);
     }
 }
@@ -74,26 +74,26 @@ END_TEST
 
 START_TEST(an_endless_block_is_given_up)
 {
-    struct banner banner;
+    struct stderr_filter stderr_filter;
     passed[0] = '\0';
-    banner_init(&banner, collect, NULL);
-    banner_take(&banner, ABORTED, strlen(RULE) + 60);
+    stderr_filter_init(&stderr_filter, collect, NULL);
+    stderr_filter_take(&stderr_filter, ABORTED, strlen(RULE) + 60);
     for (int i = 0; i < 300; i++)
-        banner_take(&banner, "0123456789", 10);
+        stderr_filter_take(&stderr_filter, "0123456789", 10);
     ck_assert_uint_gt(strlen(passed), 900);
 }
 END_TEST
 
 START_TEST(text_is_held_back_only_while_it_is_in_doubt)
 {
-    struct banner banner;
+    struct stderr_filter stderr_filter;
     passed[0] = '\0';
-    banner_init(&banner, collect, NULL);
-    banner_take(&banner, "\r 50 %", 6);
+    stderr_filter_init(&stderr_filter, collect, NULL);
+    stderr_filter_take(&stderr_filter, "\r 50 %", 6);
     ck_assert_str_eq(passed, "\r 50 %");
-    banner_take(&banner, "--", 2);
+    stderr_filter_take(&stderr_filter, "--", 2);
     ck_assert_str_eq(passed, "\r 50 %");
-    banner_take(&banner, "x", 1);
+    stderr_filter_take(&stderr_filter, "x", 1);
     ck_assert_str_eq(passed, "\r 50 %--x");
 }
 END_TEST
@@ -241,20 +241,20 @@ END_TEST
 
 START_TEST(words_can_be_pasted_into_a_shell)
 {
-    struct words words = {0};
+    struct argv words = {0};
     char line[200];
     FILE *file = fmemopen(line, sizeof line, "w");
-    words_add_split(&words, "  a\tb=1 ");
-    words_add(&words, "");
-    words_add(&words, "it's $HOME");
-    words_add_format(&words, "%d:%s", 3, "x");
-    words_add(&words, ":");
-    words_print(&words, file);
+    argv_add_split(&words, "  a\tb=1 ");
+    argv_add(&words, "");
+    argv_add(&words, "it's $HOME");
+    argv_add_format(&words, "%d:%s", 3, "x");
+    argv_add(&words, ":");
+    argv_print(&words, file);
     fclose(file);
     ck_assert_str_eq(line, "a b=1 '' 'it'\\''s $HOME' 3:x :\n");
-    ck_assert(words_contain(&words, "b=1") && !words_contain(&words, "b"));
+    ck_assert(argv_contain(&words, "b=1") && !argv_contain(&words, "b"));
     ck_assert_ptr_null(words.items[words.count]);
-    words_fini(&words);
+    argv_fini(&words);
 }
 END_TEST
 

@@ -19,14 +19,14 @@ static void parse(struct study *study, const char *text)
     ck_assert_msg(study_parse(study, "a.study", text, &error) == 0, "%s", error.text);
 }
 
-static void check_words(const struct words *words, const char *expected)
+static void check_words(const struct argv *words, const char *expected)
 {
-    struct words list = {0};
-    words_add_split(&list, expected);
+    struct argv list = {0};
+    argv_add_split(&list, expected);
     ck_assert_uint_eq(words->count, list.count);
     for (unsigned i = 0; i < list.count; i++)
         ck_assert_str_eq(words->items[i], list.items[i]);
-    words_fini(&list);
+    argv_fini(&list);
 }
 
 START_TEST(what_a_file_says)
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(names_are_those_of_the_tables)
 {
     char axes[400] = "", of_measures[400] = "";
-    struct words others = {0};
+    struct argv others = {0};
     for (int i = 0; i < AXES; i++)
         snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%s%s", i > 0 ? ", " : "", study_axes[i].name);
     ck_assert_str_eq(STUDY_AXIS_NAMES, axes);
@@ -143,7 +143,7 @@ START_TEST(names_are_those_of_the_tables)
         snprintf(of_measures + strlen(of_measures), sizeof of_measures - strlen(of_measures), "%s%s", i > 0 ? ", " : "",
                  measures[i].name);
     ck_assert_str_eq(MEASURE_NAMES, of_measures);
-    words_add_split(&others, STUDY_OTHER_KEYS);
+    argv_add_split(&others, STUDY_OTHER_KEYS);
     for (unsigned i = 0; i < others.count; i++) {
         struct study study;
         struct error error = {0};
@@ -153,7 +153,7 @@ START_TEST(names_are_those_of_the_tables)
         ck_assert_msg(strstr(error.text, "has no value") != NULL, "%s", error.text);
         study_fini(&study);
     }
-    words_fini(&others);
+    argv_fini(&others);
 }
 END_TEST
 
@@ -251,10 +251,10 @@ START_TEST(a_cell_becomes_a_command_line)
                        "power = 1,0.8\nload = 0,1\nrefill_chunks = 4\nsync_points = 6\noptions = --drain-time 3\n");
     ck_assert_int_eq(matrix_init(&matrix, &study, &error), 0);
     for (unsigned i = 0; i < 2; i++) {
-        struct words line = {0};
+        struct argv line = {0};
         matrix_compose(&matrix, i, "r.json", &line);
         check_words(&line, expected[i]);
-        words_fini(&line);
+        argv_fini(&line);
     }
     matrix_fini(&matrix);
     study_fini(&study);
@@ -360,8 +360,8 @@ START_TEST(rows_are_found_again)
         }
     csv_set(&csv, 0, "threads", ""); /* as in a table from before there was that axis */
     ck_assert(is_row(&matrix, (struct matrix_run){0, 0}, &csv, 0));
-    words_add(&study.options, "--drain-time");
-    words_add(&study.options, "3");
+    argv_add(&study.options, "--drain-time");
+    argv_add(&study.options, "3");
     ck_assert(!is_row(&matrix, (struct matrix_run){0, 0}, &csv, 0));
     csv_fini(&csv);
     matrix_fini(&matrix);

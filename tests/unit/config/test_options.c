@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The option parser on a made-up table: each way to write an option, each way to be wrong and its line, and the help.
  */
-#include "common/config/nearest.h"
+#include "common/config/suggest.h"
 #include "common/config/options.h"
 #include "common/sched/sched.h"
 #include "tests/lib/suite.h"
@@ -267,11 +267,11 @@ START_TEST(nearest_is_near_or_nothing)
     static const struct {
         const char *word, *name;
     } cases[] = {{"chnks", "chunks"}, {"kernel", "kernels"}, {"urn", "run"}, {"xyz", NULL}, {"", NULL}};
-    struct nearest nearest;
-    nearest_init(&nearest, cases[_i].word);
-    nearest_offer(&nearest, "run");
-    nearest_offer(&nearest, "kernels");
-    nearest_offer(&nearest, "chunks");
+    struct suggestion nearest;
+    suggest_init(&nearest, cases[_i].word);
+    suggest_offer(&nearest, "run");
+    suggest_offer(&nearest, "kernels");
+    suggest_offer(&nearest, "chunks");
     ck_assert_pstr_eq(nearest.name, cases[_i].name);
 }
 END_TEST

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-struct banner {
+struct stderr_filter {
     char held[256];
     size_t held_length;
     const char *end;   /* what ends the text that is being left out; NULL: nothing is */
@@ -19,8 +19,9 @@ struct banner {
     void *context;
 };
 
-void banner_init(struct banner *banner, void (*write)(void *context, const char *bytes, size_t count), void *context);
-void banner_take(struct banner *banner, const char *bytes, size_t count);
+void stderr_filter_init(struct stderr_filter *stderr_filter,
+                        void (*write)(void *context, const char *bytes, size_t count), void *context);
+void stderr_filter_take(struct stderr_filter *stderr_filter, const char *bytes, size_t count);
 
 /* The end: what is still held back passes. */
-void banner_flush(struct banner *banner);
+void stderr_filter_flush(struct stderr_filter *stderr_filter);

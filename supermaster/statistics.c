@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the supermaster knows at the end, as a report. */
-#include "supermaster/figures.h"
+#include "supermaster/statistics.h"
 
 static double seconds(uint64_t ns)
 {
@@ -21,25 +21,25 @@ static double cores_of(const struct threads *threads)
 static void fill_worker(const struct supermaster *supermaster, unsigned w, struct report_worker *row)
 {
     const struct topology *topology = supermaster->config.topology;
-    const struct worker_figures *figures = &supermaster->figures[w];
+    const struct worker_statistics *statistics = &supermaster->statistics[w];
     *row = (struct report_worker){
         .rank = topology->worker_rank[w],
         .node = topology->worker_node[w],
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
         .power = supermaster->powers[w],
         .weight = learns_weights(supermaster) ? sched_weight(&supermaster->sched, w) : 0,
-        .load = figures->load_chunks > 0 ? figures->load_sum / (double)figures->load_chunks : 0,
-        .iterations = figures->iterations,
-        .chunks = figures->chunks,
-        .compute_s = seconds(figures->compute_ns),
-        .wait_s = seconds(figures->wait_ns),
-        .finish_s = seconds(figures->finish_ns),
-        .threads = figures->threads.count > 1 ? figures->threads.count : 0,
-        .thread_chunks = figures->threads.chunks,
-        .thread_max_over_mean = figures->threads.max_over_mean,
-        .thread_cov = figures->threads.cov,
-        .cores = cores_of(&figures->threads),
-        .processor_s = seconds(figures->threads.processor_ns),
+        .load = statistics->load_chunks > 0 ? statistics->load_sum / (double)statistics->load_chunks : 0,
+        .iterations = statistics->iterations,
+        .chunks = statistics->chunks,
+        .compute_s = seconds(statistics->compute_ns),
+        .wait_s = seconds(statistics->wait_ns),
+        .finish_s = seconds(statistics->finish_ns),
+        .threads = statistics->threads.count > 1 ? statistics->threads.count : 0,
+        .thread_chunks = statistics->threads.chunks,
+        .thread_max_over_mean = statistics->threads.max_over_mean,
+        .thread_cov = statistics->threads.cov,
+        .cores = cores_of(&statistics->threads),
+        .processor_s = seconds(statistics->threads.processor_ns),
     };
 }
 

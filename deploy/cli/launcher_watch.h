@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct vigil {
+struct launcher_watch {
     int ends[2]; /* of the pipe; -1 where there is none */
     char line[64];
     unsigned length;
@@ -32,14 +32,14 @@ struct vigil {
 };
 
 /* Names the pipe in the environment. -1 when files are out. */
-int vigil_init(struct vigil *vigil, unsigned ranks, unsigned depth, bool remote, int64_t now_ms);
-void vigil_fini(struct vigil *vigil);
+int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, int64_t now_ms);
+void launcher_watch_fini(struct launcher_watch *watch);
 
 /* Takes what the ranks have said. */
-void vigil_take(struct vigil *vigil, int64_t now_ms);
+void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms);
 
 /* Whether the launcher is to be ended. */
-bool vigil_is_over(struct vigil *vigil, pid_t launcher, int64_t now_ms);
+bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
 /* The exit status of the run, or -1 where nobody has said it. */
-int vigil_status(const struct vigil *vigil);
+int launcher_watch_status(const struct launcher_watch *watch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Word lists: see words.h. */
-#include "deploy/cli/words.h"
+/* Word lists: see argv.h. */
+#include "deploy/cli/argv.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,16 +8,16 @@
 
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 
-void words_fini(struct words *words)
+void argv_fini(struct argv *words)
 {
     for (unsigned i = 0; i < words->count; i++)
         free(words->items[i]);
     free(words->items);
-    *words = (struct words){0};
+    *words = (struct argv){0};
 }
 
 /* Takes over `word`, which is NULL where memory was out. */
-static void take(struct words *words, char *word)
+static void take(struct argv *words, char *word)
 {
     if (word != NULL && !words->failed && words->count + 1 >= words->capacity) {
         unsigned capacity = 2 * words->capacity + 16;
@@ -37,12 +37,12 @@ static void take(struct words *words, char *word)
     words->items[words->count] = NULL;
 }
 
-void words_add(struct words *words, const char *word)
+void argv_add(struct argv *words, const char *word)
 {
     take(words, strdup(word));
 }
 
-void words_add_format(struct words *words, const char *format, ...)
+void argv_add_format(struct argv *words, const char *format, ...)
 {
     char *word;
     va_list arguments;
@@ -52,7 +52,7 @@ void words_add_format(struct words *words, const char *format, ...)
     take(words, length < 0 ? NULL : word);
 }
 
-void words_add_split(struct words *words, const char *text)
+void argv_add_split(struct argv *words, const char *text)
 {
     for (text += strspn(text, " \t\n"); *text != '\0'; text += strspn(text, " \t\n")) {
         size_t length = strcspn(text, " \t\n");
@@ -61,15 +61,15 @@ void words_add_split(struct words *words, const char *text)
     }
 }
 
-void words_add_all(struct words *words, const struct words *others)
+void argv_add_all(struct argv *words, const struct argv *others)
 {
     for (unsigned i = 0; i < others->count; i++)
-        words_add(words, others->items[i]);
+        argv_add(words, others->items[i]);
 }
 
-void words_insert(struct words *words, unsigned place, const char *word)
+void argv_insert(struct argv *words, unsigned place, const char *word)
 {
-    words_add(words, word);
+    argv_add(words, word);
     if (words->failed)
         return;
     char *last = words->items[words->count - 1];
@@ -77,7 +77,7 @@ void words_insert(struct words *words, unsigned place, const char *word)
     words->items[place] = last;
 }
 
-bool words_contain(const struct words *words, const char *word)
+bool argv_contain(const struct argv *words, const char *word)
 {
     for (unsigned i = 0; i < words->count; i++)
         if (strcmp(words->items[i], word) == 0)
@@ -101,7 +101,7 @@ static void print_word(const char *word, FILE *file)
     fputc('\'', file);
 }
 
-void words_print(const struct words *words, FILE *file)
+void argv_print(const struct argv *words, FILE *file)
 {
     for (unsigned i = 0; i < words->count; i++) {
         if (i > 0)

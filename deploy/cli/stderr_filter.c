@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter for mpirun's boilerplate: see banner.h. */
-#include "deploy/cli/banner.h"
+/* The filter for mpirun's boilerplate: see stderr_filter.h. */
+#include "deploy/cli/stderr_filter.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -29,24 +29,25 @@ static const struct {
     {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* when a rank is lost */
 };
 
-void banner_init(struct banner *banner, void (*write)(void *context, const char *bytes, size_t count), void *context)
+void stderr_filter_init(struct stderr_filter *stderr_filter,
+                        void (*write)(void *context, const char *bytes, size_t count), void *context)
 {
-    *banner = (struct banner){.write = write, .context = context};
+    *stderr_filter = (struct stderr_filter){.write = write, .context = context};
 }
 
-void banner_flush(struct banner *banner)
+void stderr_filter_flush(struct stderr_filter *stderr_filter)
 {
-    if (banner->held_length > 0)
-        banner->write(banner->context, banner->held, banner->held_length);
-    banner->held_length = 0;
+    if (stderr_filter->held_length > 0)
+        stderr_filter->write(stderr_filter->context, stderr_filter->held, stderr_filter->held_length);
+    stderr_filter->held_length = 0;
 }
 
 /* Whether what is held is the beginning of `begin`, or (`*whole`) all of it. */
-static bool fits(const struct banner *banner, const char *begin, bool *whole)
+static bool fits(const struct stderr_filter *stderr_filter, const char *begin, bool *whole)
 {
     size_t name = 0;
-    for (size_t i = 0; i < banner->held_length; i++) {
-        char c = banner->held[i];
+    for (size_t i = 0; i < stderr_filter->held_length; i++) {
+        char c = stderr_filter->held[i];
         if (*begin == '*' && c != begin[1]) {
             if (c == '\n' || ++name > NAME_MAX)
                 return false;
@@ -66,15 +67,15 @@ static bool fits(const struct banner *banner, const char *begin, bool *whole)
 }
 
 /* Is what is held the beginning of a text? Where it is the whole beginning, the rest is left out from here on. */
-static bool may_begin(struct banner *banner)
+static bool may_begin(struct stderr_filter *stderr_filter)
 {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         bool whole;
-        if (!fits(banner, texts[i].begin, &whole))
+        if (!fits(stderr_filter, texts[i].begin, &whole))
             continue;
         if (whole) {
-            banner->end = texts[i].end;
-            banner->end_length = banner->skipped = banner->held_length = 0;
+            stderr_filter->end = texts[i].end;
+            stderr_filter->end_length = stderr_filter->skipped = stderr_filter->held_length = 0;
         }
         return true;
     }
@@ -82,33 +83,33 @@ static bool may_begin(struct banner *banner)
 }
 
 /* The ends have a newline at both ends only, so that a mismatch can begin anew with the character at hand. */
-static void skip(struct banner *banner, char c)
+static void skip(struct stderr_filter *stderr_filter, char c)
 {
-    if (banner->end[banner->end_length] != c)
-        banner->end_length = 0;
-    if (banner->end[banner->end_length] == c)
-        banner->end_length++;
-    if (banner->end[banner->end_length] == '\0' || ++banner->skipped == SKIPPED_MAX)
-        banner->end = NULL;
+    if (stderr_filter->end[stderr_filter->end_length] != c)
+        stderr_filter->end_length = 0;
+    if (stderr_filter->end[stderr_filter->end_length] == c)
+        stderr_filter->end_length++;
+    if (stderr_filter->end[stderr_filter->end_length] == '\0' || ++stderr_filter->skipped == SKIPPED_MAX)
+        stderr_filter->end = NULL;
 }
 
-static void take(struct banner *banner, char c)
+static void take(struct stderr_filter *stderr_filter, char c)
 {
     if (c == '\0') /* version 5 has one behind each of its texts */
         return;
-    if (banner->end != NULL) {
-        skip(banner, c);
+    if (stderr_filter->end != NULL) {
+        skip(stderr_filter, c);
         return;
     }
-    banner->held[banner->held_length++] = c;
-    while (banner->held_length > 0 && !may_begin(banner)) {
-        banner->write(banner->context, banner->held, 1);
-        memmove(banner->held, banner->held + 1, --banner->held_length);
+    stderr_filter->held[stderr_filter->held_length++] = c;
+    while (stderr_filter->held_length > 0 && !may_begin(stderr_filter)) {
+        stderr_filter->write(stderr_filter->context, stderr_filter->held, 1);
+        memmove(stderr_filter->held, stderr_filter->held + 1, --stderr_filter->held_length);
     }
 }
 
-void banner_take(struct banner *banner, const char *bytes, size_t count)
+void stderr_filter_take(struct stderr_filter *stderr_filter, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        take(banner, bytes[i]);
+        take(stderr_filter, bytes[i]);
 }

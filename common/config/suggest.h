@@ -2,11 +2,11 @@
 /* The name somebody probably meant: offer it all names there are, and it keeps the one nearest to the word. */
 #pragma once
 
-struct nearest {
+struct suggestion {
     const char *word;
     const char *name; /* the best so far, NULL if none is near; borrowed */
     unsigned distance;
 };
 
-void nearest_init(struct nearest *nearest, const char *word);
-void nearest_offer(struct nearest *nearest, const char *name);
+void suggest_init(struct suggestion *nearest, const char *word);
+void suggest_offer(struct suggestion *nearest, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest names by the number of letters to change, insert, drop or swap: see nearest.h. */
-#include "common/config/nearest.h"
+/* Nearest names by the number of letters to change, insert, drop or swap: see suggest.h. */
+#include "common/config/suggest.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,13 +33,13 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
     return cost[a_length][b_length];
 }
 
-void nearest_init(struct nearest *nearest, const char *word)
+void suggest_init(struct suggestion *nearest, const char *word)
 {
     /* What is further away than a third of the word (and one letter) is a guess, not a slip. */
-    *nearest = (struct nearest){.word = word, .distance = (unsigned)(strlen(word) / 3) + 2};
+    *nearest = (struct suggestion){.word = word, .distance = (unsigned)(strlen(word) / 3) + 2};
 }
 
-void nearest_offer(struct nearest *nearest, const char *name)
+void suggest_offer(struct suggestion *nearest, const char *name)
 {
     size_t length = strlen(nearest->word), name_length = strlen(name);
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking after a launcher: see launcher_watch.h. */
+#include "deploy/cli/launcher_watch.h"
+#include "common/job/status.h"
+#include "deploy/cli/ready.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So long no rank ends any more: the others wait for one that was lost while they found each other; */
+#define START_MS 3000
+/* nor do they come up on other machines, where nobody sees them; */
+#define REMOTE_START_MS 120000
+/* the supermaster is lost, and they do not see it, as they compute; */
+#define LOST_MS 1500
+/* they have ended by themselves after a loss, all that can; */
+#define DEGRADED_MS 3000
+/* they leave together, for which hundreds of ranks that share a few cores take a minute. */
+#define LEAVE_MS 90000
+
+int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, int64_t now_ms)
+{
+    char path[64];
+    *watch = (struct launcher_watch){
+        .ends = {-1, -1}, .ranks = ranks, .depth = depth, .remote = remote, .changed_ms = now_ms};
+    if (pipe2(watch->ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), watch->ends[1]);
+    return setenv(STATUS_VARIABLE, path, 1);
+}
+
+void launcher_watch_fini(struct launcher_watch *watch)
+{
+    unsetenv(STATUS_VARIABLE);
+    for (int i = 0; i < 2; i++)
+        if (watch->ends[i] >= 0)
+            close(watch->ends[i]);
+}
+
+static void take_line(struct launcher_watch *watch)
+{
+    char role[16], degraded[16] = "";
+    int status;
+    if (sscanf(watch->line, STATUS_BEGUN, &watch->lead) == 1)
+        watch->begun = true;
+    else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || status < 0 ||
+             status > EXIT_STATUS_DRAINED)
+        return; /* not of ours */
+    else if (strcmp(role, STATUS_LEAD) != 0)
+        watch->others = watch->others != 0 ? watch->others : status;
+    else {
+        watch->ended = true;
+        watch->status = status;
+        watch->degraded = degraded[0] != '\0';
+    }
+}
+
+static void take_byte(struct launcher_watch *watch, char c)
+{
+    if (c != '\n') {
+        watch->length += watch->length + 1 < sizeof watch->line;
+        watch->line[watch->length - 1] = c;
+        return;
+    }
+    watch->line[watch->length] = '\0';
+    watch->length = 0;
+    take_line(watch);
+}
+
+void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
+{
+    char bytes[512];
+    ssize_t count;
+    while ((count = read(watch->ends[0], bytes, sizeof bytes)) > 0) {
+        watch->changed_ms = now_ms;
+        for (ssize_t i = 0; i < count; i++)
+            take_byte(watch, bytes[i]);
+    }
+}
+
+static bool is_through(const struct launcher_watch *watch, int64_t quiet_ms)
+{
+    if (watch->ended)
+        return quiet_ms >= (watch->degraded ? DEGRADED_MS : LEAVE_MS);
+    if (watch->begun)
+        return has_ended(watch->lead) && quiet_ms >= LOST_MS;
+    if (watch->remote)
+        return quiet_ms >= REMOTE_START_MS;
+    return watch->started && watch->running < watch->ranks && quiet_ms >= START_MS;
+}
+
+bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
+{
+    unsigned running = ranks_below(launcher, watch->depth);
+    if (running != watch->running)
+        watch->changed_ms = now_ms;
+    watch->running = running;
+    watch->started |= running > 0;
+    return is_through(watch, now_ms - watch->changed_ms);
+}
+
+int launcher_watch_status(const struct launcher_watch *watch)
+{
+    if (!watch->ended)
+        return -1;
+    return watch->status != EXIT_STATUS_DONE ? watch->status : watch->others;
+}
