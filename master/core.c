@@ -32,11 +32,11 @@ static void on_finished(void *owner, unsigned w, const struct feedback_record *f
     master_note_feedback(owner, w, feedback);
 }
 
-static void on_failed(void *owner, const struct failure *failure)
+static void on_failed(void *owner, const struct iterations_failed *failure)
 {
     const struct master *master = owner;
     actions_send(master->actions, master->config.supermaster,
-                 &(struct message){.type = MESSAGE_FAILURE, .failure = *failure});
+                 &(struct message){.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = *failure});
 }
 
 static void on_neighbour(void *owner, const struct neighbour *neighbour)
@@ -122,10 +122,10 @@ void master_move(struct master *master, enum master_state state)
     state_move(&master_states, &master->state, state, master->actions->event);
 }
 
-void master_problem(struct master *master, unsigned rank, const char *text)
+void master_fatal(struct master *master, unsigned rank, const char *text)
 {
     error_set(&master->problem, "%s", text); /* one line that outlives the step */
-    struct message message = problem_message(rank, master->problem.text);
+    struct message message = fatal_message(rank, master->problem.text);
     actions_send(master->actions, master->config.supermaster, &message);
 }
 
@@ -195,13 +195,13 @@ static void handle(struct master *master, const struct event *event)
         if (event->lost)
             service_serve(&master->service, event->now_ns, master->actions);
         else if (event->text != NULL)
-            master_problem(master, master->config.rank, event->text);
+            master_fatal(master, master->config.rank, event->text);
         break;
-    case EVENT_PROBLEM: master_problem(master, master->config.rank, event->text); break;
+    case EVENT_FATAL: master_fatal(master, master->config.rank, event->text); break;
     case EVENT_DRAIN:
         actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
         break;
-    case EVENT_LOST: /* the others do its chunks */
+    case EVENT_RANK_LOST: /* the others do its chunks */
         if ((w = service_find(&master->service, event->from)) == master->service.worker_count)
             break;
         service_lost(&master->service, w, event->now_ns);

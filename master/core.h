@@ -50,6 +50,6 @@ void master_leave(struct master *master, uint64_t now_ns);
 /* core.c */
 void master_move(struct master *master, enum master_state state);
 /* Tells the supermaster that the run cannot go on. */
-void master_problem(struct master *master, unsigned rank, const char *text);
+void master_fatal(struct master *master, unsigned rank, const char *text);
 /* Drops the sender of a message that cannot be. */
 void master_refuse(struct master *master, unsigned from, const char *text);

@@ -56,7 +56,7 @@ struct master {
     bool loads_changed;              /* of some worker, since they were told last */
     struct refills refills;
     bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
-    struct error problem; /* text of a PROBLEM of this step */
+    struct error problem; /* text of a FATAL of this step */
     struct error refusal; /* and of a DROP */
 };
 

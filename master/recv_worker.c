@@ -8,7 +8,7 @@ static unsigned subject(const struct message *message, unsigned sender)
     struct speed speed;
     switch (message->type) {
     case MESSAGE_SPEED: speed_get(message, &speed); return speed.worker;
-    case MESSAGE_PROBLEM: return message->problem.rank;
+    case MESSAGE_FATAL: return message->fatal.rank;
     case MESSAGE_THREADS: return message->threads.worker;
     default: return sender;
     }
@@ -29,7 +29,7 @@ static void serve(struct master *master, unsigned w, uint64_t now_ns, const stru
     struct error error;
     if (service_message(&master->service, w, now_ns, message, master->actions, &error) < 0)
         master_refuse(master, master->service.ranks[w], error.text);
-    else if (message->type == MESSAGE_FAILURE)
+    else if (message->type == MESSAGE_ITERATIONS_FAILED)
         service_serve(&master->service, now_ns, master->actions);
 }
 
@@ -37,7 +37,7 @@ void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_
 {
     switch (message->type) {
     case MESSAGE_SPEED:
-    case MESSAGE_PROBLEM:
+    case MESSAGE_FATAL:
     case MESSAGE_THREADS:
     case MESSAGE_DRAIN: relay(master, w, message); break;
     case MESSAGE_QUIESCED: master_receive_quiesced(master, w, message); break;

@@ -350,8 +350,8 @@ static enum decode_result check_text(const unsigned char *text, unsigned length)
     return DECODE_OK;
 }
 
-static enum decode_result decode_problem(struct message *message, const struct header *header,
-                                         const unsigned char *bytes, size_t size)
+static enum decode_result decode_fatal(struct message *message, const struct header *header, const unsigned char *bytes,
+                                       size_t size)
 {
     if (header->flags != 0)
         return DECODE_UNKNOWN_FLAG;
@@ -360,7 +360,7 @@ static enum decode_result decode_problem(struct message *message, const struct h
     enum decode_result result = check_size(size, HEADER_BYTES + header->number);
     if (result != DECODE_OK)
         return result;
-    message->problem = (struct problem){header->id, (const char *)bytes + HEADER_BYTES, header->number};
+    message->fatal = (struct fatal){header->id, (const char *)bytes + HEADER_BYTES, header->number};
     return check_text(bytes + HEADER_BYTES, header->number);
 }
 
@@ -403,38 +403,39 @@ static enum decode_result decode_adopt(struct message *message, const struct hea
     return check_maybe_chunk(message->adopt.first, message->adopt.count);
 }
 
-static enum decode_result decode_lost(struct message *message, const struct header *header, const unsigned char *bytes,
-                                      size_t size)
+static enum decode_result decode_worker_lost(struct message *message, const struct header *header,
+                                             const unsigned char *bytes, size_t size)
 {
     const struct header without_id = {header->flags, header->number, 0};
-    enum decode_result result = check_plain(&without_id, size, LOST_BYTES, 0);
+    enum decode_result result = check_plain(&without_id, size, WORKER_LOST_BYTES, 0);
     if (result != DECODE_OK)
         return result;
-    message->lost = (struct lost){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), wire_get64(bytes + 24)};
-    return check_maybe_chunk(message->lost.first, message->lost.count);
+    message->worker_lost =
+        (struct worker_lost){header->id, wire_get64(bytes + 8), wire_get64(bytes + 16), wire_get64(bytes + 24)};
+    return check_maybe_chunk(message->worker_lost.first, message->worker_lost.count);
 }
 
-static enum decode_result decode_failure(struct message *message, const struct header *header,
-                                         const unsigned char *bytes, size_t size)
+static enum decode_result decode_iterations_failed(struct message *message, const struct header *header,
+                                                   const unsigned char *bytes, size_t size)
 {
     if (header->flags & ~FLAG_FINAL)
         return DECODE_UNKNOWN_FLAG;
     if (header->number > TEXT_MAX)
         return DECODE_OUT_OF_RANGE;
-    enum decode_result result = check_size(size, FAILURE_BYTES + header->number);
+    enum decode_result result = check_size(size, ITERATIONS_FAILED_BYTES + header->number);
     if (result != DECODE_OK)
         return result;
-    message->failure = (struct failure){
+    message->iterations_failed = (struct iterations_failed){
         .id = header->id,
         .first = wire_get64(bytes + 8),
         .count = wire_get64(bytes + 16),
         .final = header->flags & FLAG_FINAL,
-        .text = (const char *)bytes + FAILURE_BYTES,
+        .text = (const char *)bytes + ITERATIONS_FAILED_BYTES,
         .length = header->number,
     };
-    if (chunk_is_bad(message->failure.first, message->failure.count))
+    if (chunk_is_bad(message->iterations_failed.first, message->iterations_failed.count))
         return DECODE_OUT_OF_RANGE;
-    return check_text(bytes + FAILURE_BYTES, header->number);
+    return check_text(bytes + ITERATIONS_FAILED_BYTES, header->number);
 }
 
 /* Tells figures that cannot be: a single thread is told of only where it shares cores, and cores are shared only where
@@ -560,21 +561,21 @@ static enum decode_result decode_restart(struct message *message, const struct h
     return message->restart.first == 0 && header->id != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
-static enum decode_result decode_faults(struct message *message, const struct header *header,
-                                        const unsigned char *bytes, size_t size)
+static enum decode_result decode_recovery_counts(struct message *message, const struct header *header,
+                                                 const unsigned char *bytes, size_t size)
 {
-    enum decode_result result = check_plain(header, size, FAULTS_BYTES, 0);
+    enum decode_result result = check_plain(header, size, RECOVERY_COUNTS_BYTES, 0);
     if (result == DECODE_OK)
-        message->faults = (struct faults){wire_get64(bytes + 8), wire_get64(bytes + 16)};
+        message->recovery_counts = (struct recovery_counts){wire_get64(bytes + 8), wire_get64(bytes + 16)};
     return result;
 }
 
-static enum decode_result decode_failed(struct message *message, const struct header *header,
-                                        const unsigned char *bytes, size_t size)
+static enum decode_result decode_iterations_given_up(struct message *message, const struct header *header,
+                                                     const unsigned char *bytes, size_t size)
 {
     enum decode_result result = check_list(header, 1);
     if (result == DECODE_OK)
-        result = decode_records(message, header, bytes, size, FAILED_MAX, ASSIGN_RECORD_BYTES);
+        result = decode_records(message, header, bytes, size, GIVEN_UP_MAX, ASSIGN_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
         uint64_t first, count;
         assign_record_get(message->records, i, &first, &count);
@@ -608,15 +609,15 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_REPORT: return decode_report(message, &header, bytes, size);
     case MESSAGE_REFILL: return decode_refill(message, &header, bytes, size);
     case MESSAGE_STATS: return decode_stats(message, &header, bytes, size);
-    case MESSAGE_PROBLEM: return decode_problem(message, &header, bytes, size);
+    case MESSAGE_FATAL: return decode_fatal(message, &header, bytes, size);
     case MESSAGE_DRAIN: return check_plain(&header, size, HEADER_BYTES, 0);
     case MESSAGE_FEEDBACK: return decode_feedback(message, &header, bytes, size);
     case MESSAGE_ADOPT: return decode_adopt(message, &header, bytes, size);
-    case MESSAGE_LOST: return decode_lost(message, &header, bytes, size);
+    case MESSAGE_WORKER_LOST: return decode_worker_lost(message, &header, bytes, size);
     case MESSAGE_THREADS: return decode_threads(message, &header, bytes, size);
-    case MESSAGE_FAULTS: return decode_faults(message, &header, bytes, size);
-    case MESSAGE_FAILED: return decode_failed(message, &header, bytes, size);
-    case MESSAGE_FAILURE: return decode_failure(message, &header, bytes, size);
+    case MESSAGE_RECOVERY_COUNTS: return decode_recovery_counts(message, &header, bytes, size);
+    case MESSAGE_ITERATIONS_GIVEN_UP: return decode_iterations_given_up(message, &header, bytes, size);
+    case MESSAGE_ITERATIONS_FAILED: return decode_iterations_failed(message, &header, bytes, size);
     case MESSAGE_POISON: return decode_poison(message, &header, bytes, size);
     case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
     case MESSAGE_NEIGHBOUR: return decode_neighbour(message, &header, bytes, size);
@@ -668,15 +669,15 @@ const char *message_name(enum message_type type)
     case MESSAGE_REPORT: return "REPORT";
     case MESSAGE_REFILL: return "REFILL";
     case MESSAGE_STATS: return "STATS";
-    case MESSAGE_PROBLEM: return "PROBLEM";
+    case MESSAGE_FATAL: return "FATAL";
     case MESSAGE_DRAIN: return "DRAIN";
     case MESSAGE_FEEDBACK: return "FEEDBACK";
     case MESSAGE_ADOPT: return "ADOPT";
-    case MESSAGE_LOST: return "LOST";
+    case MESSAGE_WORKER_LOST: return "WORKER_LOST";
     case MESSAGE_THREADS: return "THREADS";
-    case MESSAGE_FAULTS: return "FAULTS";
-    case MESSAGE_FAILED: return "FAILED";
-    case MESSAGE_FAILURE: return "FAILURE";
+    case MESSAGE_RECOVERY_COUNTS: return "RECOVERY_COUNTS";
+    case MESSAGE_ITERATIONS_GIVEN_UP: return "ITERATIONS_GIVEN_UP";
+    case MESSAGE_ITERATIONS_FAILED: return "ITERATIONS_FAILED";
     case MESSAGE_POISON: return "POISON";
     case MESSAGE_LOADS: return "LOADS";
     case MESSAGE_NEIGHBOUR: return "NEIGHBOUR";

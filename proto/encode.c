@@ -103,22 +103,22 @@ static size_t encode_threads(const struct threads *threads, unsigned char *out)
     return THREADS_BYTES;
 }
 
-static size_t encode_lost(const struct lost *lost, unsigned char *out)
+static size_t encode_worker_lost(const struct worker_lost *lost, unsigned char *out)
 {
-    put_header(out, MESSAGE_LOST, 0, 0, lost->rank);
+    put_header(out, MESSAGE_WORKER_LOST, 0, 0, lost->rank);
     wire_put64(out + 8, lost->chunks);
     wire_put64(out + 16, lost->first);
     wire_put64(out + 24, lost->count);
-    return LOST_BYTES;
+    return WORKER_LOST_BYTES;
 }
 
-static size_t encode_failure(const struct failure *failure, unsigned char *out)
+static size_t encode_iterations_failed(const struct iterations_failed *failure, unsigned char *out)
 {
-    put_header(out, MESSAGE_FAILURE, failure->final ? FLAG_FINAL : 0, failure->length, failure->id);
+    put_header(out, MESSAGE_ITERATIONS_FAILED, failure->final ? FLAG_FINAL : 0, failure->length, failure->id);
     wire_put64(out + 8, failure->first);
     wire_put64(out + 16, failure->count);
-    memcpy(out + FAILURE_BYTES, failure->text, failure->length);
-    return FAILURE_BYTES + failure->length;
+    memcpy(out + ITERATIONS_FAILED_BYTES, failure->text, failure->length);
+    return ITERATIONS_FAILED_BYTES + failure->length;
 }
 
 static size_t encode_poison(const struct poison *poison, unsigned char *out)
@@ -180,9 +180,9 @@ static size_t encode_records(const struct message *message, unsigned flags, uint
     return HEADER_BYTES + message->record_count * record_bytes;
 }
 
-static size_t encode_problem(const struct problem *problem, unsigned char *out)
+static size_t encode_fatal(const struct fatal *problem, unsigned char *out)
 {
-    put_header(out, MESSAGE_PROBLEM, 0, problem->length, problem->rank);
+    put_header(out, MESSAGE_FATAL, 0, problem->length, problem->rank);
     memcpy(out + HEADER_BYTES, problem->text, problem->length);
     return HEADER_BYTES + problem->length;
 }
@@ -205,15 +205,17 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
                               (message->refill.more ? FLAG_MORE : 0u) | (message->refill.empty ? FLAG_EMPTY : 0u), 0,
                               CHUNK_RECORD_BYTES, out);
     case MESSAGE_STATS: return encode_records(message, 0, 0, STATS_RECORD_BYTES, out);
-    case MESSAGE_PROBLEM: return encode_problem(&message->problem, out);
+    case MESSAGE_FATAL: return encode_fatal(&message->fatal, out);
     case MESSAGE_DRAIN: put_header(out, MESSAGE_DRAIN, 0, 0, 0); return HEADER_BYTES;
     case MESSAGE_FEEDBACK: return encode_records(message, 0, 0, FEEDBACK_RECORD_BYTES, out);
     case MESSAGE_ADOPT: return encode_pair(MESSAGE_ADOPT, message->adopt.first, message->adopt.count, out);
-    case MESSAGE_LOST: return encode_lost(&message->lost, out);
+    case MESSAGE_WORKER_LOST: return encode_worker_lost(&message->worker_lost, out);
     case MESSAGE_THREADS: return encode_threads(&message->threads, out);
-    case MESSAGE_FAULTS: return encode_pair(MESSAGE_FAULTS, message->faults.reissued, message->faults.duplicates, out);
-    case MESSAGE_FAILED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
-    case MESSAGE_FAILURE: return encode_failure(&message->failure, out);
+    case MESSAGE_RECOVERY_COUNTS:
+        return encode_pair(MESSAGE_RECOVERY_COUNTS, message->recovery_counts.reissued,
+                           message->recovery_counts.duplicates, out);
+    case MESSAGE_ITERATIONS_GIVEN_UP: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
+    case MESSAGE_ITERATIONS_FAILED: return encode_iterations_failed(&message->iterations_failed, out);
     case MESSAGE_POISON: return encode_poison(&message->poison, out);
     case MESSAGE_LOADS: return encode_records(message, 0, 0, LOAD_RECORD_BYTES, out);
     case MESSAGE_NEIGHBOUR: return encode_neighbour(&message->neighbour, out);
@@ -247,14 +249,14 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_REPORT: return HEADER_BYTES + message->record_count * DONE_RECORD_BYTES;
     case MESSAGE_REFILL: return HEADER_BYTES + message->record_count * CHUNK_RECORD_BYTES;
     case MESSAGE_STATS: return HEADER_BYTES + message->record_count * STATS_RECORD_BYTES;
-    case MESSAGE_PROBLEM: return HEADER_BYTES + message->problem.length;
+    case MESSAGE_FATAL: return HEADER_BYTES + message->fatal.length;
     case MESSAGE_FEEDBACK: return HEADER_BYTES + message->record_count * FEEDBACK_RECORD_BYTES;
     case MESSAGE_ADOPT: return ADOPT_BYTES;
-    case MESSAGE_LOST: return LOST_BYTES;
+    case MESSAGE_WORKER_LOST: return WORKER_LOST_BYTES;
     case MESSAGE_THREADS: return THREADS_BYTES;
-    case MESSAGE_FAULTS: return FAULTS_BYTES;
-    case MESSAGE_FAILED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
-    case MESSAGE_FAILURE: return FAILURE_BYTES + message->failure.length;
+    case MESSAGE_RECOVERY_COUNTS: return RECOVERY_COUNTS_BYTES;
+    case MESSAGE_ITERATIONS_GIVEN_UP: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
+    case MESSAGE_ITERATIONS_FAILED: return ITERATIONS_FAILED_BYTES + message->iterations_failed.length;
     case MESSAGE_POISON: return POISON_BYTES;
     case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
     case MESSAGE_NEIGHBOUR: return NEIGHBOUR_BYTES;

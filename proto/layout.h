@@ -19,7 +19,7 @@
 #define FLAG_INLINE   2u /* REQUEST, RESULT, BOUNDARY */
 #define FLAG_DATA     4u /* REQUEST, RESULT, BOUNDARY */
 #define FLAG_ISOLATED 1u /* ASSIGN */
-#define FLAG_FINAL    1u /* FAILURE */
+#define FLAG_FINAL    1u /* ITERATIONS_FAILED */
 #define FLAG_DRAIN    1u /* END */
 #define FLAG_DEGRADED 2u /* END */
 #define FLAG_LATE     4u /* END */

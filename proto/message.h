@@ -9,23 +9,23 @@
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
 #define PROTOCOL_VERSION 11
 
-#define HEADER_BYTES    8
-#define HELLO_BYTES     24
-#define REQUEST_BYTES   40
-#define RESULT_BYTES    24
-#define ASSIGN_BYTES    24
-#define GOODBYE_BYTES   32
-#define ADOPT_BYTES     24
-#define LOST_BYTES      32
-#define FAULTS_BYTES    24
-#define THREADS_BYTES   40
-#define FAILURE_BYTES   24
-#define POISON_BYTES    32
-#define SPEED_BYTES     168 /* and 8 for each level */
-#define NEIGHBOUR_BYTES 16
-#define BOUNDARY_BYTES  24
-#define QUIESCED_BYTES  16 /* and 8 for each boundary */
-#define RESTART_BYTES   16
+#define HEADER_BYTES            8
+#define HELLO_BYTES             24
+#define REQUEST_BYTES           40
+#define RESULT_BYTES            24
+#define ASSIGN_BYTES            24
+#define GOODBYE_BYTES           32
+#define ADOPT_BYTES             24
+#define WORKER_LOST_BYTES       32
+#define RECOVERY_COUNTS_BYTES   24
+#define THREADS_BYTES           40
+#define ITERATIONS_FAILED_BYTES 24
+#define POISON_BYTES            32
+#define SPEED_BYTES             168 /* and 8 for each level */
+#define NEIGHBOUR_BYTES         16
+#define BOUNDARY_BYTES          24
+#define QUIESCED_BYTES          16 /* and 8 for each boundary */
+#define RESTART_BYTES           16
 
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
@@ -50,7 +50,7 @@
 
 #define FEEDBACK_MAX   100
 #define LOADS_MAX      400
-#define FAILED_MAX     200
+#define GIVEN_UP_MAX   200
 #define TEXT_MAX       400
 #define BOUNDARIES_MAX 64
 
@@ -78,7 +78,7 @@ enum message_type {
     MESSAGE_GOODBYE = 0x15,
     MESSAGE_ECHO = 0x16,
     MESSAGE_ADOPT = 0x17,
-    MESSAGE_FAILURE = 0x18,
+    MESSAGE_ITERATIONS_FAILED = 0x18,
     MESSAGE_THREADS = 0x19,
     MESSAGE_NEIGHBOUR = 0x1a,
     MESSAGE_BOUNDARY = 0x1b,
@@ -88,12 +88,12 @@ enum message_type {
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
-    MESSAGE_PROBLEM = 0x23,
+    MESSAGE_FATAL = 0x23,
     MESSAGE_DRAIN = 0x24,
     MESSAGE_FEEDBACK = 0x25,
-    MESSAGE_LOST = 0x26,
-    MESSAGE_FAULTS = 0x27,
-    MESSAGE_FAILED = 0x28,
+    MESSAGE_WORKER_LOST = 0x26,
+    MESSAGE_RECOVERY_COUNTS = 0x27,
+    MESSAGE_ITERATIONS_GIVEN_UP = 0x28,
     MESSAGE_POISON = 0x29,
     MESSAGE_LOADS = 0x2a,
 };
@@ -171,14 +171,14 @@ struct adopt {
     uint64_t first, count;
 };
 
-struct lost {
+struct worker_lost {
     uint32_t rank;
     uint64_t chunks;       /* of it, that go to others */
     uint64_t first, count; /* what it computed when it died, as far as is known; count may be 0 */
 };
 
 /* Iterations that did not work. */
-struct failure {
+struct iterations_failed {
     uint32_t id; /* from a worker: the chunk; from a master: the rank of the worker */
     uint64_t first, count;
     bool final;       /* they are not to be tried again */
@@ -194,7 +194,7 @@ struct poison {
     uint32_t failed_by; /* rank where it failed last; 0 with no failures */
 };
 
-struct faults {
+struct recovery_counts {
     uint64_t reissued, duplicates;
 };
 
@@ -231,8 +231,8 @@ struct restart {
     uint64_t first; /* of the chunk behind the boundary; 0: it begins again, and there is no such worker */
 };
 
-/* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, FAILED and LOADS end in `record_count` records at
- * message.records: see record.h.
+/* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP and LOADS end in `record_count`
+ * records at message.records: see record.h.
  */
 struct report_head {
     bool refill;
@@ -243,7 +243,7 @@ struct refill_head {
     bool more, empty;
 };
 
-struct problem {
+struct fatal {
     uint32_t rank;
     const char *text; /* borrowed, `length` bytes, not NUL-terminated */
     unsigned length;  /* at most TEXT_MAX */
@@ -269,9 +269,9 @@ struct message {
         struct threads threads;
         struct echo echo;
         struct adopt adopt;
-        struct lost lost;
-        struct faults faults;
-        struct failure failure;
+        struct worker_lost worker_lost;
+        struct recovery_counts recovery_counts;
+        struct iterations_failed iterations_failed;
         struct poison poison;
         struct neighbour neighbour;
         struct boundary boundary;
@@ -280,7 +280,7 @@ struct message {
         struct restart restart;
         struct report_head report;
         struct refill_head refill;
-        struct problem problem;
+        struct fatal fatal;
     };
 };
 

@@ -55,7 +55,7 @@ static void on_finished(void *owner, unsigned worker, const struct feedback_reco
     supermaster_learn(owner, worker, feedback);
 }
 
-static void on_failed(void *owner, const struct failure *failure)
+static void on_failed(void *owner, const struct iterations_failed *failure)
 {
     supermaster_note_failure(owner, failure);
 }
@@ -208,7 +208,7 @@ bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank
     return rank == supermaster->from || (w < topology->workers && m < topology->masters && topology->master_of[w] == m);
 }
 
-static void receive_problem(struct supermaster *supermaster, const struct problem *problem)
+static void receive_fatal(struct supermaster *supermaster, const struct fatal *problem)
 {
     if (!supermaster_speaks_for(supermaster, problem->rank)) {
         supermaster_refuse(supermaster, "told of a problem of a rank that it does not serve");
@@ -232,7 +232,7 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
 {
     switch (message->type) {
     case MESSAGE_SPEED: supermaster_receive_speed(supermaster, message); break;
-    case MESSAGE_PROBLEM: receive_problem(supermaster, &message->problem); break;
+    case MESSAGE_FATAL: receive_fatal(supermaster, &message->fatal); break;
     case MESSAGE_THREADS: receive_threads(supermaster, &message->threads); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
     case MESSAGE_QUIESCED: supermaster_receive_quiesced(supermaster, message); break;
@@ -246,7 +246,7 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
     switch (event->message->type) {
     case MESSAGE_REQUEST:
     case MESSAGE_RESULT:
-    case MESSAGE_FAILURE:
+    case MESSAGE_ITERATIONS_FAILED:
     case MESSAGE_GOODBYE:
     case MESSAGE_ECHO:
         if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->actions, &error) < 0)
@@ -308,9 +308,9 @@ static void handle(struct supermaster *supermaster, const struct event *event)
             supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text);
         break;
     case EVENT_DRAIN: supermaster_end(supermaster); break;
-    case EVENT_LOST: supermaster_receive_loss(supermaster, event->from); break;
+    case EVENT_RANK_LOST: supermaster_receive_loss(supermaster, event->from); break;
     case EVENT_TIMER: expire(supermaster); break;
-    case EVENT_PROBLEM: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
+    case EVENT_FATAL: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
     }
 }

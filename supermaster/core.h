@@ -82,7 +82,7 @@ void supermaster_losses_fini(struct supermaster *supermaster);
 /* The runtime says that a rank is dead. */
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
 /* What masters tell of their losses. */
-void supermaster_receive_lost_worker(struct supermaster *supermaster, unsigned m, const struct lost *lost);
+void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m, const struct worker_lost *lost);
 /* A worker whose master is lost comes. */
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
 /* Master `m` has left before the end: its work goes to others. */
@@ -125,7 +125,7 @@ bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_
 /* Master `m` is about to be granted something; has told of something done; has handed something out again. */
 void supermaster_note_grant(struct supermaster *supermaster, unsigned m);
 void supermaster_note_report(struct supermaster *supermaster, unsigned m);
-void supermaster_note_faults(struct supermaster *supermaster, unsigned m);
+void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m);
 /* At EVENT_TIMER: dismisses masters that are overdue. */
 void supermaster_look_at_masters(struct supermaster *supermaster);
 /* Somebody waits for work, and none is free. */
@@ -140,10 +140,11 @@ void supermaster_let_go(struct supermaster *supermaster, unsigned m);
 /* failures.c: iterations that do not work */
 void supermaster_failures_fini(struct supermaster *supermaster);
 /* A worker that the supermaster serves, or a master, tells of iterations that did not work. */
-void supermaster_note_failure(struct supermaster *supermaster, const struct failure *failure);
-void supermaster_receive_failure(struct supermaster *supermaster, const struct failure *failure);
+void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
+void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
 /* Ranges that have taken too many workers down. */
-void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count);
+void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
+                                             unsigned count);
 /* Tells master `m`, which is about to be granted the range, what is held against its iterations. */
 void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
 

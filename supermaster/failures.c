@@ -60,7 +60,7 @@ static void give_up(struct supermaster *supermaster, uint64_t first, uint64_t co
         fail_without_memory(supermaster);
 }
 
-void supermaster_note_failure(struct supermaster *supermaster, const struct failure *failure)
+void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];
     snprintf(text, sizeof text, "%.*s", (int)failure->length, failure->text);
@@ -69,7 +69,7 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct fail
         give_up(supermaster, failure->first, failure->count);
 }
 
-void supermaster_receive_failure(struct supermaster *supermaster, const struct failure *failure)
+void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     service_poison(
         &supermaster->service,
@@ -77,7 +77,8 @@ void supermaster_receive_failure(struct supermaster *supermaster, const struct f
     supermaster_note_failure(supermaster, failure);
 }
 
-void supermaster_receive_failed(struct supermaster *supermaster, const unsigned char *records, unsigned count)
+void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
+                                             unsigned count)
 {
     char text[60];
     snprintf(text, sizeof text, "%d workers were lost while they computed it", DEATHS_MAX);

@@ -124,7 +124,7 @@ static void lose_worker(struct supermaster *supermaster, unsigned w)
     }
 }
 
-void supermaster_receive_lost_worker(struct supermaster *supermaster, unsigned m, const struct lost *lost)
+void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m, const struct worker_lost *lost)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned w = topology_worker(topology, lost->rank);
@@ -267,12 +267,12 @@ static void take_news(struct supermaster *supermaster, unsigned news)
         fail_without_memory(supermaster);
     for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
         note_worker(supermaster, loss->worker, loss->chunks);
-    const struct faults counts = service_take_counts(service);
+    const struct recovery_counts counts = service_take_counts(service);
     supermaster->losses.reissued += counts.reissued;
     supermaster->losses.duplicates += counts.duplicates;
     const unsigned char *records = service_take_given_up(service, UINT_MAX, &count);
     if (count > 0)
-        supermaster_receive_failed(supermaster, records, count);
+        supermaster_receive_iterations_given_up(supermaster, records, count);
 }
 
 /* Nobody is left who could do the rest, and all that was done is known. */

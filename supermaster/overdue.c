@@ -28,7 +28,7 @@ void supermaster_note_report(struct supermaster *supermaster, unsigned m)
 }
 
 /* How long that took says nothing of how long masters are silent where nothing is wrong. */
-void supermaster_note_faults(struct supermaster *supermaster, unsigned m)
+void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
 {
     supermaster->losses.heard_ns[m] = supermaster->now_ns;
 }

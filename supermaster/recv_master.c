@@ -143,11 +143,11 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
     }
 }
 
-static void receive_faults(struct supermaster *supermaster, unsigned m, const struct faults *faults)
+static void receive_recovery_counts(struct supermaster *supermaster, unsigned m, const struct recovery_counts *faults)
 {
     supermaster->losses.reissued += faults->reissued;
     supermaster->losses.duplicates += faults->duplicates;
-    supermaster_note_faults(supermaster, m);
+    supermaster_note_recovery_counts(supermaster, m);
 }
 
 static void receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
@@ -170,15 +170,17 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
     case MESSAGE_NEIGHBOUR: receive_neighbour(supermaster, message); break;
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
     case MESSAGE_GOODBYE: receive_goodbye(supermaster, m, message); break;
-    case MESSAGE_LOST: supermaster_receive_lost_worker(supermaster, m, &message->lost); break;
-    case MESSAGE_FAULTS: receive_faults(supermaster, m, &message->faults); break;
-    case MESSAGE_FAILURE:
-        if (supermaster_speaks_for(supermaster, message->failure.id))
-            supermaster_receive_failure(supermaster, &message->failure);
+    case MESSAGE_WORKER_LOST: supermaster_receive_worker_lost(supermaster, m, &message->worker_lost); break;
+    case MESSAGE_RECOVERY_COUNTS: receive_recovery_counts(supermaster, m, &message->recovery_counts); break;
+    case MESSAGE_ITERATIONS_FAILED:
+        if (supermaster_speaks_for(supermaster, message->iterations_failed.id))
+            supermaster_receive_iterations_failed(supermaster, &message->iterations_failed);
         else
             supermaster_refuse(supermaster, "told of a failure of a rank that it does not serve");
         break;
-    case MESSAGE_FAILED: supermaster_receive_failed(supermaster, message->records, message->record_count); break;
+    case MESSAGE_ITERATIONS_GIVEN_UP:
+        supermaster_receive_iterations_given_up(supermaster, message->records, message->record_count);
+        break;
     default: supermaster_receive_common(supermaster, message);
     }
 }

@@ -312,7 +312,7 @@ static void expire(struct worker *worker, uint64_t now_ns, struct actions *actio
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
     error_set(&actions->room.problem, "%s", text); /* one line, whatever the kernel wrote */
-    struct message message = problem_message(worker->config.rank, actions->room.problem.text);
+    struct message message = fatal_message(worker->config.rank, actions->room.problem.text);
     send_up(worker, actions, &message);
 }
 
@@ -393,16 +393,16 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
     struct message message = {
-        .type = MESSAGE_FAILURE,
-        .failure = {.id = worker->running.chunk,
-                    .first = worker->running.first + worker->running_sent,
-                    .count = event->chunk.count,
-                    .final = event->chunk.final},
+        .type = MESSAGE_ITERATIONS_FAILED,
+        .iterations_failed = {.id = worker->running.chunk,
+                              .first = worker->running.first + worker->running_sent,
+                              .count = event->chunk.count,
+                              .final = event->chunk.final},
     };
     error_set(&actions->room.problem, "%s", event->text); /* one line, whatever the kernel wrote */
     size_t length = strlen(actions->room.problem.text);
-    message.failure.text = actions->room.problem.text;
-    message.failure.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
+    message.iterations_failed.text = actions->room.problem.text;
+    message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
     flush(worker, event->now_ns, actions);
     worker->running_sent += event->chunk.count;
     send_up(worker, actions, &message);
@@ -589,14 +589,14 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_BOUNDARY_READY: worker_note_boundary_ready(worker, &event->ready, actions); break;
     case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
     case EVENT_LOAD: worker->load = event->load; break;
-    case EVENT_FAILURE: tell_failure(worker, event, actions); break;
+    case EVENT_ITERATIONS_FAILED: tell_failure(worker, event, actions); break;
     case EVENT_FINISHED: chunk_finished(worker, event->now_ns, &event->chunk, actions); break;
-    case EVENT_LOST:
+    case EVENT_RANK_LOST:
         if (event->from == worker->config.master)
             lose_master(worker, event->now_ns, actions);
         break;
     case EVENT_DRAIN: send_up(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
-    case EVENT_PROBLEM:
+    case EVENT_FATAL:
         problem(worker, event->text, actions);
         be_stuck(worker, event->now_ns, actions);
         break;

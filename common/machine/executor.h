@@ -99,8 +99,8 @@ static inline void executor_forget(struct executor *executor)
 }
 
 /* Computes for a turn of a few milliseconds at most (one iteration at least). The event of TURN_EVENT is MARK, SLICE,
- * FAILURE, FINISHED, EDGE of a dependent loop, DRY of several threads, or once PROBLEM: then nothing more is computed.
- * Records and boundary data in an event stay untouched until executor_sent(). Where the clock was just read,
+ * ITERATIONS_FAILED, FINISHED, EDGE of a dependent loop, DRY of several threads, or once FATAL: then nothing more is
+ * computed. Records and boundary data in an event stay untouched until executor_sent(). Where the clock was just read,
  * event->now_ns says so, else it is as it was. */
 static inline enum turn executor_advance(struct executor *executor, struct event *event)
 {

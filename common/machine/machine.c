@@ -73,11 +73,11 @@ void actions_drop(struct actions *actions, unsigned rank, const char *text)
     actions_add(actions, &(struct action){.type = ACTION_DROP, .drop = {rank, text}});
 }
 
-struct message problem_message(unsigned rank, const char *text)
+struct message fatal_message(unsigned rank, const char *text)
 {
     return (struct message){
-        .type = MESSAGE_PROBLEM,
-        .problem = {.rank = rank, .text = text, .length = (unsigned)strnlen(text, TEXT_MAX)},
+        .type = MESSAGE_FATAL,
+        .fatal = {.rank = rank, .text = text, .length = (unsigned)strnlen(text, TEXT_MAX)},
     };
 }
 
@@ -108,11 +108,21 @@ void reason_note(const struct reason_sink *sink, const char *format, ...)
 static const char *name_event(const struct event *event, char text[60])
 {
     static const char *const names[] = {
-        [EVENT_START] = "START",       [EVENT_MESSAGE] = "MESSAGE",     [EVENT_STORED] = "STORED",
-        [EVENT_PROBED] = "PROBED",     [EVENT_MARK] = "MARK",           [EVENT_SLICE] = "SLICE",
-        [EVENT_FAILURE] = "FAILURE",   [EVENT_BOUNDARY_READY] = "EDGE", [EVENT_DRY] = "DRY",
-        [EVENT_FINISHED] = "FINISHED", [EVENT_TIMER] = "TIMER",         [EVENT_DRAIN] = "DRAIN",
-        [EVENT_PROBLEM] = "PROBLEM",   [EVENT_LOAD] = "LOAD",           [EVENT_LOST] = "LOST",
+        [EVENT_START] = "START",
+        [EVENT_MESSAGE] = "MESSAGE",
+        [EVENT_STORED] = "STORED",
+        [EVENT_PROBED] = "PROBED",
+        [EVENT_MARK] = "MARK",
+        [EVENT_SLICE] = "SLICE",
+        [EVENT_ITERATIONS_FAILED] = "FAILURE",
+        [EVENT_BOUNDARY_READY] = "EDGE",
+        [EVENT_DRY] = "DRY",
+        [EVENT_FINISHED] = "FINISHED",
+        [EVENT_TIMER] = "TIMER",
+        [EVENT_DRAIN] = "DRAIN",
+        [EVENT_FATAL] = "PROBLEM",
+        [EVENT_LOAD] = "LOAD",
+        [EVENT_RANK_LOST] = "LOST",
     };
     bool has_type = event->type == EVENT_MESSAGE;
     snprintf(text, 60, "%s%s%s", names[event->type], has_type ? " " : "",

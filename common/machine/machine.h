@@ -36,27 +36,27 @@ enum event_type {
     EVENT_PROBED,  /* a PROBE is over: `speed` */
     EVENT_MARK,    /* the running chunk has reached its mark: `chunk` says how far it is */
     EVENT_SLICE,   /* some results of the running chunk, not its last, are ready: `chunk` */
-    EVENT_FAILURE, /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text` says why.
-                      All results before them have left; the chunk goes on behind them */
+    EVENT_ITERATIONS_FAILED, /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text`
+                      says why. All results before them have left; the chunk goes on behind them */
     EVENT_BOUNDARY_READY, /* more boundary data of the running chunk are complete: `edge`. In a loop with dependencies
                    only, and not of its last chunk; those of the whole chunk are told before FINISHED */
     EVENT_DRY,            /* a thread of this worker finds nothing to compute in the chunks that run */
     EVENT_FINISHED,       /* the running chunk is over: `chunk`, in which there may be nothing left */
     EVENT_TIMER,          /* the deadline has passed */
     EVENT_DRAIN,          /* a signal asks to stop */
-    EVENT_PROBLEM,        /* the runtime cannot go on: `text` */
+    EVENT_FATAL,          /* the runtime cannot go on: `text` */
     EVENT_LOAD,           /* the load of the worker's cores is another: `load` */
-    EVENT_LOST,           /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
+    EVENT_RANK_LOST,      /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 
 /* What the executor says about the running chunk. */
 struct chunk_event {
     uint64_t done;       /* iterations of the chunk finished so far */
     uint64_t compute_ns; /* time in the kernel so far */
-    uint64_t count;      /* SLICE and FINISHED: iterations whose results these are; FAILURE: that did not work */
-    bool final;          /* FAILURE: not to be tried again */
-    uint64_t digest;     /* of them */
-    const void *data;    /* their records, NULL where results stay here; borrowed until the send is over */
+    uint64_t count;   /* SLICE and FINISHED: iterations whose results these are; ITERATIONS_FAILED: that did not work */
+    bool final;       /* ITERATIONS_FAILED: not to be tried again */
+    uint64_t digest;  /* of them */
+    const void *data; /* their records, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;
     uint64_t began_ns;   /* FINISHED: when its first iteration began; 0: not known */
     double deviation_ns; /* FINISHED, where the spread is wanted: of the time of one iteration */
@@ -75,7 +75,7 @@ struct boundary_ready {
 struct event {
     enum event_type type;
     uint64_t now_ns; /* monotonic, the same clock for all events of one machine; a message's may be some 300 ns old */
-    unsigned from;   /* MESSAGE, LOST: rank */
+    unsigned from;   /* MESSAGE, WORKER_LOST: rank */
     bool lost;       /* STORED: its sender is dead, the part is not stored, and the disk is not to blame */
     const char *text;
     union {
@@ -105,9 +105,9 @@ enum action_type {
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
     ACTION_COLLECT, /* receive the data message of store.bytes from rank store.from and write it to its place; what
                        part_is_unwanted() is received and dropped */
-    ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; PROBLEM follows where that fails */
+    ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; FATAL follows where that fails */
     ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
-                    it is there, is left out, and PROBLEM follows */
+                    it is there, is left out, and FATAL follows */
     ACTION_BOUNDARY, /* some of the boundary data that the chunk at `boundary.first` needs are here, or on their way as
                         a data message. They may come before the chunk is RUN, for several chunks at a time, in
                         ascending order for each; where some are on their way and later ones are here, these must wait
@@ -120,9 +120,9 @@ enum action_type {
                     up, and so are all boundary data, also those on their way, but for what is complete of
                     `halt.boundaries`, which is saved. Nothing more is sent to rank `halt.lost`, nor taken from it */
     ACTION_RESTART, /* of what was saved only the boundary data of `boundary` are wanted again; 0: none */
-    ACTION_DROP, /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_LOST of it follows,
-                    and it is sent nothing more. If it is the supermaster, that ends this rank */
-    ACTION_EXIT, /* leave with exit.status */
+    ACTION_DROP,    /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
+                       follows,    and it is sent nothing more. If it is the supermaster, that ends this rank */
+    ACTION_EXIT,    /* leave with exit.status */
 };
 
 struct action {
@@ -186,7 +186,7 @@ struct actions_room {
     unsigned char speed[SPEED_BODY_MAX];
     unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
     uint64_t saved[BOUNDARIES_MAX];
-    struct error problem; /* text of a PROBLEM or FAILURE */
+    struct error problem; /* text of a FATAL or ITERATIONS_FAILED */
     struct error refusal; /* and of a DROP */
 };
 
@@ -225,8 +225,8 @@ void actions_add(struct actions *actions, const struct action *action);
 /* Appends a DROP. */
 void actions_drop(struct actions *actions, unsigned rank, const char *text);
 
-/* A PROBLEM message about `rank`; the text is borrowed, and cut at TEXT_MAX. */
-struct message problem_message(unsigned rank, const char *text);
+/* A FATAL message about `rank`; the text is borrowed, and cut at TEXT_MAX. */
+struct message fatal_message(unsigned rank, const char *text);
 
 /* Where a machine says why it decided as it did, one line for each decision. Nothing is put together while nobody
  * listens. */

@@ -74,7 +74,7 @@ static void cancel_data(struct driver *driver, unsigned rank)
 
 static void deliver_loss(struct driver *driver, unsigned rank)
 {
-    struct event lost = {.type = EVENT_LOST, .from = rank};
+    struct event lost = {.type = EVENT_RANK_LOST, .from = rank};
     assert(peers_state(&driver->runtime->peers, rank) == PEER_LOST);
     driver_step(driver, &lost);
     cancel_data(driver, rank);

@@ -20,7 +20,7 @@ void driver_step(struct driver *driver, struct event *event)
     }
     if (driver->outcome.problem.text[0] != '\0') {
         const struct error problem = driver->outcome.problem;
-        struct event told = {.type = EVENT_PROBLEM, .text = problem.text};
+        struct event told = {.type = EVENT_FATAL, .text = problem.text};
         driver->outcome.problem.text[0] = '\0';
         driver_step(driver, &told);
     }
@@ -295,7 +295,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
     if (effects->begun != NULL)
         effects->begun(effects->context);
     driver.now_ns = runtime->ops->now();
-    driver_step_simple(&driver, failure == NULL ? EVENT_START : EVENT_PROBLEM, failure);
+    driver_step_simple(&driver, failure == NULL ? EVENT_START : EVENT_FATAL, failure);
     while (driver_goes_on(&driver))
         driver_turn(&driver);
     driver_fini(&driver);

@@ -31,7 +31,7 @@ static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names
  * peer that dies is forgotten: should the peer be watched later, its detector tells again. */
 /* clang-format off */
 static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
-    /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   LOST */
+    /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   WORKER_LOST */
     [PEER_WATCH]   = {WATCHED,   WATCHED,   DISMISSED, LEFT,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
     [PEER_DISMISS] = {GONE,      DISMISSED, DISMISSED, GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
     [PEER_LEAVES]  = {GONE,      LEFT,      LEFT,      GONE,    LEFT,    LEFT,    CLOSED,  FENCED,  LOST},

@@ -50,7 +50,7 @@ bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 /* A peer that has ended, each once: it is CLOSED then. `in_order`: it has left. */
 bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 
-/* A peer that this rank's machine took for lost, each once: it is LOST then. */
+/* A peer that this rank's machine took for lost, each once: it is WORKER_LOST then. */
 bool peers_take_fenced(struct peers *peers, unsigned *rank);
 
 /* True where the invariants of the table hold: for assertions and tests. */

@@ -98,7 +98,7 @@ void runtime_nap(struct runtime *runtime, uint64_t ns);
 uint64_t runtime_process_start(void);
 
 /* Drives the machine (all ranks do, after runtime_group()) until it exits; returns its status. `failure` (NULL or a
- * line) is delivered first, as EVENT_PROBLEM instead of EVENT_START. */
+ * line) is delivered first, as EVENT_FATAL instead of EVENT_START. */
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
                   const char *failure);
 

@@ -294,9 +294,9 @@ const unsigned char *service_take_given_up(struct service *service, unsigned mos
     return left > 0 ? service->failed + (size_t)told * ASSIGN_RECORD_BYTES : NULL;
 }
 
-struct faults service_take_counts(struct service *service)
+struct recovery_counts service_take_counts(struct service *service)
 {
-    const struct faults counts = {service->reissued, service->duplicates};
+    const struct recovery_counts counts = {service->reissued, service->duplicates};
     service->reissued = service->duplicates = 0;
     return counts;
 }
@@ -511,10 +511,11 @@ bool service_drops(struct service *service, unsigned w, struct grant *grant, uin
 /* --- what did not work --- */
 
 /* The beginning of what failed, against all of which the same is held. */
-static struct failure first_piece(const struct service *service, const struct failure *failure, uint64_t first)
+static struct iterations_failed first_piece(const struct service *service, const struct iterations_failed *failure,
+                                            uint64_t first)
 {
     const struct range rest = {first, failure->first + failure->count - first};
-    struct failure piece = *failure;
+    struct iterations_failed piece = *failure;
     struct poison poison;
     piece.first = first;
     piece.count = poison_look(&service->poisons, &rest, &poison);
@@ -522,7 +523,7 @@ static struct failure first_piece(const struct service *service, const struct fa
     return piece;
 }
 
-static void fail_piece(struct service *service, const struct failure *piece, uint64_t now_ns)
+static void fail_piece(struct service *service, const struct iterations_failed *piece, uint64_t now_ns)
 {
     REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: %s", piece->first,
            piece->first + piece->count, piece->id, piece->final ? "given up" : "tried again");
@@ -534,7 +535,7 @@ static void fail_piece(struct service *service, const struct failure *piece, uin
 }
 
 /* Where another worker has the chunk, too, that one tries, as long as there is hope. */
-static bool leave_to_other_copy(struct service *service, struct grant *grant, const struct failure *piece)
+static bool leave_to_other_copy(struct service *service, struct grant *grant, const struct iterations_failed *piece)
 {
     if (grant->copy_owner != OWNER_UNDECIDED || (piece->final && wins(service, grant)))
         return false;
@@ -546,10 +547,10 @@ static bool leave_to_other_copy(struct service *service, struct grant *grant, co
     return true;
 }
 
-void service_failure(struct service *service, unsigned w, struct grant *grant, const struct failure *failure,
-                     uint64_t now_ns)
+void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
+                               const struct iterations_failed *failure, uint64_t now_ns)
 {
-    struct failure told = *failure, piece;
+    struct iterations_failed told = *failure, piece;
     uint64_t end = failure->first + failure->count;
     if (grant->copy_owner == OWNER_OTHER)
         return;

@@ -320,8 +320,8 @@ static int receive_result(struct service *service, unsigned w, const struct mess
 }
 
 /* The next iterations of a chunk are over, without a result. The owner serves afterwards. */
-static int receive_failure(struct service *service, unsigned w, uint64_t now_ns, const struct failure *failure,
-                           struct error *error)
+static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
+                                     const struct iterations_failed *failure, struct error *error)
 {
     struct grant *grant = find_grant(&service->workers[w], failure->id);
     if (grant == NULL && service->workers[w].gone)
@@ -333,7 +333,7 @@ static int receive_failure(struct service *service, unsigned w, uint64_t now_ns,
     grant->received += failure->count;
     grant->stored += failure->count;
     grant->flawed = true;
-    service_failure(service, w, grant, failure, now_ns);
+    service_iterations_failed(service, w, grant, failure, now_ns);
     return 0;
 }
 
@@ -370,7 +370,8 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
     case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
-    case MESSAGE_FAILURE: return receive_failure(service, w, now_ns, &message->failure, error);
+    case MESSAGE_ITERATIONS_FAILED:
+        return receive_iterations_failed(service, w, now_ns, &message->iterations_failed, error);
     case MESSAGE_GOODBYE: receive_goodbye(service, w, message); return 0;
     case MESSAGE_ECHO: actions_send(actions, service->ranks[w], message); return 0;
     default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));

@@ -98,7 +98,7 @@ struct service_ops {
      * chunk: what of it others may have to compute again cannot be told apart by its digest. */
     void (*committed)(void *owner, const struct part *part);
     /* Iterations did not work with the worker of rank `failure->id`; final: they are given up. */
-    void (*failed)(void *owner, const struct failure *failure);
+    void (*failed)(void *owner, const struct iterations_failed *failure);
     /* In a loop with dependencies: the chunk before `neighbour->first` was assigned elsewhere, where that is to be
      * told. May be NULL where all workers are served here. */
     void (*neighbour)(void *owner, const struct neighbour *neighbour);
@@ -184,7 +184,7 @@ struct service {
     struct loss *losses;       /* owned */
     unsigned loss_count, losses_told;
     size_t loss_capacity;
-    unsigned char *failed; /* ranges that were given up, as records of a FAILED; owned */
+    unsigned char *failed; /* ranges that were given up, as records of an ITERATIONS_GIVEN_UP; owned */
     unsigned failed_count, failed_told;
     size_t failed_capacity;
     uint64_t reissued;               /* chunks handed out again, or a second time */
@@ -208,9 +208,9 @@ void service_fini(struct service *service);
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* Takes a REQUEST, RESULT, FAILURE, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what cannot be; 1
- * where the worker was taken for lost, and nobody listens to it. After a FAILURE the
- * owner serves. */
+/* Takes a REQUEST, RESULT, ITERATIONS_FAILED, GOODBYE or ECHO of worker `w`. -1 with one line in `error` for what
+ * cannot be; 1 where the worker was taken for lost, and nobody listens to it. After an ITERATIONS_FAILED the owner
+ * serves. */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
 
@@ -278,12 +278,12 @@ static inline unsigned service_take_news(struct service *service)
 /* The next worker that was lost and not taken before; NULL: there is none. Valid until the next call of the service. */
 const struct loss *service_take_loss(struct service *service);
 
-/* The records of what was given up and not taken before, as in a FAILED, at most `most`; `*count` of them. Valid until
- * the next call of the service. */
+/* The records of what was given up and not taken before, as in an ITERATIONS_GIVEN_UP, at most `most`; `*count` of
+ * them. Valid until the next call of the service. */
 const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count);
 
 /* Chunks that were handed out again, and results that were dropped, since this was called last. */
-struct faults service_take_counts(struct service *service);
+struct recovery_counts service_take_counts(struct service *service);
 
 /* In a loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False where that
  * cannot be. */

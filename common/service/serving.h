@@ -43,8 +43,8 @@ void service_unshare(struct service *service, const struct grant *grant);
 /* Whether it is to be run with care. */
 bool service_wants_care(const struct service *service, const struct range *range);
 /* The next iterations of a grant, which are counted as over, did not work. */
-void service_failure(struct service *service, unsigned w, struct grant *grant, const struct failure *failure,
-                     uint64_t now_ns);
+void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
+                               const struct iterations_failed *failure, uint64_t now_ns);
 /* The chunk that is overdue for longest, of another worker than `w`, and whose it is; NULL: none at present. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 /* After an END: when those who have not left are taken for lost. */

@@ -105,7 +105,7 @@ START_TEST(a_master_refuses)
         {3, {.type = MESSAGE_REQUEST, .request = {.asks = ASKS_MAX + 1}}, "asks for more than"},
         {5, {.type = MESSAGE_RESULT, .result = {1, 1, 1}}, "results of chunk 1"},
         {5, {.type = MESSAGE_END}, "END, which is not for it to send"},
-        {5, {.type = MESSAGE_PROBLEM, .problem = {3, "no", 2}}, "in the name of another rank"},
+        {5, {.type = MESSAGE_FATAL, .fatal = {3, "no", 2}}, "in the name of another rank"},
         {4, {.type = MESSAGE_REQUEST, .request = {.asks = 1}}, "does not serve it"},
         {4, {.type = MESSAGE_DRAIN}, "does not serve it"},
         {0, {.type = MESSAGE_REQUEST, .request = {.asks = 1}}, "a supermaster does not send"},
@@ -174,9 +174,11 @@ START_TEST(a_supermaster_refuses)
     static unsigned char done[DONE_RECORD_BYTES];
     static const struct wrong wrong[] = {
         {1, {.type = MESSAGE_REPORT, .records = done, .record_count = 1}, "never handed out"},
-        {2, {.type = MESSAGE_LOST, .lost = {.rank = 3}}, "loss of a rank that it does not serve"},
-        {2, {.type = MESSAGE_FAILURE, .failure = {.id = 3, .count = 1, .text = ""}}, "failure of a rank"},
-        {2, {.type = MESSAGE_PROBLEM, .problem = {3, "no", 2}}, "problem of a rank"},
+        {2, {.type = MESSAGE_WORKER_LOST, .worker_lost = {.rank = 3}}, "loss of a rank that it does not serve"},
+        {2,
+         {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {.id = 3, .count = 1, .text = ""}},
+         "failure of a rank"},
+        {2, {.type = MESSAGE_FATAL, .fatal = {3, "no", 2}}, "problem of a rank"},
         {1, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
         {2, {.type = MESSAGE_NEIGHBOUR, .neighbour = {5, 3}}, "neighbour that cannot be"},
         {1, {.type = MESSAGE_BOUNDARY, .boundary = {5, 0}}, "not for it to send"},

@@ -126,15 +126,15 @@ START_TEST(a_chunk_that_cannot_be_over_is_not_waited_for)
 {
     for (unsigned ended = 0; ended < 2; ended++) {
         const struct message end = {.type = MESSAGE_END, .end = {.drain = true}};
-        const struct event problem = {.type = EVENT_PROBLEM, .text = "no", .now_ns = 1500};
+        const struct event problem = {.type = EVENT_FATAL, .text = "no", .now_ns = 1500};
         begin(ASK_AHEAD_FIXED);
         assign(1, 0, 10, 2);
         if (ended)
             tell(end, 0);
         else
-            ck_assert_int_eq(step(problem, 1)->send.message.type, MESSAGE_PROBLEM);
+            ck_assert_int_eq(step(problem, 1)->send.message.type, MESSAGE_FATAL);
         const struct action *action = ended ? step(problem, 4) : tell(end, 3);
-        ck_assert_int_eq(action[0].send.message.type, ended ? MESSAGE_PROBLEM : MESSAGE_THREADS);
+        ck_assert_int_eq(action[0].send.message.type, ended ? MESSAGE_FATAL : MESSAGE_THREADS);
         ck_assert_int_eq(action[ended + 1].send.message.type, MESSAGE_GOODBYE);
         ck_assert_int_eq(action[ended + 2].type, ACTION_EXIT);
         actions_fini(&actions);

@@ -282,7 +282,7 @@ static void step(struct bench *bench, struct event *event)
 static void lose_dropped(struct bench *bench)
 {
     bench->dropping = false;
-    step(bench, &(struct event){.type = EVENT_LOST, .from = bench->dropped_last});
+    step(bench, &(struct event){.type = EVENT_RANK_LOST, .from = bench->dropped_last});
 }
 
 static void step_stored(struct bench *bench, bool ok)
@@ -340,7 +340,7 @@ static void step_failed(struct bench *bench, uint8_t byte)
         return;
     bench->reported++;
     struct event event = {
-        .type = EVENT_FAILURE,
+        .type = EVENT_ITERATIONS_FAILED,
         .text = "no\nluck",
         .chunk = {.done = bench->reported, .compute_ns = 10, .count = 1, .final = byte / EVENTS & 1},
     };
@@ -363,7 +363,7 @@ static void step_other(struct bench *bench, uint8_t byte)
     case EVENT_BYTE_COMPUTED: step_computed(bench, byte); break;
     case EVENT_BYTE_FAILED: step_failed(bench, byte); break;
     case EVENT_BYTE_DRAIN: step(bench, &(struct event){.type = EVENT_DRAIN}); break;
-    case EVENT_BYTE_PROBLEM: step(bench, &(struct event){.type = EVENT_PROBLEM, .text = "cannot go on"}); break;
+    case EVENT_BYTE_PROBLEM: step(bench, &(struct event){.type = EVENT_FATAL, .text = "cannot go on"}); break;
     default:
         if (bench->machine.deadline(bench->machine.self) != NEVER) {
             bench->now_ns = bench->machine.deadline(bench->machine.self);

@@ -209,7 +209,7 @@ static bool handle(struct dca *dca, const struct event *event)
     switch (event->type) {
     case EVENT_MARK: executor_set_mark(&dca->exec.executor, next_break(dca, event->chunk.done)); return false;
     case EVENT_SLICE: store(dca, &event->chunk); return dca->failed;
-    case EVENT_FAILURE:
+    case EVENT_ITERATIONS_FAILED:
         error_set(&dca->root.error, "%s: %s", dca->root.plan.kernel->name, event->text);
         dca_fail(dca);
         return true;

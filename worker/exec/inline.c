@@ -170,7 +170,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     event->chunk.count = count;
     if (made->variable && exec->config.collect && bytes > buffer->room && reserve_block(exec, buffer, bytes) < 0) {
         /* nobody will have these iterations from here */
-        event->type = EVENT_FAILURE;
+        event->type = EVENT_ITERATIONS_FAILED;
         event->text = exec->error;
         output_take(&made->output, count, exec->config.loop, NULL);
         chunk->sliced += count;
@@ -278,7 +278,7 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     if (exec->step.is_stuck) {
         if (exec->step.stuck_told)
             return TURN_BLOCKED;
-        *event = (struct event){.type = EVENT_PROBLEM, .text = exec->error};
+        *event = (struct event){.type = EVENT_FATAL, .text = exec->error};
         exec->step.stuck_told = true;
         return TURN_EVENT;
     }

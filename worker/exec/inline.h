@@ -128,8 +128,8 @@ struct exec {
 };
 
 /* Opens the kernel and allocates the buffers; executor_fini() closes the kernel. -1 with one line in exec->error,
- * nothing owned. The events of the executor are MARK, SLICE, FAILURE, FINISHED, and PROBLEM where a time step cannot be
- * entered; a chunk that begins takes in the run of short chunks before it. */
+ * nothing owned. The events of the executor are MARK, SLICE, ITERATIONS_FAILED, FINISHED, and FATAL where a time step
+ * cannot be entered; a chunk that begins takes in the run of short chunks before it. */
 int exec_init(struct exec *exec, const struct exec_config *config);
 
 /* True for a chunk that is known to be short; never where results are collected, the worker is slowed down or the

@@ -446,7 +446,7 @@ static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *
     if (pipeline->problem_told)
         return TURN_BLOCKED;
     pipeline->problem_told = true;
-    *event = (struct event){.type = EVENT_PROBLEM, .text = pipeline->exec.error};
+    *event = (struct event){.type = EVENT_FATAL, .text = pipeline->exec.error};
     return TURN_EVENT;
 }
 

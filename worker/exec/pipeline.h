@@ -73,5 +73,5 @@ struct pipeline {
 };
 
 /* Opens the kernel; executor_fini() closes it. -1 with one line in pipeline->exec.error, nothing owned. The events of
- * the executor are BOUNDARY_READY, MARK, SLICE, FINISHED, and PROBLEM where the kernel has failed or memory is out. */
+ * the executor are BOUNDARY_READY, MARK, SLICE, FINISHED, and FATAL where the kernel has failed or memory is out. */
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config);

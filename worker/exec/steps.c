@@ -169,7 +169,7 @@ void exec_tell_failure(struct exec *exec, struct event *event)
         exec_send_part(exec, event, count, bytes);
         return;
     }
-    event->type = EVENT_FAILURE;
+    event->type = EVENT_ITERATIONS_FAILED;
     event->text = exec->error;
     event->chunk.count = 1;
     event->chunk.final = exec->chunk.final;

@@ -498,7 +498,7 @@ static bool tell_next(struct thread_pool *pool, struct event *event)
 {
     struct thread_pool_chunk *chunk = &pool->chunk[pool->chunk_first];
     if (pool->has_problem && !pool->problem_told) {
-        *event = (struct event){.type = EVENT_PROBLEM, .text = pool->problem.text};
+        *event = (struct event){.type = EVENT_FATAL, .text = pool->problem.text};
         return pool->problem_told = true;
     }
     if (pool->chunk_count == 0 || pool->oldest.slot == ring_begun(&pool->ring))

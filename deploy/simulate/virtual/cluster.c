@@ -273,7 +273,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
 static void lose_dropped(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
-    struct event event = {.type = EVENT_LOST, .now_ns = cluster->now_ns, .from = node->dropped};
+    struct event event = {.type = EVENT_RANK_LOST, .now_ns = cluster->now_ns, .from = node->dropped};
     if (node->dropped == NO_RANK || node->gone)
         return;
     node->dropped = NO_RANK;
@@ -361,7 +361,7 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
     switch (future->type) {
     case EVENT_MARK: cluster_step(cluster, future->rank, event, NULL); break;
-    case EVENT_FAILURE: deliver_failure(cluster, future, event); break;
+    case EVENT_ITERATIONS_FAILED: deliver_failure(cluster, future, event); break;
     default: deliver_results(cluster, future, future->done, event);
     }
 }
@@ -382,7 +382,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         return;
     case EVENT_MARK:
     case EVENT_SLICE:
-    case EVENT_FAILURE:
+    case EVENT_ITERATIONS_FAILED:
     case EVENT_FINISHED: deliver_chunk_event(cluster, future, &event); return;
     case EVENT_TIMER:
         if (future->generation != node->timer_generation)
@@ -395,7 +395,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         if (future->data != NULL && !future->lost)
             event.text = store_write(cluster, &future->part, future->data, future->size);
         break;
-    case EVENT_LOST:
+    case EVENT_RANK_LOST:
         if (faults_has_dropped(cluster, future->rank, future->from))
             return; /* it knows */
         if (future->from != cluster->topology.supermaster)

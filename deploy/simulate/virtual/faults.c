@@ -77,7 +77,7 @@ static void tell(struct virtual_cluster *cluster, unsigned watcher, unsigned ran
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = after_ns + machines_notice_ns(&cluster->config, watcher, rank),
                                   .rank = watcher,
-                                  .type = EVENT_LOST,
+                                  .type = EVENT_RANK_LOST,
                                   .from = rank,
                               });
 }

@@ -107,7 +107,7 @@ struct future *heap_pop(struct heap *heap)
 static bool is_of_computing(const struct future *future)
 {
     return !future->wake && future->fault == NULL &&
-           (future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_FAILURE ||
+           (future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_ITERATIONS_FAILED ||
             future->type == EVENT_FINISHED || future->type == EVENT_PROBED || future->type == EVENT_BOUNDARY_READY);
 }
 

@@ -14,22 +14,23 @@ struct future {
     uint64_t at_ns;
     const struct virtual_fault *fault; /* of the configuration, which this is about; NULL: it is an event */
     unsigned rank;                     /* to whom */
-    unsigned from;                     /* MESSAGE, LOST; STORED: who sent the results */
+    unsigned from;                     /* MESSAGE, WORKER_LOST; STORED: who sent the results */
     enum event_type type;
     bool wake;           /* the rank is no longer busy: it takes the next event of its queue */
     bool dropped;        /* it will not happen after all */
-    bool lost;           /* STORED; FAILURE: it ends the process that computes it */
+    bool lost;           /* STORED; ITERATIONS_FAILED: it ends the process that computes it */
     bool over;           /* the fault is */
     bool fenced;         /* not an event: the rank learns that it was dropped */
     size_t size;         /* MESSAGE: of the encoded bytes; STORED: of the data */
     void *data;          /* MESSAGE: data payload; STORED: what is still to be written; PROBED: the speed; owned */
-    uint64_t generation; /* MARK, SLICE, FAILURE, FINISHED: of the running chunk; TIMER: of the deadline */
+    uint64_t generation; /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: of the running chunk; TIMER: of the deadline */
     const char *text;
     union {
         unsigned char small[FUTURE_SMALL]; /* MESSAGE: encoded, up to that size */
         unsigned char *bytes;              /* MESSAGE: longer ones; owned */
         struct part part;                  /* STORED */
-        uint64_t done; /* MARK, SLICE, FAILURE, FINISHED: iterations of the chunk behind it; LOAD: what it is */
+        uint64_t
+            done; /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: iterations of the chunk behind it; LOAD: what it is */
     };
 };
 

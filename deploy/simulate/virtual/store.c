@@ -189,7 +189,7 @@ static void tell_problem(struct virtual_cluster *cluster, unsigned rank, const c
 {
     cluster->result.failed_writes++;
     cluster_schedule(cluster,
-                     &(struct future){.at_ns = cluster->now_ns, .rank = rank, .type = EVENT_PROBLEM, .text = text});
+                     &(struct future){.at_ns = cluster->now_ns, .rank = rank, .type = EVENT_FATAL, .text = text});
 }
 
 void store_sync(struct virtual_cluster *cluster, unsigned rank)

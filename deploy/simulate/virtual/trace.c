@@ -64,22 +64,25 @@ static void trace_message(const struct message *message, char *text, size_t size
     case MESSAGE_FEEDBACK: snprintf(text, size, "FEEDBACK workers=%u", message->record_count); break;
     case MESSAGE_LOADS: snprintf(text, size, "LOADS workers=%u", message->record_count); break;
     case MESSAGE_STATS: snprintf(text, size, "STATS workers=%u", message->record_count); break;
-    case MESSAGE_PROBLEM:
-        snprintf(text, size, "PROBLEM rank=%" PRIu32 " \"%.*s\"", message->problem.rank, (int)message->problem.length,
-                 message->problem.text);
+    case MESSAGE_FATAL:
+        snprintf(text, size, "FATAL rank=%" PRIu32 " \"%.*s\"", message->fatal.rank, (int)message->fatal.length,
+                 message->fatal.text);
         break;
     case MESSAGE_ADOPT:
         snprintf(text, size, "ADOPT [%" PRIu64 ", %" PRIu64 ")", message->adopt.first,
                  message->adopt.first + message->adopt.count);
         break;
-    case MESSAGE_LOST:
-        snprintf(text, size, "LOST rank=%" PRIu32 " chunks=%" PRIu64 " [%" PRIu64 ", %" PRIu64 ")", message->lost.rank,
-                 message->lost.chunks, message->lost.first, message->lost.first + message->lost.count);
+    case MESSAGE_WORKER_LOST:
+        snprintf(text, size, "WORKER_LOST rank=%" PRIu32 " chunks=%" PRIu64 " [%" PRIu64 ", %" PRIu64 ")",
+                 message->worker_lost.rank, message->worker_lost.chunks, message->worker_lost.first,
+                 message->worker_lost.first + message->worker_lost.count);
         break;
-    case MESSAGE_FAILURE:
-        snprintf(text, size, "FAILURE %" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s \"%.*s\"", message->failure.id,
-                 message->failure.first, message->failure.first + message->failure.count,
-                 message->failure.final ? " final" : "", (int)message->failure.length, message->failure.text);
+    case MESSAGE_ITERATIONS_FAILED:
+        snprintf(text, size, "ITERATIONS_FAILED %" PRIu32 " [%" PRIu64 ", %" PRIu64 ")%s \"%.*s\"",
+                 message->iterations_failed.id, message->iterations_failed.first,
+                 message->iterations_failed.first + message->iterations_failed.count,
+                 message->iterations_failed.final ? " final" : "", (int)message->iterations_failed.length,
+                 message->iterations_failed.text);
         break;
     case MESSAGE_POISON:
         snprintf(text, size, "POISON [%" PRIu64 ", %" PRIu64 ") deaths=%" PRIu32 " failures=%" PRIu32 " by %" PRIu32,
@@ -132,15 +135,15 @@ void trace_event(const struct event *event, char *text, size_t size)
         snprintf(text, size, "boundary ready %" PRIu64 " bytes=%" PRIu64, event->ready.boundary_at, event->ready.bytes);
         break;
     case EVENT_SLICE: snprintf(text, size, "slice of %" PRIu64, event->chunk.count); break;
-    case EVENT_FAILURE:
+    case EVENT_ITERATIONS_FAILED:
         snprintf(text, size, "%" PRIu64 " failed%s", event->chunk.count, event->chunk.final ? " for good" : "");
         break;
     case EVENT_FINISHED: snprintf(text, size, "finished"); break;
     case EVENT_TIMER: snprintf(text, size, "timer"); break;
     case EVENT_DRAIN: snprintf(text, size, "drain"); break;
-    case EVENT_PROBLEM: snprintf(text, size, "problem"); break;
+    case EVENT_FATAL: snprintf(text, size, "problem"); break;
     case EVENT_LOAD: snprintf(text, size, "load %.2f", (double)event->load / LOAD_ONE); break;
-    case EVENT_LOST: snprintf(text, size, "lost %u", event->from); break;
+    case EVENT_RANK_LOST: snprintf(text, size, "lost %u", event->from); break;
     }
 }
 

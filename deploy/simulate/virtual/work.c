@@ -118,7 +118,7 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
         cluster_schedule(cluster, &(struct future){
                                       .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
                                       .rank = rank,
-                                      .type = EVENT_FAILURE,
+                                      .type = EVENT_ITERATIONS_FAILED,
                                       .generation = running->generation,
                                       .done = i + 1,
                                       .text = kills ? "killed the child process" : "iteration\tfailed",

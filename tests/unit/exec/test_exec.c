@@ -231,7 +231,7 @@ static unsigned run_to_end(uint64_t *done, uint64_t *digest, uint64_t *failed_at
     *done = *digest = 0;
     do {
         event = next_event();
-        if (event.type == EVENT_FAILURE) {
+        if (event.type == EVENT_ITERATIONS_FAILED) {
             ck_assert_uint_eq(event.chunk.count, 1);
             *failed_at = event.chunk.done;
             failures++;
@@ -295,7 +295,7 @@ START_TEST(what_kills_a_child_is_left_out)
         executor_begin(&exec.executor, 0, 20, 0, true);
         for (unsigned failures = 0; event.type != EVENT_FINISHED;) {
             event = next_event();
-            if (event.type == EVENT_FAILURE) {
+            if (event.type == EVENT_ITERATIONS_FAILED) {
                 ck_assert_uint_eq(event.chunk.done, bad[failures]);
                 ck_assert_int_eq(event.chunk.final, bad[failures] != 11);
                 ck_assert_str_eq(event.text, texts[failures]);
@@ -694,7 +694,7 @@ START_TEST(a_kernel_that_waits_fails_at_one_iteration)
             end_iteration();
         if (executor_advance(&exec.executor, &event) != TURN_EVENT)
             continue;
-        if (event.type == EVENT_FAILURE) {
+        if (event.type == EVENT_ITERATIONS_FAILED) {
             ck_assert_uint_eq(done, 2);
             ck_assert_uint_eq(event.chunk.count, 1);
             ck_assert(!event.chunk.final);

@@ -212,7 +212,7 @@ START_TEST(what_is_called_failed_is_given_up_where_nothing_is_kept)
     ck_assert_int_eq(event.type, EVENT_SLICE);
     ck_assert_uint_eq(event.chunk.count, 2);
     event = next_event();
-    ck_assert_int_eq(event.type, EVENT_FAILURE);
+    ck_assert_int_eq(event.type, EVENT_ITERATIONS_FAILED);
     ck_assert_str_eq(event.text, "the kernel calls it failed");
     ck_assert(event.chunk.final);
     event = next_event();
@@ -248,7 +248,7 @@ START_TEST(a_kernel_that_puts_what_cannot_be_fails_its_chunk)
         exec.iteration_ns = 1;
     executor_begin(&exec.executor, 5, kernel.how == BACKWARDS ? 2 : 1, 0, false);
     const struct event event = next_event();
-    ck_assert_int_eq(event.type, EVENT_FAILURE);
+    ck_assert_int_eq(event.type, EVENT_ITERATIONS_FAILED);
     ck_assert_uint_eq(event.chunk.count, 1);
     ck_assert_str_eq(event.text, cases[_i].text);
     kernel.how = GOOD; /* what follows is none the worse for it */
@@ -273,7 +273,7 @@ START_TEST(output_of_others_outlives_an_iteration_that_fails)
         executor_begin(&exec.executor, 40, 30, 0, false);
         while (event.type != EVENT_FINISHED) {
             event = next_event();
-            if (event.type == EVENT_FAILURE) {
+            if (event.type == EVENT_ITERATIONS_FAILED) {
                 ck_assert_uint_eq(40 + done, 58);
                 ck_assert_str_eq(event.text, "not this one");
                 failures++;

@@ -466,7 +466,7 @@ START_TEST(a_kernel_that_fails_is_a_problem_said_once)
     open_one(10);
     executor_begin(&run.pipeline[0].executor, 0, 5, 0, false);
     ck_assert_int_eq(executor_advance(&run.pipeline[0].executor, &event), TURN_EVENT);
-    ck_assert_int_eq(event.type, EVENT_PROBLEM);
+    ck_assert_int_eq(event.type, EVENT_FATAL);
     ck_assert_str_eq(event.text, "cannot do 3");
     ck_assert_int_eq(executor_advance(&run.pipeline[0].executor, &event), TURN_BLOCKED);
     close_workers();

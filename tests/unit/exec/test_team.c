@@ -204,7 +204,7 @@ static void take_event(struct outcome *outcome, const struct event *event)
         outcome->slices++;
         take_results(outcome, event);
         break;
-    case EVENT_FAILURE:
+    case EVENT_ITERATIONS_FAILED:
         ck_assert_uint_eq(event->chunk.count, 1);
         outcome->failed_at[outcome->failed++] = outcome->at++;
         break;

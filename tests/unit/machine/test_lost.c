@@ -9,7 +9,7 @@ struct owner {
     struct service service;
     struct actions actions;
     uint64_t committed, digest;
-    struct failure failed; /* the latest */
+    struct iterations_failed failed; /* the latest */
     unsigned failures;
 };
 
@@ -20,7 +20,7 @@ static void on_committed(void *context, const struct part *part)
     owner->digest += part->digest;
 }
 
-static void on_failed(void *context, const struct failure *failure)
+static void on_failed(void *context, const struct iterations_failed *failure)
 {
     struct owner *owner = context;
     owner->failed = *failure;
@@ -68,8 +68,9 @@ static int request(struct owner *owner, unsigned w, unsigned asks, uint32_t done
 static int tell_failure(struct owner *owner, unsigned w, uint32_t chunk, uint64_t first, bool final, uint64_t now_ns)
 {
     struct error error;
-    const struct message message = {.type = MESSAGE_FAILURE,
-                                    .failure = {.id = chunk, .first = first, .count = 1, .final = final, .text = ""}};
+    const struct message message = {
+        .type = MESSAGE_ITERATIONS_FAILED,
+        .iterations_failed = {.id = chunk, .first = first, .count = 1, .final = final, .text = ""}};
     actions_clear(&owner->actions);
     int result = service_message(&owner->service, w, now_ns, &message, &owner->actions, &error);
     service_serve(&owner->service, now_ns, &owner->actions);

@@ -15,7 +15,7 @@ static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_MAX * FEEDBACK_RECORD_BYTES];
 static unsigned char load_records[LOADS_MAX * LOAD_RECORD_BYTES];
 static unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
-static unsigned char failed_records[FAILED_MAX * ASSIGN_RECORD_BYTES];
+static unsigned char failed_records[GIVEN_UP_MAX * ASSIGN_RECORD_BYTES];
 static unsigned char least_speed_body[SPEED_BODY_MAX], full_speed_body[SPEED_BODY_MAX];
 static char text[TEXT_MAX];
 
@@ -35,7 +35,7 @@ static void fill_memory(void)
                                          .samples = UINT16_MAX - i});
         assign_record_put(assign_records, i, UINT64_MAX - i - 1, i + 1);
     }
-    for (unsigned i = 0; i < FAILED_MAX; i++)
+    for (unsigned i = 0; i < GIVEN_UP_MAX; i++)
         assign_record_put(failed_records, i, UINT64_MAX - i - 1, i + 1);
     for (unsigned i = 0; i < REPORT_MAX; i++)
         done_record_put(done_records, i, &(struct done_record){i * 0x0101010101010101u, i + 1, ~(uint64_t)i});
@@ -143,16 +143,19 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"ADOPT without a chunk", {.type = MESSAGE_ADOPT}},
         {"ADOPT of the last iteration", {.type = MESSAGE_ADOPT, .adopt = {UINT64_MAX - 1, 1}}},
         {"ASSIGN, careful", {.type = MESSAGE_ASSIGN, .assign = {1, 0, 1, true}}},
-        {"LOST", {.type = MESSAGE_LOST, .lost = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1, 1}}},
-        {"LOST, which computed nothing", {.type = MESSAGE_LOST, .lost = {1, 0, 0, 0}}},
-        {"FAILURE without words", {.type = MESSAGE_FAILURE, .failure = {1, 0, 1, false, text, 0}}},
-        {"FAILURE of TEXT_MAX bytes",
-         {.type = MESSAGE_FAILURE, .failure = {UINT32_MAX, UINT64_MAX - 1, 1, true, text, TEXT_MAX}}},
+        {"WORKER_LOST", {.type = MESSAGE_WORKER_LOST, .worker_lost = {UINT32_MAX, UINT64_MAX, UINT64_MAX - 1, 1}}},
+        {"WORKER_LOST, which computed nothing", {.type = MESSAGE_WORKER_LOST, .worker_lost = {1, 0, 0, 0}}},
+        {"ITERATIONS_FAILED without words",
+         {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {1, 0, 1, false, text, 0}}},
+        {"ITERATIONS_FAILED of TEXT_MAX bytes",
+         {.type = MESSAGE_ITERATIONS_FAILED,
+          .iterations_failed = {UINT32_MAX, UINT64_MAX - 1, 1, true, text, TEXT_MAX}}},
         {"POISON, deaths", {.type = MESSAGE_POISON, .poison = {0, UINT64_MAX, UINT32_MAX, 0, 0}}},
         {"POISON, failures", {.type = MESSAGE_POISON, .poison = {UINT64_MAX - 1, 1, 0, UINT32_MAX, UINT32_MAX - 1}}},
-        {"FAULTS", {.type = MESSAGE_FAULTS, .faults = {UINT64_MAX, UINT64_MAX - 1}}},
-        {"FAILED, one range", records_of(MESSAGE_FAILED, failed_records, 1)},
-        {"FAILED, FAILED_MAX ranges", records_of(MESSAGE_FAILED, failed_records, FAILED_MAX)},
+        {"RECOVERY_COUNTS", {.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = {UINT64_MAX, UINT64_MAX - 1}}},
+        {"ITERATIONS_GIVEN_UP, one range", records_of(MESSAGE_ITERATIONS_GIVEN_UP, failed_records, 1)},
+        {"ITERATIONS_GIVEN_UP, FAILED_MAX ranges",
+         records_of(MESSAGE_ITERATIONS_GIVEN_UP, failed_records, GIVEN_UP_MAX)},
         {"THREADS, least", {.type = MESSAGE_THREADS, .threads = {0, 2, 1, 0, 0, 0, 0, 0}}},
         {"THREADS, one", {.type = MESSAGE_THREADS, .threads = {0, 1, 1, 0, 0, 1, 2, 0}}},
         {"THREADS, most",
@@ -184,8 +187,8 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
         {"REFILL, empty", refill_empty},
         {"STATS of nobody", {.type = MESSAGE_STATS}},
         {"STATS of STATS_MAX workers", records_of(MESSAGE_STATS, stats_records, STATS_MAX)},
-        {"PROBLEM without words", {.type = MESSAGE_PROBLEM, .problem = {0, text, 0}}},
-        {"PROBLEM of TEXT_MAX bytes", {.type = MESSAGE_PROBLEM, .problem = {UINT32_MAX, text, TEXT_MAX}}},
+        {"FATAL without words", {.type = MESSAGE_FATAL, .fatal = {0, text, 0}}},
+        {"FATAL of TEXT_MAX bytes", {.type = MESSAGE_FATAL, .fatal = {UINT32_MAX, text, TEXT_MAX}}},
         {"DRAIN", {.type = MESSAGE_DRAIN}},
         {"ECHO 0", {.type = MESSAGE_ECHO}},
         {"ECHO", {.type = MESSAGE_ECHO, .echo = {UINT32_MAX}}},
@@ -277,19 +280,19 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->adopt.first, want->adopt.first);
         ck_assert_uint_eq(got->adopt.count, want->adopt.count);
         break;
-    case MESSAGE_LOST:
-        ck_assert_uint_eq(got->lost.rank, want->lost.rank);
-        ck_assert_uint_eq(got->lost.chunks, want->lost.chunks);
-        ck_assert_uint_eq(got->lost.first, want->lost.first);
-        ck_assert_uint_eq(got->lost.count, want->lost.count);
+    case MESSAGE_WORKER_LOST:
+        ck_assert_uint_eq(got->worker_lost.rank, want->worker_lost.rank);
+        ck_assert_uint_eq(got->worker_lost.chunks, want->worker_lost.chunks);
+        ck_assert_uint_eq(got->worker_lost.first, want->worker_lost.first);
+        ck_assert_uint_eq(got->worker_lost.count, want->worker_lost.count);
         break;
-    case MESSAGE_FAILURE:
-        ck_assert_uint_eq(got->failure.id, want->failure.id);
-        ck_assert_uint_eq(got->failure.first, want->failure.first);
-        ck_assert_uint_eq(got->failure.count, want->failure.count);
-        ck_assert_int_eq(got->failure.final, want->failure.final);
-        ck_assert_uint_eq(got->failure.length, want->failure.length);
-        ck_assert_mem_eq(got->failure.text, want->failure.text, want->failure.length);
+    case MESSAGE_ITERATIONS_FAILED:
+        ck_assert_uint_eq(got->iterations_failed.id, want->iterations_failed.id);
+        ck_assert_uint_eq(got->iterations_failed.first, want->iterations_failed.first);
+        ck_assert_uint_eq(got->iterations_failed.count, want->iterations_failed.count);
+        ck_assert_int_eq(got->iterations_failed.final, want->iterations_failed.final);
+        ck_assert_uint_eq(got->iterations_failed.length, want->iterations_failed.length);
+        ck_assert_mem_eq(got->iterations_failed.text, want->iterations_failed.text, want->iterations_failed.length);
         break;
     case MESSAGE_POISON:
         ck_assert_uint_eq(got->poison.first, want->poison.first);
@@ -298,11 +301,11 @@ void assert_same_message(const struct message *got, const struct message *want)
         ck_assert_uint_eq(got->poison.failures, want->poison.failures);
         ck_assert_uint_eq(got->poison.failed_by, want->poison.failed_by);
         break;
-    case MESSAGE_FAULTS:
-        ck_assert_uint_eq(got->faults.reissued, want->faults.reissued);
-        ck_assert_uint_eq(got->faults.duplicates, want->faults.duplicates);
+    case MESSAGE_RECOVERY_COUNTS:
+        ck_assert_uint_eq(got->recovery_counts.reissued, want->recovery_counts.reissued);
+        ck_assert_uint_eq(got->recovery_counts.duplicates, want->recovery_counts.duplicates);
         break;
-    case MESSAGE_FAILED: assert_same_records(got, want, ASSIGN_RECORD_BYTES); break;
+    case MESSAGE_ITERATIONS_GIVEN_UP: assert_same_records(got, want, ASSIGN_RECORD_BYTES); break;
     case MESSAGE_THREADS:
         ck_assert_uint_eq(got->threads.worker, want->threads.worker);
         ck_assert_uint_eq(got->threads.count, want->threads.count);
@@ -328,10 +331,10 @@ void assert_same_message(const struct message *got, const struct message *want)
         assert_same_records(got, want, CHUNK_RECORD_BYTES);
         break;
     case MESSAGE_STATS: assert_same_records(got, want, STATS_RECORD_BYTES); break;
-    case MESSAGE_PROBLEM:
-        ck_assert_uint_eq(got->problem.rank, want->problem.rank);
-        ck_assert_uint_eq(got->problem.length, want->problem.length);
-        ck_assert_mem_eq(got->problem.text, want->problem.text, want->problem.length);
+    case MESSAGE_FATAL:
+        ck_assert_uint_eq(got->fatal.rank, want->fatal.rank);
+        ck_assert_uint_eq(got->fatal.length, want->fatal.length);
+        ck_assert_mem_eq(got->fatal.text, want->fatal.text, want->fatal.length);
         break;
     case MESSAGE_ECHO: ck_assert_uint_eq(got->echo.id, want->echo.id); break;
     case MESSAGE_FEEDBACK: assert_same_records(got, want, FEEDBACK_RECORD_BYTES); break;

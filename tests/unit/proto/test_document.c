@@ -120,11 +120,12 @@ static const struct {
     {"END LATE", {.type = MESSAGE_END, .end = {.late = true}}},
     {"ADOPT of [5, 7)", {.type = MESSAGE_ADOPT, .adopt = {5, 2}}},
     {"ASSIGN ISOLATED chunk 1, [1000, 1250)", {.type = MESSAGE_ASSIGN, .assign = {1, 1000, 250, true}}},
-    {"LOST rank 6, 2 chunks, at [5, 7)", {.type = MESSAGE_LOST, .lost = {6, 2, 5, 2}}},
-    {"FAILURE FINAL in chunk 3, [5, 6), \"no\"", {.type = MESSAGE_FAILURE, .failure = {3, 5, 1, true, "no", 2}}},
+    {"WORKER_LOST rank 6, 2 chunks, at [5, 7)", {.type = MESSAGE_WORKER_LOST, .worker_lost = {6, 2, 5, 2}}},
+    {"ITERATIONS_FAILED FINAL in chunk 3, [5, 6), \"no\"",
+     {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {3, 5, 1, true, "no", 2}}},
     {"POISON [5, 7), 2 deaths, 1 failure at rank 4", {.type = MESSAGE_POISON, .poison = {5, 2, 2, 1, 4}}},
-    {"FAULTS, 3 chunks again, 1 result dropped", {.type = MESSAGE_FAULTS, .faults = {3, 1}}},
-    {"FAILED [2, 5)", {.type = MESSAGE_FAILED, .records = assign_records, .record_count = 1}},
+    {"RECOVERY_COUNTS, 3 chunks again, 1 result dropped", {.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = {3, 1}}},
+    {"ITERATIONS_GIVEN_UP [2, 5)", {.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = assign_records, .record_count = 1}},
     {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
     {"THREADS, 4 of rank 5, max 1.25, cov 0.5, 90 chunks",
      {.type = MESSAGE_THREADS, .threads = {5, 4, 1.25f, 0.5f, 90, 0, 0, 0}}},
@@ -153,7 +154,7 @@ static const struct {
     {"REPORT REFILL, 3 busy, [0, 5) digest 9",
      {.type = MESSAGE_REPORT, .records = report_records, .record_count = 1, .report = {.refill = true, .busy = 3}}},
     {"REFILL of [5, 7) for rank 2", {.type = MESSAGE_REFILL, .records = refill_records, .record_count = 1}},
-    {"PROBLEM at rank 4, \"no\"", {.type = MESSAGE_PROBLEM, .problem = {4, "no", 2}}},
+    {"FATAL at rank 4, \"no\"", {.type = MESSAGE_FATAL, .fatal = {4, "no", 2}}},
     {"LOADS, 2 at rank 5", {.type = MESSAGE_LOADS, .records = load_records, .record_count = 1}},
     {"FEEDBACK of rank 5, 2 chunks of 300 iterations, 4000 ns, waited 6 ns, deviation 1.5 ns of 16",
      {.type = MESSAGE_FEEDBACK, .records = feedback_records, .record_count = 1}},
@@ -246,7 +247,7 @@ static const struct {
     {"`TEXT_MAX`", TEXT_MAX},
     {"`SPEED_MEAN_MIN_NS`", SPEED_MEAN_MIN_NS},
     {"`SPEED_RATIO_MAX`", SPEED_RATIO_MAX},
-    {"`FAILED_MAX`", FAILED_MAX},
+    {"`GIVEN_UP_MAX`", GIVEN_UP_MAX},
     {"`PAYLOAD_MAX`", PAYLOAD_MAX},
     {"`LOADS_MAX`", LOADS_MAX},
     {"`LOAD_ONE`", LOAD_ONE},
@@ -295,7 +296,7 @@ static const struct {
     {MESSAGE_GOODBYE, "GOODBYE", GOODBYE_BYTES, 0},
     {MESSAGE_ECHO, "ECHO", HEADER_BYTES, 0},
     {MESSAGE_ADOPT, "ADOPT", ADOPT_BYTES, 0},
-    {MESSAGE_FAILURE, "FAILURE", FAILURE_BYTES, 1},
+    {MESSAGE_ITERATIONS_FAILED, "ITERATIONS_FAILED", ITERATIONS_FAILED_BYTES, 1},
     {MESSAGE_THREADS, "THREADS", THREADS_BYTES, 0},
     {MESSAGE_NEIGHBOUR, "NEIGHBOUR", NEIGHBOUR_BYTES, 0},
     {MESSAGE_BOUNDARY, "BOUNDARY", BOUNDARY_BYTES, 0},
@@ -305,12 +306,12 @@ static const struct {
     {MESSAGE_REPORT, "REPORT", HEADER_BYTES, DONE_RECORD_BYTES},
     {MESSAGE_REFILL, "REFILL", HEADER_BYTES, CHUNK_RECORD_BYTES},
     {MESSAGE_STATS, "STATS", HEADER_BYTES, STATS_RECORD_BYTES},
-    {MESSAGE_PROBLEM, "PROBLEM", HEADER_BYTES, 1},
+    {MESSAGE_FATAL, "FATAL", HEADER_BYTES, 1},
     {MESSAGE_DRAIN, "DRAIN", HEADER_BYTES, 0},
     {MESSAGE_FEEDBACK, "FEEDBACK", HEADER_BYTES, FEEDBACK_RECORD_BYTES},
-    {MESSAGE_LOST, "LOST", LOST_BYTES, 0},
-    {MESSAGE_FAULTS, "FAULTS", FAULTS_BYTES, 0},
-    {MESSAGE_FAILED, "FAILED", HEADER_BYTES, ASSIGN_RECORD_BYTES},
+    {MESSAGE_WORKER_LOST, "WORKER_LOST", WORKER_LOST_BYTES, 0},
+    {MESSAGE_RECOVERY_COUNTS, "RECOVERY_COUNTS", RECOVERY_COUNTS_BYTES, 0},
+    {MESSAGE_ITERATIONS_GIVEN_UP, "ITERATIONS_GIVEN_UP", HEADER_BYTES, ASSIGN_RECORD_BYTES},
     {MESSAGE_POISON, "POISON", POISON_BYTES, 0},
     {MESSAGE_LOADS, "LOADS", HEADER_BYTES, LOAD_RECORD_BYTES},
 };
@@ -342,10 +343,10 @@ START_TEST(every_sample_has_the_size_of_the_document)
         size_t k = 1;
         while (sizes[k].type != message->type)
             k++;
-        size_t elements = message->type == MESSAGE_SPEED     ? message->speed.levels
-                          : message->type == MESSAGE_PROBLEM ? message->problem.length
-                          : message->type == MESSAGE_FAILURE ? message->failure.length
-                                                             : message->record_count;
+        size_t elements = message->type == MESSAGE_SPEED               ? message->speed.levels
+                          : message->type == MESSAGE_FATAL             ? message->fatal.length
+                          : message->type == MESSAGE_ITERATIONS_FAILED ? message->iterations_failed.length
+                                                                       : message->record_count;
         size_t announced = message->payload == PAYLOAD_DATA ? PAYLOAD_SIZE_BYTES : 0;
         ck_assert_uint_eq(message_fixed_size(message), sizes[k].fixed + sizes[k].each * elements + announced);
         ck_assert_uint_le(message_size(message), MESSAGE_MAX);

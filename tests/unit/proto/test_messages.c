@@ -274,11 +274,11 @@ static const struct {
     {"STATS id", "22 00 0000 01000000", DECODE_NOT_ZERO},
     {"STATS of 61 workers", "22 00 3d00 00000000", DECODE_OUT_OF_RANGE},
 
-    {"PROBLEM flag", "23 01 0000 00000000", DECODE_UNKNOWN_FLAG},
-    {"PROBLEM of 401 bytes", "23 00 9101 00000000", DECODE_OUT_OF_RANGE},
-    {"PROBLEM with a NUL", "23 00 0300 00000000 610062", DECODE_OUT_OF_RANGE},
-    {"PROBLEM of two lines", "23 00 0300 00000000 610a62", DECODE_OUT_OF_RANGE},
-    {"PROBLEM with an escape", "23 00 0300 00000000 611b62", DECODE_OUT_OF_RANGE},
+    {"FATAL flag", "23 01 0000 00000000", DECODE_UNKNOWN_FLAG},
+    {"FATAL of 401 bytes", "23 00 9101 00000000", DECODE_OUT_OF_RANGE},
+    {"FATAL with a NUL", "23 00 0300 00000000 610062", DECODE_OUT_OF_RANGE},
+    {"FATAL of two lines", "23 00 0300 00000000 610a62", DECODE_OUT_OF_RANGE},
+    {"FATAL with an escape", "23 00 0300 00000000 611b62", DECODE_OUT_OF_RANGE},
 
     {"ECHO flag", "16 01 0000 00000000", DECODE_UNKNOWN_FLAG},
     {"ECHO number", "16 00 0001 00000000", DECODE_NOT_ZERO},
@@ -309,16 +309,16 @@ static const struct {
     {"ADOPT of nothing that begins somewhere", "17 00 0000 00000000" ONE Z8, DECODE_NOT_ZERO},
     {"ADOPT past the end", "17 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"LOST flag", "26 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"LOST number", "26 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
-    {"LOST at nothing that begins somewhere", "26 00 0000 00000000" ONE ONE Z8, DECODE_NOT_ZERO},
-    {"LOST past the end", "26 00 0000 00000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
+    {"WORKER_LOST flag", "26 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"WORKER_LOST number", "26 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
+    {"WORKER_LOST at nothing that begins somewhere", "26 00 0000 00000000" ONE ONE Z8, DECODE_NOT_ZERO},
+    {"WORKER_LOST past the end", "26 00 0000 00000000" ONE F8 ONE, DECODE_OUT_OF_RANGE},
 
-    {"FAILURE flag", "18 02 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"FAILURE of no iteration", "18 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"FAILURE past the end", "18 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
-    {"FAILURE of 401 bytes", "18 00 9101 00000000" ONE ONE, DECODE_OUT_OF_RANGE},
-    {"FAILURE of two lines", "18 00 0300 00000000" ONE ONE "610a62", DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED flag", "18 02 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"ITERATIONS_FAILED of no iteration", "18 00 0000 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED past the end", "18 00 0000 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED of 401 bytes", "18 00 9101 00000000" ONE ONE, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_FAILED of two lines", "18 00 0300 00000000" ONE ONE "610a62", DECODE_OUT_OF_RANGE},
 
     {"POISON flag", "29 01 0000 00000000" ONE ONE ONE, DECODE_UNKNOWN_FLAG},
     {"POISON number", "29 00 0100 00000000" ONE ONE ONE, DECODE_NOT_ZERO},
@@ -327,15 +327,15 @@ static const struct {
     {"POISON of nothing", "29 00 0000 00000000" ONE ONE Z8, DECODE_OUT_OF_RANGE},
     {"POISON that failed nowhere, at a rank", "29 00 0000 01000000" ONE ONE ONE, DECODE_NOT_ZERO},
 
-    {"FAULTS flag", "27 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
-    {"FAULTS id", "27 00 0000 01000000" ONE ONE, DECODE_NOT_ZERO},
+    {"RECOVERY_COUNTS flag", "27 01 0000 00000000" ONE ONE, DECODE_UNKNOWN_FLAG},
+    {"RECOVERY_COUNTS id", "27 00 0000 01000000" ONE ONE, DECODE_NOT_ZERO},
 
-    {"FAILED flag", "28 01 0100 00000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
-    {"FAILED id", "28 00 0100 01000000" Z8 ONE, DECODE_NOT_ZERO},
-    {"FAILED of nothing", "28 00 0000 00000000", DECODE_OUT_OF_RANGE},
-    {"FAILED of 201 ranges", "28 00 c900 00000000", DECODE_OUT_OF_RANGE},
-    {"FAILED of no iteration", "28 00 0100 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
-    {"FAILED past the end", "28 00 0100 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP flag", "28 01 0100 00000000" Z8 ONE, DECODE_UNKNOWN_FLAG},
+    {"ITERATIONS_GIVEN_UP id", "28 00 0100 01000000" Z8 ONE, DECODE_NOT_ZERO},
+    {"ITERATIONS_GIVEN_UP of nothing", "28 00 0000 00000000", DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP of 201 ranges", "28 00 c900 00000000", DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP of no iteration", "28 00 0100 00000000" ONE Z8, DECODE_OUT_OF_RANGE},
+    {"ITERATIONS_GIVEN_UP past the end", "28 00 0100 00000000" F8 ONE, DECODE_OUT_OF_RANGE},
 
     {"DRAIN flag", "24 01 0000 00000000", DECODE_UNKNOWN_FLAG},
     {"DRAIN number", "24 00 0001 00000000", DECODE_NOT_ZERO},
@@ -380,9 +380,9 @@ START_TEST(too_large_a_count_is_an_error_with_all_its_records_there)
                   {MESSAGE_STATS, STATS_MAX, STATS_RECORD_BYTES, HEADER_BYTES},
                   {MESSAGE_FEEDBACK, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES, HEADER_BYTES},
                   {MESSAGE_LOADS, LOADS_MAX, LOAD_RECORD_BYTES, HEADER_BYTES},
-                  {MESSAGE_FAILED, FAILED_MAX, ASSIGN_RECORD_BYTES, HEADER_BYTES},
-                  {MESSAGE_FAILURE, TEXT_MAX, 1, FAILURE_BYTES},
-                  {MESSAGE_PROBLEM, TEXT_MAX, 1, HEADER_BYTES}};
+                  {MESSAGE_ITERATIONS_GIVEN_UP, GIVEN_UP_MAX, ASSIGN_RECORD_BYTES, HEADER_BYTES},
+                  {MESSAGE_ITERATIONS_FAILED, TEXT_MAX, 1, ITERATIONS_FAILED_BYTES},
+                  {MESSAGE_FATAL, TEXT_MAX, 1, HEADER_BYTES}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (unsigned over = 0; over <= 1; over++) {
             size_t size = counts[i].fixed + (size_t)(counts[i].limit + over) * counts[i].each;
@@ -443,7 +443,7 @@ END_TEST
 START_TEST(a_problem_is_one_line_of_any_language)
 {
     for (unsigned value = 0; value < 256; value++) {
-        const unsigned char bytes[] = {MESSAGE_PROBLEM, 0, 3, 0, 0, 0, 0, 0, 'a', (unsigned char)value, 'b'};
+        const unsigned char bytes[] = {MESSAGE_FATAL, 0, 3, 0, 0, 0, 0, 0, 'a', (unsigned char)value, 'b'};
         struct message got;
         bool control = value < ' ' || value == 0x7f;
         ck_assert_int_eq(message_decode(&got, bytes, sizeof bytes), control ? DECODE_OUT_OF_RANGE : DECODE_OK);
@@ -456,15 +456,15 @@ START_TEST(every_unknown_flag_is_rejected)
     struct sample samples[SAMPLES_MAX];
     size_t count = samples_make(samples);
     for (size_t i = 0; i < count; i++) {
-        unsigned known = samples[i].message.type == MESSAGE_REQUEST    ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_RESULT   ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_BOUNDARY ? FLAG_INLINE | FLAG_DATA
-                         : samples[i].message.type == MESSAGE_END      ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
-                         : samples[i].message.type == MESSAGE_ASSIGN   ? FLAG_ISOLATED
-                         : samples[i].message.type == MESSAGE_FAILURE  ? FLAG_FINAL
-                         : samples[i].message.type == MESSAGE_REPORT   ? FLAG_REFILL
-                         : samples[i].message.type == MESSAGE_REFILL   ? FLAG_MORE | FLAG_EMPTY
-                                                                       : 0;
+        unsigned known = samples[i].message.type == MESSAGE_REQUEST             ? FLAG_DONE | FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_RESULT            ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_BOUNDARY          ? FLAG_INLINE | FLAG_DATA
+                         : samples[i].message.type == MESSAGE_END               ? FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE
+                         : samples[i].message.type == MESSAGE_ASSIGN            ? FLAG_ISOLATED
+                         : samples[i].message.type == MESSAGE_ITERATIONS_FAILED ? FLAG_FINAL
+                         : samples[i].message.type == MESSAGE_REPORT            ? FLAG_REFILL
+                         : samples[i].message.type == MESSAGE_REFILL            ? FLAG_MORE | FLAG_EMPTY
+                                                                                : 0;
         for (unsigned bit = 1; bit < 256; bit <<= 1) {
             unsigned char bytes[MESSAGE_MAX];
             struct message got;
