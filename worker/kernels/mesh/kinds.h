@@ -2,14 +2,14 @@
 /* The readers of the kinds of files: what mesh_parse() calls. Inside worker/kernels/mesh only. */
 #pragma once
 
-#include "worker/kernels/mesh/draft.h"
+#include "worker/kernels/mesh/mesh_builder.h"
 #include "worker/kernels/mesh/reader.h"
 
-/* Each reads all of the text or the bytes into the draft, which it initialises, and has nothing allocated when it
+/* Each reads all of the text or the bytes into the builder, which it initialises, and has nothing allocated when it
  * returns -1 with one line. */
-int off_read(struct reader *reader, struct draft *draft);
-int obj_read(struct reader *reader, struct draft *draft);
-int ply_read(struct reader *reader, struct draft *draft);
+int off_read(struct reader *reader, struct mesh_builder *builder);
+int obj_read(struct reader *reader, struct mesh_builder *builder);
+int ply_read(struct reader *reader, struct mesh_builder *builder);
 
 /* Whether the word is the first one of an OFF file, such as NOFF; then whether the points have normals. */
 bool off_is_keyword(const char *word, bool *has_normals);

@@ -40,13 +40,13 @@ int mesh_kind_of(enum mesh_kind *kind, const char *name, const char *bytes, size
 
 int mesh_parse(struct mesh *mesh, enum mesh_kind kind, const char *bytes, size_t size, struct error *error)
 {
-    static int (*const readers[])(struct reader *, struct draft *) = {
+    static int (*const readers[])(struct reader *, struct mesh_builder *) = {
         [MESH_OFF] = off_read, [MESH_OBJ] = obj_read, [MESH_PLY] = ply_read};
     struct reader reader;
-    struct draft draft;
+    struct mesh_builder builder;
     reader_init(&reader, bytes, size, error);
     *mesh = (struct mesh){0};
-    return readers[kind](&reader, &draft) < 0 ? -1 : draft_finish(&draft, mesh, error);
+    return readers[kind](&reader, &builder) < 0 ? -1 : mesh_builder_finish(&builder, mesh, error);
 }
 
 void mesh_fini(struct mesh *mesh)

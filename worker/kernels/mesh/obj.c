@@ -15,7 +15,7 @@
 
 struct obj {
     struct reader reader;
-    struct draft *draft;
+    struct mesh_builder *builder;
     double (*normal)[3]; /* owned */
     size_t normals, faces;
     size_t vertices_here, normals_here; /* above the line that is read: what negative numbers count back from */
@@ -76,7 +76,7 @@ static int count_line(struct obj *obj, const char *keyword)
 static int read_line(struct obj *obj, const char *keyword)
 {
     if (strcmp(keyword, "v") == 0)
-        return reader_vector(&obj->reader, "vertex", obj->draft->position[obj->vertices_here]);
+        return reader_vector(&obj->reader, "vertex", obj->builder->position[obj->vertices_here]);
     if (strcmp(keyword, "vn") == 0)
         return reader_vector(&obj->reader, "normal", obj->normal[obj->normals_here]);
     return 0;
@@ -107,14 +107,14 @@ static int take_corner(struct obj *obj, char *word)
     size_t vertex = 0, normal = 0;
     if (slash != NULL)
         *slash = '\0';
-    if (find(obj, word, "vertex", obj->vertices_here, obj->draft->points, &vertex) < 0)
+    if (find(obj, word, "vertex", obj->vertices_here, obj->builder->points, &vertex) < 0)
         return -1;
     if (second != NULL) {
         if (find(obj, second + 1, "normal", obj->normals_here, obj->normals, &normal) < 0)
             return -1;
-        draft_give_normal(obj->draft, vertex, obj->normal[normal]);
+        mesh_builder_give_normal(obj->builder, vertex, obj->normal[normal]);
     }
-    return draft_corner(obj->draft, vertex, obj->reader.error);
+    return mesh_builder_corner(obj->builder, vertex, obj->reader.error);
 }
 
 static int face_line(struct obj *obj, const char *keyword)
@@ -130,7 +130,7 @@ static int face_line(struct obj *obj, const char *keyword)
         return reader_refuse(&obj->reader, "a face has at least three corners, there %s %zu%s",
                              corners == 1 ? "is" : "are", corners,
                              obj->reader.at == obj->reader.size ? ", and the file ends" : "");
-    draft_face(obj->draft);
+    mesh_builder_face(obj->builder);
     return 0;
 }
 
@@ -138,25 +138,25 @@ static int read_all(struct obj *obj, const char *bytes, size_t size)
 {
     if (each_line(obj, bytes, size, read_line) < 0 || each_line(obj, bytes, size, face_line) < 0)
         return -1;
-    if (obj->faces == 0 && obj->normals == obj->draft->points)
+    if (obj->faces == 0 && obj->normals == obj->builder->points)
         for (size_t i = 0; i < obj->normals; i++)
-            draft_give_normal(obj->draft, i, obj->normal[i]);
+            mesh_builder_give_normal(obj->builder, i, obj->normal[i]);
     return 0;
 }
 
-int obj_read(struct reader *reader, struct draft *draft)
+int obj_read(struct reader *reader, struct mesh_builder *builder)
 {
-    struct obj obj = {.reader = *reader, .draft = draft};
+    struct obj obj = {.reader = *reader, .builder = builder};
     if (each_line(&obj, reader->bytes, reader->size, count_line) < 0)
         return -1;
     obj.normals = obj.normals_here;
-    if (draft_init(draft, obj.vertices_here, reader->error) < 0)
+    if (mesh_builder_init(builder, obj.vertices_here, reader->error) < 0)
         return -1;
     obj.normal = calloc(obj.normals + 1, sizeof *obj.normal);
     int status = obj.normal == NULL ? error_set(reader->error, "out of memory for %zu normals", obj.normals)
                                     : read_all(&obj, reader->bytes, reader->size);
     free(obj.normal);
     if (status < 0)
-        draft_fini(draft);
+        mesh_builder_fini(builder);
     return status;
 }

@@ -67,37 +67,37 @@ static bool find_line(struct reader *reader)
     return true;
 }
 
-static int read_vertices(struct reader *reader, struct draft *draft, bool has_normals)
+static int read_vertices(struct reader *reader, struct mesh_builder *builder, bool has_normals)
 {
     double normal[3];
-    for (size_t i = 0; i < draft->points; i++) {
+    for (size_t i = 0; i < builder->points; i++) {
         reader_next_line(reader);
         if (!find_line(reader))
-            return reader_refuse(reader, "the file ends before vertex %zu of %zu", i + 1, draft->points);
-        if (reader_vector(reader, "vertex", draft->position[i]) < 0)
+            return reader_refuse(reader, "the file ends before vertex %zu of %zu", i + 1, builder->points);
+        if (reader_vector(reader, "vertex", builder->position[i]) < 0)
             return -1;
         if (!has_normals)
             continue;
         if (reader_vector(reader, "normal", normal) < 0)
             return -1;
-        draft_give_normal(draft, i, normal);
+        mesh_builder_give_normal(builder, i, normal);
     }
     return 0;
 }
 
-static int read_corner(struct reader *reader, struct draft *draft, size_t done, size_t corners)
+static int read_corner(struct reader *reader, struct mesh_builder *builder, size_t done, size_t corners)
 {
     char word[READER_WORD_MAX];
     uint64_t index;
     if (!reader_word(reader, word))
         return reader_refuse(reader, "a face of %zu corners has %zu%s", corners, done,
                              reader->at == reader->size ? ", and the file ends" : "");
-    if (number_parse_u64(word, &index) < 0 || index >= draft->points)
-        return reader_refuse(reader, "vertex '%s': accepted: 0 to %zu", word, draft->points - 1);
-    return draft_corner(draft, (size_t)index, reader->error);
+    if (number_parse_u64(word, &index) < 0 || index >= builder->points)
+        return reader_refuse(reader, "vertex '%s': accepted: 0 to %zu", word, builder->points - 1);
+    return mesh_builder_corner(builder, (size_t)index, reader->error);
 }
 
-static int read_face(struct reader *reader, struct draft *draft)
+static int read_face(struct reader *reader, struct mesh_builder *builder)
 {
     char word[READER_WORD_MAX];
     size_t corners;
@@ -105,25 +105,25 @@ static int read_face(struct reader *reader, struct draft *draft)
     if (reader_count(reader, word, "corners", 2, &corners) < 0)
         return -1;
     for (size_t i = 0; i < corners; i++)
-        if (read_corner(reader, draft, i, corners) < 0)
+        if (read_corner(reader, builder, i, corners) < 0)
             return -1;
-    draft_face(draft);
+    mesh_builder_face(builder);
     return 0;
 }
 
-static int read_faces(struct reader *reader, struct draft *draft, size_t faces)
+static int read_faces(struct reader *reader, struct mesh_builder *builder, size_t faces)
 {
     for (size_t i = 0; i < faces; i++) {
         reader_next_line(reader);
         if (!find_line(reader))
             return reader_refuse(reader, "the file ends before face %zu of %zu", i + 1, faces);
-        if (read_face(reader, draft) < 0)
+        if (read_face(reader, builder) < 0)
             return -1;
     }
     return 0;
 }
 
-int off_read(struct reader *reader, struct draft *draft)
+int off_read(struct reader *reader, struct mesh_builder *builder)
 {
     bool has_normals;
     size_t vertices, faces;
@@ -132,10 +132,10 @@ int off_read(struct reader *reader, struct draft *draft)
         return -1;
     if (vertices == 0)
         return reader_refuse(reader, "0 vertices; accepted: at least one");
-    if (read_count(reader, "faces", FACE_LEAST, &faces) < 0 || draft_init(draft, vertices, reader->error) < 0)
+    if (read_count(reader, "faces", FACE_LEAST, &faces) < 0 || mesh_builder_init(builder, vertices, reader->error) < 0)
         return -1;
-    if (read_vertices(reader, draft, has_normals) == 0 && read_faces(reader, draft, faces) == 0)
+    if (read_vertices(reader, builder, has_normals) == 0 && read_faces(reader, builder, faces) == 0)
         return 0;
-    draft_fini(draft);
+    mesh_builder_fini(builder);
     return -1;
 }

@@ -12,7 +12,7 @@
 
 struct ply {
     struct reader *reader;
-    struct draft *draft;
+    struct mesh_builder *builder;
     struct ply_header header;
     const struct ply_element *element; /* and the number of the item that is being read, for errors */
     size_t item;
@@ -124,9 +124,9 @@ static int read_list(struct ply *ply, const struct ply_property *property)
         return skip_numbers(ply, property->type, length);
     for (size_t i = 0; i < length; i++)
         if (read_whole(ply, property->type, "vertex", ply->header.vertices, &corner) < 0 ||
-            draft_corner(ply->draft, corner, ply->reader->error) < 0)
+            mesh_builder_corner(ply->builder, corner, ply->reader->error) < 0)
             return -1;
-    draft_face(ply->draft);
+    mesh_builder_face(ply->builder);
     return 0;
 }
 
@@ -140,7 +140,7 @@ static int read_item(struct ply *ply, double normal[3])
         else if (property->role == PLY_SKIP)
             status = skip_numbers(ply, property->type, 1);
         else if (property->role < PLY_NX)
-            status = read_coordinate(ply, property->type, &ply->draft->position[ply->item][property->role - PLY_X]);
+            status = read_coordinate(ply, property->type, &ply->builder->position[ply->item][property->role - PLY_X]);
         else
             status = read_coordinate(ply, property->type, &normal[property->role - PLY_NX]);
         if (status < 0)
@@ -156,21 +156,21 @@ static int read_element(struct ply *ply)
         if (read_item(ply, normal) < 0)
             return -1;
         if (ply->element->is_vertex && ply->header.has_normals)
-            draft_give_normal(ply->draft, ply->item, normal);
+            mesh_builder_give_normal(ply->builder, ply->item, normal);
     }
     return 0;
 }
 
-int ply_read(struct reader *reader, struct draft *draft)
+int ply_read(struct reader *reader, struct mesh_builder *builder)
 {
-    struct ply ply = {.reader = reader, .draft = draft};
-    if (ply_read_header(reader, &ply.header) < 0 || draft_init(draft, ply.header.vertices, reader->error) < 0)
+    struct ply ply = {.reader = reader, .builder = builder};
+    if (ply_read_header(reader, &ply.header) < 0 || mesh_builder_init(builder, ply.header.vertices, reader->error) < 0)
         return -1;
     reader->is_binary = ply.header.encoding != PLY_TEXT;
     for (size_t i = 0; i < ply.header.elements; i++) {
         ply.element = &ply.header.element[i];
         if (read_element(&ply) < 0) {
-            draft_fini(draft);
+            mesh_builder_fini(builder);
             return -1;
         }
     }

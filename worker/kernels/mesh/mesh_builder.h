@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct draft {
+struct mesh_builder {
     size_t points;
     double (*position)[3];
     double (*given)[3]; /* sums of the normals that the file gives each point */
@@ -19,17 +19,17 @@ struct draft {
 };
 
 /* All is 0, also the points. -1 with one line, and nothing is allocated. */
-int draft_init(struct draft *draft, size_t points, struct error *error);
-void draft_fini(struct draft *draft);
+int mesh_builder_init(struct mesh_builder *builder, size_t points, struct error *error);
+void mesh_builder_fini(struct mesh_builder *builder);
 
-void draft_give_normal(struct draft *draft, size_t point, const double normal[3]);
+void mesh_builder_give_normal(struct mesh_builder *builder, size_t point, const double normal[3]);
 
 /* Adds the corner, a point, to the face. -1 with one line. */
-int draft_corner(struct draft *draft, size_t point, struct error *error);
+int mesh_builder_corner(struct mesh_builder *builder, size_t point, struct error *error);
 
 /* The face is complete: the next corner is the first one of another. All points must be there. Faces of fewer than
  * three corners count for nothing. */
-void draft_face(struct draft *draft);
+void mesh_builder_face(struct mesh_builder *builder);
 
-/* Makes the mesh of it; the draft is used up either way. -1 with one line. */
-int draft_finish(struct draft *draft, struct mesh *mesh, struct error *error);
+/* Makes the mesh of it; the builder is used up either way. -1 with one line. */
+int mesh_builder_finish(struct mesh_builder *builder, struct mesh *mesh, struct error *error);
