@@ -3,7 +3,7 @@
  * ASKS_MAX parts at most and ends with a report when the list has no room for so many. */
 #include "master/core.h"
 
-static bool merge(struct done_record *record, const struct part *part)
+static bool collect_merge(struct done_record *record, const struct part *part)
 {
     if (record->first + record->count == part->first)
         record->count += part->count;
@@ -20,7 +20,7 @@ void master_note_done(struct master *master, const struct part *part)
 {
     unsigned recent = master->done_count < 4 ? master->done_count : 4;
     for (unsigned i = 1; i <= recent; i++)
-        if (merge(&master->done[master->done_count - i], part))
+        if (collect_merge(&master->done[master->done_count - i], part))
             return;
     master_note_done_alone(master, part);
 }

@@ -17,7 +17,7 @@ static const unsigned master_moves[] = {
 };
 static const struct state_table master_states = {"master", MASTER_GONE + 1, master_state_names, master_moves};
 
-static void on_committed(void *owner, const struct part *part)
+static void master_on_committed(void *owner, const struct part *part)
 {
     master_note_done(owner, part);
 }
@@ -27,12 +27,12 @@ static void on_committed_alone(void *owner, const struct part *part)
     master_note_done_alone(owner, part);
 }
 
-static void on_finished(void *owner, unsigned w, const struct feedback_record *feedback)
+static void master_on_finished(void *owner, unsigned w, const struct feedback_record *feedback)
 {
     master_note_feedback(owner, w, feedback);
 }
 
-static void on_failed(void *owner, const struct iterations_failed *failure)
+static void master_on_failed(void *owner, const struct iterations_failed *failure)
 {
     const struct master *master = owner;
     actions_send(master->actions, master->config.supermaster,
@@ -54,18 +54,18 @@ static void on_loaded(void *owner, unsigned w)
 }
 
 static const struct service_ops service_ops = {
-    .committed = on_committed, .failed = on_failed, .neighbour = on_neighbour, .loaded = on_loaded};
-static const struct service_ops learning_ops = {.finished = on_finished,
-                                                .committed = on_committed,
-                                                .failed = on_failed,
+    .committed = master_on_committed, .failed = master_on_failed, .neighbour = on_neighbour, .loaded = on_loaded};
+static const struct service_ops learning_ops = {.finished = master_on_finished,
+                                                .committed = master_on_committed,
+                                                .failed = master_on_failed,
                                                 .neighbour = on_neighbour,
                                                 .loaded = on_loaded};
 
 static const struct service_ops dependent_ops = {
-    .committed = on_committed_alone, .failed = on_failed, .neighbour = on_neighbour, .loaded = on_loaded};
-static const struct service_ops dependent_learning_ops = {.finished = on_finished,
+    .committed = on_committed_alone, .failed = master_on_failed, .neighbour = on_neighbour, .loaded = on_loaded};
+static const struct service_ops dependent_learning_ops = {.finished = master_on_finished,
                                                           .committed = on_committed_alone,
-                                                          .failed = on_failed,
+                                                          .failed = master_on_failed,
                                                           .neighbour = on_neighbour,
                                                           .loaded = on_loaded};
 
@@ -135,7 +135,7 @@ void master_refuse(struct master *master, unsigned from, const char *text)
     actions_drop(master->actions, from, master->refusal.text);
 }
 
-static void receive_end(struct master *master, uint64_t now_ns, const struct message *message)
+static void master_receive_end(struct master *master, uint64_t now_ns, const struct message *message)
 {
     if (master->state >= MASTER_ENDING)
         return;
@@ -145,7 +145,7 @@ static void receive_end(struct master *master, uint64_t now_ns, const struct mes
     service_end(&master->service, &end, now_ns, master->actions);
 }
 
-static void receive_neighbour(struct master *master, const struct neighbour *neighbour)
+static void master_receive_neighbour(struct master *master, const struct neighbour *neighbour)
 {
     if (!service_take_neighbour(&master->service, neighbour, master->actions))
         master_refuse(master, master->config.supermaster, "told of a neighbour that cannot be");
@@ -156,15 +156,15 @@ static void receive_from_supermaster(struct master *master, const struct event *
     switch (event->message->type) {
     case MESSAGE_REFILL: master_receive_refill(master, event->now_ns, event->message); break;
     case MESSAGE_POISON: service_warn(&master->service, &event->message->poison); break;
-    case MESSAGE_END: receive_end(master, event->now_ns, event->message); break;
-    case MESSAGE_NEIGHBOUR: receive_neighbour(master, &event->message->neighbour); break;
+    case MESSAGE_END: master_receive_end(master, event->now_ns, event->message); break;
+    case MESSAGE_NEIGHBOUR: master_receive_neighbour(master, &event->message->neighbour); break;
     case MESSAGE_QUIESCE: master_receive_quiesce(master, &event->message->quiesce); break;
     case MESSAGE_RESTART: master_receive_restart(master, &event->message->restart); break;
     default: master_refuse(master, event->from, "sent a message that a supermaster does not send");
     }
 }
 
-static void receive(struct master *master, const struct event *event)
+static void master_receive(struct master *master, const struct event *event)
 {
     unsigned w = service_find(&master->service, event->from);
     if (event->from == master->config.supermaster)
@@ -185,11 +185,11 @@ static void end_without_workers(struct master *master)
     master_move(master, MASTER_ENDING);
 }
 
-static void handle(struct master *master, const struct event *event)
+static void master_handle(struct master *master, const struct event *event)
 {
     unsigned w;
     switch (event->type) {
-    case EVENT_MESSAGE: receive(master, event); break;
+    case EVENT_MESSAGE: master_receive(master, event); break;
     case EVENT_STORED:
         service_stored(&master->service, event, master->actions);
         if (event->lost)
@@ -235,7 +235,7 @@ void master_step(struct master *master, const struct event *event, struct action
         return;
     master->actions = actions;
     actions->event = event;
-    handle(master, event);
+    master_handle(master, event);
     const unsigned news = service_take_news(&master->service);
     if (news != 0) {
         master_tell_losses(master, news);
@@ -267,7 +267,7 @@ const char *master_state_name(const struct master *master)
     return master_state_names[master->state];
 }
 
-static void step_any(void *self, const struct event *event, struct actions *actions)
+static void master_step_any(void *self, const struct event *event, struct actions *actions)
 {
     master_step(self, event, actions);
 #ifdef HDSS_CHECKS
@@ -275,12 +275,12 @@ static void step_any(void *self, const struct event *event, struct actions *acti
 #endif
 }
 
-static uint64_t deadline_any(const void *self)
+static uint64_t master_deadline_any(const void *self)
 {
     return master_deadline(self);
 }
 
-static const char *state_any(const void *self)
+static const char *master_state_any(const void *self)
 {
     return master_state_name(self);
 }
@@ -298,5 +298,5 @@ static void explain_any(void *self, const struct reason_sink *sink)
 
 struct machine master_machine(struct master *master)
 {
-    return (struct machine){master, step_any, deadline_any, state_any, check_any, explain_any};
+    return (struct machine){master, master_step_any, master_deadline_any, master_state_any, check_any, explain_any};
 }

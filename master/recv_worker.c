@@ -24,7 +24,7 @@ static void relay(struct master *master, unsigned w, const struct message *messa
     actions_send(master->actions, master->config.supermaster, message);
 }
 
-static void serve(struct master *master, unsigned w, uint64_t now_ns, const struct message *message)
+static void recv_worker_serve(struct master *master, unsigned w, uint64_t now_ns, const struct message *message)
 {
     struct error error;
     if (service_message(&master->service, w, now_ns, message, master->actions, &error) < 0)
@@ -41,6 +41,6 @@ void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_
     case MESSAGE_THREADS:
     case MESSAGE_DRAIN: relay(master, w, message); break;
     case MESSAGE_QUIESCED: master_receive_quiesced(master, w, message); break;
-    default: serve(master, w, now_ns, message);
+    default: recv_worker_serve(master, w, now_ns, message);
     }
 }

@@ -36,7 +36,7 @@ void master_ask_for_refill(struct master *master, uint64_t now_ns)
         measure_and_ask(master, now_ns);
 }
 
-static bool put(struct master *master, unsigned w, const struct chunk_record *chunk)
+static bool refill_put(struct master *master, unsigned w, const struct chunk_record *chunk)
 {
     const struct range range = {chunk->first, chunk->count};
     struct pool *pool = &master->service.pool;
@@ -55,7 +55,7 @@ void master_receive_refill(struct master *master, uint64_t now_ns, const struct 
     for (unsigned i = 0; i < message->record_count; i++) {
         chunk_record_get(message->records, i, &chunk);
         unsigned w = service_find(service, chunk.worker);
-        if (w == service->worker_count || !put(master, w, &chunk)) {
+        if (w == service->worker_count || !refill_put(master, w, &chunk)) {
             master_refuse(master, master->config.supermaster,
                           "sent a refill for a worker that is not served there, or too many chunks");
             return;

@@ -41,7 +41,7 @@ static void on_pool_empty(void *owner, unsigned worker)
         pool_put(&supermaster->service.pool, worker, range);
 }
 
-static void on_committed(void *owner, const struct part *part)
+static void supermaster_on_committed(void *owner, const struct part *part)
 {
     struct supermaster *supermaster = owner;
     const struct done_record done = {part->first, part->count, part->digest};
@@ -50,20 +50,22 @@ static void on_committed(void *owner, const struct part *part)
                          "results came for iterations that were never handed out");
 }
 
-static void on_finished(void *owner, unsigned worker, const struct feedback_record *feedback)
+static void supermaster_on_finished(void *owner, unsigned worker, const struct feedback_record *feedback)
 {
     supermaster_learn(owner, worker, feedback);
 }
 
-static void on_failed(void *owner, const struct iterations_failed *failure)
+static void supermaster_on_failed(void *owner, const struct iterations_failed *failure)
 {
     supermaster_note_failure(owner, failure);
 }
 
 static const struct service_ops service_ops = {
-    .on_empty = on_pool_empty, .committed = on_committed, .failed = on_failed};
-static const struct service_ops learning_ops = {
-    .on_empty = on_pool_empty, .finished = on_finished, .committed = on_committed, .failed = on_failed};
+    .on_empty = on_pool_empty, .committed = supermaster_on_committed, .failed = supermaster_on_failed};
+static const struct service_ops learning_ops = {.on_empty = on_pool_empty,
+                                                .finished = supermaster_on_finished,
+                                                .committed = supermaster_on_committed,
+                                                .failed = supermaster_on_failed};
 
 static int init_service(struct supermaster *supermaster)
 {
@@ -87,7 +89,7 @@ static int init_service(struct supermaster *supermaster)
     return result;
 }
 
-static int allocate(struct supermaster *supermaster)
+static int supermaster_allocate(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned workers = topology->workers, masters = topology->masters + 1;
@@ -115,7 +117,7 @@ static int allocate(struct supermaster *supermaster)
 
 /* The technique's parameters are checked at once, with equal powers and with measured values as they could be, so that
  * a bad one ends the run before it begins. */
-static int check_technique(const struct supermaster *supermaster, struct error *error)
+static int supermaster_check_technique(const struct supermaster *supermaster, struct error *error)
 {
     const struct supermaster_config *config = &supermaster->config;
     struct sched sched;
@@ -156,12 +158,12 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
         .last_commit_ns = NEVER,
     };
     supermaster->holders = is_central(supermaster) ? config->topology->workers : config->topology->masters + 1;
-    if (allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
+    if (supermaster_allocate(supermaster) < 0 || init_service(supermaster) < 0 || init_ledger(supermaster) < 0 ||
         supermaster_steps_init(supermaster) < 0) {
         supermaster_fini(supermaster);
         return error_set(error, "out of memory for %u workers", config->topology->workers);
     }
-    if (check_technique(supermaster, error) < 0) {
+    if (supermaster_check_technique(supermaster, error) < 0) {
         supermaster_fini(supermaster);
         return -1;
     }
@@ -263,7 +265,7 @@ static bool worker_is_out(const struct supermaster *supermaster, unsigned w)
     return supermaster->losses.worker[w] == WORKER_IS_LOST || supermaster->losses.worker[w] == WORKER_HAS_LEFT;
 }
 
-static void receive(struct supermaster *supermaster, const struct event *event)
+static void supermaster_receive(struct supermaster *supermaster, const struct event *event)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned m = topology_master(topology, event->from);
@@ -283,7 +285,7 @@ static void receive(struct supermaster *supermaster, const struct event *event)
 }
 
 /* Overdue chunks are looked for, and those who should have left are waited for no longer. */
-static void expire(struct supermaster *supermaster)
+static void supermaster_expire(struct supermaster *supermaster)
 {
     service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
     supermaster_expire_orphans(supermaster);
@@ -291,7 +293,7 @@ static void expire(struct supermaster *supermaster)
     supermaster_look_at_masters(supermaster);
 }
 
-static void handle(struct supermaster *supermaster, const struct event *event)
+static void supermaster_handle(struct supermaster *supermaster, const struct event *event)
 {
     switch (event->type) {
     case EVENT_START:
@@ -299,7 +301,7 @@ static void handle(struct supermaster *supermaster, const struct event *event)
         if (ledger_is_complete(&supermaster->ledger))
             supermaster_end(supermaster);
         break;
-    case EVENT_MESSAGE: receive(supermaster, event); break;
+    case EVENT_MESSAGE: supermaster_receive(supermaster, event); break;
     case EVENT_STORED:
         service_stored(&supermaster->service, event, supermaster->actions);
         if (supermaster_has_no_worker(supermaster))
@@ -309,7 +311,7 @@ static void handle(struct supermaster *supermaster, const struct event *event)
         break;
     case EVENT_DRAIN: supermaster_end(supermaster); break;
     case EVENT_RANK_LOST: supermaster_receive_loss(supermaster, event->from); break;
-    case EVENT_TIMER: expire(supermaster); break;
+    case EVENT_TIMER: supermaster_expire(supermaster); break;
     case EVENT_FATAL: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
     }
@@ -324,7 +326,7 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     supermaster->now_ns = event->now_ns;
     supermaster->from = event->from;
     uint64_t done = supermaster->ledger.done;
-    handle(supermaster, event);
+    supermaster_handle(supermaster, event);
     if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
         supermaster_next_step(supermaster);
     const unsigned news = service_take_news(&supermaster->service);
@@ -356,7 +358,7 @@ const char *supermaster_state_name(const struct supermaster *supermaster)
     return supermaster_state_names[supermaster->state];
 }
 
-static void step_any(void *self, const struct event *event, struct actions *actions)
+static void supermaster_step_any(void *self, const struct event *event, struct actions *actions)
 {
     supermaster_step(self, event, actions);
 #ifdef HDSS_CHECKS
@@ -364,7 +366,7 @@ static void step_any(void *self, const struct event *event, struct actions *acti
 #endif
 }
 
-static uint64_t deadline_any(const void *self)
+static uint64_t supermaster_deadline_any(const void *self)
 {
     const struct supermaster *supermaster = self;
     uint64_t service = service_deadline(&supermaster->service), record = supermaster->record.due_ns;
@@ -377,7 +379,7 @@ static uint64_t deadline_any(const void *self)
     return awaits && supermaster->losses.orphans_due_ns < due ? supermaster->losses.orphans_due_ns : due;
 }
 
-static const char *state_any(const void *self)
+static const char *supermaster_state_any(const void *self)
 {
     return supermaster_state_name(self);
 }
@@ -395,5 +397,6 @@ static void explain_any(void *self, const struct reason_sink *sink)
 
 struct machine supermaster_machine(struct supermaster *supermaster)
 {
-    return (struct machine){supermaster, step_any, deadline_any, state_any, check_any, explain_any};
+    return (struct machine){supermaster, supermaster_step_any, supermaster_deadline_any, supermaster_state_any,
+                            check_any,   explain_any};
 }

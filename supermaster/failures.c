@@ -16,13 +16,13 @@ void supermaster_failures_fini(struct supermaster *supermaster)
     free(supermaster->failures.list);
 }
 
-static void fail_without_memory(struct supermaster *supermaster)
+static void failures_fail_without_memory(struct supermaster *supermaster)
 {
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what failed");
 }
 
 /* Where a kernel fails everywhere this is one entry for each chunk and worker. */
-static bool merge(struct failures *failures, const struct report_failure *failure)
+static bool failures_merge(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;
     if (last == NULL || last->rank != failure->rank || last->given_up != failure->given_up ||
@@ -32,7 +32,7 @@ static bool merge(struct failures *failures, const struct report_failure *failur
     return true;
 }
 
-static int append(struct failures *failures, const struct report_failure *failure)
+static int failures_append(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *list = grow(failures->list, failures->count, &failures->capacity, sizeof *list);
     if (list == NULL)
@@ -43,30 +43,31 @@ static int append(struct failures *failures, const struct report_failure *failur
     return failures->list[failures->count].text == NULL ? -1 : (failures->count++, 0);
 }
 
-static void note(struct supermaster *supermaster, const struct report_failure *failure)
+static void failures_note(struct supermaster *supermaster, const struct report_failure *failure)
 {
     struct failures *failures = &supermaster->failures;
     failures->seen++;
-    if (merge(failures, failure) || failures->count == FAILURES_KEPT)
+    if (failures_merge(failures, failure) || failures->count == FAILURES_KEPT)
         return;
-    if (append(failures, failure) < 0)
-        fail_without_memory(supermaster);
+    if (failures_append(failures, failure) < 0)
+        failures_fail_without_memory(supermaster);
 }
 
-static void give_up(struct supermaster *supermaster, uint64_t first, uint64_t count)
+static void failures_give_up(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     service_clear(&supermaster->service, first, count);
     if (ledger_give_up(&supermaster->ledger, first, count) < 0)
-        fail_without_memory(supermaster);
+        failures_fail_without_memory(supermaster);
 }
 
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];
     snprintf(text, sizeof text, "%.*s", (int)failure->length, failure->text);
-    note(supermaster, &(struct report_failure){{failure->first, failure->count}, failure->id, failure->final, text});
+    failures_note(supermaster,
+                  &(struct report_failure){{failure->first, failure->count}, failure->id, failure->final, text});
     if (failure->final)
-        give_up(supermaster, failure->first, failure->count);
+        failures_give_up(supermaster, failure->first, failure->count);
 }
 
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure)
@@ -85,8 +86,8 @@ void supermaster_receive_iterations_given_up(struct supermaster *supermaster, co
     for (unsigned i = 0; i < count; i++) {
         struct range range;
         assign_record_get(records, i, &range.first, &range.count);
-        note(supermaster, &(struct report_failure){range, REPORT_NO_RANK, true, text});
-        give_up(supermaster, range.first, range.count);
+        failures_note(supermaster, &(struct report_failure){range, REPORT_NO_RANK, true, text});
+        failures_give_up(supermaster, range.first, range.count);
     }
 }
 

@@ -3,7 +3,7 @@
  * completion itself, else from what the masters gather. Nanoseconds become seconds here. */
 #include "supermaster/core.h"
 
-static double seconds(uint64_t ns)
+static double supermaster_learn_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
@@ -14,8 +14,8 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
         .worker = w,
         .chunks = feedback->chunks,
         .iterations = feedback->iterations,
-        .compute_s = seconds(feedback->compute_ns),
-        .wait_s = seconds(feedback->wait_ns),
+        .compute_s = supermaster_learn_seconds(feedback->compute_ns),
+        .wait_s = supermaster_learn_seconds(feedback->wait_ns),
         .deviation_s = (double)feedback->deviation_ns / 1e9,
         .samples = feedback->samples,
     };
@@ -26,8 +26,8 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
 }
 
 /* -1 with one line for what cannot be. */
-static int take_record(struct supermaster *supermaster, unsigned m, const struct feedback_record *record,
-                       struct error *error)
+static int supermaster_learn_take_record(struct supermaster *supermaster, unsigned m,
+                                         const struct feedback_record *record, struct error *error)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned w = topology_worker(topology, record->worker);
@@ -46,7 +46,7 @@ void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, c
     struct feedback_record record;
     for (unsigned i = 0; i < message->record_count; i++) {
         feedback_record_get(message->records, i, &record);
-        if (take_record(supermaster, m, &record, &error) == 0)
+        if (supermaster_learn_take_record(supermaster, m, &record, &error) == 0)
             continue;
         supermaster_refuse(supermaster, error.text);
         return;

@@ -49,7 +49,7 @@ bool supermaster_is_late(const struct supermaster *supermaster)
     return supermaster_is_degraded(supermaster) || supermaster->losses.reissued > 0 || supermaster->losses.late;
 }
 
-static void fail_without_memory(struct supermaster *supermaster)
+static void supermaster_losses_fail_without_memory(struct supermaster *supermaster)
 {
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
@@ -72,12 +72,12 @@ static void go_on_without(struct supermaster *supermaster, unsigned rank)
         end_dependent(supermaster, rank);
 }
 
-static void note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
+static void supermaster_losses_note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
     struct supermaster_loss *list = grow(losses->list, losses->count, &losses->capacity, sizeof *list);
     if (list == NULL) {
-        fail_without_memory(supermaster);
+        supermaster_losses_fail_without_memory(supermaster);
         return;
     }
     losses->list = list;
@@ -101,8 +101,8 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
     /* of the last one they go to nobody */
-    note(supermaster, supermaster->config.topology->worker_rank[w],
-         supermaster_has_no_worker(supermaster) ? 0 : chunks);
+    supermaster_losses_note(supermaster, supermaster->config.topology->worker_rank[w],
+                            supermaster_has_no_worker(supermaster) ? 0 : chunks);
 }
 
 /* At the end a worker of a master, or an orphan, that is no more has just left. */
@@ -140,12 +140,12 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
 /* --- masters --- */
 
 /* What the master had and did not report done is free again. */
-static void release(struct supermaster *supermaster, unsigned m)
+static void supermaster_losses_release(struct supermaster *supermaster, unsigned m)
 {
     struct ledger *ledger = &supermaster->ledger;
     uint64_t released, chunks = ranges_length(&ledger->granted[m]);
     if (ledger_release(ledger, m, &released) < 0)
-        fail_without_memory(supermaster);
+        supermaster_losses_fail_without_memory(supermaster);
     if (supermaster->sched_ready)
         sched_give_back(&supermaster->sched, released);
     supermaster->losses.reissued += supermaster->state < SUPERMASTER_ENDING ? chunks : 0;
@@ -159,10 +159,10 @@ void supermaster_master_left(struct supermaster *supermaster, unsigned m)
     supermaster_recheck(supermaster);
     supermaster->busy[m] = 0;
     supermaster->refills_parked[m] = 0;
-    release(supermaster, m);
+    supermaster_losses_release(supermaster, m);
 }
 
-static void lose_master(struct supermaster *supermaster, unsigned m)
+static void supermaster_losses_lose_master(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
     struct losses *losses = &supermaster->losses;
@@ -171,7 +171,7 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     supermaster_master_left(supermaster, m);
     losses->masters_lost++;
     losses->orphans_due_ns = supermaster->now_ns + LEAVE_NS;
-    note(supermaster, topology->master_rank[m], 0);
+    supermaster_losses_note(supermaster, topology->master_rank[m], 0);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
         if (losses->worker[w] == WORKER_IS_DEAD)
@@ -188,7 +188,7 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
     const struct topology *topology = supermaster->config.topology;
     unsigned m = topology_master(topology, rank), w = topology_worker(topology, rank);
     if (m < topology->masters)
-        lose_master(supermaster, m);
+        supermaster_losses_lose_master(supermaster, m);
     else if (w < topology->workers)
         lose_worker(supermaster, w);
 }
@@ -202,7 +202,7 @@ static bool claim_running(struct supermaster *supermaster, const struct range *r
                                                           running->first, running->count)
                                            : 0;
     if (claimed < 0)
-        fail_without_memory(supermaster);
+        supermaster_losses_fail_without_memory(supermaster);
     if (claimed > 0)
         sched_claim(&supermaster->sched, running->count);
     return claimed > 0;
@@ -217,7 +217,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "looks for a new master, which it does not need");
         return;
     }
-    lose_master(supermaster, topology->master_of[w]); /* the worker may know it first */
+    supermaster_losses_lose_master(supermaster, topology->master_of[w]); /* the worker may know it first */
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
@@ -251,20 +251,20 @@ static void take_requeued(struct supermaster *supermaster)
     supermaster->losses.serve_due = true;
     while (!is_central(supermaster) && service_take_away(&supermaster->service, &range)) {
         if (ledger_return(&supermaster->ledger, supermaster->config.topology->masters, range.first, range.count) < 0)
-            fail_without_memory(supermaster);
+            supermaster_losses_fail_without_memory(supermaster);
         else
             sched_give_back(&supermaster->sched, range.count);
     }
 }
 
-static void take_news(struct supermaster *supermaster, unsigned news)
+static void supermaster_losses_take_news(struct supermaster *supermaster, unsigned news)
 {
     struct service *service = &supermaster->service;
     unsigned count;
     if (news & SERVICE_RETURNED)
         take_requeued(supermaster);
     if (service->out_of_memory)
-        fail_without_memory(supermaster);
+        supermaster_losses_fail_without_memory(supermaster);
     for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
         note_worker(supermaster, loss->worker, loss->chunks);
     const struct recovery_counts counts = service_take_counts(service);
@@ -293,7 +293,7 @@ static void serve_master(struct supermaster *supermaster, unsigned m)
     size_t most = (size_t)supermaster->refills_parked[m] * supermaster_refill_size(supermaster, m) + 1;
     unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
     if (grown == NULL) {
-        fail_without_memory(supermaster);
+        supermaster_losses_fail_without_memory(supermaster);
         return;
     }
     supermaster->refill_records[m] = grown;
@@ -313,7 +313,7 @@ static void serve_all(struct supermaster *supermaster)
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 {
     supermaster->losses.look_again = false;
-    take_news(supermaster, news);
+    supermaster_losses_take_news(supermaster, news);
     supermaster_restart_if_due(supermaster);
     if (!supermaster->losses.serve_due)
         return;

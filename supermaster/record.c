@@ -38,7 +38,7 @@ void supermaster_record(struct supermaster *supermaster, const struct done_recor
 }
 
 /* The group is borrowed by the action until the step is over, and nothing is committed in between. */
-static void write_group(struct supermaster *supermaster)
+static void record_write_group(struct supermaster *supermaster)
 {
     struct record *record = &supermaster->record;
     size_t count = ranges_length(&record->ranges);
@@ -59,5 +59,5 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
     if (record->due_ns == NEVER)
         record->due_ns = now_ns + RECORD_INTERVAL_NS;
     if (last || record->due_ns <= now_ns || count > RECORD_RANGES - REPORT_MAX)
-        write_group(supermaster);
+        record_write_group(supermaster);
 }

@@ -46,7 +46,7 @@ void supermaster_recovery_fini(struct supermaster *supermaster)
     boundary_list_fini(&supermaster->recovery.checkpoints);
 }
 
-static void fail_without_memory(struct supermaster *supermaster)
+static void recovery_fail_without_memory(struct supermaster *supermaster)
 {
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
@@ -87,7 +87,7 @@ static void note_checkpoints(struct supermaster *supermaster, const struct messa
         if (boundary_at <= config->first || boundary_at >= config->first + config->count)
             supermaster_refuse(supermaster, "has boundary data where no chunk ends");
         else if (boundary_list_add(&supermaster->recovery.checkpoints, boundary_at, message->quiesced.rank) < 0)
-            fail_without_memory(supermaster);
+            recovery_fail_without_memory(supermaster);
     }
 }
 
@@ -128,7 +128,7 @@ static void release_all(struct supermaster *supermaster)
     for (unsigned holder = 0; holder < supermaster->holders; holder++) {
         supermaster->losses.reissued += ranges_length(&supermaster->ledger.granted[holder]);
         if (ledger_release(&supermaster->ledger, holder, &released) < 0)
-            fail_without_memory(supermaster);
+            recovery_fail_without_memory(supermaster);
         sched_give_back(&supermaster->sched, released);
     }
 }
@@ -148,14 +148,14 @@ static struct restart find_boundary(const struct supermaster *supermaster, uint6
     return restart;
 }
 
-static void restart(struct supermaster *supermaster, const struct restart *restart)
+static void recovery_restart(struct supermaster *supermaster, const struct restart *restart)
 {
     const struct topology *topology = supermaster->config.topology;
     const struct message message = {.type = MESSAGE_RESTART, .restart = *restart};
     unsigned w = topology_worker(topology, restart->rank);
     if (restart->first > 0 && !is_central(supermaster) &&
         boundary_list_add(&supermaster->boundaries, restart->first, topology->master_of[w]) < 0)
-        fail_without_memory(supermaster);
+        recovery_fail_without_memory(supermaster);
     assert((restart->first == 0 || w < topology->workers) && "boundary data are with a worker");
     supermaster->recovery.has_recovered = true;
     supermaster->recovery.next = restart->first > 0 ? restart->first : supermaster->config.first;
@@ -178,7 +178,7 @@ void supermaster_restart_if_due(struct supermaster *supermaster)
                from.first, from.rank);
     else
         REASON(supermaster->reasons, "the loop begins again: nobody has kept boundary data before what is not done");
-    restart(supermaster, &from);
+    recovery_restart(supermaster, &from);
 }
 
 /* --- cutting again --- */
@@ -190,7 +190,7 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t left, u
     return count < left && left - count >= least ? count : left;
 }
 
-static void settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
+static void recovery_settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
 {
     if (got > want)
         sched_claim(&supermaster->sched, got - want);
@@ -204,16 +204,16 @@ bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_
     struct ledger *ledger = &supermaster->ledger;
     int granted = 1;
     if (ranges_length(&ledger->free) == 0) {
-        settle(supermaster, want, 0);
+        recovery_settle(supermaster, want, 0);
         return false;
     }
     const struct range free = *ranges_at(&ledger->free, 0);
     if (free.first > recovery->next) {
         *range = (struct range){recovery->next, piece_of(supermaster, free.first - recovery->next, want)};
-        settle(supermaster, want, 0);
+        recovery_settle(supermaster, want, 0);
     } else {
         granted = ledger_grant(ledger, holder, piece_of(supermaster, free.count, want), range);
-        settle(supermaster, want, granted > 0 ? range->count : 0);
+        recovery_settle(supermaster, want, granted > 0 ? range->count : 0);
     }
     if (granted < 0)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");

@@ -25,7 +25,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
 }
 
 /* Who computes what is behind chunks of another master, which is told. */
-static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
+static void recv_master_receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     unsigned before;
     if (supermaster->state >= SUPERMASTER_QUIESCED)
@@ -150,7 +150,7 @@ static void receive_recovery_counts(struct supermaster *supermaster, unsigned m,
     supermaster_note_recovery_counts(supermaster, m);
 }
 
-static void receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
+static void recv_master_receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     if (supermaster->losses.dismissed[m])
         supermaster_let_go(supermaster, m);
@@ -167,9 +167,9 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
     case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
     case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;
     case MESSAGE_LOADS: supermaster_receive_loads(supermaster, message); break;
-    case MESSAGE_NEIGHBOUR: receive_neighbour(supermaster, message); break;
+    case MESSAGE_NEIGHBOUR: recv_master_receive_neighbour(supermaster, message); break;
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
-    case MESSAGE_GOODBYE: receive_goodbye(supermaster, m, message); break;
+    case MESSAGE_GOODBYE: recv_master_receive_goodbye(supermaster, m, message); break;
     case MESSAGE_WORKER_LOST: supermaster_receive_worker_lost(supermaster, m, &message->worker_lost); break;
     case MESSAGE_RECOVERY_COUNTS: receive_recovery_counts(supermaster, m, &message->recovery_counts); break;
     case MESSAGE_ITERATIONS_FAILED:

@@ -2,7 +2,7 @@
 /* What the supermaster knows at the end, as a report. */
 #include "supermaster/statistics.h"
 
-static double seconds(uint64_t ns)
+static double statistics_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
@@ -13,7 +13,7 @@ static bool learns_weights(const struct supermaster *supermaster)
 }
 
 /* The worker's share of its node's cores, where its node has fewer than threads. */
-static double cores_of(const struct threads *threads)
+static double statistics_cores_of(const struct threads *threads)
 {
     return threads->cores > 0 ? (double)threads->cores / threads->workers : 0;
 }
@@ -31,15 +31,15 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .load = statistics->load_chunks > 0 ? statistics->load_sum / (double)statistics->load_chunks : 0,
         .iterations = statistics->iterations,
         .chunks = statistics->chunks,
-        .compute_s = seconds(statistics->compute_ns),
-        .wait_s = seconds(statistics->wait_ns),
-        .finish_s = seconds(statistics->finish_ns),
+        .compute_s = statistics_seconds(statistics->compute_ns),
+        .wait_s = statistics_seconds(statistics->wait_ns),
+        .finish_s = statistics_seconds(statistics->finish_ns),
         .threads = statistics->threads.count > 1 ? statistics->threads.count : 0,
         .thread_chunks = statistics->threads.chunks,
         .thread_max_over_mean = statistics->threads.max_over_mean,
         .thread_cov = statistics->threads.cov,
-        .cores = cores_of(&statistics->threads),
-        .processor_s = seconds(statistics->threads.processor_ns),
+        .cores = statistics_cores_of(&statistics->threads),
+        .processor_s = statistics_seconds(statistics->threads.processor_ns),
     };
 }
 
@@ -93,7 +93,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->workers = topology->workers;
     report->nodes = topology->nodes;
     if (supermaster->first_assign_ns != NEVER && supermaster->last_commit_ns != NEVER)
-        report->elapsed_s = seconds(supermaster->last_commit_ns - supermaster->first_assign_ns);
+        report->elapsed_s = statistics_seconds(supermaster->last_commit_ns - supermaster->first_assign_ns);
     report->chunks = supermaster->chunks;
     report->refills = supermaster->refills;
     report->messages = supermaster->messages;

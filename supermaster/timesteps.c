@@ -72,7 +72,7 @@ void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t 
         step->cut[w] += count;
 }
 
-static void end_step(struct supermaster *supermaster)
+static void timesteps_end_step(struct supermaster *supermaster)
 {
     struct timesteps *steps = &supermaster->steps;
     if (steps->list != NULL && steps->began_ns != NEVER)
@@ -81,7 +81,7 @@ static void end_step(struct supermaster *supermaster)
 }
 
 /* What a step needs must be on the disk for whoever reads it there. */
-static void begin_step(struct supermaster *supermaster)
+static void timesteps_begin_step(struct supermaster *supermaster)
 {
     struct error error;
     supermaster->steps.number++;
@@ -98,11 +98,11 @@ void supermaster_next_step(struct supermaster *supermaster)
     char text[160];
     if (supermaster->state != SUPERMASTER_SERVING)
         return;
-    end_step(supermaster);
+    timesteps_end_step(supermaster);
     if (supermaster->steps.end == supermaster->config.count)
         return; /* it was the last one */
     if (!supermaster->config.steps_dependent || ranges_total(&supermaster->ledger.failed) == 0) {
-        begin_step(supermaster);
+        timesteps_begin_step(supermaster);
         return;
     }
     snprintf(text, sizeof text, "time step %" PRIu64 " is not complete, and the one after it needs its results%s",

@@ -27,7 +27,7 @@ static double lead_ns(const struct worker *worker)
 }
 
 /* Time of the work that is here: the rest of the running chunk and what waits behind it. */
-static double work_ns(const struct worker *worker, uint64_t done)
+static double ahead_work_ns(const struct worker *worker, uint64_t done)
 {
     return (double)(worker->running.count - done + worker->queue_iterations) * worker->iteration_ns;
 }
@@ -40,7 +40,7 @@ static unsigned wants_auto(const struct worker *worker, uint64_t done)
         return left == 0 && have == 0;
     double lead = lead_ns(worker), rest = (double)left * worker->iteration_ns;
     bool last = left == 1 && rest <= ITERATION_OVER_LEAD * lead;
-    if ((rest > lead && !last) || (have > 0 && work_ns(worker, done) > lead))
+    if ((rest > lead && !last) || (have > 0 && ahead_work_ns(worker, done) > lead))
         return 0;
     double chunk = (double)worker->running.count * worker->iteration_ns;
     unsigned wanted = lead / chunk < ASKS_MAX - 1 ? (unsigned)(lead / chunk) + 1 : ASKS_MAX;

@@ -43,20 +43,20 @@ static struct halo_receive *find_halo_receive(struct worker *worker, uint64_t fi
     return NULL;
 }
 
-static bool is_through(const struct worker *worker, const struct halo_send *halo_send)
+static bool worker_boundary_is_through(const struct worker *worker, const struct halo_send *halo_send)
 {
     return halo_send->finished && halo_send->known && halo_send->to != worker->config.rank &&
            halo_send->sent == halo_send->bytes;
 }
 
 /* Of those that are through the latest are kept. */
-static void let_go(struct worker *worker, struct actions *actions)
+static void worker_boundary_let_go(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
     unsigned kept = 0;
     for (unsigned i = boundaries->halo_send_count; i-- > 0;) {
         struct halo_send *halo_send = &boundaries->halo_sends[i];
-        if (!is_through(worker, halo_send) || ++kept <= HALO_SENDS_KEPT)
+        if (!worker_boundary_is_through(worker, halo_send) || ++kept <= HALO_SENDS_KEPT)
             continue;
         actions_add(actions, &(struct action){.type = ACTION_RELEASE, .boundary_at = halo_send->boundary_at});
         remove_halo_send(worker, halo_send);
@@ -80,7 +80,7 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         actions_send(actions, halo_send->to, &message);
     }
     if (halo_send->finished)
-        let_go(worker, actions);
+        worker_boundary_let_go(worker, actions);
 }
 
 /* The chunk before it may be with this worker, too. False where another was said to be behind that. */

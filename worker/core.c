@@ -59,7 +59,7 @@ static void send_up(const struct worker *worker, struct actions *actions, const 
 }
 
 /* Whoever it is, nothing that it sends can be relied on. */
-static void refuse(unsigned from, const char *text, struct actions *actions)
+static void worker_refuse(unsigned from, const char *text, struct actions *actions)
 {
     error_set(&actions->room.refusal, "%s", text);
     actions_drop(actions, from, actions->room.refusal.text);
@@ -97,7 +97,7 @@ static void request(struct worker *worker, unsigned asks, const struct chunk_eve
 }
 
 /* Sends the completions that wait. */
-static void flush(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_flush(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->done_count > 0)
         request(worker, 0, NULL, now_ns, actions);
@@ -109,7 +109,7 @@ static bool stands_idle(const struct worker *worker)
     return worker->state == WORKER_ASKING || worker->state == WORKER_HALTED || worker->state == WORKER_STUCK;
 }
 
-static void leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     uint64_t wait_ns = stands_idle(worker) ? now_ns - worker->idle_since_ns : 0;
     const struct threads *threads = worker->config.threads != NULL ? worker->config.threads : worker->config.alone;
@@ -126,12 +126,12 @@ static void leave(struct worker *worker, uint64_t now_ns, struct actions *action
 }
 
 /* What is measured at the beginning is known, or is not wanted: asks for the first chunk, if nothing else was told. */
-static void begin(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_begin(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     worker_move(worker, worker->behind_probe, actions);
     worker->idle_since_ns = now_ns;
     if (worker->state == WORKER_LEAVING)
-        leave(worker, now_ns, actions);
+        worker_leave(worker, now_ns, actions);
     else if (worker->state == WORKER_ASKING)
         request(worker, 1, NULL, now_ns, actions);
 }
@@ -150,7 +150,7 @@ static void look_ahead(struct worker *worker, uint64_t done, uint64_t now_ns, st
         request(worker, wants, NULL, now_ns, actions);
 }
 
-static void begin_chunk(const struct assigned *chunk, uint64_t mark, struct actions *actions)
+static void worker_begin_chunk(const struct assigned *chunk, uint64_t mark, struct actions *actions)
 {
     actions_add(actions, &(struct action){
                              .type = ACTION_RUN,
@@ -190,17 +190,17 @@ static void run_special(struct worker *worker, uint64_t mark, struct actions *ac
 {
     if (worker_is_dependent(worker)) {
         worker_begin_boundary(worker, actions);
-        begin_chunk(&worker->running, mark, actions);
+        worker_begin_chunk(&worker->running, mark, actions);
     } else if (mark > 0)
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
-static void run(struct worker *worker, struct actions *actions)
+static void worker_run_chunk(struct worker *worker, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
     uint64_t mark = running->isolated ? 0 : worker_next_mark(worker, 0);
     if (worker->is_plain)
-        begin_chunk(running, mark, actions);
+        worker_begin_chunk(running, mark, actions);
     else
         run_special(worker, mark, actions);
 }
@@ -208,9 +208,9 @@ static void run(struct worker *worker, struct actions *actions)
 static void queue_special(struct worker *worker, const struct assigned *chunk, struct actions *actions)
 {
     if (!worker_is_dependent(worker))
-        begin_chunk(chunk, 0, actions);
+        worker_begin_chunk(chunk, 0, actions);
     else if (worker_expect_chunk(worker, chunk) < 0)
-        refuse(worker->config.master, "assigned chunks that are not in order", actions);
+        worker_refuse(worker->config.master, "assigned chunks that are not in order", actions);
 }
 
 static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
@@ -232,7 +232,7 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
 {
     unsigned chunks = 1 + message->record_count;
     if (chunks > worker->asked || worker->queue_count + chunks > WORKER_QUEUE_MAX) {
-        refuse(worker->config.master, "assigned chunks that were not asked for", actions);
+        worker_refuse(worker->config.master, "assigned chunks that were not asked for", actions);
         return;
     }
     struct assigned chunk = {message->assign.first, message->assign.count, message->assign.chunk,
@@ -248,19 +248,19 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     take_next(worker, now_ns, actions);
     if (worker->queue_count + worker->asked == 0)
         look_ahead(worker, 0, now_ns, actions);
-    run(worker, actions);
+    worker_run_chunk(worker, actions);
 }
 
 /* Leaves in the middle of its chunk: nothing is computed any more by who is gone. */
-static void give_up(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_give_up(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
-    flush(worker, now_ns, actions);
-    leave(worker, now_ns, actions);
+    worker_flush(worker, now_ns, actions);
+    worker_leave(worker, now_ns, actions);
 }
 
 /* With a drain the running chunk is wanted, if it does not take too long; else nothing is. Where it needs others'
  * chunks these may be dropped, and it cannot be waited for. */
-static void receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
+static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
     drop_queue(worker, actions);
@@ -268,11 +268,11 @@ static void receive_end(struct worker *worker, uint64_t now_ns, const struct end
     case WORKER_STARTING:
     case WORKER_PROBING: worker->behind_probe = WORKER_LEAVING; break;
     case WORKER_ASKING:
-    case WORKER_HALTED: leave(worker, now_ns, actions); break;
-    case WORKER_STUCK: give_up(worker, now_ns, actions); break;
+    case WORKER_HALTED: worker_leave(worker, now_ns, actions); break;
+    case WORKER_STUCK: worker_give_up(worker, now_ns, actions); break;
     case WORKER_COMPUTING:
         if (!goes_on) {
-            give_up(worker, now_ns, actions);
+            worker_give_up(worker, now_ns, actions);
             break;
         }
         worker->give_up_ns = now_ns + worker->config.spec->drain_ns;
@@ -280,14 +280,14 @@ static void receive_end(struct worker *worker, uint64_t now_ns, const struct end
         break;
     case WORKER_LEAVING:
         if (!goes_on)
-            give_up(worker, now_ns, actions);
+            worker_give_up(worker, now_ns, actions);
         break;
     case WORKER_GONE: break;
     }
 }
 
 /* What is running is not going to be over. The END, for which it waits, may have come already. */
-static void be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool has_end =
         worker->state == WORKER_LEAVING || (worker->state <= WORKER_PROBING && worker->behind_probe == WORKER_LEAVING);
@@ -298,15 +298,15 @@ static void be_stuck(struct worker *worker, uint64_t now_ns, struct actions *act
     if (worker->state != WORKER_LEAVING)
         worker_move(worker, WORKER_STUCK, actions);
     if (has_end)
-        give_up(worker, now_ns, actions);
+        worker_give_up(worker, now_ns, actions);
 }
 
-static void expire(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_expire(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->state == WORKER_LEAVING && worker->give_up_ns <= now_ns)
-        give_up(worker, now_ns, actions);
+        worker_give_up(worker, now_ns, actions);
     else
-        flush(worker, now_ns, actions);
+        worker_flush(worker, now_ns, actions);
 }
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
@@ -321,13 +321,13 @@ static void receive_echo(struct worker *worker, uint64_t now_ns, const struct ec
     if (worker->state == WORKER_STUCK)
         return;
     if (worker->state != WORKER_STARTING || echo->id != worker->echoes) {
-        refuse(worker->config.master, "sent an echo of what it was not sent", actions);
+        worker_refuse(worker->config.master, "sent an echo of what it was not sent", actions);
         return;
     }
     uint64_t round_trip = now_ns - worker->echo_sent_ns;
     worker->least_echo_ns = round_trip < worker->least_echo_ns ? round_trip : worker->least_echo_ns;
     if (worker->behind_probe == WORKER_LEAVING)
-        begin(worker, now_ns, actions);
+        worker_begin(worker, now_ns, actions);
     else if (worker->echoes < ECHOES)
         send_echo(worker, now_ns, actions);
     else {
@@ -345,12 +345,12 @@ static void probed(struct worker *worker, const struct event *event, struct acti
     speed.round_trip_ns = worker->least_echo_ns;
     struct message message = speed_message(&speed, actions->room.speed);
     send_up(worker, actions, &message);
-    begin(worker, event->now_ns, actions);
+    worker_begin(worker, event->now_ns, actions);
 }
 
 static void send_slice(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
-    flush(worker, now_ns, actions);
+    worker_flush(worker, now_ns, actions);
     worker->running_sent += chunk->count;
     send_up(worker, actions,
             &(struct message){
@@ -375,7 +375,7 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     if (worker->running.chunk == 0)
         return; /* all of it was told to a master that was lost */
     if (chunk->data != NULL)
-        flush(worker, now_ns, actions);
+        worker_flush(worker, now_ns, actions);
     if (worker->done_count == 0)
         worker->done_deadline_ns = now_ns + HOLD_MAX_NS;
     worker->done[worker->done_count++] = (struct request){
@@ -403,7 +403,7 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
     size_t length = strlen(actions->room.problem.text);
     message.iterations_failed.text = actions->room.problem.text;
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
-    flush(worker, event->now_ns, actions);
+    worker_flush(worker, event->now_ns, actions);
     worker->running_sent += event->chunk.count;
     send_up(worker, actions, &message);
 }
@@ -420,7 +420,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     if (worker->state == WORKER_LEAVING) {
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
-        leave(worker, now_ns, actions);
+        worker_leave(worker, now_ns, actions);
         return;
     }
     bool next = worker->queue_count > 0;
@@ -435,7 +435,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     if (!next || chunk->data != NULL || !worker_may_hold(worker, asks))
         request(worker, asks, chunk, now_ns, actions);
     if (next)
-        run(worker, actions);
+        worker_run_chunk(worker, actions);
 }
 
 static void reach_mark(struct worker *worker, const struct event *event, struct actions *actions)
@@ -481,7 +481,7 @@ static void adopt(const struct worker *worker, struct actions *actions)
 }
 
 /* Goes on with the supermaster. A worker that has been told to end tells it, too, what it is about to finish. */
-static void lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)
         return;
@@ -499,10 +499,10 @@ static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct
                             struct actions *actions)
 {
     if (!worker_is_dependent(worker)) {
-        refuse(worker->config.master, "halted a loop without dependencies", actions);
+        worker_refuse(worker->config.master, "halted a loop without dependencies", actions);
         return;
     }
-    flush(worker, now_ns, actions);
+    worker_flush(worker, now_ns, actions);
     if (worker->state == WORKER_COMPUTING)
         worker->idle_since_ns = now_ns;
     if (worker->state <= WORKER_PROBING && worker->behind_probe == WORKER_ASKING)
@@ -526,7 +526,7 @@ static void receive_restart(struct worker *worker, uint64_t now_ns, const struct
 {
     if (!worker_is_dependent(worker) || !may_restart(worker) || restart->epoch != worker->config.boundaries->epoch ||
         worker_restart_boundaries(worker, restart, actions) < 0) {
-        refuse(worker->config.master, "lets a loop go on that cannot go on so", actions);
+        worker_refuse(worker->config.master, "lets a loop go on that cannot go on so", actions);
         return;
     }
     if (worker->state <= WORKER_PROBING)
@@ -537,21 +537,21 @@ static void receive_restart(struct worker *worker, uint64_t now_ns, const struct
     request(worker, 1, NULL, now_ns, actions);
 }
 
-static void receive_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
+static void worker_receive_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
 {
     if (worker_take_neighbour(worker, neighbour, actions) < 0)
-        refuse(worker->config.master, "told of a neighbour that cannot be", actions);
+        worker_refuse(worker->config.master, "told of a neighbour that cannot be", actions);
 }
 
 static void receive_from_another(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (event->message->type != MESSAGE_BOUNDARY)
-        refuse(event->from, "sent a message to a worker that it does not serve", actions);
+        worker_refuse(event->from, "sent a message to a worker that it does not serve", actions);
     else if (worker_take_boundary(worker, event->from, event->message, actions) < 0)
-        refuse(event->from, "sent boundary data that cannot be", actions);
+        worker_refuse(event->from, "sent boundary data that cannot be", actions);
 }
 
-static void receive(struct worker *worker, const struct event *event, struct actions *actions)
+static void worker_receive(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (event->from != worker->config.master) {
         receive_from_another(worker, event, actions);
@@ -559,12 +559,12 @@ static void receive(struct worker *worker, const struct event *event, struct act
     }
     switch (event->message->type) {
     case MESSAGE_ASSIGN: receive_assign(worker, event->now_ns, event->message, actions); break;
-    case MESSAGE_END: receive_end(worker, event->now_ns, &event->message->end, actions); break;
+    case MESSAGE_END: worker_receive_end(worker, event->now_ns, &event->message->end, actions); break;
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
-    case MESSAGE_NEIGHBOUR: receive_neighbour(worker, &event->message->neighbour, actions); break;
+    case MESSAGE_NEIGHBOUR: worker_receive_neighbour(worker, &event->message->neighbour, actions); break;
     case MESSAGE_QUIESCE: receive_quiesce(worker, event->now_ns, &event->message->quiesce, actions); break;
     case MESSAGE_RESTART: receive_restart(worker, event->now_ns, &event->message->restart, actions); break;
-    default: refuse(event->from, "sent a message that a master does not send", actions);
+    default: worker_refuse(event->from, "sent a message that a master does not send", actions);
     }
 }
 
@@ -579,13 +579,13 @@ void worker_step(struct worker *worker, const struct event *event, struct action
         if (worker->config.probe)
             send_echo(worker, event->now_ns, actions);
         else
-            begin(worker, event->now_ns, actions);
+            worker_begin(worker, event->now_ns, actions);
         break;
     case EVENT_PROBED: probed(worker, event, actions); break;
-    case EVENT_MESSAGE: receive(worker, event, actions); break;
+    case EVENT_MESSAGE: worker_receive(worker, event, actions); break;
     case EVENT_MARK: reach_mark(worker, event, actions); break;
     case EVENT_SLICE: send_slice(worker, event->now_ns, &event->chunk, actions); break;
-    case EVENT_TIMER: expire(worker, event->now_ns, actions); break;
+    case EVENT_TIMER: worker_expire(worker, event->now_ns, actions); break;
     case EVENT_BOUNDARY_READY: worker_note_boundary_ready(worker, &event->ready, actions); break;
     case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
     case EVENT_LOAD: worker->load = event->load; break;
@@ -593,12 +593,12 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_FINISHED: chunk_finished(worker, event->now_ns, &event->chunk, actions); break;
     case EVENT_RANK_LOST:
         if (event->from == worker->config.master)
-            lose_master(worker, event->now_ns, actions);
+            worker_lose_master(worker, event->now_ns, actions);
         break;
     case EVENT_DRAIN: send_up(worker, actions, &(struct message){.type = MESSAGE_DRAIN}); break;
     case EVENT_FATAL:
         problem(worker, event->text, actions);
-        be_stuck(worker, event->now_ns, actions);
+        worker_be_stuck(worker, event->now_ns, actions);
         break;
     default: break;
     }
@@ -609,7 +609,7 @@ const char *worker_state_name(const struct worker *worker)
     return worker_state_names[worker->state];
 }
 
-static void step_any(void *self, const struct event *event, struct actions *actions)
+static void worker_step_any(void *self, const struct event *event, struct actions *actions)
 {
     worker_step(self, event, actions);
 #ifdef HDSS_CHECKS
@@ -617,14 +617,14 @@ static void step_any(void *self, const struct event *event, struct actions *acti
 #endif
 }
 
-static uint64_t deadline_any(const void *self)
+static uint64_t worker_deadline_any(const void *self)
 {
     const struct worker *worker = self;
     uint64_t tell = worker->done_count > 0 ? worker->done_deadline_ns : NEVER;
     return worker->state == WORKER_LEAVING && worker->give_up_ns < tell ? worker->give_up_ns : tell;
 }
 
-static const char *state_any(const void *self)
+static const char *worker_state_any(const void *self)
 {
     return worker_state_name(self);
 }
@@ -636,5 +636,5 @@ static void check_any(const void *self)
 
 struct machine worker_machine(struct worker *worker)
 {
-    return (struct machine){worker, step_any, deadline_any, state_any, check_any, NULL};
+    return (struct machine){worker, worker_step_any, worker_deadline_any, worker_state_any, check_any, NULL};
 }

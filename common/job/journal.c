@@ -40,7 +40,7 @@ static bool is_locked(int fd)
 }
 
 /* 0 with the whole file in memory, or a journal_state. */
-static int load(struct journal_file *file, const char *path, struct error *error)
+static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -79,7 +79,7 @@ static enum journal_state decode(struct journal_file *file, const char *path, st
 enum journal_state journal_read(struct journal_file *file, const char *path, struct error *error)
 {
     *file = (struct journal_file){.fd = -1};
-    int state = load(file, path, error);
+    int state = journal_load(file, path, error);
     return state == JOURNAL_READABLE ? decode(file, path, error) : (enum journal_state)state;
 }
 
@@ -102,7 +102,7 @@ static const char *next_line(const char **text, const char *end)
     return line;
 }
 
-static int refuse(const char *path, const char *there, const char *here, struct error *error)
+static int journal_refuse(const char *path, const char *there, const char *here, struct error *error)
 {
     const char *name = *here != '\0' ? here : there;
     int length = (int)strcspn(name, "=");
@@ -120,7 +120,7 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
     while (theirs < theirs_end || ours < ours_end) {
         const char *was = next_line(&theirs, theirs_end), *is = next_line(&ours, ours_end);
         if (strcmp(was, is) != 0)
-            return refuse(path, was, is, error);
+            return journal_refuse(path, was, is, error);
     }
     if (there->loop.first == here->loop.first && there->loop.count == here->loop.count)
         return 0;
@@ -131,12 +131,12 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
 
 /* --- writing --- */
 
-static int fail(const struct journal *journal, const char *what, struct error *error)
+static int journal_fail(const struct journal *journal, const char *what, struct error *error)
 {
     return error_set(error, "%.200s: %s: %s", journal->path, what, strerror(errno));
 }
 
-static int make_room(struct journal *journal, size_t ranges)
+static int journal_make_room(struct journal *journal, size_t ranges)
 {
     size_t size = journal_record_size(ranges);
     if (size <= journal->capacity)
@@ -155,7 +155,7 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
     size_t ranges = ranges_length(&journal->done), record = ranges > 0 ? journal_record_size(ranges) : 0;
     *size = journal->head_bytes + record;
     *crc = journal->head_crc;
-    if (make_room(journal, ranges) < 0)
+    if (journal_make_room(journal, ranges) < 0)
         return -1;
     if (ranges > 0)
         *crc = journal_record_put(ranges_at(&journal->done, 0), ranges, journal->digest, *crc, journal->bytes);
@@ -174,10 +174,10 @@ static int replace(struct journal *journal, struct error *error)
     unlink(journal->temporary);
     int fd = open(journal->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
-        return fail(journal, "cannot create", error);
+        return journal_fail(journal, "cannot create", error);
     is_locked(fd); /* nobody else knows it yet */
     if (write_whole(journal, fd, &size, &crc) < 0 || rename(journal->temporary, journal->path) < 0) {
-        fail(journal, "cannot write", error);
+        journal_fail(journal, "cannot write", error);
         unlink(journal->temporary);
         close(fd);
         return -1;
@@ -187,7 +187,7 @@ static int replace(struct journal *journal, struct error *error)
     journal->fd = fd;
     journal->size = size;
     journal->crc = crc;
-    return journal->sync && file_sync_name(journal->path) < 0 ? fail(journal, "cannot write", error) : 0;
+    return journal->sync && file_sync_name(journal->path) < 0 ? journal_fail(journal, "cannot write", error) : 0;
 }
 
 static int copy_head(struct journal *journal, const struct journal_head *head)
@@ -227,9 +227,9 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
 }
 
 /* A record that is not whole, or not known to be on the disk, is taken back: nothing must follow it. */
-static int take_back(struct journal *journal, struct error *error)
+static int journal_take_back(struct journal *journal, struct error *error)
 {
-    fail(journal, "cannot write", error);
+    journal_fail(journal, "cannot write", error);
     if (ftruncate(journal->fd, (off_t)journal->size) == 0)
         return -1;
     close(journal->fd);
@@ -238,7 +238,7 @@ static int take_back(struct journal *journal, struct error *error)
 }
 
 /* Cannot fail: there is room. */
-static void note(struct journal *journal, const struct range *ranges, size_t count)
+static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         ranges_add(&journal->done, ranges[i].first, ranges[i].count, NULL);
@@ -257,13 +257,14 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
         return 0;
     if (journal->fd < 0)
         return error_set(error, "%.200s: an earlier write failed", journal->path != NULL ? journal->path : "journal");
-    if (make_room(journal, count) < 0 || ranges_reserve(&journal->done, ranges_length(&journal->done) + count) < 0)
+    if (journal_make_room(journal, count) < 0 ||
+        ranges_reserve(&journal->done, ranges_length(&journal->done) + count) < 0)
         return error_set(error, "%.200s: out of memory", journal->path);
     uint32_t crc = journal_record_put(ranges, count, digest, journal->crc, journal->bytes);
     if (file_write_at(journal->fd, journal->bytes, journal_record_size(count), journal->size) < 0 ||
         (journal->sync && fdatasync(journal->fd) < 0))
-        return take_back(journal, error);
-    note(journal, ranges, count);
+        return journal_take_back(journal, error);
+    journal_note(journal, ranges, count);
     journal->size += journal_record_size(count);
     journal->digest += digest;
     journal->crc = crc;
