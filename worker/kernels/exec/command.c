@@ -122,7 +122,7 @@ static void look_at_memory(struct command *command)
         command->outcome.peak_kib = kib;
 }
 
-static void plan_look(struct command *command, uint64_t now_ns)
+static void command_plan_look(struct command *command, uint64_t now_ns)
 {
     if (command->process < 0) {
         command->look_ns = now_ns + ASK_NS;
@@ -141,7 +141,7 @@ static int begin_file(struct command *command, struct capture *capture)
     return capture->file;
 }
 
-static void write_file(struct command *command, struct capture *capture, const char *bytes, size_t count)
+static void command_write_file(struct command *command, struct capture *capture, const char *bytes, size_t count)
 {
     if (capture->error == 0 && capture->file < 0 && begin_file(command, capture) < 0)
         capture->error = errno;
@@ -158,7 +158,7 @@ static void write_file(struct command *command, struct capture *capture, const c
     }
 }
 
-static void keep(struct capture *capture, const char *bytes, size_t count)
+static void command_keep(struct capture *capture, const char *bytes, size_t count)
 {
     if (capture->length + count > capture->capacity) {
         size_t capacity = 2 * (capture->length + count);
@@ -174,15 +174,15 @@ static void keep(struct capture *capture, const char *bytes, size_t count)
     capture->length += count;
 }
 
-static void take_output(struct command *command, struct capture *capture, const char *bytes, size_t count)
+static void command_take_output(struct command *command, struct capture *capture, const char *bytes, size_t count)
 {
     uint64_t limit = command->limits.bytes, room = capture->received < limit ? limit - capture->received : 0;
     size_t taken = count < room ? count : (size_t)room;
     capture->received += count;
     if (taken > 0 && capture->name != NULL)
-        write_file(command, capture, bytes, taken);
+        command_write_file(command, capture, bytes, taken);
     else if (taken > 0 && capture->error == 0)
-        keep(capture, bytes, taken);
+        command_keep(capture, bytes, taken);
 }
 
 /* Reads what there is, but not for ever. */
@@ -192,7 +192,7 @@ static void read_output(struct command *command, struct capture *capture)
     for (unsigned i = 0; i < READS_MAX && capture->pipe >= 0; i++) {
         ssize_t got = read(capture->pipe, bytes, sizeof command->scratch);
         if (got > 0)
-            take_output(command, capture, bytes, (size_t)got);
+            command_take_output(command, capture, bytes, (size_t)got);
         else if (got == 0 || (errno != EAGAIN && errno != EINTR))
             close_one(&capture->pipe);
         else
@@ -290,7 +290,7 @@ void command_start(struct command *command, const struct spawn *spawn, const cha
     if (command->limits.time_ns > 0)
         command->deadline_ns = command->began_ns + command->limits.time_ns;
     command->look_span_ns = LOOK_FIRST_NS;
-    plan_look(command, command->began_ns);
+    command_plan_look(command, command->began_ns);
     set_timer(command);
 }
 
@@ -319,7 +319,7 @@ static void reap(struct command *command)
     command->pid = -1;
 }
 
-static void finish(struct command *command)
+static void command_finish(struct command *command)
 {
     if (command->pid > 0)
         reap(command);
@@ -353,7 +353,7 @@ void command_stop(struct command *command)
 
 /* --- while it runs --- */
 
-static bool has_ended(const struct command *command)
+static bool command_has_ended(const struct command *command)
 {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid != 0;
@@ -389,29 +389,29 @@ static void deadline_passed(struct command *command, uint64_t now_ns)
     }
 }
 
-static void look(struct command *command, uint64_t now_ns)
+static void command_look(struct command *command, uint64_t now_ns)
 {
-    bool ended = command->process < 0 && has_ended(command);
+    bool ended = command->process < 0 && command_has_ended(command);
     if (ended) {
         process_ended(command, now_ns);
         return;
     }
     look_at_memory(command);
-    plan_look(command, now_ns);
+    command_plan_look(command, now_ns);
     set_timer(command);
 }
 
-static void look_at_time(struct command *command)
+static void command_look_at_time(struct command *command)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     take_timer(command);
     if (command->deadline_ns <= now_ns)
         deadline_passed(command, now_ns);
     if (command->look_ns <= now_ns)
-        look(command, now_ns);
+        command_look(command, now_ns);
 }
 
-static bool is_over(const struct command *command)
+static bool command_is_over(const struct command *command)
 {
     if (command->pid < 0)
         return true;
@@ -436,10 +436,10 @@ bool command_advance(struct command *command)
     if (ended && command->state != COMMAND_LINGERING)
         process_ended(command, clock_ns(CLOCK_MONOTONIC));
     if (timer)
-        look_at_time(command);
-    if (!is_over(command))
+        command_look_at_time(command);
+    if (!command_is_over(command))
         return false;
-    finish(command);
+    command_finish(command);
     return true;
 }
 
@@ -450,11 +450,11 @@ static void end_now(struct command *command)
     const struct timespec moment = {.tv_nsec = 1000000};
     if (command->state == COMMAND_RUNNING && command->pid > 0)
         kill(-command->pid, SIGTERM);
-    while (command->pid > 0 && !has_ended(command) && clock_ns(CLOCK_MONOTONIC) < until_ns)
+    while (command->pid > 0 && !command_has_ended(command) && clock_ns(CLOCK_MONOTONIC) < until_ns)
         nanosleep(&moment, NULL);
     if (command->pid > 0)
         kill(-command->pid, SIGKILL);
-    finish(command);
+    command_finish(command);
 }
 
 void command_fini(struct command *command)

@@ -44,7 +44,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
 
 /* --- in the worker --- */
 
-static int begin(struct guard *guard, void *stack, size_t stack_bytes)
+static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -68,7 +68,7 @@ int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
     if (page == MAP_FAILED)
         return -1;
     guard->group = page;
-    if (begin(guard, stack, stack_bytes) == 0)
+    if (guard_begin(guard, stack, stack_bytes) == 0)
         return 0;
     guard->end = guard->process = -1;
     guard_fini(guard);

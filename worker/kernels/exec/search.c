@@ -13,7 +13,7 @@ int search_init(struct search *search, const char *folders)
     return search->folders == NULL ? -1 : 0;
 }
 
-static void forget(struct search *search)
+static void search_forget(struct search *search)
 {
     free(search->name);
     free(search->text);
@@ -24,7 +24,7 @@ static void forget(struct search *search)
 
 void search_fini(struct search *search)
 {
-    forget(search);
+    search_forget(search);
     free(search->folders);
     search->folders = NULL;
 }
@@ -67,13 +67,13 @@ const char *const *search_paths(struct search *search, const char *name)
 {
     if (search->name != NULL && strcmp(search->name, name) == 0)
         return search->paths;
-    forget(search);
+    search_forget(search);
     size_t folders = count_folders(search->folders), length = strlen(name);
     search->name = strdup(name);
     search->text = malloc(strlen(search->folders) + folders * (length + 2) + 1);
     search->paths = calloc(folders + 1, sizeof *search->paths);
     if (search->name == NULL || search->text == NULL || search->paths == NULL) {
-        forget(search);
+        search_forget(search);
         return NULL;
     }
     if (name[0] == '\0' || strchr(name, '/') != NULL) {

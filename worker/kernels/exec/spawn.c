@@ -116,7 +116,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
     _exit(STATUS_NEVER_BEGAN);
 }
 
-static void forget(const struct spawner *spawner, pid_t child, int *process)
+static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *process)
 {
     spawn_forget(spawner);
     if (*process >= 0)
@@ -140,7 +140,7 @@ pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *proce
     int error = child < 0 ? errno : attempt.error;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (child > 0 && error != 0)
-        forget(spawner, child, process);
+        spawn_forget_child(spawner, child, process);
     errno = error;
     return error != 0 ? -1 : child;
 }
