@@ -32,12 +32,12 @@ struct adjoint {
     double *b, *c; /* owned, ADJOINT_PAD zeros behind the m elements */
 };
 
-static double element(uint64_t seed, enum array array, uint64_t i)
+static double adjoint_element(uint64_t seed, enum array array, uint64_t i)
 {
     return random_to_uniform(random_at(seed, i * ARRAYS + array)) - 0.5;
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int adjoint_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;
     uint64_t m = (uint64_t)values[N].integer * (uint64_t)values[N].integer;
@@ -45,7 +45,7 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-static void close_instance(void *instance)
+static void adjoint_close_instance(void *instance)
 {
     struct adjoint *a = instance;
     free(a->b);
@@ -60,13 +60,13 @@ static double *new_array(uint64_t seed, enum array array, uint64_t m)
     if (elements == NULL)
         return NULL;
     for (uint64_t i = 0; i < m; i++)
-        elements[i] = element(seed, array, i);
+        elements[i] = adjoint_element(seed, array, i);
     memset(elements + m, 0, ADJOINT_PAD * sizeof(double));
     return elements;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+static int adjoint_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                                 const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)worker;
     struct adjoint *a = calloc(1, sizeof *a);
@@ -80,21 +80,21 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
         snprintf(error, HDSS_ERROR_MAX, "out of memory: n=%lld needs %llu MiB per worker", (long long)values[N].integer,
                  (unsigned long long)(loop->iterations * 2 * sizeof(double) >> 20));
         if (a != NULL)
-            close_instance(a);
+            adjoint_close_instance(a);
         return -1;
     }
     *instance = a;
     return 0;
 }
 
-static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+static int adjoint_compute(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)error;
     const struct adjoint *a = instance;
     double *results = records;
     a->variant->run(a->b, a->c, a->m, first, count, results);
     for (uint64_t n = 0; n < count; n++)
-        results[n] = element(a->seed, ARRAY_A, first + n) + a->x * results[n];
+        results[n] = adjoint_element(a->seed, ARRAY_A, first + n) + a->x * results[n];
     return 0;
 }
 
@@ -104,8 +104,8 @@ const struct hdss_kernel adjoint_kernel = {
     .version = "1",
     .summary = "adjoint convolution: tasks that shrink steadily",
     .params = params,
-    .describe = describe,
-    .open = open_instance,
-    .run = run,
-    .close = close_instance,
+    .describe = adjoint_describe,
+    .open = adjoint_open_instance,
+    .run = adjoint_compute,
+    .close = adjoint_close_instance,
 };

@@ -93,7 +93,7 @@ static const uint8_t *levels_of(struct diffusion *d, uint64_t y, uint64_t begin,
 
 /* --- before it runs --- */
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int floyd_steinberg_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     const char *path = values[FILE_NAME].text;
     uint64_t width = (uint64_t)values[WIDTH].integer, height = (uint64_t)values[HEIGHT].integer, inputs = 0;
@@ -122,7 +122,8 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int floyd_steinberg_check(const union hdss_value *values, const struct hdss_loop *loop,
+                                 char error[HDSS_ERROR_MAX])
 {
     struct image image;
     uint64_t digest;
@@ -136,7 +137,7 @@ static int check(const union hdss_value *values, const struct hdss_loop *loop, c
 
 /* --- on a worker --- */
 
-static void close_instance(void *instance)
+static void floyd_steinberg_close_instance(void *instance)
 {
     struct diffusion *d = instance;
     image_fini(&d->image);
@@ -173,8 +174,8 @@ static int read_again(struct diffusion *d, const char *path, uint64_t inputs, ch
     return -1;
 }
 
-static int prepare(struct diffusion *d, const union hdss_value *values, const struct hdss_loop *loop,
-                   char error[HDSS_ERROR_MAX])
+static int floyd_steinberg_prepare(struct diffusion *d, const union hdss_value *values, const struct hdss_loop *loop,
+                                   char error[HDSS_ERROR_MAX])
 {
     if (loop->inputs != 0)
         return read_again(d, values[FILE_NAME].text, loop->inputs, error);
@@ -184,8 +185,8 @@ static int prepare(struct diffusion *d, const union hdss_value *values, const st
     return -1;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+static int floyd_steinberg_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                                         const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)worker;
     struct diffusion *d = calloc(1, sizeof *d);
@@ -197,15 +198,15 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     d->no_error = calloc(d->width, sizeof *d->no_error);
     if (d->no_error == NULL)
         snprintf(error, HDSS_ERROR_MAX, "out of memory for %llu pixels a row", (unsigned long long)d->width);
-    if (d->no_error == NULL || prepare(d, values, loop, error) < 0) {
-        close_instance(d);
+    if (d->no_error == NULL || floyd_steinberg_prepare(d, values, loop, error) < 0) {
+        floyd_steinberg_close_instance(d);
         return -1;
     }
     *instance = d;
     return 0;
 }
 
-static int begin_chunk(struct diffusion *d, uint64_t rows, char error[HDSS_ERROR_MAX])
+static int floyd_steinberg_begin_chunk(struct diffusion *d, uint64_t rows, char error[HDSS_ERROR_MAX])
 {
     if (rows <= d->corners)
         return 0;
@@ -239,11 +240,11 @@ static void diffuse(const uint8_t *level, uint8_t *white, const int8_t *above, i
     *corner = (int8_t)before;
 }
 
-static int run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
+static int floyd_steinberg_run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
 {
     struct diffusion *d = instance;
     const int8_t *above = block->before != NULL ? block->before : d->no_error;
-    if (block->from == 0 && begin_chunk(d, block->count, error) < 0)
+    if (block->from == 0 && floyd_steinberg_begin_chunk(d, block->count, error) < 0)
         return -1;
     for (uint64_t i = 0; i < block->count; i++, above = block->after) {
         uint64_t begin = hdss_block_begin(block, i), end = hdss_block_end(block, i);
@@ -263,9 +264,9 @@ const struct hdss_kernel floyd_steinberg_kernel = {
     .version = "1",
     .summary = "error-diffusion dithering of a picture: each row depends on the one before",
     .params = params,
-    .describe = describe,
-    .check = check,
-    .open = open_instance,
-    .run_block = run_block,
-    .close = close_instance,
+    .describe = floyd_steinberg_describe,
+    .check = floyd_steinberg_check,
+    .open = floyd_steinberg_open_instance,
+    .run_block = floyd_steinberg_run_block,
+    .close = floyd_steinberg_close_instance,
 };

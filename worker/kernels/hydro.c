@@ -45,14 +45,14 @@ struct hydro {
 
 /* The element j, k of an array, k counting from 1: 24 bits of a Weyl sequence, and so without rounding. The
  * coefficients are from 0.125 to 0.25, so that za, which is below 1 at first, does not grow without bounds. */
-static double element(enum array array, uint64_t j, uint64_t k)
+static double hydro_element(enum array array, uint64_t j, uint64_t k)
 {
     uint64_t bits = (((array * 6 + j) << 32) + k + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
     double uniform = (double)bits * 0x1.0p-24;
     return array == ZA ? uniform : (uniform + 1) / 8;
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int hydro_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;
     uint64_t sweeps = (uint64_t)values[SWEEPS].integer, columns = (uint64_t)values[COLUMNS].integer;
@@ -72,18 +72,18 @@ static void fill_column(struct hydro *h, uint64_t x)
 {
     struct column *column = &h->column[x];
     for (uint64_t r = 0; r < ROWS; r++) {
-        column->zr[r] = element(ZR, r + 1, x + 1);
-        column->zb[r] = element(ZB, r + 1, x + 1);
-        column->zu[r] = element(ZU, r + 1, x + 1);
-        column->zv[r] = element(ZV, r + 1, x + 1);
-        column->zz[r] = element(ZZ, r + 1, x + 1);
-        h->start[x][r] = element(ZA, r + 1, x + 1);
+        column->zr[r] = hydro_element(ZR, r + 1, x + 1);
+        column->zb[r] = hydro_element(ZB, r + 1, x + 1);
+        column->zu[r] = hydro_element(ZU, r + 1, x + 1);
+        column->zv[r] = hydro_element(ZV, r + 1, x + 1);
+        column->zz[r] = hydro_element(ZZ, r + 1, x + 1);
+        h->start[x][r] = hydro_element(ZA, r + 1, x + 1);
     }
-    column->below = element(ZA, 0, x + 1);
-    column->above = element(ZA, ROWS + 1, x + 1);
+    column->below = hydro_element(ZA, 0, x + 1);
+    column->above = hydro_element(ZA, ROWS + 1, x + 1);
 }
 
-static void close_instance(void *instance)
+static void hydro_close_instance(void *instance)
 {
     struct hydro *h = instance;
     free(h->column);
@@ -91,8 +91,8 @@ static void close_instance(void *instance)
     free(h);
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+static int hydro_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                               const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)worker;
     struct hydro *h = calloc(1, sizeof *h);
@@ -104,14 +104,14 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     if (h == NULL || h->column == NULL || h->start == NULL) {
         snprintf(error, HDSS_ERROR_MAX, "out of memory for k=%llu", (unsigned long long)loop->sync);
         if (h != NULL)
-            close_instance(h);
+            hydro_close_instance(h);
         return -1;
     }
     for (uint64_t x = 0; x < h->columns; x++)
         fill_column(h, x);
     for (uint64_t r = 0; r < ROWS; r++) {
-        h->left[r] = element(ZA, r + 1, 0);
-        h->right[r] = element(ZA, r + 1, h->columns + 1);
+        h->left[r] = hydro_element(ZA, r + 1, 0);
+        h->right[r] = hydro_element(ZA, r + 1, h->columns + 1);
     }
     *instance = h;
     return 0;
@@ -141,7 +141,7 @@ static void sweep(const struct hydro *h, const double (*plane)[ROWS], double (*o
     }
 }
 
-static int run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
+static int hydro_run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
 {
     (void)error;
     const struct hydro *h = instance;
@@ -159,8 +159,8 @@ const struct hdss_kernel hydro_kernel = {
     .version = "1",
     .summary = "two-dimensional hydrodynamics, Livermore loop 23: each sweep depends on the one before",
     .params = params,
-    .describe = describe,
-    .open = open_instance,
-    .run_block = run_block,
-    .close = close_instance,
+    .describe = hydro_describe,
+    .open = hydro_open_instance,
+    .run_block = hydro_run_block,
+    .close = hydro_close_instance,
 };

@@ -45,7 +45,7 @@ static uint64_t tiles_along(uint64_t length, uint64_t tile)
     return (length + tile - 1) / tile;
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int mandelbrot_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     uint64_t width = (uint64_t)values[WIDTH].integer, height = (uint64_t)values[HEIGHT].integer;
     uint64_t tile = (uint64_t)values[TILE].integer;
@@ -81,8 +81,8 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+static int mandelbrot_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                                    const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)worker;
     struct mandelbrot *m = calloc(1, sizeof *m);
@@ -113,7 +113,7 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     return 0;
 }
 
-static void close_instance(void *instance)
+static void mandelbrot_close_instance(void *instance)
 {
     struct mandelbrot *m = instance;
     free(m->batch);
@@ -138,7 +138,7 @@ static struct segment segment_at(const struct mandelbrot *m, uint64_t p)
                             m->tile - column};
 }
 
-static double real_at(const struct mandelbrot *m, uint64_t x)
+static double mandelbrot_real_at(const struct mandelbrot *m, uint64_t x)
 {
     return m->xmin + ((double)x + 0.5) * m->dx;
 }
@@ -149,19 +149,19 @@ static double imaginary_at(const struct mandelbrot *m, uint64_t y)
 }
 
 /* The points of `count` pixels of a segment into the batch, from `at` on. */
-static void fill(struct mandelbrot *m, struct segment s, size_t at, size_t count)
+static void mandelbrot_fill(struct mandelbrot *m, struct segment s, size_t at, size_t count)
 {
     double *cx = m->batch->fresh.cx + at, *cy = m->batch->fresh.cy + at;
     bool down = m->unit == UNIT_COLUMN;
     for (size_t i = 0; i < count; i++) {
         uint64_t x = s.x + (down ? 0 : i), y = s.y + (down ? i : 0);
         bool beyond = x >= m->width || y >= m->height;
-        cx[i] = beyond ? 4 : real_at(m, x);
+        cx[i] = beyond ? 4 : mandelbrot_real_at(m, x);
         cy[i] = beyond ? 0 : imaginary_at(m, y);
     }
 }
 
-static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+static int mandelbrot_run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)error;
     struct mandelbrot *m = instance;
@@ -173,7 +173,7 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
             struct segment s = segment_at(m, p);
             uint64_t most = end - p < ESCAPE_BATCH - filled ? end - p : ESCAPE_BATCH - filled;
             size_t length = s.length < most ? s.length : most;
-            fill(m, s, filled, length);
+            mandelbrot_fill(m, s, filled, length);
             filled += length;
             p += length;
         }
@@ -190,8 +190,8 @@ const struct hdss_kernel mandelbrot_kernel = {
     .version = "1",
     .summary = "escape times of z = z^2 + c or z^4 + c over a picture: irregular, clustered work",
     .params = params,
-    .describe = describe,
-    .open = open_instance,
-    .run = run,
-    .close = close_instance,
+    .describe = mandelbrot_describe,
+    .open = mandelbrot_open_instance,
+    .run = mandelbrot_run,
+    .close = mandelbrot_close_instance,
 };

@@ -32,8 +32,8 @@
 #define GRID_X 2048
 #define GRID_Y 256
 
-static const union hdss_value *value_of(const struct hdss_kernel *kernel, const union hdss_value *values,
-                                        const char *name)
+static const union hdss_value *model_value_of(const struct hdss_kernel *kernel, const union hdss_value *values,
+                                              const char *name)
 {
     unsigned i = 0;
     while (strcmp(kernel->params[i].name, name) != 0)
@@ -41,7 +41,7 @@ static const union hdss_value *value_of(const struct hdss_kernel *kernel, const 
     return &values[i];
 }
 
-static struct costs *out_of_memory(struct error *error)
+static struct costs *model_out_of_memory(struct error *error)
 {
     error_set(error, "out of memory for the costs");
     return NULL;
@@ -50,7 +50,7 @@ static struct costs *out_of_memory(struct error *error)
 static struct costs *even_costs(double ns, struct error *error)
 {
     struct costs *costs = costs_constant(ns);
-    return costs != NULL ? costs : out_of_memory(error);
+    return costs != NULL ? costs : model_out_of_memory(error);
 }
 
 /* --- adjoint --- */
@@ -78,17 +78,17 @@ static struct costs *synthetic_costs(const union hdss_value *values, uint64_t fi
 {
     const struct hdss_kernel *kernel = &synthetic_kernel;
     struct synthetic_costs model = {
-        .distribution = (enum synthetic_distribution)value_of(kernel, values, "distribution")->integer,
-        .iterations = (uint64_t)value_of(kernel, values, "iterations")->integer,
-        .mean_us = value_of(kernel, values, "mean")->real,
-        .spread = value_of(kernel, values, "spread")->real,
-        .seed = (uint64_t)value_of(kernel, values, "seed")->integer,
+        .distribution = (enum synthetic_distribution)model_value_of(kernel, values, "distribution")->integer,
+        .iterations = (uint64_t)model_value_of(kernel, values, "iterations")->integer,
+        .mean_us = model_value_of(kernel, values, "mean")->real,
+        .spread = model_value_of(kernel, values, "spread")->real,
+        .seed = (uint64_t)model_value_of(kernel, values, "seed")->integer,
     };
     if (model.distribution == SYNTHETIC_CONSTANT)
         return even_costs(1000 * model.mean_us, error);
     if (model.distribution == SYNTHETIC_FILE) {
-        model.file_us = synthetic_read_costs(value_of(kernel, values, "file")->text, model.iterations, error->text,
-                                             sizeof error->text);
+        model.file_us = synthetic_read_costs(model_value_of(kernel, values, "file")->text, model.iterations,
+                                             error->text, sizeof error->text);
         if (model.file_us == NULL)
             return NULL;
     }
@@ -214,17 +214,17 @@ static struct costs *mandelbrot_costs(const union hdss_value *values, const stru
 {
     const struct hdss_kernel *kernel = &mandelbrot_kernel;
     static double (*const by_unit[])(void *, uint64_t) = {column_ns, row_ns, pixel_ns, tile_ns};
-    unsigned unit = (unsigned)value_of(kernel, values, "unit")->integer;
+    unsigned unit = (unsigned)model_value_of(kernel, values, "unit")->integer;
     struct picture p = {
         .width = loop->shape[1],
         .height = loop->shape[0],
-        .tile = (uint64_t)value_of(kernel, values, "tile")->integer,
-        .xmin = value_of(kernel, values, "xmin")->real,
-        .xmax = value_of(kernel, values, "xmax")->real,
-        .ymin = value_of(kernel, values, "ymin")->real,
-        .ymax = value_of(kernel, values, "ymax")->real,
-        .exponent = value_of(kernel, values, "exponent")->integer == 0 ? 2 : 4,
-        .max_iter = (uint32_t)value_of(kernel, values, "max_iter")->integer,
+        .tile = (uint64_t)model_value_of(kernel, values, "tile")->integer,
+        .xmin = model_value_of(kernel, values, "xmin")->real,
+        .xmax = model_value_of(kernel, values, "xmax")->real,
+        .ymin = model_value_of(kernel, values, "ymin")->real,
+        .ymax = model_value_of(kernel, values, "ymax")->real,
+        .exponent = model_value_of(kernel, values, "exponent")->integer == 0 ? 2 : 4,
+        .max_iter = (uint32_t)model_value_of(kernel, values, "max_iter")->integer,
     };
     p.across = (p.width + p.tile - 1) / p.tile;
     p.step_ns = p.exponent == 2 ? STEP_2_NS : STEP_4_NS;
@@ -233,7 +233,7 @@ static struct costs *mandelbrot_costs(const union hdss_value *values, const stru
     if (sample(&p) == 0 && (unit > 1 || average(&p, unit == 0) == 0))
         return costs_of_function(by_unit[unit], release_picture, &p, sizeof p, first, count, error);
     release_picture(&p);
-    return out_of_memory(error);
+    return model_out_of_memory(error);
 }
 
 /* --- */

@@ -29,7 +29,7 @@ const struct hdss_kernel *kernel_find(const char *name)
     return NULL;
 }
 
-static bool is_ours(const struct hdss_kernel *kernel)
+static bool registry_is_ours(const struct hdss_kernel *kernel)
 {
     size_t i = 0;
     while (i < KERNELS && all[i] != kernel)
@@ -42,7 +42,7 @@ int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values
 {
     if (kernel == &exec_kernel)
         return exec_look(values, error);
-    return is_ours(kernel) && kernel->check != NULL ? kernel->check(values, loop, error) : 0;
+    return registry_is_ours(kernel) && kernel->check != NULL ? kernel->check(values, loop, error) : 0;
 }
 
 int kernel_unknown(const char *name, struct error *error)

@@ -23,7 +23,7 @@ struct keyed {
     size_t point;
 };
 
-static int compare(const void *left, const void *right)
+static int spin_arrange_compare(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
     if (a->key != b->key)
@@ -32,7 +32,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* The number's bits with two zeros between each and the next. */
-static uint64_t spread(uint64_t number)
+static uint64_t spin_arrange_spread(uint64_t number)
 {
     uint64_t sum = 0;
     for (unsigned bit = 0; bit < GRID_BITS; bit++)
@@ -42,7 +42,7 @@ static uint64_t spread(uint64_t number)
 
 /* Without fmin() and fmax(): each is a call on x86-64, and where this loop stands within another one, gcc 12.2 for
  * aarch64 ends with an internal error when it makes vectors of them. */
-static void range_of(const float *numbers, size_t count, double *from, double *to)
+static void spin_arrange_range_of(const float *numbers, size_t count, double *from, double *to)
 {
     float lowest = INFINITY, highest = -INFINITY;
     for (size_t i = 0; i < count; i++) {
@@ -54,20 +54,21 @@ static void range_of(const float *numbers, size_t count, double *from, double *t
 }
 
 /* The same grid for all axes, so that its cells are cubes. */
-static void make_keys(const struct spin_cloud *cloud, struct keyed *keyed)
+static void spin_arrange_make_keys(const struct spin_cloud *cloud, struct keyed *keyed)
 {
     double from[3], to[3], longest = 0;
     for (int k = 0; k < 3; k++) {
-        range_of(cloud->axis[SPIN_X + k], cloud->points, &from[k], &to[k]);
+        spin_arrange_range_of(cloud->axis[SPIN_X + k], cloud->points, &from[k], &to[k]);
         longest = fmax(longest, to[k] - from[k]);
     }
     double scale = longest > 0 ? ((1 << GRID_BITS) - 1) / longest : 0;
     for (size_t i = 0; i < cloud->points; i++) {
         keyed[i] = (struct keyed){.point = i};
         for (int k = 0; k < 3; k++)
-            keyed[i].key |= spread((uint64_t)(((double)cloud->axis[SPIN_X + k][i] - from[k]) * scale)) << k;
+            keyed[i].key |= spin_arrange_spread((uint64_t)(((double)cloud->axis[SPIN_X + k][i] - from[k]) * scale))
+                            << k;
     }
-    qsort(keyed, cloud->points, sizeof *keyed, compare);
+    qsort(keyed, cloud->points, sizeof *keyed, spin_arrange_compare);
 }
 
 static void move_points(struct spin_cloud *cloud, const struct keyed *keyed, float *spare)
@@ -86,11 +87,11 @@ static void move_points(struct spin_cloud *cloud, const struct keyed *keyed, flo
 static double middle_of(const float *numbers, size_t count)
 {
     double from, to;
-    range_of(numbers, count, &from, &to);
+    spin_arrange_range_of(numbers, count, &from, &to);
     return from + (to - from) / 2;
 }
 
-static double mean_of(const float *numbers, size_t count)
+static double spin_arrange_mean_of(const float *numbers, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -116,7 +117,7 @@ static struct spin_bound bound_of(const struct spin_cloud *cloud, size_t first, 
     double middle[3], axis[3], radius = 0, widest = 0;
     for (int k = 0; k < 3; k++) {
         middle[k] = middle_of(cloud->axis[SPIN_X + k] + first, count);
-        axis[k] = mean_of(cloud->axis[SPIN_NX + k] + first, count);
+        axis[k] = spin_arrange_mean_of(cloud->axis[SPIN_NX + k] + first, count);
     }
     double length = sqrt(dot(axis, axis));
     for (int k = 0; k < 3; k++)
@@ -145,7 +146,7 @@ int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees)
     cloud->bound = malloc(blocks * sizeof *cloud->bound);
     bool there = keyed != NULL && spare != NULL && cloud->place != NULL && cloud->bound != NULL;
     if (there) {
-        make_keys(cloud, keyed);
+        spin_arrange_make_keys(cloud, keyed);
         move_points(cloud, keyed, spare);
         for (size_t b = 0; b < blocks; b++)
             cloud->bound[b] =

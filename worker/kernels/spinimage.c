@@ -87,7 +87,7 @@ static int count_points(const union hdss_value *values, uint64_t *points, uint64
     return 0;
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int spinimage_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     uint64_t points, images = (uint64_t)values[IMAGES].integer, width = (uint64_t)values[IMAGE_WIDTH].integer;
     uint64_t inputs = 0;
@@ -169,8 +169,8 @@ static int read_points(const union hdss_value *values, const struct hdss_loop *l
     return -1;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+static int spinimage_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                                   const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)worker;
     struct mesh mesh;
@@ -192,14 +192,14 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     return 0;
 }
 
-static void close_instance(void *instance)
+static void spinimage_close_instance(void *instance)
 {
     struct spinimage *s = instance;
     spin_cloud_fini(&s->cloud);
     free(s);
 }
 
-static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+static int spinimage_run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)error;
     const struct spinimage *s = instance;
@@ -215,8 +215,8 @@ const struct hdss_kernel spinimage_kernel = {
     .version = "1",
     .summary = "spin images of the points of a mesh, a cloud or a torus with bumps",
     .params = params,
-    .describe = describe,
-    .open = open_instance,
-    .run = run,
-    .close = close_instance,
+    .describe = spinimage_describe,
+    .open = spinimage_open_instance,
+    .run = spinimage_run,
+    .close = spinimage_close_instance,
 };

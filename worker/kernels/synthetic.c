@@ -4,8 +4,8 @@
  * busy: the cost is real work, a count of work units; how many of them make a microsecond of this core's time is
  * measured once at open(), by the thread's CPU clock, or given by rate=, which makes unequal cores take unequal time
  * for equal work. A loop bound by a clock would do less work on a core that is shared. sleep: the cost is waited for,
- * once for each call of run(); what a sleep lasts too long is taken off the next ones. Either way costs add up exactly
- * over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
+ * once for each call of synthetic_run(); what a sleep lasts too long is taken off the next ones. Either way costs add
+ * up exactly over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
 #include "common/os/clock.h"
@@ -94,7 +94,7 @@ static double calibrate(uint64_t *state)
 }
 
 /* Reads digits; false where there are none, or too many. */
-static bool read_number(const char **text, uint64_t *number)
+static bool synthetic_read_number(const char **text, uint64_t *number)
 {
     const char *begin = *text;
     for (*number = 0; **text >= '0' && **text <= '9' && *text - begin < 16; ++*text)
@@ -108,11 +108,11 @@ static bool read_named(const char *text, struct named *named)
     if (*text == '\0')
         return true;
     for (;; text++) {
-        if (named->count == NAMED_MAX || !read_number(&text, &named->item[named->count].first))
+        if (named->count == NAMED_MAX || !synthetic_read_number(&text, &named->item[named->count].first))
             return false;
         uint64_t *last = &named->item[named->count].last;
         *last = named->item[named->count].first;
-        if (*text == '-' && (text++, !read_number(&text, last) || *last < named->item[named->count].first))
+        if (*text == '-' && (text++, !synthetic_read_number(&text, last) || *last < named->item[named->count].first))
             return false;
         named->count++;
         if (*text != ',')
@@ -143,7 +143,7 @@ static int check_named(const union hdss_value *values, enum param param, char er
     return -1;
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int synthetic_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     bool from_file = values[DISTRIBUTION].integer == SYNTHETIC_FILE, file_given = values[FILE_NAME].text[0] != '\0';
     if (from_file != file_given) {
@@ -170,8 +170,8 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+static int synthetic_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                                   const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)loop, (void)worker;
     struct synthetic *s = calloc(1, sizeof *s);
@@ -187,7 +187,7 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
                                         NULL};
     s->mode = (enum mode)values[MODE].integer;
     s->state = s->costs.seed | 1;
-    read_named(values[FAIL].text, &s->fail); /* describe() has seen that they are right */
+    read_named(values[FAIL].text, &s->fail); /* synthetic_describe() has seen that they are right */
     read_named(values[CRASH].text, &s->crash);
     if (s->costs.distribution == SYNTHETIC_FILE) {
         s->file_us = synthetic_read_costs(values[FILE_NAME].text, s->costs.iterations, error, HDSS_ERROR_MAX);
@@ -206,7 +206,7 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
 }
 
 /* A file of costs that is wrong is found before anything starts. */
-static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int synthetic_check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)loop;
     if (values[DISTRIBUTION].integer != SYNTHETIC_FILE)
@@ -217,7 +217,7 @@ static int check(const union hdss_value *values, const struct hdss_loop *loop, c
     return costs == NULL ? -1 : 0;
 }
 
-static void close_instance(void *instance)
+static void synthetic_close_instance(void *instance)
 {
     struct synthetic *s = instance;
     free(s->file_us);
@@ -232,7 +232,7 @@ static void be_busy(struct synthetic *s, double cost_us)
 }
 
 /* Sleeps until the deadline, whatever signals arrive; a run that drains finishes its chunk. */
-static void sleep_until(double deadline_ns)
+static void synthetic_sleep_until(double deadline_ns)
 {
     double seconds = floor(deadline_ns / 1e9);
     struct timespec deadline = {(time_t)seconds, (long)(deadline_ns - seconds * 1e9)};
@@ -245,7 +245,7 @@ static void be_asleep(struct synthetic *s, double cost_us)
     double cost_ns = cost_us * 1e3, start = (double)clock_ns(CLOCK_MONOTONIC), due = start + cost_ns + s->rest;
     double deadline = s->rest < -TIMER_LATE_NS ? fmax(due, start + cost_ns / 2) : due;
     if (deadline > start)
-        sleep_until(deadline);
+        synthetic_sleep_until(deadline);
     double late = (double)clock_ns(CLOCK_MONOTONIC) - due;
     s->rest = late > OVERSLEPT_MAX_NS ? 0 : -late;
 }
@@ -255,7 +255,7 @@ static bool costs_nothing(const struct synthetic *s)
     return s->costs.mean_us == 0 && s->costs.distribution != SYNTHETIC_FILE;
 }
 
-static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+static int synthetic_run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     struct synthetic *s = instance;
     uint64_t *results = records, bad;
@@ -285,9 +285,9 @@ const struct hdss_kernel synthetic_kernel = {
     .version = "1",
     .summary = "iterations with a given distribution of cost, busy or sleeping: for tests and studies",
     .params = params,
-    .describe = describe,
-    .check = check,
-    .open = open_instance,
-    .run = run,
-    .close = close_instance,
+    .describe = synthetic_describe,
+    .check = synthetic_check,
+    .open = synthetic_open_instance,
+    .run = synthetic_run,
+    .close = synthetic_close_instance,
 };

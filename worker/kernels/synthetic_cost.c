@@ -22,21 +22,21 @@ uint64_t synthetic_record(uint64_t seed, uint64_t i)
 }
 
 /* Two independent uniform numbers of iteration i, of another stream than the record. */
-static double uniform(const struct synthetic_costs *costs, uint64_t i, uint64_t stream)
+static double synthetic_cost_uniform(const struct synthetic_costs *costs, uint64_t i, uint64_t stream)
 {
     return random_to_uniform(random_at(costs->seed + 0x636f7374 + stream, i));
 }
 
 /* From -1 at the first iteration to 1 at the last. */
-static double ramp(const struct synthetic_costs *costs, uint64_t i)
+static double synthetic_cost_ramp(const struct synthetic_costs *costs, uint64_t i)
 {
     return costs->iterations < 2 ? 0 : 2 * (double)i / (double)(costs->iterations - 1) - 1;
 }
 
 /* Standard normal by Box and Muller; 1 - u is in (0, 1]. */
-static double normal(const struct synthetic_costs *costs, uint64_t i)
+static double synthetic_cost_normal(const struct synthetic_costs *costs, uint64_t i)
 {
-    return sqrt(-2 * log(1 - uniform(costs, i, 0))) * cos(TWO_PI * uniform(costs, i, 1));
+    return sqrt(-2 * log(1 - synthetic_cost_uniform(costs, i, 0))) * cos(TWO_PI * synthetic_cost_uniform(costs, i, 1));
 }
 
 double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i)
@@ -44,11 +44,11 @@ double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i)
     double mean = costs->mean_us, spread = costs->spread;
     switch (costs->distribution) {
     case SYNTHETIC_CONSTANT: return mean;
-    case SYNTHETIC_INCREASING: return mean * (1 + spread * ramp(costs, i));
-    case SYNTHETIC_DECREASING: return mean * (1 - spread * ramp(costs, i));
-    case SYNTHETIC_GAUSSIAN: return fmax(0, mean * (1 + spread * normal(costs, i)));
-    case SYNTHETIC_EXPONENTIAL: return -mean * log(1 - uniform(costs, i, 0));
-    case SYNTHETIC_BIMODAL: return mean * (uniform(costs, i, 0) < 0.5 ? 1 - spread : 1 + spread);
+    case SYNTHETIC_INCREASING: return mean * (1 + spread * synthetic_cost_ramp(costs, i));
+    case SYNTHETIC_DECREASING: return mean * (1 - spread * synthetic_cost_ramp(costs, i));
+    case SYNTHETIC_GAUSSIAN: return fmax(0, mean * (1 + spread * synthetic_cost_normal(costs, i)));
+    case SYNTHETIC_EXPONENTIAL: return -mean * log(1 - synthetic_cost_uniform(costs, i, 0));
+    case SYNTHETIC_BIMODAL: return mean * (synthetic_cost_uniform(costs, i, 0) < 0.5 ? 1 - spread : 1 + spread);
     case SYNTHETIC_FILE: return costs->file_us[i];
     }
     return 0;
@@ -92,7 +92,8 @@ static int next_cost(FILE *file, uint64_t *number, double *cost, char line[LINE_
     return 0;
 }
 
-static bool read_all(FILE *file, const char *path, double *costs, uint64_t count, char *error, unsigned size)
+static bool synthetic_cost_read_all(FILE *file, const char *path, double *costs, uint64_t count, char *error,
+                                    unsigned size)
 {
     char line[LINE_MAX_BYTES];
     uint64_t number = 0;
@@ -128,7 +129,7 @@ double *synthetic_read_costs(const char *path, uint64_t count, char *error, unsi
     double *costs = count < SIZE_MAX / sizeof *costs ? malloc((count + 1) * sizeof *costs) : NULL;
     if (costs == NULL) {
         snprintf(error, size, "out of memory for %llu costs", (unsigned long long)count);
-    } else if (!read_all(file, path, costs, count, error, size)) {
+    } else if (!synthetic_cost_read_all(file, path, costs, count, error, size)) {
         free(costs);
         costs = NULL;
     }

@@ -72,7 +72,7 @@ static double farthest(double steps, double fine)
     return end;
 }
 
-static int check_steps(const union hdss_value *values, char error[HDSS_ERROR_MAX])
+static int evrard_check_steps(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     double steps = (double)values[STEPS].integer, end_time = values[END_TIME].real, fine = fineness(values);
     int k = 0;
@@ -89,12 +89,12 @@ static int check_steps(const union hdss_value *values, char error[HDSS_ERROR_MAX
     return -1;
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int evrard_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     uint64_t particles = (uint64_t)values[PARTICLES].integer, steps = (uint64_t)values[STEPS].integer;
     bool all = values[SCHEDULED].integer == SCHEDULED_ALL;
     uint64_t loops = steps * (all ? 2 : 1);
-    if (check_steps(values, error) < 0)
+    if (evrard_check_steps(values, error) < 0)
         return -1;
     *loop = (struct hdss_loop){.iterations = particles * loops,
                                .type = HDSS_FLOAT64,
@@ -119,13 +119,13 @@ struct evrard {
     struct gas_push *pushes; /* owned; of every particle, where only gravity is scheduled */
 };
 
-static int out_of_memory(const union hdss_value *values, char error[HDSS_ERROR_MAX])
+static int evrard_out_of_memory(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     snprintf(error, HDSS_ERROR_MAX, "out of memory for particles=%lld", (long long)values[PARTICLES].integer);
     return -1;
 }
 
-static void close_instance(void *instance)
+static void evrard_close_instance(void *instance)
 {
     struct evrard *e = instance;
     gas_fini(&e->gas);
@@ -133,8 +133,8 @@ static void close_instance(void *instance)
     free(e);
 }
 
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+static int evrard_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                                const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)loop, (void)worker;
     const size_t particles = (size_t)values[PARTICLES].integer;
@@ -149,12 +149,12 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     struct evrard *e = calloc(1, sizeof *e);
     if (e == NULL || gas_init(&e->gas, &config) < 0) {
         free(e);
-        return out_of_memory(values, error);
+        return evrard_out_of_memory(values, error);
     }
     e->all = values[SCHEDULED].integer == SCHEDULED_ALL;
     if (!e->all && (e->pushes = calloc(particles, sizeof *e->pushes)) == NULL) {
-        close_instance(e);
-        return out_of_memory(values, error);
+        evrard_close_instance(e);
+        return evrard_out_of_memory(values, error);
     }
     *instance = e;
     return 0;
@@ -225,7 +225,7 @@ static void run_forces(const struct evrard *e, size_t particle, double *record)
     put_state(&e->gas, particle, &state, record);
 }
 
-static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+static int evrard_compute(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)error;
     const struct evrard *e = instance;
@@ -290,7 +290,7 @@ static int prepare_gravity(struct evrard *e, char error[HDSS_ERROR_MAX])
     return 0;
 }
 
-static int step(void *instance, uint64_t number, const void *results, char error[HDSS_ERROR_MAX])
+static int evrard_step(void *instance, uint64_t number, const void *results, char error[HDSS_ERROR_MAX])
 {
     struct evrard *e = instance;
     if (e->is_over) {
@@ -311,10 +311,10 @@ const struct hdss_kernel evrard_kernel = {
     .version = "1",
     .summary = "collapse of a sphere of gas by its own gravity, with smoothed particles and an octree",
     .params = params,
-    .describe = describe,
-    .open = open_instance,
-    .run = run,
-    .step = step,
-    .close = close_instance,
+    .describe = evrard_describe,
+    .open = evrard_open_instance,
+    .run = evrard_compute,
+    .step = evrard_step,
+    .close = evrard_close_instance,
     .threads = HDSS_THREADS_SHARE,
 };

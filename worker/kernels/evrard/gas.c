@@ -13,7 +13,7 @@
 #define PROFILE_LEAST 0.02
 #define PI            3.14159265358979324
 
-static int allocate(struct gas *gas)
+static int gas_allocate(struct gas *gas)
 {
     size_t particles = gas->config.particles;
     double **const arrays[] = {
@@ -44,7 +44,7 @@ static double guess_h(double r, double particles, double neighbours)
 int gas_init(struct gas *gas, const struct gas_config *config)
 {
     *gas = (struct gas){.config = *config, .mass = 1 / (double)config->particles};
-    if (allocate(gas) < 0)
+    if (gas_allocate(gas) < 0)
         return -1;
     if (sphere_fill(config->particles, gas->x, gas->y, gas->z) < 0) {
         gas_fini(gas);
@@ -121,7 +121,7 @@ void gas_state(const struct gas *gas, size_t particle, const struct gas_push *pu
 }
 
 /* One component: half a step on, and a whole place; `now` is carried on to the new time. */
-static void advance(double *place, double *half, double *now, double known, double time_step)
+static void gas_advance_particles(double *place, double *half, double *now, double known, double time_step)
 {
     *half = 2 * known - *half;
     *now = 2 * *half - known;
@@ -132,9 +132,9 @@ void gas_advance(struct gas *gas, size_t particle, const struct gas_state *state
 {
     const size_t i = particle;
     double dt = gas->config.time_step;
-    advance(&gas->x[i], &gas->vx_half[i], &gas->vx_now[i], state->velocity[0], dt);
-    advance(&gas->y[i], &gas->vy_half[i], &gas->vy_now[i], state->velocity[1], dt);
-    advance(&gas->z[i], &gas->vz_half[i], &gas->vz_now[i], state->velocity[2], dt);
+    gas_advance_particles(&gas->x[i], &gas->vx_half[i], &gas->vx_now[i], state->velocity[0], dt);
+    gas_advance_particles(&gas->y[i], &gas->vy_half[i], &gas->vy_now[i], state->velocity[1], dt);
+    gas_advance_particles(&gas->z[i], &gas->vz_half[i], &gas->vz_now[i], state->velocity[2], dt);
     double next = 2 * state->u - gas->u_half[i];
     gas->u_half[i] = next > state->u / 2 ? next : state->u / 2; /* whatever happens there is some left */
     gas->u_now[i] = 2 * gas->u_half[i] - state->u;

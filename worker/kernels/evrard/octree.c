@@ -48,7 +48,7 @@ void octree_fini(struct octree *tree)
 /* --- the order --- */
 
 /* Two zeros before each of the lowest 21 bits. */
-static uint64_t spread(uint64_t bits)
+static uint64_t octree_spread(uint64_t bits)
 {
     bits = (bits | bits << 32) & 0x001f00000000ffff;
     bits = (bits | bits << 16) & 0x001f0000ff0000ff;
@@ -64,7 +64,7 @@ static uint64_t cell_along(double place, double low, double side)
     return at < cells ? (uint64_t)at : (1u << LEVELS) - 1;
 }
 
-static void make_keys(struct octree *tree, const double *const place[3])
+static void octree_make_keys(struct octree *tree, const double *const place[3])
 {
     double low[3], side = 0;
     for (int k = 0; k < 3; k++) {
@@ -78,7 +78,7 @@ static void make_keys(struct octree *tree, const double *const place[3])
     for (size_t i = 0; i < tree->points; i++) {
         uint64_t code = 0;
         for (int k = 0; k < 3; k++)
-            code |= spread(cell_along(place[k][i], low[k], side)) << (2 - k);
+            code |= octree_spread(cell_along(place[k][i], low[k], side)) << (2 - k);
         tree->keys[i] = (struct octree_key){code, (uint32_t)i};
     }
 }
@@ -100,7 +100,7 @@ static void sort_pass(const struct octree_key *from, struct octree_key *to, size
 
 static void sort_points(struct octree *tree, const double *const place[3])
 {
-    make_keys(tree, place);
+    octree_make_keys(tree, place);
     for (unsigned shift = 0; shift < 3 * LEVELS; shift += 8) {
         struct octree_key *from = tree->keys;
         sort_pass(from, tree->spare, tree->points, shift);
@@ -205,7 +205,7 @@ static void set_opening(struct octree *tree, uint32_t at)
 }
 
 /* The cell of some slots and all below it. */
-static void grow(struct octree *tree, uint32_t first, uint32_t count, double mass)
+static void octree_grow(struct octree *tree, uint32_t first, uint32_t count, double mass)
 {
     uint32_t at = (uint32_t)tree->cell_count++, end = first + count;
     uint64_t differing = tree->keys[first].code ^ tree->keys[end - 1].code;
@@ -223,7 +223,7 @@ static void grow(struct octree *tree, uint32_t first, uint32_t count, double mas
         uint32_t last = first + 1;
         while (last < end && tree->keys[last].code >> shift == octant)
             last++;
-        grow(tree, first, last - first, mass);
+        octree_grow(tree, first, last - first, mass);
         first = last;
     }
     cell->skip = (uint32_t)tree->cell_count;
@@ -235,7 +235,7 @@ void octree_build(struct octree *tree, const double *x, const double *y, const d
 {
     sort_points(tree, (const double *const[]){x, y, z});
     tree->cell_count = 0;
-    grow(tree, 0, (uint32_t)tree->points, mass);
+    octree_grow(tree, 0, (uint32_t)tree->points, mass);
 }
 
 void octree_set_reach(struct octree *tree, const double *reach)

@@ -46,7 +46,7 @@ static void gather_leaf(const struct octree *tree, const struct octree_cell *cel
     }
 }
 
-static void gather(const struct octree *tree, uint32_t slot, double radius, struct near *near)
+static void sph_gather(const struct octree *tree, uint32_t slot, double radius, struct near *near)
 {
     const double at[3] = {tree->x[slot], tree->y[slot], tree->z[slot]};
     near->radius = radius;
@@ -68,7 +68,7 @@ struct weight {
     double sum, slope;
 };
 
-static struct weight weigh(const struct near *near, double h)
+static struct weight sph_weigh(const struct near *near, double h)
 {
     struct weight weight = {0, 0};
     double inverse = 1 / h;
@@ -105,11 +105,11 @@ static double find_h(const struct gas *gas, uint32_t slot, struct near *near, st
     double wanted = 3 * gas->config.neighbours / (4 * PI * SPLINE_REACH * SPLINE_REACH * SPLINE_REACH);
     double h = gas->h[gas->tree.order[slot]];
     struct bracket bracket = {H_LEAST, INFINITY};
-    gather(&gas->tree, slot, SPLINE_REACH * GATHER_MARGIN * h, near);
+    sph_gather(&gas->tree, slot, SPLINE_REACH * GATHER_MARGIN * h, near);
     for (int tries = 0;; tries++) {
         if (near->radius < SPLINE_REACH * h)
-            gather(&gas->tree, slot, SPLINE_REACH * GATHER_MARGIN * h, near);
-        *weight = weigh(near, h);
+            sph_gather(&gas->tree, slot, SPLINE_REACH * GATHER_MARGIN * h, near);
+        *weight = sph_weigh(near, h);
         if (near->overflow && tries < H_TRIES) {
             bracket.high = h;
             h = h / 2 > bracket.low ? h / 2 : (h + bracket.low) / 2;

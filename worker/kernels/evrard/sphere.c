@@ -32,7 +32,7 @@ static void count_shells(int32_t most, size_t *counts)
                 counts[square_of(i, j, k)] += 8;
 }
 
-static int measure(struct lattice *lattice, size_t count)
+static int sphere_measure(struct lattice *lattice, size_t count)
 {
     lattice->radius = 2 * cube_root(3 * (double)count / (4 * PI));
     lattice->most = (int32_t)lattice->radius / 2 * 2 + 5; /* odd, and beyond the sphere */
@@ -62,7 +62,7 @@ int sphere_fill(size_t count, double *x, double *y, double *z)
 {
     struct lattice lattice;
     size_t n = 0, at_limit = 0;
-    if (measure(&lattice, count) < 0)
+    if (sphere_measure(&lattice, count) < 0)
         return -1;
     for (int32_t i = -lattice.most; i <= lattice.most; i += 2)
         for (int32_t j = -lattice.most; j <= lattice.most; j += 2)

@@ -51,7 +51,7 @@ static void clear(struct cmdline *words)
 
 /* --- words --- */
 
-static int make_room(struct cmdline *words, size_t more, struct error *error)
+static int cmdline_make_room(struct cmdline *words, size_t more, struct error *error)
 {
     size_t needed = words->length + more;
     if (needed > CMDLINE_BYTES_MAX)
@@ -67,9 +67,9 @@ static int make_room(struct cmdline *words, size_t more, struct error *error)
     return 0;
 }
 
-static int put(struct cmdline *words, const char *bytes, size_t count, struct error *error)
+static int cmdline_put(struct cmdline *words, const char *bytes, size_t count, struct error *error)
 {
-    if (make_room(words, count, error) < 0)
+    if (cmdline_make_room(words, count, error) < 0)
         return -1;
     memcpy(words->text + words->length, bytes, count);
     words->length += count;
@@ -94,7 +94,7 @@ static int begin_word(struct cmdline *words, struct error *error)
 
 static int cmdline_add(struct cmdline *words, const char *word, struct error *error)
 {
-    return begin_word(words, error) < 0 ? -1 : put(words, word, strlen(word) + 1, error);
+    return begin_word(words, error) < 0 ? -1 : cmdline_put(words, word, strlen(word) + 1, error);
 }
 
 char **cmdline_argv(struct cmdline *words)
@@ -125,7 +125,7 @@ static size_t place_length(const struct scan *scan)
 }
 
 /* Whether a {..} begins here that something is put in for. 1, 0, or -1 with one line. */
-static int find_place(struct scan *scan, const char **value, size_t *value_length, size_t *length)
+static int cmdline_find_place(struct scan *scan, const char **value, size_t *value_length, size_t *length)
 {
     *length = place_length(scan);
     if (*length == 0 || scan->places == NULL)
@@ -136,7 +136,7 @@ static int find_place(struct scan *scan, const char **value, size_t *value_lengt
 
 /* --- taking apart --- */
 
-static int refuse(const struct scan *scan, size_t at, const char *what)
+static int cmdline_refuse(const struct scan *scan, size_t at, const char *what)
 {
     return error_set(scan->error, "column %zu: %s", at + 1, what);
 }
@@ -172,7 +172,7 @@ static int end_word(struct scan *scan)
     if (!scan->in_word)
         return 0;
     scan->in_word = false;
-    if (put(words, "", 1, scan->error) < 0)
+    if (cmdline_put(words, "", 1, scan->error) < 0)
         return -1;
     if (words->assignments + 1 == words->count && !scan->is_quoted &&
         is_assignment(cmdline_at(words, words->assignments)))
@@ -180,9 +180,9 @@ static int end_word(struct scan *scan)
     return 0;
 }
 
-static int add(struct scan *scan, char c)
+static int cmdline_append(struct scan *scan, char c)
 {
-    return enter_word(scan) < 0 ? -1 : put(scan->words, &c, 1, scan->error);
+    return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, &c, 1, scan->error);
 }
 
 static void open_quotes(struct scan *scan, enum quoting quoting)
@@ -200,7 +200,7 @@ static void note_quotes(struct scan *scan)
         scan->is_quoted = true;
 }
 
-static bool is_variable(const struct scan *scan)
+static bool cmdline_is_variable(const struct scan *scan)
 {
     if (scan->at + 1 == scan->length)
         return false;
@@ -211,15 +211,15 @@ static bool is_variable(const struct scan *scan)
 static int take_backslash(struct scan *scan)
 {
     if (scan->at + 1 == scan->length)
-        return refuse(scan, scan->at, "a backslash ends the line");
+        return cmdline_refuse(scan, scan->at, "a backslash ends the line");
     scan->at++;
     if (enter_word(scan) < 0)
         return -1;
     note_quotes(scan);
-    return add(scan, scan->line[scan->at]);
+    return cmdline_append(scan, scan->line[scan->at]);
 }
 
-static int take_plain(struct scan *scan, char c)
+static int cmdline_take_plain(struct scan *scan, char c)
 {
     switch (c) {
     case ' ':
@@ -235,10 +235,10 @@ static int take_plain(struct scan *scan, char c)
     case '#':
         if (!scan->in_word)
             scan->at = scan->length - 1;
-        return scan->in_word ? add(scan, c) : 0;
-    case '~': return scan->in_word ? add(scan, c) : refuse_operator(scan, c);
-    case '$': return is_variable(scan) ? refuse_operator(scan, c) : add(scan, c);
-    default: return strchr(OPERATORS, c) != NULL ? refuse_operator(scan, c) : add(scan, c);
+        return scan->in_word ? cmdline_append(scan, c) : 0;
+    case '~': return scan->in_word ? cmdline_append(scan, c) : refuse_operator(scan, c);
+    case '$': return cmdline_is_variable(scan) ? refuse_operator(scan, c) : cmdline_append(scan, c);
+    default: return strchr(OPERATORS, c) != NULL ? refuse_operator(scan, c) : cmdline_append(scan, c);
     }
 }
 
@@ -248,40 +248,40 @@ static int take_double_quoted(struct scan *scan, char c)
         scan->quoting = QUOTING_NONE;
         return 0;
     }
-    if (c == '`' || (c == '$' && is_variable(scan)))
+    if (c == '`' || (c == '$' && cmdline_is_variable(scan)))
         return refuse_operator(scan, c);
     if (c == '\\' && scan->at + 1 < scan->length && strchr("$`\"\\", scan->line[scan->at + 1]) != NULL)
         scan->at++;
-    return add(scan, scan->line[scan->at]);
+    return cmdline_append(scan, scan->line[scan->at]);
 }
 
 static int take_single_quoted(struct scan *scan, char c)
 {
     if (c != '\'')
-        return add(scan, c);
+        return cmdline_append(scan, c);
     scan->quoting = QUOTING_NONE;
     return 0;
 }
 
-static int take_value(struct scan *scan, const char *value, size_t length)
+static int cmdline_take_value(struct scan *scan, const char *value, size_t length)
 {
-    return enter_word(scan) < 0 ? -1 : put(scan->words, value, length, scan->error);
+    return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, value, length, scan->error);
 }
 
-static int take(struct scan *scan)
+static int cmdline_take(struct scan *scan)
 {
     const char *value;
     size_t value_length, length;
-    int found = find_place(scan, &value, &value_length, &length);
+    int found = cmdline_find_place(scan, &value, &value_length, &length);
     if (found < 0)
         return -1;
     if (found > 0) {
         scan->at += length - 1;
-        return take_value(scan, value, value_length);
+        return cmdline_take_value(scan, value, value_length);
     }
     char c = scan->line[scan->at];
     switch (scan->quoting) {
-    case QUOTING_NONE: return take_plain(scan, c);
+    case QUOTING_NONE: return cmdline_take_plain(scan, c);
     case QUOTING_SINGLE: return take_single_quoted(scan, c);
     case QUOTING_DOUBLE: return take_double_quoted(scan, c);
     }
@@ -305,19 +305,19 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
     clear(words);
     while (scan.at < length) {
         size_t ordinary = ordinary_length(&scan);
-        if (ordinary > 0 && take_value(&scan, line + scan.at, ordinary) < 0)
+        if (ordinary > 0 && cmdline_take_value(&scan, line + scan.at, ordinary) < 0)
             return -1;
         scan.at += ordinary;
         if (scan.at == length)
             break;
         if (line[scan.at] == '\0')
-            return refuse(&scan, scan.at, "a NUL byte");
-        if (take(&scan) < 0)
+            return cmdline_refuse(&scan, scan.at, "a NUL byte");
+        if (cmdline_take(&scan) < 0)
             return -1;
         scan.at++;
     }
     if (scan.quoting != QUOTING_NONE)
-        return refuse(&scan, scan.opened, "quotes that do not end");
+        return cmdline_refuse(&scan, scan.opened, "quotes that do not end");
     return end_word(&scan);
 }
 
@@ -328,19 +328,21 @@ static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 {
     bool escape = place == NESTING_DOUBLE && strchr("$`\"\\", c) != NULL;
     if (place != NESTING_DOUBLE && c == '\'')
-        return put(scan->words, "'\\''", 4, scan->error);
-    return (escape && put(scan->words, "\\", 1, scan->error) < 0) ? -1 : put(scan->words, &c, 1, scan->error);
+        return cmdline_put(scan->words, "'\\''", 4, scan->error);
+    return (escape && cmdline_put(scan->words, "\\", 1, scan->error) < 0)
+               ? -1
+               : cmdline_put(scan->words, &c, 1, scan->error);
 }
 
 static int put_value(struct scan *scan, enum nesting_place place, const char *value, size_t length)
 {
     const char *quote = place == NESTING_PLAIN ? "'" : "";
-    if (put(scan->words, quote, strlen(quote), scan->error) < 0)
+    if (cmdline_put(scan->words, quote, strlen(quote), scan->error) < 0)
         return -1;
     for (size_t i = 0; i < length; i++)
         if (put_quoted(scan, place, value[i]) < 0)
             return -1;
-    return put(scan->words, quote, strlen(quote), scan->error);
+    return cmdline_put(scan->words, quote, strlen(quote), scan->error);
 }
 
 /* A shell calculates with whatever is there: quotes would not help. */
@@ -364,7 +366,7 @@ static int put_at(struct scan *scan, enum nesting_place place, size_t place_byte
     if (place == NESTING_NUMBER && !is_number(value, length))
         return error_set(scan->error, "column %zu: '%.*s' for %.*s; accepted: a number, in $((..))", scan->at + 1,
                          length < 60 ? (int)length : 60, value, shown, name);
-    return place == NESTING_NUMBER ? put(scan->words, value, length, scan->error)
+    return place == NESTING_NUMBER ? cmdline_put(scan->words, value, length, scan->error)
                                    : put_value(scan, place, value, length);
 }
 
@@ -372,11 +374,11 @@ static int take_for_shell(struct scan *scan, struct nesting *nesting)
 {
     const char *value, *from = scan->line + scan->at;
     size_t value_length, length;
-    int found = find_place(scan, &value, &value_length, &length);
+    int found = cmdline_find_place(scan, &value, &value_length, &length);
     if (found <= 0) {
         length = nesting_read(nesting, from, scan->length - scan->at);
         scan->at += length;
-        return found < 0 ? -1 : put(scan->words, from, length, scan->error);
+        return found < 0 ? -1 : cmdline_put(scan->words, from, length, scan->error);
     }
     if (put_at(scan, nesting_place(nesting), length, value, value_length) < 0)
         return -1;
@@ -395,12 +397,12 @@ int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, co
         return -1;
     const char *nul = memchr(line, '\0', length);
     if (nul != NULL)
-        return refuse(&scan, (size_t)(nul - line), "a NUL byte");
+        return cmdline_refuse(&scan, (size_t)(nul - line), "a NUL byte");
     nesting_init(&nesting);
     while (scan.at < length)
         if (take_for_shell(&scan, &nesting) < 0)
             return -1;
-    return put(words, "", 1, error);
+    return cmdline_put(words, "", 1, error);
 }
 
 /* --- showing --- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks that are commands: an iteration runs one, and yields what it wrote and a line of the task log.
  *
- * While a command runs the worker waits for it beside its messages: run_variable() says HDSS_WAIT, and is called again
- * when something has happened to the command. A task that fails is done all the same, and named as failed; its output
- * is that of its last try. */
+ * While a command runs the worker waits for it beside its messages: exec_kernel_run_variable() says HDSS_WAIT, and is
+ * called again when something has happened to the command. A task that fails is done all the same, and named as failed;
+ * its output is that of its last try. */
 #include "worker/kernels/exec/exec.h"
 
 #include "common/os/files.h"
@@ -70,7 +70,7 @@ struct exec_kernel {
     double timeout_s;
     /* the task at hand */
     bool running;
-    uint64_t done; /* iterations of the range that run_variable() is at */
+    uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
     unsigned tries;
     char settings[3][40], names[COMMAND_STREAMS][40];
     char text[TEXT_MAX], line[TEXT_MAX + 400];
@@ -87,8 +87,8 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* The tasks that were read last in this process. describe() reads them, and whoever needs them next, to check, to show
- * or to run them, has them from here: a list is read once. */
+/* The tasks that were read last in this process. exec_kernel_describe() reads them, and whoever needs them next, to
+ * check, to show or to run them, has them from here: a list is read once. */
 static struct {
     struct tasks tasks;
     bool there;
@@ -149,9 +149,10 @@ static void note_nothing(const struct tasks_source *source, struct hdss_loop *lo
                  source->table);
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
-    bool any = values[TASKS].text[0] != '\0' || values[COMMAND].text[0] != '\0'; /* else check() refuses it */
+    bool any =
+        values[TASKS].text[0] != '\0' || values[COMMAND].text[0] != '\0'; /* else exec_kernel_check() refuses it */
     if (any && read_tasks(values, error) < 0)
         return -1;
     *loop = (struct hdss_loop){
@@ -233,7 +234,7 @@ int exec_text(const union hdss_value *values, uint64_t task, char *text, size_t 
     return -1;
 }
 
-static int check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int exec_kernel_check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)loop;
     const char *folder = values[KEEP].text;
@@ -281,9 +282,9 @@ static void close_all(struct exec_kernel *k)
     free(k);
 }
 
-/* The files must be those that the run began with: see describe(). */
-static int open_instance(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                         void **instance, char error[HDSS_ERROR_MAX])
+/* The files must be those that the run began with: see exec_kernel_describe(). */
+static int exec_kernel_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                                     const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = calloc(1, sizeof *k);
     if (k == NULL) {
@@ -315,7 +316,7 @@ static int open_instance(const union hdss_value *values, const struct hdss_loop 
     return 0;
 }
 
-static void close_instance(void *instance)
+static void exec_kernel_close_instance(void *instance)
 {
     struct exec_kernel *k = instance;
     command_fini(&k->command);
@@ -324,7 +325,7 @@ static void close_instance(void *instance)
 
 /* --- a task --- */
 
-static int no_memory(char error[HDSS_ERROR_MAX])
+static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
 {
     snprintf(error, HDSS_ERROR_MAX, "out of memory for a command");
     return -1;
@@ -360,7 +361,7 @@ static int start_task(struct exec_kernel *k, uint64_t task, struct search *searc
     struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words), .environment = make_environment(k, task)};
     spawn.paths = spawn.argv == NULL ? NULL : search_paths(search, spawn.argv[0]);
     if (spawn.paths == NULL || spawn.environment == NULL)
-        return no_memory(error);
+        return exec_kernel_no_memory(error);
     snprintf(k->names[COMMAND_OUT], sizeof k->names[0], "%" PRIu64 ".out", task + 1);
     snprintf(k->names[COMMAND_ERR], sizeof k->names[0], "%" PRIu64 ".err", task + 1);
     command_start(&k->command, &spawn, names);
@@ -376,7 +377,7 @@ static int try_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_
     if (folders == NULL)
         return start_task(k, task, &k->search, error);
     if (search_init(&own, folders) < 0)
-        return no_memory(error);
+        return exec_kernel_no_memory(error);
     int result = start_task(k, task, &own, error);
     search_fini(&own);
     return result;
@@ -399,7 +400,7 @@ static bool has_lost_output(const struct exec_kernel *k)
     return k->command.captures[COMMAND_OUT].error != 0 || k->command.captures[COMMAND_ERR].error != 0;
 }
 
-static bool has_failed(const struct exec_kernel *k)
+static bool exec_kernel_has_failed(const struct exec_kernel *k)
 {
     const struct command_outcome *outcome = &k->command.outcome;
     return outcome->end != COMMAND_ENDED || outcome->status != 0 || outcome->signal != 0 || has_lost_output(k);
@@ -489,12 +490,12 @@ static int put_log(const struct yield *yield)
     return yield->output->put(yield->output, yield->task, STREAM_LOG, k->line, (size_t)length);
 }
 
-static int put_all(const struct yield *yield)
+static int exec_kernel_put_all(const struct yield *yield)
 {
     if (put_capture(yield, STREAM_OUT) < 0 || put_capture(yield, STREAM_ERR) < 0 || put_reason(yield) < 0 ||
         put_log(yield) < 0)
         return -1;
-    return has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
+    return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
 }
 
 /* Goes on with the task at hand. 1 when it is done, 0 while it runs, -1 with one line. */
@@ -506,13 +507,13 @@ static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
     if (!command_advance(&k->command))
         return 0;
     k->running = false;
-    if (has_failed(k) && k->tries <= k->retries)
+    if (exec_kernel_has_failed(k) && k->tries <= k->retries)
         return try_task(k, yield->task, error);
-    return put_all(yield) < 0 ? -1 : 1;
+    return exec_kernel_put_all(yield) < 0 ? -1 : 1;
 }
 
-static int run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
-                        char error[HDSS_ERROR_MAX])
+static int exec_kernel_run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                                    char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = instance;
     int result = 1;
@@ -527,7 +528,7 @@ static int run_variable(void *instance, uint64_t first, uint64_t count, struct h
     return result < 0 ? -1 : 0;
 }
 
-static int descriptor(void *instance)
+static int exec_kernel_descriptor(void *instance)
 {
     return command_descriptor(&((struct exec_kernel *)instance)->command);
 }
@@ -538,12 +539,12 @@ const struct hdss_kernel exec_kernel = {
     .version = "1",
     .summary = "command lines, one a task: from a file, or one for all",
     .params = params,
-    .describe = describe,
-    .check = check,
-    .open = open_instance,
-    .run_variable = run_variable,
+    .describe = exec_kernel_describe,
+    .check = exec_kernel_check,
+    .open = exec_kernel_open_instance,
+    .run_variable = exec_kernel_run_variable,
     .threads = HDSS_THREADS_NONE,
-    .descriptor = descriptor,
-    .close = close_instance,
+    .descriptor = exec_kernel_descriptor,
+    .close = exec_kernel_close_instance,
     .manner = "keep|timeout|retries|max_output",
 };

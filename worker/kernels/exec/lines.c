@@ -27,7 +27,7 @@ struct pass {
     struct error *error;
 };
 
-static bool is_blank(char c)
+static bool lines_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -47,7 +47,7 @@ static void end_block(struct pass *pass)
 }
 
 /* The line is one of them: the first of a block? That begins here, be it behind some blanks. */
-static int count_line(struct pass *pass)
+static int lines_count_line(struct pass *pass)
 {
     struct lines *lines = pass->lines;
     if (lines->count++ % LINES_BLOCK != 0)
@@ -68,10 +68,10 @@ static int count_line(struct pass *pass)
 
 /* Looks for what decides whether the line counts. Returns how far it has looked; less than `count` where that is
  * known. */
-static size_t decide(struct pass *pass, const char *bytes, size_t count)
+static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 {
     size_t i = 0;
-    while (i < count && is_blank(bytes[i]))
+    while (i < count && lines_is_blank(bytes[i]))
         i++;
     pass->decided = i < count;
     pass->counts = i < count && !is_left_out(pass->lines->kind, bytes[i]);
@@ -81,7 +81,7 @@ static size_t decide(struct pass *pass, const char *bytes, size_t count)
 /* The blanks before what has decided belong to the line, be they of the read before. */
 static int look_at_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
 {
-    size_t blanks = pass->decided ? 0 : decide(pass, bytes, count);
+    size_t blanks = pass->decided ? 0 : lines_decide(pass, bytes, count);
     if (blanks < count && pass->counts && pass->line_began + LINE_MAX_BYTES < pass->offset)
         return error_set(pass->error, "%.200s, line %" PRIu64 ": longer than %u bytes", pass->lines->path, pass->number,
                          LINE_MAX_BYTES);
@@ -90,12 +90,12 @@ static int look_at_line(struct pass *pass, const char *bytes, size_t count, size
     return 0;
 }
 
-static int take_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
+static int lines_take_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
 {
     bool was_decided = pass->decided;
     if (look_at_line(pass, bytes, count, taken) < 0)
         return -1;
-    if (!was_decided && pass->decided && pass->counts && count_line(pass) < 0)
+    if (!was_decided && pass->decided && pass->counts && lines_count_line(pass) < 0)
         return -1;
     if (pass->lines->block_count > 0)
         XXH3_64bits_update(pass->block, bytes, *taken);
@@ -112,7 +112,7 @@ static int take_bytes(struct pass *pass, const char *bytes, size_t count)
 {
     size_t taken = 0;
     for (; count > 0; bytes += taken, count -= taken)
-        if (take_line(pass, bytes, count, &taken) < 0)
+        if (lines_take_line(pass, bytes, count, &taken) < 0)
             return -1;
     return 0;
 }
@@ -189,7 +189,7 @@ static int changed(const struct lines *lines, struct error *error)
     return error_set(error, "%.200s: it has changed since the run began", lines->path);
 }
 
-static int read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
+static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
 {
     const struct lines_block *block = &lines->blocks[b];
     uint64_t end = b + 1 < lines->block_count ? lines->blocks[b + 1].offset : lines->bytes;
@@ -215,7 +215,7 @@ static void cut_block(struct lines *lines, size_t b, size_t bytes)
     for (size_t at = 0; at < bytes && found < LINES_BLOCK; number++) {
         const char *line = lines->text + at, *end = memchr(line, '\n', bytes - at);
         size_t length = end == NULL ? bytes - at : (size_t)(end - line), blanks = 0;
-        while (blanks < length && is_blank(line[blanks]))
+        while (blanks < length && lines_is_blank(line[blanks]))
             blanks++;
         if (!is_left_out(lines->kind, blanks < length ? line[blanks] : '\n')) {
             lines->starts[found] = at;
@@ -231,7 +231,7 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     size_t b = (size_t)(i / LINES_BLOCK), k = (size_t)(i % LINES_BLOCK), bytes;
     if (lines->at != b) {
         lines->at = SIZE_MAX;
-        if (read_block(lines, b, &bytes, error) < 0)
+        if (lines_read_block(lines, b, &bytes, error) < 0)
             return -1;
         cut_block(lines, b, bytes);
         lines->at = b;

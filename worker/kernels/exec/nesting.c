@@ -17,7 +17,7 @@ static struct nesting_level *top(struct nesting *nesting)
     return &nesting->level[nesting->depth];
 }
 
-static size_t enter(struct nesting *nesting, enum nesting_kind kind, size_t bytes)
+static size_t nesting_enter(struct nesting *nesting, enum nesting_kind kind, size_t bytes)
 {
     const struct nesting_level *outer = top(nesting);
     bool within_double = outer->quotes == NESTING_DOUBLE || (outer->kind == NESTING_BRACES && outer->within_double);
@@ -27,7 +27,7 @@ static size_t enter(struct nesting *nesting, enum nesting_kind kind, size_t byte
     return bytes;
 }
 
-static size_t leave(struct nesting *nesting, size_t bytes)
+static size_t nesting_leave(struct nesting *nesting, size_t bytes)
 {
     nesting->depth -= nesting->depth > 0;
     return bytes;
@@ -41,16 +41,16 @@ static size_t read_backtick(struct nesting *nesting)
             nesting->depth = i - 1;
             return 1;
         }
-    return enter(nesting, NESTING_BACKTICKS, 1);
+    return nesting_enter(nesting, NESTING_BACKTICKS, 1);
 }
 
 static size_t read_dollar(struct nesting *nesting, const char *text, size_t length)
 {
     if (length > 2 && text[1] == '(' && text[2] == '(')
-        return enter(nesting, NESTING_ARITHMETIC, 3);
+        return nesting_enter(nesting, NESTING_ARITHMETIC, 3);
     if (length > 1 && text[1] == '(')
-        return enter(nesting, NESTING_COMMAND, 2);
-    return length > 1 && text[1] == '{' ? enter(nesting, NESTING_BRACES, 2) : 1;
+        return nesting_enter(nesting, NESTING_COMMAND, 2);
+    return length > 1 && text[1] == '{' ? nesting_enter(nesting, NESTING_BRACES, 2) : 1;
 }
 
 static size_t read_closing(struct nesting *nesting, const char *text, size_t length)
@@ -59,9 +59,9 @@ static size_t read_closing(struct nesting *nesting, const char *text, size_t len
     if (level->parentheses > 0)
         level->parentheses--;
     else if (level->kind == NESTING_COMMAND)
-        return leave(nesting, 1);
+        return nesting_leave(nesting, 1);
     else if (level->kind == NESTING_ARITHMETIC)
-        return leave(nesting, length > 1 && text[1] == ')' ? 2 : 1);
+        return nesting_leave(nesting, length > 1 && text[1] == ')' ? 2 : 1);
     return 1;
 }
 
@@ -92,7 +92,7 @@ static size_t read_plain(struct nesting *nesting, const char *text, size_t lengt
     case '"': level->quotes = NESTING_DOUBLE; return 1;
     case '(': level->parentheses++; return 1;
     case ')': return read_closing(nesting, text, length);
-    case '}': return level->kind == NESTING_BRACES ? leave(nesting, 1) : 1;
+    case '}': return level->kind == NESTING_BRACES ? nesting_leave(nesting, 1) : 1;
     case '<': return read_less(nesting, text, length);
     case '\n': return read_newline(nesting);
     case '#':
@@ -103,7 +103,7 @@ static size_t read_plain(struct nesting *nesting, const char *text, size_t lengt
     }
 }
 
-static size_t read_any(struct nesting *nesting, const char *text, size_t length)
+static size_t nesting_read_any(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
     char c = *text;
@@ -129,7 +129,7 @@ size_t nesting_read(struct nesting *nesting, const char *text, size_t length)
     size_t bytes = 1;
     nesting->in_comment &= *text != '\n';
     if (!nesting->in_comment && !nesting->in_document)
-        bytes = read_any(nesting, text, length);
+        bytes = nesting_read_any(nesting, text, length);
     bool goes_on = bytes > 1 || nesting->depth < depth; /* a number sign behind it is of the same word */
     nesting->before = nesting->depth > depth ? '(' : goes_on ? 'x' : *text;
     return bytes;

@@ -21,14 +21,14 @@ static size_t take_quoted(struct table_row *row, const struct line *line, size_t
     return SIZE_MAX;
 }
 
-static size_t take_plain(struct table_row *row, const struct line *line, size_t at, char separator, size_t *used)
+static size_t table_take_plain(struct table_row *row, const struct line *line, size_t at, char separator, size_t *used)
 {
     while (at < line->length && line->text[at] != separator)
         row->text[(*used)++] = line->text[at++];
     return at;
 }
 
-static int complain(const struct table *table, const struct line *line, const char *what, struct error *error)
+static int table_complain(const struct table *table, const struct line *line, const char *what, struct error *error)
 {
     return error_set(error, "%.200s, line %" PRIu64 ": %s", table->lines.path, line->number, what);
 }
@@ -42,18 +42,18 @@ static int take_fields(struct table *table, struct table_row *row, const struct 
                              TABLE_COLUMNS_MAX);
         size_t start = used;
         bool quoted = table->separator == ',' && at < line->length && line->text[at] == '"';
-        at = quoted ? take_quoted(row, line, at, &used) : take_plain(row, line, at, table->separator, &used);
+        at = quoted ? take_quoted(row, line, at, &used) : table_take_plain(row, line, at, table->separator, &used);
         if (at == SIZE_MAX)
-            return complain(table, line, "quotes that do not end in it", error);
+            return table_complain(table, line, "quotes that do not end in it", error);
         if (at < line->length && line->text[at] != table->separator)
-            return complain(table, line, "text behind the quotes of a field", error);
+            return table_complain(table, line, "text behind the quotes of a field", error);
         row->fields[row->count++] = (struct table_field){start, used - start};
         if (at == line->length)
             return 0;
     }
 }
 
-static int cut(struct table *table, struct table_row *row, uint64_t i, struct error *error)
+static int table_cut(struct table *table, struct table_row *row, uint64_t i, struct error *error)
 {
     struct line line;
     if (lines_get(&table->lines, i, &line, error) < 0)
@@ -64,11 +64,11 @@ static int cut(struct table *table, struct table_row *row, uint64_t i, struct er
         row->text = malloc(row->room);
         if (row->text == NULL) {
             row->room = 0;
-            return complain(table, &line, "out of memory", error);
+            return table_complain(table, &line, "out of memory", error);
         }
     }
     if (memchr(line.text, '\0', line.length) != NULL)
-        return complain(table, &line, "a NUL byte", error);
+        return table_complain(table, &line, "a NUL byte", error);
     if (take_fields(table, row, &line, error) < 0)
         return -1;
     if (row != &table->head && row->count != table->head.count)
@@ -96,13 +96,13 @@ static int check_head(const struct table *table, struct error *error)
     return 0;
 }
 
-static int take_head(struct table *table, struct error *error)
+static int table_take_head(struct table *table, struct error *error)
 {
     if (table->lines.count == 0)
         return error_set(error, "%.200s: it is empty; accepted: a first line that names the columns",
                          table->lines.path);
     table->rows = table->lines.count - 1;
-    return cut(table, &table->head, 0, error) < 0 ? -1 : check_head(table, error);
+    return table_cut(table, &table->head, 0, error) < 0 ? -1 : check_head(table, error);
 }
 
 int table_open(struct table *table, const char *path, struct error *error)
@@ -110,7 +110,7 @@ int table_open(struct table *table, const char *path, struct error *error)
     *table = (struct table){.separator = is_csv(path) ? ',' : '\t', .at = UINT64_MAX};
     if (lines_open(&table->lines, path, LINES_OF_TABLE, error) < 0)
         return -1;
-    if (take_head(table, error) == 0)
+    if (table_take_head(table, error) == 0)
         return 0;
     table_close(table);
     return -1;
@@ -129,7 +129,7 @@ int table_take(struct table *table, uint64_t i, struct error *error)
     if (table->at == i)
         return 0;
     table->at = UINT64_MAX;
-    if (cut(table, &table->row, i + 1, error) < 0)
+    if (table_cut(table, &table->row, i + 1, error) < 0)
         return -1;
     table->at = i;
     return 0;

@@ -10,7 +10,7 @@
 
 #define COUNT_MAX UINT64_C(1000000000000000)
 
-static bool is_given(const char *text)
+static bool tasks_is_given(const char *text)
 {
     return text[0] != '\0';
 }
@@ -19,7 +19,7 @@ static bool is_given(const char *text)
 
 static int check_source(const struct tasks_source *source, struct error *error)
 {
-    bool list = is_given(source->list), command = is_given(source->command);
+    bool list = tasks_is_given(source->list), command = tasks_is_given(source->command);
     if (list == command)
         return error_set(error, "accepted: tasks=FILE, or command=LINE with count=N or table=FILE%s",
                          list ? ", and not both" : "");
@@ -33,7 +33,7 @@ static int check_source(const struct tasks_source *source, struct error *error)
 static int match_table(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
-    uint64_t rows = tasks->table.rows, lines = is_given(source->list) ? tasks->list.count : 1;
+    uint64_t rows = tasks->table.rows, lines = tasks_is_given(source->list) ? tasks->list.count : 1;
     tasks->count = source->count > 0 ? source->count : lines > 1 ? lines : rows;
     if (tasks->count == rows)
         return 0;
@@ -45,21 +45,21 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->list, lines, source->table, rows);
 }
 
-static int open_files(struct tasks *tasks, struct error *error)
+static int tasks_open_files(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
-    if (is_given(source->list)) {
+    if (tasks_is_given(source->list)) {
         if (lines_open(&tasks->list, source->list, LINES_OF_TASKS, error) < 0)
             return -1;
         tasks->count = tasks->list.count;
         tasks->digest = tasks->list.digest;
     }
-    if (!is_given(source->table))
+    if (!tasks_is_given(source->table))
         return 0;
     if (table_open(&tasks->table, source->table, error) < 0)
         return -1;
     tasks->digest = tasks->digest * 31 + tasks->table.lines.digest;
-    return tasks->count == 0 && is_given(source->list) ? 0 : match_table(tasks, error);
+    return tasks->count == 0 && tasks_is_given(source->list) ? 0 : match_table(tasks, error);
 }
 
 int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct error *error)
@@ -68,7 +68,7 @@ int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct er
     tasks->list.file = tasks->table.lines.file = -1;
     cmdline_init(&tasks->words);
     tasks_set_worker(tasks, 0, 0);
-    if (check_source(source, error) == 0 && open_files(tasks, error) == 0)
+    if (check_source(source, error) == 0 && tasks_open_files(tasks, error) == 0)
         return 0;
     tasks_close(tasks);
     return -1;
@@ -89,7 +89,7 @@ void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node)
 
 /* --- what is put in --- */
 
-static bool is_name(const char *name, size_t length, const char *wanted)
+static bool tasks_is_name(const char *name, size_t length, const char *wanted)
 {
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
@@ -103,7 +103,7 @@ static bool looks_like_column(const char *name, size_t length)
     return length > 0;
 }
 
-static int find_column(const struct tasks *tasks, const char *name, size_t length)
+static int tasks_find_column(const struct tasks *tasks, const char *name, size_t length)
 {
     unsigned number = 0;
     int column = table_column(&tasks->table, name, length);
@@ -122,22 +122,22 @@ static int give(const char *text, size_t length, const char **value, size_t *val
     return 1;
 }
 
-static int find_place(void *context, const char *name, size_t length, const char **value, size_t *value_length,
-                      struct error *error)
+static int tasks_find_place(void *context, const char *name, size_t length, const char **value, size_t *value_length,
+                            struct error *error)
 {
     const struct tasks *tasks = context;
-    if (is_name(name, length, "#") || (length == 0 && tasks->row == NULL))
+    if (tasks_is_name(name, length, "#") || (length == 0 && tasks->row == NULL))
         return give(tasks->number, strlen(tasks->number), value, value_length);
     if (length == 0)
         return give(tasks->row, tasks->row_length, value, value_length);
-    int column = tasks->row != NULL ? find_column(tasks, name, length) : -1;
+    int column = tasks->row != NULL ? tasks_find_column(tasks, name, length) : -1;
     if (column >= 0) {
         *value = table_field(&tasks->table, (unsigned)column, value_length);
         return 1;
     }
-    if (is_name(name, length, "rank"))
+    if (tasks_is_name(name, length, "rank"))
         return give(tasks->rank, strlen(tasks->rank), value, value_length);
-    if (is_name(name, length, "node"))
+    if (tasks_is_name(name, length, "node"))
         return give(tasks->node, strlen(tasks->node), value, value_length);
     if (tasks->row == NULL || !looks_like_column(name, length))
         return 0;
@@ -148,11 +148,11 @@ static int find_place(void *context, const char *name, size_t length, const char
 
 /* --- the task at hand --- */
 
-static int take_row(struct tasks *tasks, uint64_t i, struct error *error)
+static int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error)
 {
     struct line line;
     tasks->row = NULL;
-    if (!is_given(tasks->source.table))
+    if (!tasks_is_given(tasks->source.table))
         return 0;
     if (table_take(&tasks->table, i, error) < 0 || lines_get(&tasks->table.lines, i + 1, &line, error) < 0)
         return -1;
@@ -162,17 +162,18 @@ static int take_row(struct tasks *tasks, uint64_t i, struct error *error)
 }
 
 /* The line of task i, and what stands before an error about it. */
-static int take_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
+static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
     const char *command = tasks->source.command;
-    if (!is_given(tasks->source.list)) {
+    if (!tasks_is_given(tasks->source.list)) {
         *line = (struct line){command, strlen(command), 0};
         return 0;
     }
     return lines_get(&tasks->list, tasks->list.count == 1 ? 0 : i, line, error);
 }
 
-static int complain(const struct tasks *tasks, const struct line *line, const struct error *inner, struct error *error)
+static int tasks_complain(const struct tasks *tasks, const struct line *line, const struct error *inner,
+                          struct error *error)
 {
     if (line->number == 0)
         return error_set(error, "command: %s", inner->text);
@@ -181,23 +182,23 @@ static int complain(const struct tasks *tasks, const struct line *line, const st
 
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
 {
-    const struct places places = {find_place, tasks};
+    const struct places places = {tasks_find_place, tasks};
     struct error inner;
     struct line line;
     snprintf(tasks->number, sizeof tasks->number, "%" PRIu64, i + 1);
-    if (take_row(tasks, i, error) < 0 || take_line(tasks, i, &line, error) < 0)
+    if (tasks_take_row(tasks, i, error) < 0 || tasks_take_line(tasks, i, &line, error) < 0)
         return -1;
     int result = tasks->source.shell ? cmdline_for_shell(&tasks->words, line.text, line.length, &places, &inner)
                                      : cmdline_split(&tasks->words, line.text, line.length, &places, &inner);
     if (result == 0 && tasks->words.count == tasks->words.assignments)
         result = error_set(&inner, "no command");
-    return result < 0 ? complain(tasks, &line, &inner, error) : 0;
+    return result < 0 ? tasks_complain(tasks, &line, &inner, error) : 0;
 }
 
 /* One line for all, without a table, is right for all if it is for one. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
-    bool alike = !is_given(tasks->source.list) && !is_given(tasks->source.table);
+    bool alike = !tasks_is_given(tasks->source.list) && !tasks_is_given(tasks->source.table);
     uint64_t count = alike && tasks->count > 1 ? 1 : tasks->count;
     for (uint64_t i = 0; i < count; i++)
         if (tasks_get(tasks, i, error) < 0)

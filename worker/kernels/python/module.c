@@ -27,7 +27,7 @@ static struct {
 /* --- errors --- */
 
 /* The exception that is set, as one line. Returns -1. */
-static int explain(char error[HDSS_ERROR_MAX])
+static int python_explain(char error[HDSS_ERROR_MAX])
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -50,7 +50,7 @@ static int explain(char error[HDSS_ERROR_MAX])
 
 /* --- the loop --- */
 
-static PyObject *value_of(const struct hdss_param *param, union hdss_value value)
+static PyObject *python_value_of(const struct hdss_param *param, union hdss_value value)
 {
     switch (param->kind) {
     case HDSS_PARAM_REAL: return PyFloat_FromDouble(value.real);
@@ -59,11 +59,11 @@ static PyObject *value_of(const struct hdss_param *param, union hdss_value value
     }
 }
 
-static PyObject *values_of(const union hdss_value *values)
+static PyObject *python_values_of(const union hdss_value *values)
 {
     PyObject *tuple = PyTuple_New(python.param_count);
     for (unsigned i = 0; tuple != NULL && i < python.param_count; i++) {
-        PyObject *value = value_of(&python.params[i], values[i]);
+        PyObject *value = python_value_of(&python.params[i], values[i]);
         if (value == NULL) {
             Py_DECREF(tuple);
             return NULL;
@@ -86,18 +86,18 @@ static enum hdss_type type_of(const char *name)
 }
 
 /* A text that lives as long as the process. */
-static const char *keep(PyObject *text)
+static const char *python_keep(PyObject *text)
 {
     const char *utf8 = PyUnicode_AsUTF8(text);
     return utf8 != NULL ? strdup(utf8) : NULL;
 }
 
-static int take_streams(PyObject *endings, struct hdss_loop *loop)
+static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
 {
     Py_ssize_t count = PyList_Size(endings);
     loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* which is refused */
     for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
-        if ((loop->stream[s].ending = keep(PyList_GetItem(endings, s))) == NULL)
+        if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
             return -1;
     return 0;
 }
@@ -123,27 +123,27 @@ static int take_description(PyObject *said, struct hdss_loop *loop)
     loop->has_effects = has_effects;
     python.variable = type[0] == '\0';
     if (python.variable)
-        return take_streams(endings, loop);
+        return python_take_streams(endings, loop);
     loop->type = type_of(type);
     loop->record_length = length;
     return take_shape(shape, loop);
 }
 
-static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+static int python_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
-    PyObject *arguments = values_of(values), *method = PyObject_GetAttrString(python.kernel, "describe");
+    PyObject *arguments = python_values_of(values), *method = PyObject_GetAttrString(python.kernel, "describe");
     PyObject *said = arguments != NULL && method != NULL ? PyObject_CallObject(method, arguments) : NULL;
     int result = said != NULL ? take_description(said, loop) : -1;
     Py_XDECREF(arguments);
     Py_XDECREF(method);
     Py_XDECREF(said);
-    return result == 0 ? 0 : explain(error);
+    return result == 0 ? 0 : python_explain(error);
 }
 
 /* --- running --- */
 
-static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
-                       void **instance, char error[HDSS_ERROR_MAX])
+static int python_open_kernel(const union hdss_value *values, const struct hdss_loop *loop,
+                              const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)loop, (void)worker, (void)error;
     *instance = NULL;
@@ -167,19 +167,19 @@ static PyObject *call(const char *method, uint64_t first, uint64_t count)
     return PyObject_CallMethod(python.kernel, method, "KK", (unsigned long long)first, (unsigned long long)count);
 }
 
-static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+static int python_run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)instance;
     Py_buffer buffer;
     PyObject *object = call("records", first, count);
     if (object == NULL || PyObject_GetBuffer(object, &buffer, PyBUF_FULL_RO) < 0) {
         Py_XDECREF(object);
-        return explain(error);
+        return python_explain(error);
     }
     int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C'); /* as many bytes as hdss_python.py checked */
     PyBuffer_Release(&buffer);
     Py_DECREF(object);
-    return result == 0 ? 0 : explain(error);
+    return result == 0 ? 0 : python_explain(error);
 }
 
 /* 0; -1 with an exception set; -2 where the output does not take it, which says why itself. */
@@ -204,8 +204,8 @@ static int put_item(struct hdss_output *output, uint64_t iteration, PyObject *it
     return result == 0 && has_failed && output->failed(output, iteration) < 0 ? -2 : result;
 }
 
-static int run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
-                        char error[HDSS_ERROR_MAX])
+static int python_run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                               char error[HDSS_ERROR_MAX])
 {
     (void)instance;
     PyObject *items = call("items", first, count);
@@ -213,7 +213,7 @@ static int run_variable(void *instance, uint64_t first, uint64_t count, struct h
     for (uint64_t i = 0; result == 0 && i < count; i++)
         result = put_item(output, first + i, PyList_GET_ITEM(items, (Py_ssize_t)i));
     Py_XDECREF(items);
-    return result == -1 ? explain(error) : result;
+    return result == -1 ? python_explain(error) : result;
 }
 
 static void close_kernel(void *instance)
@@ -249,7 +249,7 @@ static int start_python(char error[HDSS_ERROR_MAX])
         Py_InitializeEx(0); /* signals are HDSS's business */
     if (extend_path() == 0)
         python.support = PyImport_ImportModule("hdss_python");
-    return python.support != NULL ? 0 : explain(error);
+    return python.support != NULL ? 0 : python_explain(error);
 }
 
 static void take_kind(struct hdss_param *param, const char *kind)
@@ -268,7 +268,7 @@ static void take_kind(struct hdss_param *param, const char *kind)
     param->minimum = -param->maximum;
 }
 
-static int take_params(void)
+static int python_take_params(void)
 {
     PyObject *list = PyObject_GetAttrString(python.kernel, "params");
     Py_ssize_t count = list != NULL ? PyList_Size(list) : -1;
@@ -290,7 +290,7 @@ static int take_params(void)
 static const char *text_of(const char *attribute)
 {
     PyObject *text = PyObject_GetAttrString(python.kernel, attribute);
-    const char *kept = text != NULL ? keep(text) : NULL;
+    const char *kept = text != NULL ? python_keep(text) : NULL;
     Py_XDECREF(text);
     return kept;
 }
@@ -304,8 +304,8 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
         return NULL;
     python.kernel = PyObject_CallMethod(python.support, "Kernel", "s", name);
     python.param_count = 0;
-    if (python.kernel == NULL || take_params() < 0) {
-        explain(error);
+    if (python.kernel == NULL || python_take_params() < 0) {
+        python_explain(error);
         return NULL;
     }
     python.described = (struct hdss_kernel){
@@ -314,16 +314,16 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
         .version = text_of("version"),
         .summary = text_of("summary"),
         .params = python.params,
-        .describe = describe,
-        .open = open_kernel,
-        .run = run,
-        .run_variable = run_variable,
+        .describe = python_describe,
+        .open = python_open_kernel,
+        .run = python_run,
+        .run_variable = python_run_variable,
         .threads = HDSS_THREADS_NONE,
         .close = close_kernel,
     };
     python.params[python.param_count] = (struct hdss_param){0};
     if (python.described.name != NULL && python.described.version != NULL && python.described.summary != NULL)
         return &python.described;
-    explain(error);
+    python_explain(error);
     return NULL;
 }
