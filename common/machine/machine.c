@@ -27,7 +27,7 @@ void actions_fini(struct actions *actions)
     *actions = (struct actions){0};
 }
 
-static struct action *append(struct actions *actions)
+static struct action *machine_append(struct actions *actions)
 {
     if (actions->length == actions->capacity) {
         struct action *items = realloc(actions->items, 2 * actions->capacity * sizeof *items);
@@ -49,7 +49,7 @@ void actions_send(struct actions *actions, unsigned to, const struct message *me
         actions->sink->send(actions->sink->context, to, message);
         return;
     }
-    struct action *action = append(actions);
+    struct action *action = machine_append(actions);
     if (action == NULL)
         return;
     action->type = ACTION_SEND;
@@ -61,7 +61,7 @@ void actions_send(struct actions *actions, unsigned to, const struct message *me
 
 void actions_add(struct actions *actions, const struct action *action)
 {
-    struct action *slot = actions->sink == NULL ? append(actions) : NULL;
+    struct action *slot = actions->sink == NULL ? machine_append(actions) : NULL;
     if (actions->sink != NULL)
         actions->sink->apply(actions->sink->context, action);
     else if (slot != NULL)

@@ -95,7 +95,7 @@ int topology_check(const struct hello *hellos, unsigned ranks, struct error *err
     return check_roles(&census, error) < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
-static int allocate(struct topology *topology)
+static int topology_allocate(struct topology *topology)
 {
     unsigned workers = topology->workers, masters = topology->masters > 0 ? topology->masters : 1;
     topology->master_rank = calloc(masters, sizeof *topology->master_rank);
@@ -119,7 +119,7 @@ static void number_nodes(struct topology *topology, const struct hello *hellos, 
             number[hellos[i].node] = topology->nodes++;
 }
 
-static void list_members(struct topology *topology, const struct hello *hellos, const unsigned *number)
+static void topology_list_members(struct topology *topology, const struct hello *hellos, const unsigned *number)
 {
     unsigned masters = 0, workers = 0;
     for (unsigned i = 0; i < topology->ranks; i++) {
@@ -152,7 +152,7 @@ static bool has_fewer(const void *master, const void *other, const void *context
 static const struct heap_kind by_load = {sizeof(unsigned), 2, has_fewer};
 
 /* The master at place `i` may stand too far up. */
-static void sift_down(struct queue *queue, unsigned i)
+static void topology_sift_down(struct queue *queue, unsigned i)
 {
     heap_sift_down(&by_load, queue->load, queue->masters, queue->count, i);
 }
@@ -162,14 +162,14 @@ static void deal_to(struct topology *topology, struct queue *queue, const unsign
                     unsigned *load)
 {
     for (unsigned i = queue->count / 2; i-- > 0;)
-        sift_down(queue, i);
+        topology_sift_down(queue, i);
     for (unsigned i = 0; i < count && queue->count > 0; i++) {
         unsigned w = members != NULL ? members[i] : i;
         if (topology->master_of[w] < topology->masters)
             continue;
         topology->master_of[w] = queue->masters[0];
         load[queue->masters[0]]++;
-        sift_down(queue, 0);
+        topology_sift_down(queue, 0);
     }
 }
 
@@ -259,14 +259,14 @@ int topology_init(struct topology *topology, const struct hello *hellos, unsigne
     struct census census = count_roles(hellos, ranks);
     *topology = (struct topology){.ranks = ranks, .masters = census.masters, .workers = census.workers};
     unsigned *load = calloc(census.masters + 1, sizeof *load), *number = calloc(ranks, sizeof *number);
-    if (load == NULL || number == NULL || allocate(topology) < 0) {
+    if (load == NULL || number == NULL || topology_allocate(topology) < 0) {
         free(load);
         free(number);
         topology_fini(topology);
         return -1;
     }
     number_nodes(topology, hellos, number);
-    list_members(topology, hellos, number);
+    topology_list_members(topology, hellos, number);
     int result = 0;
     if (topology->masters == 0)
         serve_all_by_supermaster(topology);

@@ -122,7 +122,7 @@ static void pick_workers(const struct predict_loop *loop, const struct predict_l
 }
 
 /* One worker at random out of every P/WORKERS_MAX neighbours, so that a pattern in their order cannot hide. */
-static void take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
+static void choose_take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
 {
     double part = (double)loop->workers / WORKERS_MAX;
     *small = *loop;
@@ -144,7 +144,7 @@ void choice_decide(struct choice *choice, const struct predict_loop *loop, const
     unsigned usual = 0;
     choice->times++;
     if (loop->workers > WORKERS_MAX && loop->iterations > 0) {
-        take_sample(loop, &small, &sample);
+        choose_take_sample(loop, &small, &sample);
         loop = &small;
     }
     list_candidates(choice, loop);

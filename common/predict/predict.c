@@ -67,7 +67,7 @@ struct simulation {
 /* --- random numbers --- */
 
 /* Standard normal by the polar method (Marsaglia and Bray 1964). */
-static double normal(struct random *random)
+static double predict_normal(struct random *random)
 {
     double u, v, s;
     do {
@@ -85,7 +85,7 @@ static double gamma_variate(struct random *random, double shape)
         return gamma_variate(random, shape + 1) * pow(1 - random_uniform(random), 1 / shape);
     double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (;;) {
-        double x = normal(random), v = 1 + c * x;
+        double x = predict_normal(random), v = 1 + c * x;
         if (v <= 0)
             continue;
         v = v * v * v;
@@ -97,7 +97,7 @@ static double gamma_variate(struct random *random, double shape)
 
 /* --- set-up --- */
 
-static void simulation_fini(struct simulation *simulation)
+static void predict_simulation_fini(struct simulation *simulation)
 {
     for (unsigned m = 0; simulation->handlers != NULL && m < simulation->handler_count; m++)
         pool_fini(&simulation->handlers[m].pool);
@@ -142,12 +142,12 @@ static bool asks_ahead(const struct simulation *simulation)
     return simulation->loop->spec->ask_ahead != ASK_AHEAD_OFF;
 }
 
-static unsigned refill_size(const struct simulation *simulation, unsigned m)
+static unsigned predict_refill_size(const struct simulation *simulation, unsigned m)
 {
     return served_count(simulation, m) * simulation->loop->spec->refill_chunks;
 }
 
-static int allocate(struct simulation *simulation)
+static int predict_allocate(struct simulation *simulation)
 {
     unsigned workers = simulation->loop->workers;
     simulation->handler_count = simulation->loop->masters > 0 ? simulation->loop->masters : 1;
@@ -162,7 +162,7 @@ static int allocate(struct simulation *simulation)
         return -1;
     sort_workers(simulation);
     for (unsigned m = 0; m < simulation->handler_count; m++)
-        if (pool_init(&simulation->handlers[m].pool, workers, refill_size(simulation, m) + 1) < 0)
+        if (pool_init(&simulation->handlers[m].pool, workers, predict_refill_size(simulation, m) + 1) < 0)
             return -1;
     return 0;
 }
@@ -197,18 +197,18 @@ static int simulation_init(struct simulation *simulation, const struct predict_l
         .learns = sched_spec_learns(spec),
     };
     random_init(&simulation->random, SEED + run);
-    if (allocate(simulation) < 0) {
+    if (predict_allocate(simulation) < 0) {
         error_set(error, "out of memory for predicting %u workers", loop->workers);
     } else if (prepare_sched(simulation, spec, error) == 0) {
         for (unsigned w = 0; w < loop->workers; w++) {
-            double off = 1 + SPEED_UNCERTAINTY * normal(&simulation->random);
+            double off = 1 + SPEED_UNCERTAINTY * predict_normal(&simulation->random);
             simulation->pace_s[w] = loop->mean_s[w] * fmax(off, 0.5);
             simulation->heap[w] = w;
         }
         simulation->heap_count = loop->workers;
         return 0;
     }
-    simulation_fini(simulation);
+    predict_simulation_fini(simulation);
     return -1;
 }
 
@@ -260,24 +260,24 @@ static bool predict_refill_cut(void *context, unsigned i)
 }
 
 /* One chunk for each worker of the master, or several; in the central topology one for who asks. */
-static void refill(struct simulation *simulation, unsigned m, unsigned w)
+static void predict_refill(struct simulation *simulation, unsigned m, unsigned w)
 {
     struct predicted_refill refill = {simulation, m};
     if (simulation->loop->masters == 0)
         predict_cut(simulation, &simulation->handlers[m], w);
     else
-        refill_cut(served_count(simulation, m), refill_size(simulation, m), predict_refill_cut, &refill);
+        refill_cut(served_count(simulation, m), predict_refill_size(simulation, m), predict_refill_cut, &refill);
 }
 
 /* The next chunk of worker `w` and when it has it; false when nothing is left. */
-static bool hand_out(struct simulation *simulation, unsigned w, struct range *range, double *has_at)
+static bool predict_hand_out(struct simulation *simulation, unsigned w, struct range *range, double *has_at)
 {
     double trip = simulation->loop->round_trip_s;
     unsigned m = handler_of(simulation->loop, w);
     struct handler *handler = &simulation->handlers[m];
     double at = fmax(simulation->clients[w].asks_at + trip / 2, handler->free_at);
     if (handler->pool.count == 0) {
-        refill(simulation, m, w);
+        predict_refill(simulation, m, w);
         at += simulation->loop->masters > 0 ? trip : 0;
     }
     if (!pool_take(&handler->pool, w, range))
@@ -299,7 +299,7 @@ static double chunk_seconds(struct simulation *simulation, unsigned w, const str
     return fmax(work, 0) * whole * simulation->pace_s[w] * factor;
 }
 
-static void say(struct simulation *simulation, struct sched_feedback *feedback)
+static void predict_say(struct simulation *simulation, struct sched_feedback *feedback)
 {
     if (feedback->iterations > 0)
         sched_feedback(&simulation->sched, feedback);
@@ -326,7 +326,7 @@ static struct sched_feedback feedback_of(struct simulation *simulation, unsigned
     };
 }
 
-static void run_chunk(struct simulation *simulation, unsigned w, const struct range *range, double has_at)
+static void predict_run_chunk(struct simulation *simulation, unsigned w, const struct range *range, double has_at)
 {
     struct client *client = &simulation->clients[w];
     double begins_at = fmax(client->ends_at, has_at);
@@ -340,15 +340,15 @@ static void run_chunk(struct simulation *simulation, unsigned w, const struct ra
 }
 
 /* Who asks ahead has its running chunk still to finish: it can tell of the one before. */
-static void tell(struct simulation *simulation, unsigned w)
+static void predict_tell(struct simulation *simulation, unsigned w)
 {
     struct client *client = &simulation->clients[w];
     struct sched_feedback running = feedback_of(simulation, w);
     if (asks_ahead(simulation)) {
-        say(simulation, &client->said);
+        predict_say(simulation, &client->said);
         client->said = running;
     } else {
-        say(simulation, &running);
+        predict_say(simulation, &running);
     }
 }
 
@@ -360,9 +360,9 @@ static void serve_next(struct simulation *simulation, double *last)
     struct range range;
     double has_at;
     if (simulation->learns)
-        tell(simulation, w);
-    if (hand_out(simulation, w, &range, &has_at)) {
-        run_chunk(simulation, w, &range, has_at);
+        predict_tell(simulation, w);
+    if (predict_hand_out(simulation, w, &range, &has_at)) {
+        predict_run_chunk(simulation, w, &range, has_at);
         sift_first(simulation);
     } else {
         *last = fmax(*last, client->ends_at);
@@ -383,7 +383,7 @@ static int simulate(const struct predict_loop *loop, const struct sched_spec *sp
     if (result == 0)
         *seconds = last;
     *chunks += simulation.chunks;
-    simulation_fini(&simulation);
+    predict_simulation_fini(&simulation);
     return result;
 }
 

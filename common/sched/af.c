@@ -47,7 +47,7 @@ static int af_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-static void forget(struct af *af, const struct af_worker *worker)
+static void af_forget(struct af *af, const struct af_worker *worker)
 {
     af->measured--;
     learn_sum_add(&af->speeds, -worker->speed);
@@ -63,7 +63,7 @@ static void af_feedback(struct sched *sched, const struct sched_feedback *feedba
     if (!learn_chunk_of(&chunk, feedback, false))
         return;
     if (worker->mean > 0)
-        forget(af, worker);
+        af_forget(af, worker);
     learn_worker_add(&worker->history, &chunk, af->restart);
     learn_worker_moments(&worker->history, &worker->mean, &variance);
     worker->speed = 1 / worker->mean;

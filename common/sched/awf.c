@@ -64,7 +64,7 @@ double awf_weight(const struct sched *sched, unsigned worker)
     return sched->workers * (speed / learn_sum_value(&awf->speeds)) * (awf->powers / sched->power_sum);
 }
 
-static void settle(struct sched *sched, unsigned j)
+static void awf_settle(struct sched *sched, unsigned j)
 {
     struct awf *awf = sched->own;
     struct awf_worker *worker = &awf->workers[j];
@@ -102,7 +102,7 @@ void awf_feedback(struct sched *sched, const struct sched_feedback *feedback)
         return;
     learn_chunk_merge(&awf->workers[feedback->worker].pending, &chunk);
     if (is_settled_at_once(sched, feedback->worker))
-        settle(sched, feedback->worker);
+        awf_settle(sched, feedback->worker);
 }
 
 uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
@@ -111,7 +111,7 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
     struct awf_worker *asking = &awf->workers[worker];
     uint64_t chunk = batch_half(sched), batch = sched->state.integer[BATCH_NUMBER];
     if (awf->period == AWF_PER_BATCH && asking->batch != batch) {
-        settle(sched, worker);
+        awf_settle(sched, worker);
         asking->weight = awf_weight(sched, worker);
         asking->batch = batch;
     }
@@ -129,7 +129,7 @@ void awf_again(struct sched *sched)
 {
     struct awf *awf = sched->own;
     for (unsigned j = 0; j < sched->workers; j++)
-        settle(sched, j);
+        awf_settle(sched, j);
     for (unsigned j = 0; j < sched->workers; j++)
         awf->workers[j].weight = awf_weight(sched, j);
     sched->state.integer[BATCH_LEFT] = 0;

@@ -41,7 +41,7 @@ static uint64_t equal_size(const struct sched_bounds *bounds)
     return first == sched_at(bounds->sched, bounds->count - 2) ? first : 0;
 }
 
-static int grow(struct sched_bounds *bounds, uint64_t *size, struct error *error)
+static int bounds_grow(struct sched_bounds *bounds, uint64_t *size, struct error *error)
 {
     uint64_t larger = *size > 0 ? 2 * *size : TABLE_MIN;
     uint64_t *table = realloc(bounds->table, larger * sizeof *table);
@@ -68,7 +68,7 @@ static int fill_table(struct sched_bounds *bounds, struct error *error)
         if (bounds->count == CHUNKS_MAX)
             return too_many(sched, error);
         uint64_t entry = bounds->count / BOUNDS_STRIDE;
-        if (entry == size && grow(bounds, &size, error) < 0)
+        if (entry == size && bounds_grow(bounds, &size, error) < 0)
             return -1;
         if (bounds->count % BOUNDS_STRIDE == 0)
             bounds->table[entry] = start;

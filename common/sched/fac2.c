@@ -20,7 +20,7 @@ static uint64_t fac2_next(struct sched *sched, unsigned worker)
 
 /* K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P), [DCA] eq 15. That is floor(Q/2^(b+1)) + 1 with Q = floor((N-1)/P),
  * as rounding down after each of two divisions gives the same as rounding down once. */
-static uint64_t chunk_of_batch(uint64_t quotient, uint64_t batch)
+static uint64_t fac2_chunk_of_batch(uint64_t quotient, uint64_t batch)
 {
     return halved(quotient / 2, batch) + 1;
 }
@@ -29,7 +29,7 @@ static int fac2_init(struct sched *sched, struct error *error)
 {
     (void)error;
     uint64_t quotient = sched->iterations > 0 ? (sched->iterations - 1) / sched->workers : 0, batch = 0;
-    while (batch < 64 && chunk_of_batch(quotient, batch) > sched->min_chunk)
+    while (batch < 64 && fac2_chunk_of_batch(quotient, batch) > sched->min_chunk)
         batch++;
     sched->constant.integer[QUOTIENT] = quotient;
     sched->constant.integer[LEVEL_BATCH] = batch;
@@ -38,7 +38,7 @@ static int fac2_init(struct sched *sched, struct error *error)
 
 static uint64_t fac2_at(const struct sched *sched, uint64_t step)
 {
-    return chunk_of_batch(sched->constant.integer[QUOTIENT], step / sched->workers);
+    return fac2_chunk_of_batch(sched->constant.integer[QUOTIENT], step / sched->workers);
 }
 
 static uint64_t fac2_start(const struct sched *sched, uint64_t step)
@@ -49,7 +49,7 @@ static uint64_t fac2_start(const struct sched *sched, uint64_t step)
     uint64_t batch = step / sched->workers, falling = batch < level ? batch : level;
     uint128 before = (uint128)sched->workers * (falling + halved_sum(quotient, falling));
     uint64_t others = step - falling * sched->workers; /* of this batch, or all of min_chunk */
-    uint64_t chunk = falling < level ? chunk_of_batch(quotient, falling) : sched->min_chunk;
+    uint64_t chunk = falling < level ? fac2_chunk_of_batch(quotient, falling) : sched->min_chunk;
     return start_within(sched, before + (uint128)others * chunk);
 }
 

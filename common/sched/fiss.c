@@ -35,14 +35,14 @@ static int fiss_init(struct sched *sched, struct error *error)
 }
 
 /* K = K0 + b C, [DCA] eq 19, where the print says i. */
-static uint128 chunk_of_batch(const struct sched *sched, uint64_t batch)
+static uint128 fiss_chunk_of_batch(const struct sched *sched, uint64_t batch)
 {
     return sched->constant.integer[FIRST] + (uint128)batch * sched->constant.integer[RISE];
 }
 
 static uint64_t fiss_at(const struct sched *sched, uint64_t step)
 {
-    uint128 chunk = chunk_of_batch(sched, step / sched->workers);
+    uint128 chunk = fiss_chunk_of_batch(sched, step / sched->workers);
     return chunk < SCHED_ITERATIONS_MAX ? (uint64_t)chunk : SCHED_ITERATIONS_MAX;
 }
 
@@ -55,13 +55,13 @@ static uint64_t fiss_start(const struct sched *sched, uint64_t step)
         return sched->iterations;
     if (batch < level)
         return start_of_equal(sched, sched->min_chunk, step);
-    if (batch > level && chunk_of_batch(sched, batch - 1) >= sched->iterations)
+    if (batch > level && fiss_chunk_of_batch(sched, batch - 1) >= sched->iterations)
         return sched->iterations;
     uint128 before = (uint128)level * sched->workers * sched->min_chunk;
     if (batch > level)
         before += (uint128)(batch - level) * sched->workers *
-                  (chunk_of_batch(sched, level) + chunk_of_batch(sched, batch - 1)) / 2;
-    return start_within(sched, before + step % sched->workers * chunk_of_batch(sched, batch));
+                  (fiss_chunk_of_batch(sched, level) + fiss_chunk_of_batch(sched, batch - 1)) / 2;
+    return start_within(sched, before + step % sched->workers * fiss_chunk_of_batch(sched, batch));
 }
 
 /* The same by sched->step: nothing depends on what remains. */

@@ -87,7 +87,7 @@ static void reduce(uint64_t *a, uint64_t *b)
 }
 
 /* N/P, rounded down, the fraction in two halves: a rest below parts P < 2^96 has room for 32 more bits. */
-static uint128 mean_of(const struct geometric *geometric)
+static uint128 geometric_mean_of(const struct geometric *geometric)
 {
     uint128 dividend = (uint128)geometric->iterations * geometric->part;
     uint128 divisor = (uint128)geometric->parts * geometric->workers;
@@ -114,7 +114,7 @@ struct geometric *geometric_new_part(uint64_t iterations, uint64_t part, uint64_
     geometric->parts = parts;
     geometric->workers = workers;
     geometric->end = iterations > 0 && part > 0 ? end : 0;
-    geometric->mean = mean_of(geometric);
+    geometric->mean = geometric_mean_of(geometric);
     fill_powers(geometric, rows);
     return geometric;
 }
@@ -194,7 +194,7 @@ __attribute__((noinline, cold)) static uint64_t ceil_near_whole(const struct geo
 }
 
 /* N/P ((P-1)/P)^step, 64 bits before the point and 64 behind, rounded down as said above; step < end. */
-static uint128 value_at(const struct geometric *geometric, uint64_t step)
+static uint128 geometric_value_at(const struct geometric *geometric, uint64_t step)
 {
     uint128 power = geometric->power[0][step % RADIX];
     uint64_t rest = step / RADIX;
@@ -207,7 +207,7 @@ uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step)
 {
     if (step >= geometric->end)
         return 1;
-    uint128 value = value_at(geometric, step);
+    uint128 value = geometric_value_at(geometric, step);
     uint64_t fraction = (uint64_t)value;
     if (fraction - 1 >= UINT64_MAX - FRACTION_ERROR)
         return ceil_near_whole(geometric, step);
@@ -216,5 +216,5 @@ uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step)
 
 double geometric_real(const struct geometric *geometric, uint64_t step)
 {
-    return step < geometric->end ? (double)value_at(geometric, step) * 0x1p-64 : 0;
+    return step < geometric->end ? (double)geometric_value_at(geometric, step) * 0x1p-64 : 0;
 }

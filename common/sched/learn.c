@@ -54,14 +54,14 @@ void learn_chunk_merge(struct learn_chunk *chunk, const struct learn_chunk *othe
     chunk->time += other->time;
 }
 
-static double mean_of(const struct learn_chunk *chunk)
+static double learn_mean_of(const struct learn_chunk *chunk)
 {
     return chunk->compute / chunk->iterations;
 }
 
 void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk)
 {
-    double iterations = stats->iterations + chunk->iterations, distance = mean_of(chunk) - stats->mean;
+    double iterations = stats->iterations + chunk->iterations, distance = learn_mean_of(chunk) - stats->mean;
     stats->between += distance * distance * stats->iterations * (chunk->iterations / iterations);
     stats->iterations = iterations;
     stats->compute += chunk->compute;
@@ -111,7 +111,7 @@ static double variance_of_distance(const struct learn_stats *stats, const struct
 /* Whether the chunk's mean is beyond the factor: 1 above, -1 below, 0 not. */
 static int direction(const struct learn_stats *stats, const struct learn_chunk *chunk, double restart)
 {
-    double mean = mean_of(chunk);
+    double mean = learn_mean_of(chunk);
     return mean > stats->mean * restart ? 1 : mean * restart < stats->mean ? -1 : 0;
 }
 
@@ -119,14 +119,15 @@ static bool departs(const struct learn_stats *stats, const struct learn_chunk *c
 {
     if (restart == 0 || stats->chunks == 0 || !spread_is_known(stats, chunk))
         return false;
-    double distance = fabs(mean_of(chunk) - stats->mean);
+    double distance = fabs(learn_mean_of(chunk) - stats->mean);
     return direction(stats, chunk, restart) != 0 &&
            distance > STANDARD_ERRORS * sqrt(variance_of_distance(stats, chunk));
 }
 
 static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_chunk *other)
 {
-    return mean_of(chunk) <= mean_of(other) * SAME_SPEED && mean_of(other) <= mean_of(chunk) * SAME_SPEED;
+    return learn_mean_of(chunk) <= learn_mean_of(other) * SAME_SPEED &&
+           learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
 /* Whether the chunk after the suspect confirms it. One that is too small to depart by itself does if it is as fast. */

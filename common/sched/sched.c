@@ -246,7 +246,7 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
 
 /* What is measured during the loop is not known to who draws the first steps, and differs from worker to worker; what
  * a probe told before the loop is as good as given. */
-static bool is_missing(const struct sched *sched, unsigned param)
+static bool sched_is_missing(const struct sched *sched, unsigned param)
 {
     switch (sched->technique->params[param].measured) {
     case SCHED_MEASURED_BY_FEEDBACK: return !sched->spec.given[param];
@@ -262,7 +262,7 @@ int sched_check_closed(const struct sched *sched, struct error *error)
     if (technique->at == NULL)
         return error_set(error, "%s has no closed form: accepted is the recursive form", technique->name);
     for (unsigned i = 0; technique->params != NULL && technique->params[i].name != NULL; i++)
-        if (is_missing(sched, i))
+        if (sched_is_missing(sched, i))
             return error_set(error,
                              "technique %s: the closed form needs %s=, as nothing is measured before its steps "
                              "are known: accepted is a number, or the recursive form",

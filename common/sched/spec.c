@@ -16,7 +16,7 @@ struct text {
     size_t size; /* what is left of it, with the NUL */
 };
 
-static void __attribute__((format(printf, 2, 3))) append(struct text *text, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) spec_append(struct text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -30,22 +30,22 @@ static void __attribute__((format(printf, 2, 3))) append(struct text *text, cons
 static void append_limit(struct text *text, const struct technique_param *param, double limit)
 {
     if (param->kind == SCHED_PARAM_REAL)
-        append(text, "%g", limit);
+        spec_append(text, "%g", limit);
     else if (limit == (double)SCHED_ITERATIONS_MAX)
-        append(text, "2^63");
+        spec_append(text, "2^63");
     else
-        append(text, "%.0f", limit);
+        spec_append(text, "%.0f", limit);
 }
 
 /* "a|b|c" as "a, b or c". */
-static void append_choices(struct text *text, const char *choices)
+static void spec_append_choices(struct text *text, const char *choices)
 {
     for (const char *choice = choices; *choice != '\0';) {
         size_t length = strcspn(choice, "|");
-        append(text, "%.*s", (int)length, choice);
+        spec_append(text, "%.*s", (int)length, choice);
         choice += length;
         if (*choice == '|')
-            append(text, "%s", strchr(++choice, '|') != NULL ? ", " : " or ");
+            spec_append(text, "%s", strchr(++choice, '|') != NULL ? ", " : " or ");
     }
 }
 
@@ -53,27 +53,27 @@ void technique_param_accepts(const struct technique_param *param, char *buffer, 
 {
     struct text text = {buffer, size};
     if (param->kind == SCHED_PARAM_CHOICE) {
-        append_choices(&text, param->choices);
+        spec_append_choices(&text, param->choices);
         return;
     }
-    append(&text, param->kind == SCHED_PARAM_INTEGER ? "an integer from " : "a number from ");
+    spec_append(&text, param->kind == SCHED_PARAM_INTEGER ? "an integer from " : "a number from ");
     append_limit(&text, param, param->minimum);
-    append(&text, " to ");
+    spec_append(&text, " to ");
     append_limit(&text, param, param->maximum);
     if (param->measured != SCHED_NOT_MEASURED)
-        append(&text, ", or measure");
+        spec_append(&text, ", or measure");
 }
 
-static int unknown_technique(const char *name, struct error *error)
+static int spec_unknown_technique(const char *name, struct error *error)
 {
     char known[SCHED_SPEC_TEXT_MAX];
     struct text text = {known, sizeof known};
     size_t count;
     const struct technique *const *techniques = sched_techniques(&count);
     for (size_t i = 0; i < count; i++) {
-        append(&text, "%s%s", i == 0 ? "" : ", ", techniques[i]->name);
+        spec_append(&text, "%s%s", i == 0 ? "" : ", ", techniques[i]->name);
         if (techniques[i]->alias != NULL)
-            append(&text, " (or %s)", techniques[i]->alias);
+            spec_append(&text, " (or %s)", techniques[i]->alias);
     }
     return error_set(error, "technique '%.64s' is unknown: accepted are %s", name, known);
 }
@@ -86,7 +86,7 @@ static int unknown_param(const struct technique *technique, const char *word, st
         return error_set(error, "technique %s: '%.64s' is not accepted: %s has no parameters", technique->name, word,
                          technique->name);
     for (const struct technique_param *param = technique->params; param->name != NULL; param++)
-        append(&text, "%s%s=", param == technique->params ? "" : ", ", param->name);
+        spec_append(&text, "%s%s=", param == technique->params ? "" : ", ", param->name);
     return error_set(error, "technique %s: '%.64s' is not accepted: the parameters are %s", technique->name, word,
                      known);
 }
@@ -112,7 +112,7 @@ static int parse_choice(const char *choices, const char *text, uint64_t *index)
     return -1;
 }
 
-static int parse_value(const struct technique_param *param, const char *text, union sched_value *value)
+static int spec_parse_value(const struct technique_param *param, const char *text, union sched_value *value)
 {
     switch (param->kind) {
     case SCHED_PARAM_INTEGER:
@@ -152,7 +152,7 @@ static int parse_param(struct sched_spec *spec, char *word, struct error *error)
         return error_set(error, "technique %s: %s is given twice: accepted is once", technique->name, word);
     if (technique->params[i].measured != SCHED_NOT_MEASURED && strcmp(value, "measure") == 0)
         return 0;
-    if (parse_value(&technique->params[i], value, &spec->values[i]) < 0)
+    if (spec_parse_value(&technique->params[i], value, &spec->values[i]) < 0)
         return bad_value(technique, &technique->params[i], value, error);
     spec->given[i] = true;
     return 0;
@@ -171,7 +171,7 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
         *params++ = '\0';
     parsed.technique = sched_find(words);
     if (parsed.technique == NULL)
-        return unknown_technique(words, error);
+        return spec_unknown_technique(words, error);
     while (params != NULL)
         if (parse_param(&parsed, strsep(&params, ","), error) < 0)
             return -1;
@@ -180,7 +180,7 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
 }
 
 /* Whether a parameter that is measured in this way was not given. */
-static bool is_missing(const struct sched_spec *spec, enum sched_measured measured)
+static bool spec_is_missing(const struct sched_spec *spec, enum sched_measured measured)
 {
     const struct technique_param *params = spec->technique->params;
     for (unsigned i = 0; params != NULL && params[i].name != NULL; i++)
@@ -191,12 +191,12 @@ static bool is_missing(const struct sched_spec *spec, enum sched_measured measur
 
 bool sched_spec_learns(const struct sched_spec *spec)
 {
-    return (spec->technique->needs & SCHED_NEEDS_FEEDBACK) != 0 || is_missing(spec, SCHED_MEASURED_BY_FEEDBACK);
+    return (spec->technique->needs & SCHED_NEEDS_FEEDBACK) != 0 || spec_is_missing(spec, SCHED_MEASURED_BY_FEEDBACK);
 }
 
 bool sched_spec_probes(const struct sched_spec *spec)
 {
-    return is_missing(spec, SCHED_MEASURED_BY_PROBE);
+    return spec_is_missing(spec, SCHED_MEASURED_BY_PROBE);
 }
 
 /* The shortest decimal that reads back as the same number. */
@@ -208,20 +208,20 @@ static void append_real(struct text *text, double value)
         if (strtod(digits, NULL) == value)
             break;
     }
-    append(text, "%s", digits);
+    spec_append(text, "%s", digits);
 }
 
 static void append_choice(struct text *text, const char *choices, uint64_t index)
 {
     while (index-- > 0)
         choices += strcspn(choices, "|") + 1;
-    append(text, "%.*s", (int)strcspn(choices, "|"), choices);
+    spec_append(text, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
 static void append_value(struct text *text, const struct technique_param *param, const union sched_value *value)
 {
     switch (param->kind) {
-    case SCHED_PARAM_INTEGER: append(text, "%" PRIu64, value->integer); break;
+    case SCHED_PARAM_INTEGER: spec_append(text, "%" PRIu64, value->integer); break;
     case SCHED_PARAM_REAL: append_real(text, value->real); break;
     case SCHED_PARAM_CHOICE: append_choice(text, param->choices, value->integer); break;
     }
@@ -232,11 +232,11 @@ void sched_spec_format(const struct sched_spec *spec, char *buffer, size_t size)
     struct text text = {buffer, size};
     const struct technique_param *params = spec->technique->params;
     char separator = ':';
-    append(&text, "%s", spec->technique->name);
+    spec_append(&text, "%s", spec->technique->name);
     for (int i = 0; params != NULL && params[i].name != NULL; i++) {
         if (!spec->given[i])
             continue;
-        append(&text, "%c%s=", separator, params[i].name);
+        spec_append(&text, "%c%s=", separator, params[i].name);
         append_value(&text, &params[i], &spec->values[i]);
         separator = ',';
     }

@@ -27,7 +27,7 @@ static const struct technique_param tap_params[] = {
     {.name = NULL},
 };
 
-static bool is_given(const struct sched *sched)
+static bool tap_is_given(const struct sched *sched)
 {
     return sched->spec.given[PARAM_MU] && sched->spec.given[PARAM_SIGMA];
 }
@@ -44,8 +44,8 @@ static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);
     sched->constant.real[SHARE] = 1 / (double)sched->workers;
-    sched->own = is_given(sched) ? (void *)geometric_new(sched->iterations, sched->workers)
-                                 : (void *)learn_pool_new(PARAM_MU, PARAM_SIGMA);
+    sched->own = tap_is_given(sched) ? (void *)geometric_new(sched->iterations, sched->workers)
+                                     : (void *)learn_pool_new(PARAM_MU, PARAM_SIGMA);
     return sched->own != NULL ? 0 : error_set(error, "technique tap: out of memory");
 }
 

@@ -6,7 +6,7 @@
 enum { END_BATCH = TRAPEZOID_OWN, LEVEL_BATCH };
 enum { STEP }; /* state: the step in the trapezoid, i until it starts again */
 
-static uint64_t smallest(const struct sched *sched)
+static uint64_t tfss_smallest(const struct sched *sched)
 {
     uint64_t last = sched->constant.integer[TRAPEZOID_LAST];
     return last > sched->min_chunk ? last : sched->min_chunk;
@@ -47,12 +47,12 @@ static int tfss_init(struct sched *sched, struct error *error)
         return -1;
     uint64_t *constant = sched->constant.integer;
     constant[END_BATCH] = batch_not_above(sched, constant[TRAPEZOID_LAST] - 1);
-    constant[LEVEL_BATCH] = batch_not_above(sched, smallest(sched));
+    constant[LEVEL_BATCH] = batch_not_above(sched, tfss_smallest(sched));
     return 0;
 }
 
 /* K = floor((sum of F - i D over the batch) / P), [DCA] eq 8 and 18, whose print has P+1 terms; not below `last`. */
-static uint64_t chunk_of_batch(const struct sched *sched, uint64_t batch)
+static uint64_t tfss_chunk_of_batch(const struct sched *sched, uint64_t batch)
 {
     const uint64_t *constant = sched->constant.integer;
     if (constant[TRAPEZOID_RISE] == 0)
@@ -65,7 +65,7 @@ static uint64_t chunk_of_batch(const struct sched *sched, uint64_t batch)
 
 static uint64_t tfss_at(const struct sched *sched, uint64_t step)
 {
-    return chunk_of_batch(sched, step / sched->workers);
+    return tfss_chunk_of_batch(sched, step / sched->workers);
 }
 
 static uint64_t tfss_start(const struct sched *sched, uint64_t step)
@@ -77,7 +77,7 @@ static uint64_t tfss_start(const struct sched *sched, uint64_t step)
     uint128 before = sched->workers * trapezoid_sum(constant[TRAPEZOID_FIRST], slope_of(sched), offset_of(sched),
                                                     divisor_of(sched), falling);
     uint128 others = step - (uint128)falling * sched->workers; /* of this batch, or all of the smallest size */
-    uint64_t chunk = falling < constant[LEVEL_BATCH] ? chunk_of_batch(sched, falling) : smallest(sched);
+    uint64_t chunk = falling < constant[LEVEL_BATCH] ? tfss_chunk_of_batch(sched, falling) : tfss_smallest(sched);
     return start_within(sched, before + others * chunk);
 }
 

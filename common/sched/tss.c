@@ -6,7 +6,7 @@ enum { LEVEL_STEP = TRAPEZOID_OWN }; /* constant: the first step whose chunk min
 enum { STEP };                       /* state: the step in the trapezoid, i until it starts again */
 
 /* No chunk is below it. */
-static uint64_t smallest(const struct sched *sched)
+static uint64_t tss_smallest(const struct sched *sched)
 {
     uint64_t last = sched->constant.integer[TRAPEZOID_LAST];
     return last > sched->min_chunk ? last : sched->min_chunk;
@@ -27,7 +27,7 @@ static int tss_init(struct sched *sched, struct error *error)
 {
     if (trapezoid_init(sched, error) < 0)
         return -1;
-    sched->constant.integer[LEVEL_STEP] = step_not_above(sched->constant.integer, smallest(sched));
+    sched->constant.integer[LEVEL_STEP] = step_not_above(sched->constant.integer, tss_smallest(sched));
     return 0;
 }
 
@@ -51,7 +51,7 @@ static uint64_t tss_start(const struct sched *sched, uint64_t step)
     uint64_t falling = step < constant[LEVEL_STEP] ? step : constant[LEVEL_STEP];
     uint128 before =
         trapezoid_sum(constant[TRAPEZOID_FIRST], constant[TRAPEZOID_RISE], 0, constant[TRAPEZOID_RUN], falling);
-    return start_within(sched, before + (uint128)(step - falling) * smallest(sched));
+    return start_within(sched, before + (uint128)(step - falling) * tss_smallest(sched));
 }
 
 /* K_i = K_(i-1) - D, [DCA] eq 6. */

@@ -20,7 +20,7 @@ static const struct technique_param viss_params[] = {
 
 /* K = floor(K0 (1 - 0.5^n)/0.5) with n = b+1, [DCA] eq 10 and 20, where the print says i mod P. That is
  * 2 K0 - ceil(2 K0/2^n), thus with M = 2 K0 - 1 M - floor(M/2^n): whole numbers do, and 2^64 - 1 is enough for M. */
-static uint64_t chunk_of_batch(uint64_t limit, uint64_t batch)
+static uint64_t viss_chunk_of_batch(uint64_t limit, uint64_t batch)
 {
     return limit - halved(limit / 2, batch);
 }
@@ -32,7 +32,7 @@ static int viss_init(struct sched *sched, struct error *error)
     uint128 parts = (uint128)param_integer(sched, PARAM_X, X_DEFAULT) * sched->workers;
     uint64_t first = (uint64_t)(sched->iterations / parts), batch = 0;
     uint64_t limit = first > 0 ? 2 * (first - 1) + 1 : 0;
-    while (batch < 64 && chunk_of_batch(limit, batch) < sched->min_chunk)
+    while (batch < 64 && viss_chunk_of_batch(limit, batch) < sched->min_chunk)
         batch++;
     sched->constant.integer[LIMIT] = limit;
     sched->constant.integer[LEVEL_BATCH] = limit < sched->min_chunk ? UINT64_MAX : batch;
@@ -41,7 +41,7 @@ static int viss_init(struct sched *sched, struct error *error)
 
 static uint64_t viss_at(const struct sched *sched, uint64_t step)
 {
-    return chunk_of_batch(sched->constant.integer[LIMIT], step / sched->workers);
+    return viss_chunk_of_batch(sched->constant.integer[LIMIT], step / sched->workers);
 }
 
 static uint64_t viss_start(const struct sched *sched, uint64_t step)
@@ -54,8 +54,8 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
         return start_of_equal(sched, sched->min_chunk, step);
     uint128 batches = (uint128)level * sched->min_chunk + (uint128)(batch - level) * limit -
                       (halved_sum(limit, batch) - halved_sum(limit, level));
-    return start_within(sched,
-                        batches * sched->workers + (uint128)(step % sched->workers) * chunk_of_batch(limit, batch));
+    return start_within(sched, batches * sched->workers +
+                                   (uint128)(step % sched->workers) * viss_chunk_of_batch(limit, batch));
 }
 
 /* The same by sched->step: nothing depends on what remains. */

@@ -24,7 +24,7 @@ int boundary_list_add(struct boundary_list *boundaries, uint64_t first, unsigned
 }
 
 /* Place of the boundary in the list; `count` where it is not there. What is wanted was mostly added lately. */
-static size_t find(const struct boundary_list *boundaries, uint64_t first)
+static size_t boundary_list_find(const struct boundary_list *boundaries, uint64_t first)
 {
     for (size_t i = boundaries->count; i-- > 0;)
         if (boundaries->list[i].first == first)
@@ -34,12 +34,12 @@ static size_t find(const struct boundary_list *boundaries, uint64_t first)
 
 bool boundary_list_has(const struct boundary_list *boundaries, uint64_t first)
 {
-    return find(boundaries, first) < boundaries->count;
+    return boundary_list_find(boundaries, first) < boundaries->count;
 }
 
 bool boundary_list_take(struct boundary_list *boundaries, uint64_t first, unsigned *who)
 {
-    size_t i = find(boundaries, first);
+    size_t i = boundary_list_find(boundaries, first);
     if (i == boundaries->count)
         return false;
     *who = boundaries->list[i].who;

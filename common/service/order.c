@@ -14,7 +14,8 @@
  * run goes on, and there are only so many chunks. tests/seeds runs it with random delays. */
 #include "common/service/serving.h"
 
-static void tell(const struct service *service, unsigned w, const struct neighbour *neighbour, struct actions *actions)
+static void order_tell(const struct service *service, unsigned w, const struct neighbour *neighbour,
+                       struct actions *actions)
 {
     if (!service->workers[w].gone)
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
@@ -25,7 +26,7 @@ static void look_behind(struct service *service, unsigned w, uint64_t end, struc
 {
     struct neighbour neighbour = {.first = end};
     if (boundary_list_take(&service->beginnings, end, &neighbour.rank))
-        tell(service, w, &neighbour, actions);
+        order_tell(service, w, &neighbour, actions);
     else
         service_check_memory(service, boundary_list_add(&service->ends, end, w));
 }
@@ -41,7 +42,7 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
         if (service->ops->neighbour != NULL && !service->out_of_memory) /* else it may not have been noted */
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w) /* else it sees so itself */
-        tell(service, before, &neighbour, actions);
+        order_tell(service, before, &neighbour, actions);
 }
 
 static struct range answered_chunk(const struct service *service, unsigned w, unsigned i)
@@ -75,7 +76,7 @@ bool service_take_neighbour(struct service *service, const struct neighbour *nei
     if (!service->dependent || boundary_list_has(&service->beginnings, neighbour->first))
         return false;
     if (boundary_list_take(&service->ends, neighbour->first, &w))
-        tell(service, w, neighbour, actions);
+        order_tell(service, w, neighbour, actions);
     else
         service_check_memory(service, boundary_list_add(&service->beginnings, neighbour->first, neighbour->rank));
     return true;

@@ -14,18 +14,18 @@ void poison_fini(struct poison_set *set)
     *set = (struct poison_set){0};
 }
 
-static uint64_t end_of(const struct poison *item)
+static uint64_t poison_end_of(const struct poison *item)
 {
     return item->first + item->count;
 }
 
 /* The first item that ends behind the iteration. */
-static size_t find(const struct poison_set *set, uint64_t iteration)
+static size_t poison_find(const struct poison_set *set, uint64_t iteration)
 {
     size_t low = 0, high = set->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (end_of(&set->items[middle]) <= iteration)
+        if (poison_end_of(&set->items[middle]) <= iteration)
             low = middle + 1;
         else
             high = middle;
@@ -55,9 +55,9 @@ static void erase(struct poison_set *set, size_t from, size_t to)
 }
 
 /* No item goes across `place` from now on. */
-static int split(struct poison_set *set, uint64_t place)
+static int poison_split(struct poison_set *set, uint64_t place)
 {
-    size_t i = find(set, place);
+    size_t i = poison_find(set, place);
     if (i == set->count || set->items[i].first >= place)
         return 0;
     if (insert(set, i, &set->items[i]) < 0)
@@ -70,11 +70,11 @@ static int split(struct poison_set *set, uint64_t place)
 
 static bool are_one(const struct poison *a, const struct poison *b)
 {
-    return end_of(a) == b->first && a->deaths == b->deaths && a->failures == b->failures &&
+    return poison_end_of(a) == b->first && a->deaths == b->deaths && a->failures == b->failures &&
            a->failed_by == b->failed_by;
 }
 
-static void merge(struct poison_set *set, size_t from, size_t to)
+static void poison_merge(struct poison_set *set, size_t from, size_t to)
 {
     for (size_t i = to < set->count ? to : set->count - 1; i > 0 && i + 1 > from; i--)
         if (are_one(&set->items[i - 1], &set->items[i])) {
@@ -83,7 +83,7 @@ static void merge(struct poison_set *set, size_t from, size_t to)
         }
 }
 
-static void add(struct poison *item, const struct poison *more)
+static void poison_add_one(struct poison *item, const struct poison *more)
 {
     item->deaths += more->deaths;
     item->failures += more->failures;
@@ -103,26 +103,26 @@ static void raise_to(struct poison *item, const struct poison *known)
 static int change_all(struct poison_set *set, const struct poison *by,
                       void (*change)(struct poison *, const struct poison *))
 {
-    uint64_t end = end_of(by);
+    uint64_t end = poison_end_of(by);
     if (by->count == 0)
         return 0;
-    if (split(set, by->first) < 0 || split(set, end) < 0)
+    if (poison_split(set, by->first) < 0 || poison_split(set, end) < 0)
         return -1;
-    size_t from = find(set, by->first), i = from;
-    for (uint64_t place = by->first; place < end; place = end_of(&set->items[i++])) {
+    size_t from = poison_find(set, by->first), i = from;
+    for (uint64_t place = by->first; place < end; place = poison_end_of(&set->items[i++])) {
         uint64_t next = i < set->count && set->items[i].first < end ? set->items[i].first : end;
         const struct poison blank = {.first = place, .count = next - place};
         if (next > place && insert(set, i, &blank) < 0)
             return -1;
         change(&set->items[i], by);
     }
-    merge(set, from, i);
+    poison_merge(set, from, i);
     return 0;
 }
 
 int poison_add(struct poison_set *set, const struct poison *more)
 {
-    return change_all(set, more, add);
+    return change_all(set, more, poison_add_one);
 }
 
 int poison_raise(struct poison_set *set, const struct poison *known)
@@ -132,18 +132,18 @@ int poison_raise(struct poison_set *set, const struct poison *known)
 
 int poison_forget(struct poison_set *set, uint64_t first, uint64_t count)
 {
-    if (split(set, first) < 0 || split(set, first + count) < 0)
+    if (poison_split(set, first) < 0 || poison_split(set, first + count) < 0)
         return -1;
-    erase(set, find(set, first), find(set, first + count));
+    erase(set, poison_find(set, first), poison_find(set, first + count));
     return 0;
 }
 
 uint64_t poison_look(const struct poison_set *set, const struct range *range, struct poison *found)
 {
-    size_t i = find(set, range->first);
+    size_t i = poison_find(set, range->first);
     bool is_known = i < set->count && set->items[i].first <= range->first;
     *found = is_known ? set->items[i] : (struct poison){0};
-    uint64_t left = is_known         ? end_of(&set->items[i]) - range->first
+    uint64_t left = is_known         ? poison_end_of(&set->items[i]) - range->first
                     : i < set->count ? set->items[i].first - range->first
                                      : range->count;
     return left < range->count ? left : range->count;
@@ -154,7 +154,7 @@ void poison_check(const struct poison_set *set)
     assert(set->count <= set->capacity && "suspects have room");
     for (size_t i = 0; i < set->count; i++) {
         assert(set->items[i].count > 0 && "no suspect is empty");
-        assert((i == 0 || end_of(&set->items[i - 1]) <= set->items[i].first) &&
+        assert((i == 0 || poison_end_of(&set->items[i - 1]) <= set->items[i].first) &&
                "suspects are sorted, and no two of them overlap");
     }
 }

@@ -19,7 +19,7 @@ void service_check_memory(struct service *service, int result)
 }
 
 /* Room for one more of `size` bytes; false when memory is out. */
-static bool make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
+static bool reissue_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
 {
     void *grown = grow(*items, count, capacity, size);
     service_check_memory(service, grown == NULL ? -1 : 0);
@@ -27,13 +27,13 @@ static bool make_room(struct service *service, void **items, size_t count, size_
     return grown != NULL;
 }
 
-static void give_up(struct service *service, const struct range *range)
+static void reissue_give_up(struct service *service, const struct range *range)
 {
     void *records = service->failed;
     service->news |= SERVICE_GAVE_UP;
     REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is given up: too many workers were lost with it", range->first,
            range->first + range->count);
-    if (!make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
+    if (!reissue_make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
         return;
     service->failed = records;
     assign_record_put(service->failed, service->failed_count++, range->first, range->count);
@@ -74,7 +74,8 @@ void service_put_requeued(struct service *service, const struct range *range, ui
     void *items = service->requeued;
     if (merge_requeued(service, range))
         return;
-    if (!make_room(service, &items, service->requeued_count, &service->requeued_capacity, sizeof *service->requeued))
+    if (!reissue_make_room(service, &items, service->requeued_count, &service->requeued_capacity,
+                           sizeof *service->requeued))
         return;
     service->requeued = items;
     service->requeued[service->requeued_count++] = (struct requeued){*range, now_ns};
@@ -91,7 +92,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {
-            give_up(service, &piece);
+            reissue_give_up(service, &piece);
             service_clear(service, piece.first, piece.count);
             continue;
         }
@@ -193,7 +194,7 @@ static struct range rest_of(const struct grant *grant)
 
 /* Takes back what is not received of a grant; what is on its way to the disk comes by itself. Returns whether there was
  * something to be handed out again. */
-static bool take_back(struct service *service, struct grant *grant, uint64_t now_ns)
+static bool reissue_take_back(struct service *service, struct grant *grant, uint64_t now_ns)
 {
     const struct range rest = rest_of(grant);
     service_unshare(service, grant);
@@ -263,7 +264,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     unsigned blamed = blame_running(service, worker, running);
     for (unsigned i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0)
-            chunks += take_back(service, &worker->grants[i], now_ns);
+            chunks += reissue_take_back(service, &worker->grants[i], now_ns);
     service->busy -= worker->holds > 0;
     worker->holds = 0;
     leave_queue(service, w);
@@ -274,7 +275,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
         void *items = service->losses;
-        if (!make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
+        if (!reissue_make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
             return;
         service->losses = items;
         service->losses[service->loss_count++] = (struct loss){w, i == 0 ? chunks : 0, running[i]};

@@ -159,8 +159,8 @@ static int check_payload(const struct service *service, const struct message *me
 }
 
 /* Takes the next `count` results of a grant: to the disk, or straight to the owner where there are none to store. */
-static int take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
-                     const struct message *message, struct actions *actions, struct error *error)
+static int service_take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
+                             const struct message *message, struct actions *actions, struct error *error)
 {
     if (check_payload(service, message, count, error) < 0)
         return -1;
@@ -222,7 +222,7 @@ static struct grant *complete_chunk(struct service *service, unsigned w, uint64_
     return grant;
 }
 
-static void enqueue(struct service *service, unsigned w)
+static void service_enqueue(struct service *service, unsigned w)
 {
     unsigned last = service->waiting_first + service->waiting_count++;
     service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
@@ -234,7 +234,7 @@ static int note_asks(struct service *service, unsigned w, unsigned asks, struct 
     if (worker->asks + asks > ASKS_MAX)
         return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
     if (worker->asks == 0 && asks > 0)
-        enqueue(service, w);
+        service_enqueue(service, w);
     worker->asks += asks;
     service->asks_waiting += asks;
     return 0;
@@ -300,7 +300,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
     for (unsigned i = 0; i < done.count; i++) {
         struct grant *grant = grant_slot(&service->workers[w], done.of[i].chunk);
         uint64_t rest = grant->count - grant->received;
-        if (take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
+        if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
     return 0;
@@ -316,7 +316,7 @@ static int receive_result(struct service *service, unsigned w, const struct mess
     if (grant == NULL || result->count >= grant->count - grant->received)
         return error_set(error, "sent %llu results of chunk %u, which it was not assigned or which is shorter",
                          (unsigned long long)result->count, result->chunk);
-    return take_part(service, w, grant, result->count, result->digest, message, actions, error);
+    return service_take_part(service, w, grant, result->count, result->digest, message, actions, error);
 }
 
 /* The next iterations of a chunk are over, without a result. The owner serves afterwards. */
@@ -348,7 +348,7 @@ void service_drop_unfinished(struct service *service, unsigned w)
         }
 }
 
-static void receive_goodbye(struct service *service, unsigned w, const struct message *message)
+static void service_receive_goodbye(struct service *service, unsigned w, const struct message *message)
 {
     struct served *worker = &service->workers[w];
     if (worker->gone)
@@ -372,14 +372,14 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     case MESSAGE_RESULT: return receive_result(service, w, message, actions, error);
     case MESSAGE_ITERATIONS_FAILED:
         return receive_iterations_failed(service, w, now_ns, &message->iterations_failed, error);
-    case MESSAGE_GOODBYE: receive_goodbye(service, w, message); return 0;
+    case MESSAGE_GOODBYE: service_receive_goodbye(service, w, message); return 0;
     case MESSAGE_ECHO: actions_send(actions, service->ranks[w], message); return 0;
     default: return error_set(error, "sent %s, which is not for it to send", message_name(message->type));
     }
 }
 
 /* Adds a chunk to the worker's ASSIGN of this step. */
-static void answer(struct service *service, unsigned w, uint32_t chunk, const struct range *range)
+static void service_answer(struct service *service, unsigned w, uint32_t chunk, const struct range *range)
 {
     struct served *worker = &service->workers[w];
     if (worker->answers++ > 0) {
@@ -410,7 +410,7 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
         service->first_assign_ns = now_ns;
     worker->asks--;
     service->asks_waiting--;
-    answer(service, w, chunk, range);
+    service_answer(service, w, chunk, range);
     return grant;
 }
 
@@ -585,7 +585,7 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         if (service->workers[w].holds == 0 && has_slot(service, w))
             assign_copy(service, w, now_ns, actions); /* and looks for another one then */
         if (service->workers[w].asks > 0)
-            enqueue(service, w);
+            service_enqueue(service, w);
     }
     if (service->lease_due_ns <= now_ns)
         service->lease_due_ns = now_ns + LEASE_LOOK_NS;
@@ -625,7 +625,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         lagging = has_room ? 0 : lagging + 1;
         dequeue(service);
         if (service->workers[w].asks > 0)
-            enqueue(service, w);
+            service_enqueue(service, w);
     }
     send_answers(service, actions);
 }

@@ -45,7 +45,7 @@ int ranges_reserve(struct ranges *set, size_t count)
     return 0;
 }
 
-static inline uint64_t end_of(const struct range *range)
+static inline uint64_t ranges_end_of(const struct range *range)
 {
     return range->first + range->count;
 }
@@ -57,11 +57,11 @@ static size_t lower_bound(const struct ranges *set, uint64_t position)
     if (high == 0)
         return 0; /* there may be no memory at all */
     const struct range *items = set->items + set->head;
-    if (end_of(&items[high - 1]) < position)
+    if (ranges_end_of(&items[high - 1]) < position)
         return high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (end_of(&items[middle]) < position)
+        if (ranges_end_of(&items[middle]) < position)
             low = middle + 1;
         else
             high = middle;
@@ -82,12 +82,12 @@ static void splice(struct ranges *set, size_t i, size_t old, const struct range 
 }
 
 /* Adds a range that lies behind all others; false where it does not. Room was reserved. */
-static bool append(struct ranges *set, uint64_t first, uint64_t count)
+static bool ranges_append(struct ranges *set, uint64_t first, uint64_t count)
 {
     struct range *items = set->items + set->head, *last = set->length > 0 ? &items[set->length - 1] : NULL;
-    if (last != NULL && end_of(last) > first)
+    if (last != NULL && ranges_end_of(last) > first)
         return false;
-    if (last != NULL && end_of(last) == first)
+    if (last != NULL && ranges_end_of(last) == first)
         last->count += count;
     else
         items[set->length++] = (struct range){first, count};
@@ -103,7 +103,7 @@ int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *add
         return 0;
     if (ranges_reserve(set, set->length + 1) < 0)
         return -1;
-    if (append(set, first, count)) {
+    if (ranges_append(set, first, count)) {
         if (added != NULL)
             *added = count;
         return 0;
@@ -114,7 +114,7 @@ int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *add
     while (i + merged < set->length && items[i + merged].first <= high) {
         const struct range *other = &items[i + merged];
         low = other->first < low ? other->first : low;
-        high = end_of(other) > high ? end_of(other) : high;
+        high = ranges_end_of(other) > high ? ranges_end_of(other) : high;
         had += other->count;
         merged++;
     }
@@ -145,9 +145,9 @@ int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *
             left_over[kept++] = (struct range){other->first, first - other->first};
             had -= first - other->first;
         }
-        if (end_of(other) > end) {
-            left_over[kept++] = (struct range){end, end_of(other) - end};
-            had -= end_of(other) - end;
+        if (ranges_end_of(other) > end) {
+            left_over[kept++] = (struct range){end, ranges_end_of(other) - end};
+            had -= ranges_end_of(other) - end;
         }
         touched++;
     }
@@ -188,7 +188,7 @@ bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count)
     if (i == set->length)
         return false;
     const struct range *found = ranges_at(set, i);
-    return found->first <= first && first + count <= end_of(found);
+    return found->first <= first && first + count <= ranges_end_of(found);
 }
 
 bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count)
@@ -205,7 +205,7 @@ void ranges_check(const struct ranges *set)
         const struct range *range = ranges_at(set, i);
         assert(range->count > 0 && "no range of a set is empty");
         assert(range->first <= UINT64_MAX - range->count && "a range ends within 64 bits");
-        assert((i == 0 || end_of(range - 1) < range->first) && "ranges are sorted, with a gap between any two");
+        assert((i == 0 || ranges_end_of(range - 1) < range->first) && "ranges are sorted, with a gap between any two");
         total += range->count;
     }
     assert(total == set->total && "the total of a set is the sum of its ranges");
