@@ -13,7 +13,7 @@
 
 /* --- what happens to the nodes, rank by rank --- */
 
-static unsigned ranks_on(const struct placement *placement, unsigned node)
+static unsigned sim_backend_ranks_on(const struct placement *placement, unsigned node)
 {
     unsigned count = 0;
     for (unsigned rank = 0; rank < placement->ranks; rank++)
@@ -21,8 +21,8 @@ static unsigned ranks_on(const struct placement *placement, unsigned node)
     return count;
 }
 
-static void add_faults(struct simulation_run *run, const struct placement *placement,
-                       const struct simulation_event *event)
+static void sim_backend_add_faults(struct simulation_run *run, const struct placement *placement,
+                                   const struct simulation_event *event)
 {
     for (unsigned rank = 0; rank < placement->ranks; rank++) {
         if (placement->node_of[rank] != event->node)
@@ -43,10 +43,10 @@ static int list_faults(struct simulation_run *run, const struct simulation *simu
 {
     size_t most = 0;
     for (unsigned i = 0; i < simulation->event_count; i++)
-        most += 2 * ranks_on(&simulation->placement, simulation->events[i].node);
+        most += 2 * sim_backend_ranks_on(&simulation->placement, simulation->events[i].node);
     run->faults = calloc(most + 1, sizeof *run->faults);
     for (unsigned i = 0; run->faults != NULL && i < simulation->event_count; i++)
-        add_faults(run, &simulation->placement, &simulation->events[i]);
+        sim_backend_add_faults(run, &simulation->placement, &simulation->events[i]);
     run->config.faults = run->faults;
     return run->faults != NULL ? 0 : -1;
 }

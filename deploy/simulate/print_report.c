@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int write_report(const struct simulation *simulation, const struct report *report)
+static int print_report_write_report(const struct simulation *simulation, const struct report *report)
 {
     const char *path = simulation->plan.job.report;
     struct error error;
@@ -27,7 +27,7 @@ static int write_report(const struct simulation *simulation, const struct report
 }
 
 /* In parts of the loop time; below 0 where it is not known. */
-static double share(const struct report *report, double busy_s)
+static double print_report_share(const struct report *report, double busy_s)
 {
     return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;
 }
@@ -39,8 +39,8 @@ int simulation_print_report(const struct simulation *simulation, struct report *
         .platform = simulation->platform.name,
         .nodes = simulation->platform.nodes,
         .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
-        .supermaster_busy = share(report, simulation->supermaster_busy_s),
-        .master_busy = simulation->masters > 0 ? share(report, simulation->master_busy_s) : -1,
+        .supermaster_busy = print_report_share(report, simulation->supermaster_busy_s),
+        .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->master_busy_s) : -1,
     };
     struct terminal terminal;
     terminal_init(&terminal, JOB_PROGRESS_NEVER);
@@ -54,5 +54,5 @@ int simulation_print_report(const struct simulation *simulation, struct report *
         fputs(text, stdout);
     fflush(stdout);
     free(text);
-    return write_report(simulation, report) < 0 ? EXIT_STATUS_FAILED : status;
+    return print_report_write_report(simulation, report) < 0 ? EXIT_STATUS_FAILED : status;
 }

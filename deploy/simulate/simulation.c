@@ -17,7 +17,7 @@
 /* --- the options --- */
 
 /* As a worker takes it. */
-static int take_dca(void *target, const char *value, struct error *error)
+static int simulation_take_dca(void *target, const char *value, struct error *error)
 {
     struct simulation *simulation = target;
     simulation->dca = true;
@@ -38,7 +38,7 @@ static const struct option_row simulation_rows[] = {
      "simgrid also one of its own, FILE.xml (default cluster)",
      TAKES_WORD(struct simulation, platform_name), .least = 1, .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
-     "workers alone, which draw their chunks themselves: see worker(1)", take_dca, .not_for = OPTION_STUDY},
+     "workers alone, which draw their chunks themselves: see worker(1)", simulation_take_dca, .not_for = OPTION_STUDY},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
      TAKES_TECHNIQUE(struct simulation, dca_options.node_technique),
@@ -183,9 +183,9 @@ static int take_count(const char *word, double *value, struct error *error)
 }
 
 /* One for all workers, or one for each; `values` has a place for each. */
-static int read_list(const char *text, unsigned workers, const char *option,
-                     int (*take)(const char *word, double *value, struct error *error), double *values,
-                     struct error *error)
+static int simulation_read_list(const char *text, unsigned workers, const char *option,
+                                int (*take)(const char *word, double *value, struct error *error), double *values,
+                                struct error *error)
 {
     unsigned count = 0;
     char word[32];
@@ -217,9 +217,10 @@ static int make_speeds(struct simulation *simulation, struct error *error)
         simulation->rank_speeds[i] = placement->speed[placement->node_of[i]];
     for (unsigned w = 0; w < simulation->workers; w++)
         simulation->worker_speeds[w] = simulation->worker_loads[w] = 1;
-    if (read_list(simulation->slowdown_text, simulation->workers, "slowdown", take_factor, simulation->worker_speeds,
-                  error) < 0 ||
-        read_list(simulation->load_text, simulation->workers, "load", take_count, simulation->worker_loads, error) < 0)
+    if (simulation_read_list(simulation->slowdown_text, simulation->workers, "slowdown", take_factor,
+                             simulation->worker_speeds, error) < 0 ||
+        simulation_read_list(simulation->load_text, simulation->workers, "load", take_count, simulation->worker_loads,
+                             error) < 0)
         return -1;
     for (unsigned w = 0; w < simulation->workers; w++)
         simulation->worker_speeds[w] =
@@ -329,7 +330,7 @@ static int make_costs(struct simulation *simulation, struct error *error)
 /* --- the whole --- */
 
 /* What only runs with a supermaster have. */
-static int check_dca(const struct simulation *simulation, struct error *error)
+static int simulation_check_dca(const struct simulation *simulation, struct error *error)
 {
     if (!simulation->dca)
         return 0;
@@ -340,7 +341,7 @@ static int check_dca(const struct simulation *simulation, struct error *error)
 }
 
 /* What a simulated run has nothing for. */
-static int check_job(const struct simulation *simulation, struct error *error)
+static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->plan.job;
     if (job->spec.threads != 1)
@@ -351,7 +352,7 @@ static int check_job(const struct simulation *simulation, struct error *error)
         return -1;
     if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
-    if (check_dca(simulation, error) < 0)
+    if (simulation_check_dca(simulation, error) < 0)
         return -1;
     if (simulation->masters > simulation->workers)
         return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
@@ -371,7 +372,7 @@ int simulation_prepare(struct simulation *simulation, simulation_reader *reader,
     int result = job_setup_make(&simulation->plan, &kernel_loader, simulation->word_count, simulation->words, error);
     if (result != 0)
         return result;
-    if (check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
+    if (simulation_check_job(simulation, error) < 0 || make_platform(simulation, reader, context, error) < 0 ||
         make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0)
         return -1;
     return make_costs(simulation, error);

@@ -15,7 +15,7 @@ static double costs_of(void *context, uint64_t first, uint64_t count)
     return simulation_cost_ns(((const struct machine_model *)context)->simulation, first, count);
 }
 
-static uint64_t transfer_ns(void *context, unsigned from, unsigned to, uint64_t bytes)
+static uint64_t virtual_backend_transfer_ns(void *context, unsigned from, unsigned to, uint64_t bytes)
 {
     const struct machine_model *model = context;
     const struct platform *platform = &model->simulation->platform;
@@ -54,7 +54,7 @@ int simulation_run_virtual(struct simulation *simulation, const char *version, s
         return error_set(error, "out of memory for %u nodes", simulation->placement.nodes);
     if (simulation_configure(simulation, &run, error) == 0) {
         run.config.costs_ns = costs_of;
-        run.config.transfer_ns = transfer_ns;
+        run.config.transfer_ns = virtual_backend_transfer_ns;
         run.config.context = &model;
         cluster = virtual_new(&run.config, error);
     }

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 
 /* The i-th of `used` nodes that are spread evenly over the platform's. */
-static unsigned spread(const struct platform *platform, unsigned i, unsigned used)
+static unsigned placement_spread(const struct platform *platform, unsigned i, unsigned used)
 {
     return (unsigned)((uint64_t)i * platform->nodes / used);
 }
 
-static uint64_t cores_of(const struct platform *platform, unsigned used)
+static uint64_t placement_cores_of(const struct platform *platform, unsigned used)
 {
     uint64_t cores = 0;
     for (unsigned i = 0; i < used; i++)
-        cores += platform_node(platform, spread(platform, i, used))->cores;
+        cores += platform_node(platform, placement_spread(platform, i, used))->cores;
     return cores;
 }
 
@@ -25,7 +25,7 @@ static unsigned nodes_for(const struct platform *platform, unsigned ranks)
     for (unsigned g = 0; g < platform->groups; g++)
         largest = platform->group[g].cores > largest ? platform->group[g].cores : largest;
     uint64_t used = (ranks + largest - 1) / largest, cores;
-    while (used < platform->nodes && (cores = cores_of(platform, (unsigned)used)) < ranks)
+    while (used < platform->nodes && (cores = placement_cores_of(platform, (unsigned)used)) < ranks)
         used += (ranks - cores + largest - 1) / largest;
     return used < platform->nodes ? (unsigned)used : platform->nodes;
 }
@@ -37,7 +37,7 @@ struct cursor {
     unsigned node, core;
 };
 
-static void put(struct cursor *cursor, unsigned rank)
+static void placement_put(struct cursor *cursor, unsigned rank)
 {
     const struct placement *placement = cursor->placement;
     while (cursor->core == platform_node(cursor->platform, placement->platform_node[cursor->node])->cores) {
@@ -48,18 +48,18 @@ static void put(struct cursor *cursor, unsigned rank)
     placement->node_of[rank] = cursor->node;
 }
 
-static void put_all(struct placement *placement, const struct platform *platform)
+static void placement_put_all(struct placement *placement, const struct platform *platform)
 {
     struct cursor cursor = {.placement = placement, .platform = platform};
     uint64_t masters = placement->masters, workers = placement->workers, w = 0;
-    put(&cursor, 0);
+    placement_put(&cursor, 0);
     for (uint64_t m = 0; m < masters; m++) {
-        put(&cursor, 1 + (unsigned)m);
+        placement_put(&cursor, 1 + (unsigned)m);
         for (uint64_t end = (m + 1) * workers / masters; w < end; w++)
-            put(&cursor, 1 + (unsigned)(masters + w));
+            placement_put(&cursor, 1 + (unsigned)(masters + w));
     }
     for (; w < workers; w++)
-        put(&cursor, 1 + (unsigned)(masters + w));
+        placement_put(&cursor, 1 + (unsigned)(masters + w));
 }
 
 int placement_init(struct placement *placement, const struct platform *platform, unsigned masters, unsigned workers,
@@ -82,10 +82,10 @@ int placement_init(struct placement *placement, const struct platform *platform,
         return error_set(error, "out of memory for %u ranks", ranks);
     }
     for (unsigned i = 0; i < placement->nodes; i++) {
-        placement->platform_node[i] = spread(platform, i, placement->nodes);
+        placement->platform_node[i] = placement_spread(platform, i, placement->nodes);
         placement->speed[i] = platform_node(platform, placement->platform_node[i])->speed;
     }
-    put_all(placement, platform);
+    placement_put_all(placement, platform);
     return 0;
 }
 

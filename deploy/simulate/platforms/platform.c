@@ -60,7 +60,7 @@ static int parse_count(const char *text, unsigned least, unsigned most, unsigned
     return 0;
 }
 
-static int refuse(const struct statement *statement, unsigned i, const char *accepted, struct error *error)
+static int platform_refuse(const struct statement *statement, unsigned i, const char *accepted, struct error *error)
 {
     return error_set(error, "line %u: %s=%s: accepted: %s", statement->line, statement->key[i], statement->value[i],
                      accepted);
@@ -88,13 +88,13 @@ static int take_nodes(struct platform *platform, const struct statement *stateme
                                  statement->line, value, PLATFORM_NODES_MAX);
         } else if (strcmp(key, "cores") == 0) {
             if (parse_count(value, 1, PLATFORM_CORES_MAX, &group->cores) < 0)
-                return refuse(statement, i, "an integer from 1 to 4096", error);
+                return platform_refuse(statement, i, "an integer from 1 to 4096", error);
         } else if (strcmp(key, "speed") == 0) {
             if (number_parse_real(value, &group->speed) < 0 || group->speed < 1e-3 || group->speed > 1e3)
-                return refuse(statement, i, "a number from 0.001 to 1000", error);
+                return platform_refuse(statement, i, "a number from 0.001 to 1000", error);
         } else if (strcmp(key, "site") == 0) {
             if (parse_count(value, 0, PLATFORM_GROUPS_MAX - 1, &group->site) < 0)
-                return refuse(statement, i, "an integer from 0 to 63", error);
+                return platform_refuse(statement, i, "an integer from 0 to 63", error);
         } else {
             return unknown_key(statement, i, "the number of nodes, cores=, speed=, site=", error);
         }
@@ -113,12 +113,13 @@ static int take_link(struct platform_link *link, const struct statement *stateme
         if (strcmp(key, "latency") == 0) {
             latency = true;
             if (parse_quantity(value, times, &link->latency_ns) < 0 || link->latency_ns > TIME_NS_MAX)
-                return refuse(statement, i, "a time with its unit, ns, us, ms or s, up to 60s", error);
+                return platform_refuse(statement, i, "a time with its unit, ns, us, ms or s, up to 60s", error);
         } else if (strcmp(key, "bandwidth") == 0) {
             bandwidth = true;
             if (parse_quantity(value, rates, &link->bytes_per_ns) < 0 || link->bytes_per_ns < BYTES_PER_NS_MIN ||
                 link->bytes_per_ns > BYTES_PER_NS_MAX)
-                return refuse(statement, i, "a number with its unit, kB/s, MB/s or GB/s, from 1kB/s to 1e9GB/s", error);
+                return platform_refuse(statement, i,
+                                       "a number with its unit, kB/s, MB/s or GB/s, from 1kB/s to 1e9GB/s", error);
         } else {
             return unknown_key(statement, i, "latency=, bandwidth=", error);
         }
@@ -146,10 +147,10 @@ static int take_service(struct platform *platform, const struct statement *state
         if (k == 4)
             return unknown_key(statement, i, "event=, message=, byte=, calculation=", error);
         if (parse_quantity(statement->value[i], times, known[k].value) < 0 || *known[k].value > known[k].most)
-            return refuse(statement, i,
-                          known[k].most < TIME_NS_MAX ? "a time with its unit, ns, us, ms or s, up to 1us"
-                                                      : "a time with its unit, ns, us, ms or s, up to 60s",
-                          error);
+            return platform_refuse(statement, i,
+                                   known[k].most < TIME_NS_MAX ? "a time with its unit, ns, us, ms or s, up to 1us"
+                                                               : "a time with its unit, ns, us, ms or s, up to 60s",
+                                   error);
     }
     return 0;
 }
@@ -185,7 +186,7 @@ static const char *next_word(const char *text, char word[WORD_MAX])
     return text + length;
 }
 
-static int split(struct statement *statement, const char *text, struct error *error)
+static int platform_split(struct statement *statement, const char *text, struct error *error)
 {
     char word[WORD_MAX];
     statement->count = 0;
@@ -205,7 +206,7 @@ static int split(struct statement *statement, const char *text, struct error *er
                         : error_set(error, "line %u: a word of more than %d characters", statement->line, WORD_MAX - 1);
 }
 
-static bool take_title(struct platform *platform, const char *text)
+static bool platform_take_title(struct platform *platform, const char *text)
 {
     char word[WORD_MAX];
     const char *rest = next_word(text, word);
@@ -231,7 +232,7 @@ static void count_nodes(struct platform *platform)
     }
 }
 
-static int complete(struct platform *platform, unsigned line, struct error *error)
+static int platform_complete(struct platform *platform, unsigned line, struct error *error)
 {
     if (platform->groups == 0)
         return error_set(error, "line %u: the end, and there are no nodes", line);
@@ -253,15 +254,15 @@ int platform_parse(struct platform *platform, const char *text, struct error *er
     *platform = (struct platform){.groups = 0};
     for (; *text != '\0'; text += *text == '\n') {
         statement.line++;
-        if (!take_title(platform, text)) {
-            if (split(&statement, text, error) < 0)
+        if (!platform_take_title(platform, text)) {
+            if (platform_split(&statement, text, error) < 0)
                 return -1;
             if (statement.name[0] != '\0' && take_statement(platform, &statement, error) < 0)
                 return -1;
         }
         text += strcspn(text, "\n");
     }
-    return complete(platform, statement.line, error);
+    return platform_complete(platform, statement.line, error);
 }
 
 /* --- the described ones --- */

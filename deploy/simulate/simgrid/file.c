@@ -76,7 +76,8 @@ static int add_host(struct simgrid_file *file, const char *name)
 }
 
 /* A line of the other process: a host, or what SimGrid says, of which the first line is kept. */
-static int take_line(struct simgrid_file *file, struct platform *platform, char *line, char *said, struct error *error)
+static int sim_file_take_line(struct simgrid_file *file, struct platform *platform, char *line, char *said,
+                              struct error *error)
 {
     int cores, length = 0;
     double speed;
@@ -123,7 +124,7 @@ int simgrid_read_file(struct simgrid_file *file, const char *path, struct platfo
         return error_set(error, "--platform %s: %s", path, strerror(errno));
     FILE *hosts = start_reader(path, &child);
     while (hosts != NULL && result == 0 && fgets(line, sizeof line, hosts) != NULL)
-        result = take_line(file, platform, line, said, error);
+        result = sim_file_take_line(file, platform, line, said, error);
     if (hosts != NULL)
         fclose(hosts);
     if (child > 0)

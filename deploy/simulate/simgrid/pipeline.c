@@ -21,7 +21,7 @@ static const struct virtual_config *config_of(const struct simulated_pipeline *p
 
 /* --- boundary data --- */
 
-static struct simulated_halo *find_halo(struct simulated_pipeline *pipeline, uint64_t at)
+static struct simulated_halo *sim_pipeline_find_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->halo_count; i++)
         if (pipeline->halos[i].at == at)
@@ -30,9 +30,9 @@ static struct simulated_halo *find_halo(struct simulated_pipeline *pipeline, uin
 }
 
 /* New if there is none. */
-static struct simulated_halo *take_halo(struct simulated_pipeline *pipeline, uint64_t at)
+static struct simulated_halo *sim_pipeline_take_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
-    struct simulated_halo *boundary_at = find_halo(pipeline, at);
+    struct simulated_halo *boundary_at = sim_pipeline_find_halo(pipeline, at);
     if (boundary_at != NULL)
         return boundary_at;
     if (pipeline->halo_count == SIMULATED_BOUNDARIES_MAX)
@@ -42,9 +42,9 @@ static struct simulated_halo *take_halo(struct simulated_pipeline *pipeline, uin
     return boundary_at;
 }
 
-static void drop_halo(struct simulated_pipeline *pipeline, uint64_t at)
+static void sim_pipeline_drop_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
-    struct simulated_halo *boundary_at = find_halo(pipeline, at);
+    struct simulated_halo *boundary_at = sim_pipeline_find_halo(pipeline, at);
     if (boundary_at != NULL)
         *boundary_at = pipeline->halos[--pipeline->halo_count];
 }
@@ -53,7 +53,7 @@ static void drop_halo(struct simulated_pipeline *pipeline, uint64_t at)
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
 {
-    struct simulated_halo *boundary_at = take_halo(simulated_pipeline_of(executor), first);
+    struct simulated_halo *boundary_at = sim_pipeline_take_halo(simulated_pipeline_of(executor), first);
     (void)data;
     boundary_at->announced = offset + bytes;
     if (boundary_at->awaited == 0)
@@ -63,7 +63,7 @@ static void simulated_take_boundary(struct executor *executor, uint64_t first, u
 static void *simulated_await_boundary(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
-    struct simulated_halo *boundary_at = take_halo(pipeline, first);
+    struct simulated_halo *boundary_at = sim_pipeline_take_halo(pipeline, first);
     boundary_at->announced = offset + bytes;
     boundary_at->awaited++;
     return pipeline->work.run->boundary + offset;
@@ -71,7 +71,7 @@ static void *simulated_await_boundary(struct executor *executor, uint64_t first,
 
 static void simulated_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
-    struct simulated_halo *boundary_at = take_halo(simulated_pipeline_of(executor), first);
+    struct simulated_halo *boundary_at = sim_pipeline_take_halo(simulated_pipeline_of(executor), first);
     boundary_at->awaited--;
     boundary_at->bytes = boundary_at->awaited == 0 ? boundary_at->announced : offset + bytes;
 }
@@ -79,7 +79,7 @@ static void simulated_boundary_came(struct executor *executor, uint64_t first, u
 static void simulated_inherit(struct executor *executor, uint64_t at)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
-    take_halo(pipeline, at)->bytes = machines_boundary_bytes(config_of(pipeline));
+    sim_pipeline_take_halo(pipeline, at)->bytes = machines_boundary_bytes(config_of(pipeline));
 }
 
 static void simulated_release(struct executor *executor, uint64_t at)
@@ -118,13 +118,13 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
 }
 
 /* Whether the boundary data are there that the next step needs. */
-static bool may_begin(struct simulated_pipeline *pipeline)
+static bool sim_pipeline_may_begin(struct simulated_pipeline *pipeline)
 {
     const struct virtual_config *config = config_of(pipeline);
     const struct simulated_work *work = &pipeline->work;
     if (work->first == config->first)
         return true;
-    const struct simulated_halo *boundary_at = find_halo(pipeline, work->first);
+    const struct simulated_halo *boundary_at = sim_pipeline_find_halo(pipeline, work->first);
     return boundary_at != NULL && boundary_at->bytes >= columns_needed(config, pipeline->step, work->count);
 }
 
@@ -136,7 +136,7 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
 
 /* All rows take part in each step. One that had not to be waited for begins where the step before it has ended,
  * whatever the worker has done since then. */
-static void begin_step(struct simulated_pipeline *pipeline)
+static void sim_pipeline_begin_step(struct simulated_pipeline *pipeline)
 {
     const struct simulated_work *work = &pipeline->work;
     if (pipeline->has_waited)
@@ -146,7 +146,7 @@ static void begin_step(struct simulated_pipeline *pipeline)
     pipeline->in_step = true;
 }
 
-static void end_step(struct simulated_pipeline *pipeline)
+static void sim_pipeline_end_step(struct simulated_pipeline *pipeline)
 {
     pipeline->at_ns += pipeline->step_ns;
     pipeline->compute_ns += pipeline->step_ns;
@@ -158,7 +158,7 @@ static void end_step(struct simulated_pipeline *pipeline)
 /* The step goes on while messages are handled: who computes the next chunk is often told in the middle of one, and
  * waits for what is complete. Whether it is over: an alarm takes its time to be heard, so the last moment is waited for
  * without. */
-static bool go_on(struct simulated_pipeline *pipeline)
+static bool sim_pipeline_go_on(struct simulated_pipeline *pipeline)
 {
     struct simulated_rank *self = simulated_self();
     double end_ns = pipeline->at_ns + pipeline->step_ns;
@@ -167,13 +167,13 @@ static bool go_on(struct simulated_pipeline *pipeline)
         return false;
     self->look_ns = NEVER;
     simulated_compute_until(end_ns);
-    end_step(pipeline);
+    sim_pipeline_end_step(pipeline);
     return true;
 }
 
 /* --- events --- */
 
-static void tell_ready(struct simulated_pipeline *pipeline, struct event *event)
+static void sim_pipeline_tell_ready(struct simulated_pipeline *pipeline, struct event *event)
 {
     const struct virtual_config *config = config_of(pipeline);
     const struct simulated_work *work = &pipeline->work;
@@ -183,7 +183,7 @@ static void tell_ready(struct simulated_pipeline *pipeline, struct event *event)
     event->ready = (struct boundary_ready){work->first + work->count, work->run->boundary, bytes};
 }
 
-static bool mark_is_due(struct simulated_pipeline *pipeline, struct event *event)
+static bool sim_pipeline_mark_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {
     struct simulated_work *work = &pipeline->work;
     uint64_t done = work->count * pipeline->step / pipeline->steps;
@@ -196,7 +196,7 @@ static bool mark_is_due(struct simulated_pipeline *pipeline, struct event *event
 }
 
 /* The results of the chunk, whose steps are done. */
-static void tell_results(struct simulated_pipeline *pipeline, struct event *event)
+static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struct event *event)
 {
     struct simulated_work *work = &pipeline->work;
     work->done = simulated_next_slice(work);
@@ -205,21 +205,21 @@ static void tell_results(struct simulated_pipeline *pipeline, struct event *even
     simulated_hand_over(work, &event->chunk);
     if (event->type == EVENT_SLICE)
         return;
-    drop_halo(pipeline, work->first);
+    sim_pipeline_drop_halo(pipeline, work->first);
     simulated_finish(work, &event->chunk);
 }
 
 /* Boundary data go first: somebody may be waiting for them. */
-static bool event_is_due(struct simulated_pipeline *pipeline, struct event *event)
+static bool sim_pipeline_event_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {
     event->now_ns = simulated_now();
     event->chunk.compute_ns = (uint64_t)pipeline->compute_ns;
     if (pipeline->ready_due)
-        tell_ready(pipeline, event);
-    else if (mark_is_due(pipeline, event))
+        sim_pipeline_tell_ready(pipeline, event);
+    else if (sim_pipeline_mark_is_due(pipeline, event))
         return true;
     else if (pipeline->step == pipeline->steps)
-        tell_results(pipeline, event);
+        sim_pipeline_tell_results(pipeline, event);
     else
         return false;
     return true;
@@ -230,17 +230,17 @@ static enum turn simulated_advance_step(struct executor *executor, struct event 
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     if (!pipeline->work.running || simulated_self()->is_gone)
         return TURN_BLOCKED;
-    if (!pipeline->in_step && event_is_due(pipeline, event))
+    if (!pipeline->in_step && sim_pipeline_event_is_due(pipeline, event))
         return TURN_EVENT;
-    if (!pipeline->in_step && !may_begin(pipeline)) {
+    if (!pipeline->in_step && !sim_pipeline_may_begin(pipeline)) {
         pipeline->has_waited = true;
         return TURN_BLOCKED;
     }
     if (!pipeline->in_step)
-        begin_step(pipeline);
-    if (!go_on(pipeline) || simulated_self()->is_gone)
+        sim_pipeline_begin_step(pipeline);
+    if (!sim_pipeline_go_on(pipeline) || simulated_self()->is_gone)
         return TURN_BLOCKED;
-    return event_is_due(pipeline, event) ? TURN_EVENT : TURN_WORKED;
+    return sim_pipeline_event_is_due(pipeline, event) ? TURN_EVENT : TURN_WORKED;
 }
 
 static const struct executor_ops simulated_pipeline_ops = {

@@ -36,7 +36,8 @@ static bool is_used(const struct platform *platform, const struct placement *pla
     return false;
 }
 
-static void write_group(FILE *file, const struct platform *platform, const struct placement *placement, unsigned g)
+static void sim_xml_write_group(FILE *file, const struct platform *platform, const struct placement *placement,
+                                unsigned g)
 {
     const struct platform_nodes *group = &platform->group[g];
     fprintf(file, "  <cluster id=\"group%u\" prefix=\"node\" suffix=\"\" radical=\"", g);
@@ -70,7 +71,7 @@ static void write_all(FILE *file, const struct platform *platform, const struct 
                   "<platform version=\"4.1\">\n <zone id=\"all\" routing=\"Full\">\n");
     for (unsigned g = 0; g < platform->groups; g++)
         if (is_used(platform, placement, g))
-            write_group(file, platform, placement, g);
+            sim_xml_write_group(file, platform, placement, g);
     write_link(file, "joint", 0, platform->network.bytes_per_ns * 1e3, "FATPIPE");
     if (platform->sites > 1)
         write_link(file, "sites", platform->between_sites.latency_ns - platform->network.latency_ns,

@@ -90,7 +90,7 @@ void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t si
     return copy;
 }
 
-static uint64_t transfer_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t bytes)
+static uint64_t cluster_transfer_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t bytes)
 {
     const struct virtual_config *config = &cluster->config;
     unsigned from_node = cluster->nodes[from].node, to_node = cluster->nodes[to].node;
@@ -117,7 +117,7 @@ static double cutting_ns(const struct virtual_config *config, unsigned calculati
                     assignments * config->spec.assignment_ns);
 }
 
-static void send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
+static void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
 {
     const unsigned to = action->send.to;
     const struct message *message = &action->send.message;
@@ -142,7 +142,7 @@ static void send_message(struct virtual_cluster *cluster, unsigned from, const s
     cluster->cutting_ns = cutting_ns(config, action->send.calculations, action->send.assignments);
     cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
     uint64_t delay_ns =
-        cluster_so_far_ns(cluster, from) + transfer_ns(cluster, from, to, size + message->payload_bytes);
+        cluster_so_far_ns(cluster, from) + cluster_transfer_ns(cluster, from, to, size + message->payload_bytes);
     struct future future = {
         .at_ns = faults_arrival(cluster, from, to, delay_ns),
         .rank = to,
@@ -178,13 +178,13 @@ void cluster_wake(struct virtual_cluster *cluster, unsigned rank)
                                                .wake = true});
 }
 
-static void apply(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
+static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
     struct node *node = &cluster->nodes[rank];
     store_check_synced(cluster, node, action);
     node->synced = false;
     switch (action->type) {
-    case ACTION_SEND: send_message(cluster, rank, action); break;
+    case ACTION_SEND: cluster_send_message(cluster, rank, action); break;
     case ACTION_PROBE: work_probe(cluster, rank); break;
     case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
@@ -233,7 +233,7 @@ static uint64_t service_ns(const struct virtual_cluster *cluster, const struct n
     return (uint64_t)(((double)config->service_ns + all_ns + cluster->sending_ns) * node->service_factor);
 }
 
-static void lose_dropped(struct virtual_cluster *cluster, unsigned rank);
+static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank);
 
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data)
 {
@@ -257,7 +257,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     print_step(cluster, rank, before);
     node->handled++;
     for (size_t i = 0, most = faults_limit(cluster, rank, actions->length); i < most && !node->killed; i++)
-        apply(cluster, rank, &actions->items[i], data);
+        cluster_apply(cluster, rank, &actions->items[i], data);
     faults_after_event(cluster, rank);
     schedule_timer(cluster, rank);
     uint64_t busy_ns = service_ns(cluster, node);
@@ -266,11 +266,11 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
         node->busy_ns += busy_ns;
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
-    lose_dropped(cluster, rank);
+    cluster_lose_dropped(cluster, rank);
 }
 
 /* Whom it has dropped in this step is lost to it. */
-static void lose_dropped(struct virtual_cluster *cluster, unsigned rank)
+static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
     struct event event = {.type = EVENT_RANK_LOST, .now_ns = cluster->now_ns, .from = node->dropped};
@@ -290,7 +290,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
     if (message_decode(&message, future_bytes(future), future->size) != DECODE_OK) {
         assert(cluster->result.sent_garbage > 0 && "machines send what the protocol allows");
         faults_drop(cluster, future->rank, future->from, "sent a message that is not of the protocol");
-        lose_dropped(cluster, future->rank);
+        cluster_lose_dropped(cluster, future->rank);
         return;
     }
     event->message = &message;
@@ -409,7 +409,7 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
     cluster_step(cluster, future->rank, &event, NULL);
 }
 
-static bool is_over(struct virtual_cluster *cluster)
+static bool cluster_is_over(struct virtual_cluster *cluster)
 {
     for (unsigned i = 0; i < cluster_ranks(&cluster->config); i++)
         if (!cluster->nodes[i].gone && !cluster->nodes[i].stopped) {
@@ -419,7 +419,7 @@ static bool is_over(struct virtual_cluster *cluster)
     return true;
 }
 
-static void handle(struct virtual_cluster *cluster, struct future *future)
+static void cluster_handle(struct virtual_cluster *cluster, struct future *future)
 {
     if (!cluster->nodes[future->rank].gone && !future->dropped) {
         deliver(cluster, future);
@@ -429,7 +429,7 @@ static void handle(struct virtual_cluster *cluster, struct future *future)
 }
 
 /* A rank takes its events one at a time, in the order in which they arrive. */
-static void enqueue(struct virtual_cluster *cluster, struct future *future)
+static void cluster_enqueue(struct virtual_cluster *cluster, struct future *future)
 {
     struct node *node = &cluster->nodes[future->rank];
     if (node->queue_first == NULL && !node->stopped && node->wakes == 0)
@@ -449,7 +449,7 @@ static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
     node->queue_first = first->next;
     if (node->queue_first == NULL)
         node->queue_last = &node->queue_first;
-    handle(cluster, first);
+    cluster_handle(cluster, first);
     if (node->queue_first != NULL)
         cluster_wake(cluster, rank);
 }
@@ -491,9 +491,9 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
 {
     if (future->fault == NULL && !future->wake) {
         if (is_busy(cluster, future->rank))
-            enqueue(cluster, future);
+            cluster_enqueue(cluster, future);
         else
-            handle(cluster, future);
+            cluster_handle(cluster, future);
         return;
     }
     const unsigned rank = future->rank;
@@ -535,7 +535,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
         prefetch_next(cluster);
         happen(cluster, future);
     }
-    if ((!is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
+    if ((!cluster_is_over(cluster) && cluster->result.status != -2) || cluster->out_of_memory)
         cluster->result.status = -1;
     store_check(cluster);
     return cluster->result;

@@ -95,7 +95,7 @@ static void init_workers(struct virtual_cluster *cluster)
     }
 }
 
-static int allocate(struct virtual_cluster *cluster)
+static int cluster_setup_allocate(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
     unsigned ranks = cluster_ranks(config);
@@ -137,7 +137,7 @@ struct virtual_cluster *virtual_new(const struct virtual_config *config, struct 
     cluster->config = *config;
     for (unsigned i = 0; i < config->fault_count; i++)
         cluster->event_faults |= config->faults[i].at_event > 0;
-    if (allocate(cluster) < 0 || build_topology(cluster) < 0 || dependent_init(cluster) < 0) {
+    if (cluster_setup_allocate(cluster) < 0 || build_topology(cluster) < 0 || dependent_init(cluster) < 0) {
         error_set(error, "out of memory");
     } else if (complete_spec(&cluster->config, error) == 0 && init_supermaster(cluster, error) == 0) {
         if (init_masters(cluster) == 0) {

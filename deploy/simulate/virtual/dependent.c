@@ -13,7 +13,7 @@
 
 /* --- values --- */
 
-static uint64_t end_of(const struct virtual_config *config)
+static uint64_t virtual_dependent_end_of(const struct virtual_config *config)
 {
     return config->first + config->count;
 }
@@ -81,7 +81,7 @@ int dependent_init(struct virtual_cluster *cluster)
 
 /* --- halo --- */
 
-static struct halo **find_halo(struct halo **list, uint64_t boundary_at)
+static struct halo **virtual_dependent_find_halo(struct halo **list, uint64_t boundary_at)
 {
     while (*list != NULL && (*list)->boundary_at != boundary_at)
         list = &(*list)->next;
@@ -101,9 +101,9 @@ static struct halo *add_halo(struct virtual_cluster *cluster, struct halo **list
     return halo;
 }
 
-static struct halo *take_halo(struct halo **list, uint64_t boundary_at)
+static struct halo *virtual_dependent_take_halo(struct halo **list, uint64_t boundary_at)
 {
-    struct halo **place = find_halo(list, boundary_at), *halo = *place;
+    struct halo **place = virtual_dependent_find_halo(list, boundary_at), *halo = *place;
     if (halo != NULL)
         *place = halo->next;
     return halo;
@@ -134,19 +134,19 @@ void dependent_fini(struct virtual_cluster *cluster)
 /* --- steps --- */
 
 /* Whether what the next step needs is there. */
-static bool may_begin(const struct virtual_cluster *cluster, const struct node *node)
+static bool virtual_dependent_may_begin(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct pipeline *pipeline = node->pipeline;
     return pipeline->before == NULL ||
            pipeline->before->filled >= columns_needed(&cluster->config, pipeline->step, node->running.count);
 }
 
-static void begin_step(struct virtual_cluster *cluster, unsigned rank)
+static void virtual_dependent_begin_step(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
     const struct running *running = &node->running;
-    pipeline->waits = !may_begin(cluster, node);
+    pipeline->waits = !virtual_dependent_may_begin(cluster, node);
     if (pipeline->waits)
         return;
     pipeline->step_ns = work_ns(cluster, node, cluster->now_ns, running->first, running->count) / pipeline->steps;
@@ -176,10 +176,10 @@ static void find_ready(struct virtual_cluster *cluster, unsigned rank)
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     const struct running *running = &cluster->nodes[rank].running;
     uint64_t end = running->first + running->count;
-    pipeline->before = *find_halo(&pipeline->received, running->first);
+    pipeline->before = *virtual_dependent_find_halo(&pipeline->received, running->first);
     if (pipeline->before == NULL && running->first > config->first)
         pipeline->before = add_halo(cluster, &pipeline->received, running->first);
-    pipeline->after = end < end_of(config) ? add_halo(cluster, &pipeline->kept, end) : NULL;
+    pipeline->after = end < virtual_dependent_end_of(config) ? add_halo(cluster, &pipeline->kept, end) : NULL;
     cluster->result.misled += pipeline->after != NULL && running->count < columns_distance(config);
 }
 
@@ -204,7 +204,7 @@ void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struc
     pipeline->runs = true;
     find_ready(cluster, rank);
     if (!cluster->out_of_memory)
-        begin_step(cluster, rank);
+        virtual_dependent_begin_step(cluster, rank);
 }
 
 /* The values of the step. */
@@ -239,7 +239,7 @@ static void tell_mark(struct virtual_cluster *cluster, unsigned rank, const stru
     cluster_step(cluster, rank, &mark, NULL);
 }
 
-static void tell_ready(struct virtual_cluster *cluster, unsigned rank, struct event *event)
+static void virtual_dependent_tell_ready(struct virtual_cluster *cluster, unsigned rank, struct event *event)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
     struct halo *after = pipeline->after;
@@ -251,8 +251,8 @@ static void tell_ready(struct virtual_cluster *cluster, unsigned rank, struct ev
 }
 
 /* The next `count` results leave. */
-static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum event_type type, uint64_t count,
-                         const uint64_t *records, struct event *event)
+static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsigned rank, enum event_type type,
+                                           uint64_t count, const uint64_t *records, struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
     const struct pipeline *pipeline = node->pipeline;
@@ -278,19 +278,20 @@ static void tell_results(struct virtual_cluster *cluster, unsigned rank, enum ev
     cluster_step(cluster, rank, event, NULL);
 }
 
-static void finish(struct virtual_cluster *cluster, unsigned rank, struct event *event)
+static void virtual_dependent_finish(struct virtual_cluster *cluster, unsigned rank, struct event *event)
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
     uint64_t slice = work_slice(cluster), *records = pipeline->records;
     while (slice > 0 && node->running.count - node->running.sliced > slice && !node->gone)
-        tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
-    free(take_halo(&pipeline->received, node->running.first));
+        virtual_dependent_tell_results(cluster, rank, EVENT_SLICE, slice, records, event);
+    free(virtual_dependent_take_halo(&pipeline->received, node->running.first));
     pipeline->before = NULL;
     pipeline->records = NULL; /* the step may begin the next chunk */
     pipeline->runs = false;
     if (!node->gone)
-        tell_results(cluster, rank, EVENT_FINISHED, node->running.count - node->running.sliced, records, event);
+        virtual_dependent_tell_results(cluster, rank, EVENT_FINISHED, node->running.count - node->running.sliced,
+                                       records, event);
     free(records);
 }
 
@@ -301,15 +302,15 @@ void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct e
     compute_step(cluster, node);
     pipeline->compute_ns += pipeline->step_ns;
     pipeline->step++;
-    tell_ready(cluster, rank, event);
+    virtual_dependent_tell_ready(cluster, rank, event);
     if (!node->gone)
         tell_mark(cluster, rank, event);
     if (node->gone)
         return;
     if (pipeline->step < pipeline->steps)
-        begin_step(cluster, rank);
+        virtual_dependent_begin_step(cluster, rank);
     else
-        finish(cluster, rank, event);
+        virtual_dependent_finish(cluster, rank, event);
 }
 
 /* --- what the machine does with boundary data --- */
@@ -321,7 +322,7 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
     if (action->boundary.is_late)
         return;
     uint64_t first = action->boundary.first, offset = action->boundary.offset, bytes = action->boundary.bytes;
-    struct halo *halo = *find_halo(&pipeline->received, first);
+    struct halo *halo = *virtual_dependent_find_halo(&pipeline->received, first);
     if (halo == NULL)
         halo = add_halo(cluster, &pipeline->received, first);
     const void *from = action->boundary.data != NULL ? action->boundary.data : data;
@@ -333,13 +334,13 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
     memcpy((unsigned char *)halo->values + offset, from, bytes);
     halo->filled += bytes;
     if (pipeline->runs && pipeline->waits && node->running.first == first)
-        begin_step(cluster, rank);
+        virtual_dependent_begin_step(cluster, rank);
 }
 
 void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    struct halo *halo = take_halo(&pipeline->kept, boundary_at);
+    struct halo *halo = virtual_dependent_take_halo(&pipeline->kept, boundary_at);
     if (halo == NULL || halo->filled < machines_boundary_bytes(&cluster->config) || pipeline->runs) {
         cluster->result.misled++;
         free(halo);
@@ -353,7 +354,7 @@ void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t bo
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    struct halo *halo = take_halo(&pipeline->kept, boundary_at);
+    struct halo *halo = virtual_dependent_take_halo(&pipeline->kept, boundary_at);
     cluster->result.misled += halo == NULL || halo->filled < machines_boundary_bytes(&cluster->config) ||
                               (halo == pipeline->after && pipeline->runs);
     free(halo);
@@ -361,7 +362,7 @@ void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 
 static void move_halo(struct halo **from, struct halo **to, uint64_t boundary_at)
 {
-    struct halo *halo = take_halo(from, boundary_at);
+    struct halo *halo = virtual_dependent_take_halo(from, boundary_at);
     if (halo == NULL)
         return;
     halo->next = *to;
@@ -401,7 +402,7 @@ void dependent_quiesce(struct virtual_cluster *cluster, unsigned rank, const str
 void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at)
 {
     struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    cluster->result.misled += boundary_at > 0 && *find_halo(&pipeline->saved, boundary_at) == NULL;
+    cluster->result.misled += boundary_at > 0 && *virtual_dependent_find_halo(&pipeline->saved, boundary_at) == NULL;
     move_halo(&pipeline->saved, &pipeline->kept, boundary_at);
     drop_halos(&pipeline->saved);
 }

@@ -72,7 +72,7 @@ static bool watches(const struct virtual_cluster *cluster, unsigned watcher, uns
     return machines_watches(topology, watcher, rank, masterless);
 }
 
-static void tell(struct virtual_cluster *cluster, unsigned watcher, unsigned rank, uint64_t after_ns)
+static void faults_tell(struct virtual_cluster *cluster, unsigned watcher, unsigned rank, uint64_t after_ns)
 {
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = after_ns + machines_notice_ns(&cluster->config, watcher, rank),
@@ -90,7 +90,7 @@ static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned maste
     unsigned m = topology_master(topology, master);
     for (unsigned w = 0; m < topology->masters && w < topology->workers; w++)
         if (topology->master_of[w] == m && cluster->nodes[topology->worker_rank[w]].gone)
-            tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
+            faults_tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
 }
 
 /* What is on its way from `rank` to another arrives, or is cut off; and where that one watches, it is told. */
@@ -104,7 +104,7 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         last = last_arrival(cluster, rank, peer, cut_ns == NEVER ? NEVER : cut_ns + chance(cluster, rank, peer, most));
     if (!watches(cluster, peer, rank))
         return;
-    tell(cluster, peer, rank, last);
+    faults_tell(cluster, peer, rank, last);
     if (peer == cluster->topology.supermaster)
         tell_of_dead_workers(cluster, rank, last);
 }
@@ -160,7 +160,7 @@ void faults_kill_all(struct virtual_cluster *cluster)
         faults_kill(cluster, rank);
 }
 
-static void go_on(struct virtual_cluster *cluster, unsigned rank)
+static void faults_go_on(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
     node->stopped = false;
@@ -205,7 +205,7 @@ void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *f
         node->stopped = true;
         schedule_end(cluster, fault);
         break;
-    case VIRTUAL_CONTINUE: go_on(cluster, fault->rank); break;
+    case VIRTUAL_CONTINUE: faults_go_on(cluster, fault->rank); break;
     case VIRTUAL_KILL_ALL: faults_kill_all(cluster); break;
     case VIRTUAL_SLOW: slow_down(cluster, fault->rank, fault->factor); break;
     case VIRTUAL_BABBLE: node->sends_garbage = true; break;
@@ -217,7 +217,7 @@ void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fau
 {
     if (cluster->config.trace != NULL)
         cluster_print(cluster, fault->rank, "!", "continued");
-    go_on(cluster, fault->rank);
+    faults_go_on(cluster, fault->rank);
 }
 
 /* --- nonsense --- */
@@ -266,7 +266,7 @@ static void cancel(struct future *future, unsigned rank, unsigned from)
 }
 
 /* Data messages that the rank waits for will not come. */
-static void cancel_collects(struct virtual_cluster *cluster, unsigned rank, unsigned from)
+static void faults_cancel_collects(struct virtual_cluster *cluster, unsigned rank, unsigned from)
 {
     for (size_t i = 0; i < cluster->heap.length; i++)
         cancel(cluster->heap.items[i].future, rank, from);
@@ -294,7 +294,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
     }
     cluster->dropped[rank * ranks + other] = true;
     cluster->nodes[rank].dropped = other;
-    cancel_collects(cluster, rank, other);
+    faults_cancel_collects(cluster, rank, other);
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = cluster->now_ns + chance(cluster, rank, other, cluster->config.detect_ns),
                                   .rank = other,
@@ -304,7 +304,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
 
 /* --- at an event --- */
 
-static bool is_due(const struct virtual_cluster *cluster, const struct virtual_fault *fault, unsigned rank)
+static bool faults_is_due(const struct virtual_cluster *cluster, const struct virtual_fault *fault, unsigned rank)
 {
     return fault->rank == rank && fault->at_event > 0 && fault->at_event == cluster->nodes[rank].handled;
 }
@@ -314,7 +314,7 @@ size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t
     for (unsigned i = 0; cluster->event_faults && i < cluster->config.fault_count; i++) {
         const struct virtual_fault *fault = &cluster->config.faults[i];
         bool kills = fault->type == VIRTUAL_KILL || fault->type == VIRTUAL_KILL_ALL;
-        if (kills && is_due(cluster, fault, rank) && fault->after_actions < count)
+        if (kills && faults_is_due(cluster, fault, rank) && fault->after_actions < count)
             count = fault->after_actions;
     }
     return count;
@@ -323,7 +323,7 @@ size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t
 void faults_after_event(struct virtual_cluster *cluster, unsigned rank)
 {
     for (unsigned i = 0; cluster->event_faults && i < cluster->config.fault_count; i++)
-        if (is_due(cluster, &cluster->config.faults[i], rank))
+        if (faults_is_due(cluster, &cluster->config.faults[i], rank))
             faults_apply(cluster, &cluster->config.faults[i]);
 }
 

@@ -12,7 +12,7 @@ static bool is_message(const struct future *future)
     return future->type == EVENT_MESSAGE && !future->wake && !future->fenced && future->fault == NULL;
 }
 
-static void release(struct future *future)
+static void event_heap_release(struct future *future)
 {
     if (is_message(future) && future->size > FUTURE_SMALL)
         free(future->bytes);
@@ -21,7 +21,7 @@ static void release(struct future *future)
 
 /* --- those that are not used --- */
 
-static int add_block(struct heap *heap)
+static int event_heap_add_block(struct heap *heap)
 {
     struct future **blocks = realloc(heap->blocks, (heap->block_count + 1) * sizeof *blocks);
     if (blocks == NULL)
@@ -40,7 +40,7 @@ static int add_block(struct heap *heap)
 
 struct future *heap_new(struct heap *heap)
 {
-    if (heap->unused == NULL && add_block(heap) < 0)
+    if (heap->unused == NULL && event_heap_add_block(heap) < 0)
         return NULL;
     struct future *future = heap->unused;
     heap->unused = future->next;
@@ -50,7 +50,7 @@ struct future *heap_new(struct heap *heap)
 
 void heap_return(struct heap *heap, struct future *future)
 {
-    release(future);
+    event_heap_release(future);
     *future = (struct future){.next = heap->unused};
     heap->unused = future;
 }
@@ -125,7 +125,7 @@ void heap_fini(struct heap *heap)
 {
     for (size_t i = 0; i < heap->block_count; i++) {
         for (unsigned k = 0; k < HEAP_BLOCK; k++)
-            release(&heap->blocks[i][k]); /* of an unused one there is nothing */
+            event_heap_release(&heap->blocks[i][k]); /* of an unused one there is nothing */
         free(heap->blocks[i]);
     }
     free(heap->blocks);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static bool is_dependent(const struct virtual_config *config)
+static bool machines_is_dependent(const struct virtual_config *config)
 {
     return config->columns > 0;
 }
@@ -15,7 +15,7 @@ static bool is_dependent(const struct virtual_config *config)
 /* How far back an iteration needs others; 0: they are independent. */
 static uint64_t distance_of(const struct virtual_config *config)
 {
-    return is_dependent(config) ? columns_distance(config) : 0;
+    return machines_is_dependent(config) ? columns_distance(config) : 0;
 }
 
 uint64_t machines_record_bytes(const struct virtual_config *config)
@@ -32,7 +32,7 @@ uint64_t machines_boundary_bytes(const struct virtual_config *config)
 
 /* --- the line-up --- */
 
-static unsigned spread(unsigned index, unsigned count, unsigned nodes)
+static unsigned machines_spread(unsigned index, unsigned count, unsigned nodes)
 {
     return (unsigned)((uint64_t)index * nodes / count);
 }
@@ -45,9 +45,9 @@ static struct hello hello_of(const struct virtual_config *config, unsigned rank)
         hello.role = ROLE_SUPERMASTER;
     } else if (rank <= config->masters) {
         hello.role = ROLE_MASTER;
-        hello.node = spread(rank - 1, config->masters, nodes);
+        hello.node = machines_spread(rank - 1, config->masters, nodes);
     } else {
-        hello.node = spread(rank - 1 - config->masters, config->workers, nodes);
+        hello.node = machines_spread(rank - 1 - config->masters, config->workers, nodes);
     }
     if (config->rank_node != NULL)
         hello.node = config->rank_node[rank];
@@ -89,8 +89,8 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
         .steps_dependent = config->steps_dependent,
         .distance = distance_of(config),
         .record_bytes = machines_record_bytes(config),
-        .no_speculation = config->no_speculation || is_dependent(config),
-        .no_isolation = config->no_isolation || is_dependent(config),
+        .no_speculation = config->no_speculation || machines_is_dependent(config),
+        .no_isolation = config->no_isolation || machines_is_dependent(config),
         .are_tasks = config->are_tasks,
         .journal = config->journal,
         .done = config->done,
@@ -112,8 +112,8 @@ struct master_config machines_master(const struct virtual_config *config, const 
         .ranks = ranks,
         .workers = topology_count(topology, m),
         .record_bytes = machines_record_bytes(config),
-        .no_speculation = config->no_speculation || is_dependent(config),
-        .no_isolation = config->no_isolation || is_dependent(config),
+        .no_speculation = config->no_speculation || machines_is_dependent(config),
+        .no_isolation = config->no_isolation || machines_is_dependent(config),
         .feedback = run_spec_learns(&config->spec),
         .distance = distance_of(config),
         .first = config->first,

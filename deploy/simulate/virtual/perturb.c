@@ -72,7 +72,7 @@ static void add_notice(struct list *list, unsigned watcher, unsigned lost, uint6
 }
 
 /* The supermaster begins to watch the workers of a failed master: of those that had failed before it learns then. */
-static void add_workers(struct list *list, unsigned m)
+static void perturb_add_workers(struct list *list, unsigned m)
 {
     const struct topology *topology = list->topology;
     uint64_t end_ns = list->ends_ns[topology->master_rank[m]];
@@ -106,7 +106,7 @@ static void add_failure(struct list *list, unsigned rank)
         if (machines_watches(topology, watcher, rank, false))
             add_notice(list, watcher, rank, list->ends_ns[rank]);
     if (m < topology->masters)
-        add_workers(list, m);
+        perturb_add_workers(list, m);
 }
 
 static int index_notices(struct perturbations *perturbations, unsigned ranks, size_t count)

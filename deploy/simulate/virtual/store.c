@@ -185,7 +185,7 @@ void store_part(struct virtual_cluster *cluster, unsigned rank, const struct act
                               });
 }
 
-static void tell_problem(struct virtual_cluster *cluster, unsigned rank, const char *text)
+static void store_tell_problem(struct virtual_cluster *cluster, unsigned rank, const char *text)
 {
     cluster->result.failed_writes++;
     cluster_schedule(cluster,
@@ -199,7 +199,7 @@ void store_sync(struct virtual_cluster *cluster, unsigned rank)
     node->sync_failed = ++cluster->syncs == cluster->config.failing_sync;
     node->synced = !node->sync_failed;
     if (node->sync_failed)
-        tell_problem(cluster, rank, "Input/output error");
+        store_tell_problem(cluster, rank, "Input/output error");
 }
 
 /* A record that is not whole is taken back: what is recorded later follows the last one that is. */
@@ -207,7 +207,7 @@ void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct 
 {
     struct virtual_result *result = &cluster->result;
     if (++cluster->records == cluster->config.failing_journal) {
-        tell_problem(cluster, rank, "cannot write: No space left on device");
+        store_tell_problem(cluster, rank, "cannot write: No space left on device");
         return;
     }
     for (size_t i = 0; i < action->journal.count; i++) {

@@ -69,7 +69,7 @@ static double before_in_blocks(const struct costs *costs, uint64_t iteration)
     return costs->before[low] + (costs->before[low + 1] - costs->before[low]) * share;
 }
 
-static double before(const struct costs *costs, uint64_t iteration)
+static double costs_before(const struct costs *costs, uint64_t iteration)
 {
     return costs->step > 0 ? before_in_steps(costs, iteration) : before_in_blocks(costs, iteration);
 }
@@ -78,7 +78,7 @@ double costs_ns(const struct costs *costs, uint64_t first, uint64_t count)
 {
     if (costs->before == NULL)
         return costs->constant_ns * (double)count;
-    return count > 0 ? before(costs, first + count) - before(costs, first) : 0;
+    return count > 0 ? costs_before(costs, first + count) - costs_before(costs, first) : 0;
 }
 
 /* --- of a function --- */
@@ -142,7 +142,7 @@ struct file {
 };
 
 /* Makes room for another block. -1 when memory is out. */
-static int make_room(struct file *file)
+static int costs_make_room(struct file *file)
 {
     struct costs *costs = file->costs;
     if (costs->places + 1 < file->capacity)
@@ -160,10 +160,10 @@ static int make_room(struct file *file)
     return 0;
 }
 
-static int add_block(struct file *file, uint64_t first, uint64_t count, double cost_us, struct error *error)
+static int costs_add_block(struct file *file, uint64_t first, uint64_t count, double cost_us, struct error *error)
 {
     struct costs *costs = file->costs;
-    if (make_room(file) < 0)
+    if (costs_make_room(file) < 0)
         return error_set(error, "out of memory for the costs");
     if (costs->places == 0) {
         costs->start[0] = first;
@@ -178,7 +178,7 @@ static int add_block(struct file *file, uint64_t first, uint64_t count, double c
 #define FIELD_MAX 64
 
 /* Copies the next field; returns what follows. What is longer becomes no number. */
-static const char *take_field(const char *text, char field[FIELD_MAX])
+static const char *costs_take_field(const char *text, char field[FIELD_MAX])
 {
     text += strspn(text, " \t\r");
     size_t length = strcspn(text, " \t\r\n#");
@@ -186,7 +186,7 @@ static const char *take_field(const char *text, char field[FIELD_MAX])
     return text + length;
 }
 
-static int take_block(struct file *file, char field[3][FIELD_MAX], struct error *error)
+static int costs_take_block(struct file *file, char field[3][FIELD_MAX], struct error *error)
 {
     const struct costs *costs = file->costs;
     uint64_t first, count;
@@ -203,7 +203,7 @@ static int take_block(struct file *file, char field[3][FIELD_MAX], struct error 
                          "line %u: the block begins at iteration %" PRIu64 "; accepted: %" PRIu64
                          ", where the one before ends",
                          file->line, first, costs->start[costs->places]);
-    return add_block(file, first, count, cost, error);
+    return costs_add_block(file, first, count, cost, error);
 }
 
 static int take_single(struct file *file, const char *field, struct error *error)
@@ -212,14 +212,14 @@ static int take_single(struct file *file, const char *field, struct error *error
     double cost;
     if (number_parse_real(field, &cost) < 0 || cost < 0 || cost > COST_MAX_US)
         return error_set(error, "line %u: '%s': accepted: a cost in microseconds, from 0 to 1e12", file->line, field);
-    return add_block(file, costs->places > 0 ? costs->start[costs->places] : 0, 1, cost, error);
+    return costs_add_block(file, costs->places > 0 ? costs->start[costs->places] : 0, 1, cost, error);
 }
 
-static int take_line(struct file *file, const char *text, struct error *error)
+static int costs_take_line(struct file *file, const char *text, struct error *error)
 {
     char field[4][FIELD_MAX];
     for (unsigned i = 0; i < 4; i++)
-        text = take_field(text, field[i]);
+        text = costs_take_field(text, field[i]);
     file->line++;
     if (field[0][0] == '\0')
         return 0;
@@ -230,7 +230,7 @@ static int take_line(struct file *file, const char *text, struct error *error)
         return error_set(error, "line %u: accepted: %s", file->line,
                          file->blocks ? "FIRST COUNT COST, as in the lines before"
                                       : "COST, or FIRST COUNT COST in all lines");
-    return file->blocks ? take_block(file, field, error) : take_single(file, field[0], error);
+    return file->blocks ? costs_take_block(file, field, error) : take_single(file, field[0], error);
 }
 
 static int check_whole(const struct file *file, uint64_t first, uint64_t count, struct error *error)
@@ -251,7 +251,7 @@ struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, stru
     struct file file = {.costs = calloc(1, sizeof *file.costs)};
     int result = file.costs != NULL ? 0 : error_set(error, "out of memory for the costs");
     for (; result == 0 && *text != '\0'; text += *text == '\n') {
-        result = take_line(&file, text, error);
+        result = costs_take_line(&file, text, error);
         text += strcspn(text, "\n");
     }
     if (result == 0 && check_whole(&file, first, count, error) == 0)

@@ -26,12 +26,12 @@ static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stre
 }
 
 /* From -1 at the first iteration to 1 at the last. */
-static double ramp(const struct distribution *d, uint64_t i)
+static double distribution_ramp(const struct distribution *d, uint64_t i)
 {
     return d->count < 2 ? 0 : 2 * (double)(i - d->first) / (double)(d->count - 1) - 1;
 }
 
-static double uniform(void *context, uint64_t i)
+static double distribution_uniform(void *context, uint64_t i)
 {
     const struct distribution *d = context;
     return d->mean_ns * (1 + d->cov * sqrt(3) * (2 * uniform_at(d, i, 0) - 1));
@@ -43,7 +43,7 @@ static double standard_normal(double u, double v)
     return sqrt(-2 * log(1 - u)) * cos(TWO_PI * v);
 }
 
-static double normal(void *context, uint64_t i)
+static double distribution_normal(void *context, uint64_t i)
 {
     const struct distribution *d = context;
     return fmax(0, d->mean_ns * (1 + d->cov * standard_normal(uniform_at(d, i, 0), uniform_at(d, i, 1))));
@@ -87,13 +87,13 @@ static double bimodal(void *context, uint64_t i)
 static double increasing(void *context, uint64_t i)
 {
     const struct distribution *d = context;
-    return d->mean_ns * (1 + d->spread * ramp(d, i));
+    return d->mean_ns * (1 + d->spread * distribution_ramp(d, i));
 }
 
 static double decreasing(void *context, uint64_t i)
 {
     const struct distribution *d = context;
-    return d->mean_ns * (1 - d->spread * ramp(d, i));
+    return d->mean_ns * (1 - d->spread * distribution_ramp(d, i));
 }
 
 /* --- its text --- */
@@ -106,9 +106,14 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"constant", NULL, 0, false},           {"uniform", uniform, 0.5773, false}, {"normal", normal, 10, false},
-    {"exponential", exponential, 0, false}, {"gamma", gamma_cost, 10, false},    {"bimodal", bimodal, 0, true},
-    {"increasing", increasing, 0, true},    {"decreasing", decreasing, 0, true},
+    {"constant", NULL, 0, false},
+    {"uniform", distribution_uniform, 0.5773, false},
+    {"normal", distribution_normal, 10, false},
+    {"exponential", exponential, 0, false},
+    {"gamma", gamma_cost, 10, false},
+    {"bimodal", bimodal, 0, true},
+    {"increasing", increasing, 0, true},
+    {"decreasing", decreasing, 0, true},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -150,7 +155,8 @@ static int take_param(struct distribution *d, const struct kind *kind, const cha
                      kind->cov_max > 0 ? ", cov=" : "", kind->spreads ? ", spread=" : "");
 }
 
-static int take_params(struct distribution *d, const struct kind *kind, const char *text, struct error *error)
+static int distribution_take_params(struct distribution *d, const struct kind *kind, const char *text,
+                                    struct error *error)
 {
     char word[64];
     while (*text != '\0') {
@@ -184,7 +190,7 @@ struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count
         error_set(error, "distribution '%.64s' is unknown; accepted: " COSTS_DISTRIBUTIONS, spec);
         return NULL;
     }
-    if (spec[length] == ':' && take_params(&d, kind, spec + length + 1, error) < 0)
+    if (spec[length] == ':' && distribution_take_params(&d, kind, spec + length + 1, error) < 0)
         return NULL;
     return of_kind(kind, &d, error);
 }
