@@ -27,7 +27,7 @@ static int check_report(const char *option, const char *path, struct error *erro
     return error_set(error, "%s: cannot write %s", option, inner.text);
 }
 
-static int check_journal(const struct resume *resume, struct error *error)
+static int job_check_check_journal(const struct resume *resume, struct error *error)
 {
     struct error inner;
     if (resume->path[0] == '\0' || file_check_folder(resume->path, &inner) == 0)
@@ -43,7 +43,7 @@ int job_setup_check(const struct job_setup *plan, enum checker checker, bool kee
         return -1;
     if (plan->collect && resume_check_output(resume, plan, error) < 0)
         return -1;
-    if (check_journal(resume, error) < 0 || check_report("--report", job->report, error) < 0)
+    if (job_check_check_journal(resume, error) < 0 || check_report("--report", job->report, error) < 0)
         return -1;
     return check_report("--record-costs", job->costs, error);
 }

@@ -46,7 +46,7 @@ static int check_output(struct job_setup *plan, struct error *error)
 }
 
 /* A rank that reads another file than the others would do other work. */
-static int check_inputs(const struct job_setup *plan, struct error *error)
+static int job_setup_check_inputs(const struct job_setup *plan, struct error *error)
 {
     if (!plan->job.inputs_given || plan->job.inputs == plan->loop.inputs)
         return 0;
@@ -57,7 +57,7 @@ static int check_inputs(const struct job_setup *plan, struct error *error)
 }
 
 /* Results of a step reach every worker by way of the output. */
-static int check_steps(struct job_setup *plan, struct error *error)
+static int job_setup_check_steps(struct job_setup *plan, struct error *error)
 {
     plan->step_iterations = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
     if (!job_setup_has_dependent_steps(plan))
@@ -90,7 +90,7 @@ static int check_effects(struct job_setup *plan, struct error *error)
 
 /* What a kernel with an output of variable length does between two iterations is its own business, and so are effects.
  */
-static int check_threads(const struct job_setup *plan, struct error *error)
+static int job_setup_check_threads(const struct job_setup *plan, struct error *error)
 {
     const struct hdss_kernel *kernel = plan->kernel;
     bool can = kernel->threads != HDSS_THREADS_NONE && plan->loop.streams == 0 && plan->loop.sync == 0 &&
@@ -119,7 +119,7 @@ static int check_sync_points(const struct job_setup *plan, struct error *error)
 
 /* A run of chunks that build upon one another begins at the beginning, and what it leaves when it ends early is no
  * part of the loop that another could go on behind: the boundary data are gone. */
-static int check_dependencies(struct job_setup *plan, struct error *error)
+static int job_setup_check_dependencies(struct job_setup *plan, struct error *error)
 {
     struct job *job = &plan->job;
     if (check_sync_points(plan, error) < 0)
@@ -166,12 +166,12 @@ int job_setup_read(struct job_setup *plan, const struct kernel_loader *loader, i
 
 int job_setup_describe(struct job_setup *plan, struct error *error)
 {
-    if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0 || check_inputs(plan, error) < 0 ||
-        cut_loop(plan, error) < 0 || check_effects(plan, error) < 0 || check_threads(plan, error) < 0 ||
-        check_dependencies(plan, error) < 0)
+    if (kernel_describe(plan->kernel, plan->values, &plan->loop, error) < 0 ||
+        job_setup_check_inputs(plan, error) < 0 || cut_loop(plan, error) < 0 || check_effects(plan, error) < 0 ||
+        job_setup_check_threads(plan, error) < 0 || job_setup_check_dependencies(plan, error) < 0)
         return -1;
     job_take_output(&plan->job, &plan->loop);
-    if (check_steps(plan, error) < 0)
+    if (job_setup_check_steps(plan, error) < 0)
         return -1;
     if (job_check_files(&plan->job, error) < 0)
         return -1;

@@ -181,7 +181,7 @@ static int forget_failed(struct resume *resume, const struct job_setup *plan, st
     return result;
 }
 
-static int read_earlier(struct resume *resume, const struct job_setup *plan, struct error *error)
+static int resume_read_earlier(struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     switch (journal_read(&resume->earlier, resume->path, error)) {
     case JOURNAL_ABSENT: return check_start(plan, resume->path, error);
@@ -220,7 +220,7 @@ int resume_look(struct resume *resume, const struct job_setup *plan, bool keeps,
         return -1;
     if (resume->path[0] == '\0')
         return 0;
-    return job_resumes(&plan->job) ? read_earlier(resume, plan, error) : check_old(resume->path, plan, error);
+    return job_resumes(&plan->job) ? resume_read_earlier(resume, plan, error) : check_old(resume->path, plan, error);
 }
 
 /* Nothing may begin anew where something is said to be done. */
@@ -297,7 +297,7 @@ int resume_record(struct resume *resume, const struct range *ranges, size_t coun
     return journal_append(&resume->journal, ranges, count, digest, error);
 }
 
-static void end(struct resume *resume, bool remove)
+static void resume_end_journal(struct resume *resume, bool remove)
 {
     journal_close(&resume->journal, remove);
     journal_file_fini(&resume->earlier);
@@ -307,10 +307,10 @@ static void end(struct resume *resume, bool remove)
 
 void resume_end(struct resume *resume)
 {
-    end(resume, false);
+    resume_end_journal(resume, false);
 }
 
 void resume_give_up(struct resume *resume)
 {
-    end(resume, !resume->resumed);
+    resume_end_journal(resume, !resume->resumed);
 }

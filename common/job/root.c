@@ -98,7 +98,7 @@ int root_record(struct root *root, const struct range *ranges, size_t count, uin
 }
 
 /* The final files, and on the disk where that is wanted. Where all is done, all must be there. */
-static int convert(struct root *root, int status)
+static int root_convert(struct root *root, int status)
 {
     const struct job_setup *plan = &root->plan;
     const struct range whole = {plan->first, status == EXIT_STATUS_DONE ? plan->count : 0};
@@ -115,7 +115,7 @@ static int finish_output(struct root *root, int status)
     root->sink_open = false;
     if (!plan->collect)
         return status;
-    if (closed < 0 || convert(root, status) < 0) {
+    if (closed < 0 || root_convert(root, status) < 0) {
         if (status != EXIT_STATUS_FAILED)
             root_print_failure(root, root->error.text, root->rank);
         return EXIT_STATUS_FAILED;
@@ -124,7 +124,7 @@ static int finish_output(struct root *root, int status)
 }
 
 /* At the very end nobody was told of a journal that could not be written. */
-static int check_journal(struct root *root, int status)
+static int root_check_journal(struct root *root, int status)
 {
     const char *failure = root->resume.failure.text;
     if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
@@ -135,7 +135,7 @@ static int check_journal(struct root *root, int status)
 
 int root_finish_output(struct root *root, int status)
 {
-    status = check_journal(root, finish_output(root, status));
+    status = root_check_journal(root, finish_output(root, status));
     root->resumable = resume_is_possible(&root->resume, ranges_total(&root->failed) > 0);
     root->complete = status == EXIT_STATUS_DONE;
     resume_end(&root->resume);
@@ -172,7 +172,7 @@ static void complete_report(const struct root *root, struct report *report, uint
     report_compute(report);
 }
 
-static int write_report(struct root *root, const struct report *report)
+static int root_write_report(struct root *root, const struct report *report)
 {
     const char *path = root->plan.job.report;
     if (path[0] == '\0')
@@ -198,7 +198,7 @@ int root_print_report(struct root *root, struct report *report, uint64_t first_a
         fputs(text, stdout);
     fflush(stdout);
     free(text);
-    if (write_report(root, report) == 0)
+    if (root_write_report(root, report) == 0)
         return status;
     root_print_failure(root, root->error.text, root->rank);
     return EXIT_STATUS_FAILED;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* A line goes whole or not at all. Where nobody reads any more there is nobody to tell. */
-static void tell(const char *line, int length)
+static void status_file_tell(const char *line, int length)
 {
     const char *path = getenv(STATUS_VARIABLE);
     int file = path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
@@ -22,11 +22,11 @@ static void tell(const char *line, int length)
 void status_tell_begun(void)
 {
     char line[64];
-    tell(line, snprintf(line, sizeof line, STATUS_BEGUN "\n", (int)getpid()));
+    status_file_tell(line, snprintf(line, sizeof line, STATUS_BEGUN "\n", (int)getpid()));
 }
 
 void status_tell_end(const char *role, int status, bool degraded)
 {
     char line[64];
-    tell(line, snprintf(line, sizeof line, STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
+    status_file_tell(line, snprintf(line, sizeof line, STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
 }

@@ -15,7 +15,7 @@
 
 /* A descriptor of the terminal at which standard output or error, or the launcher's, ends; -1 if it is none. To be
  * closed. mpirun gives its ranks a terminal of its own making for their output, so only the launcher's counts there. */
-static int open_terminal(int stream)
+static int terminal_open_terminal(int stream)
 {
     char link[64];
     if (stream == STDERR_FILENO && isatty(stream))
@@ -44,7 +44,7 @@ void terminal_init(struct terminal *terminal, enum job_progress progress)
 {
     *terminal = (struct terminal){.width = DEFAULT_WIDTH, .utf8 = locale_is_utf8(), .line_gap_s = FIRST_LINE_GAP_S};
     struct winsize size;
-    int fd = open_terminal(STDERR_FILENO), output = open_terminal(STDOUT_FILENO);
+    int fd = terminal_open_terminal(STDERR_FILENO), output = terminal_open_terminal(STDOUT_FILENO);
     terminal->output_too = output >= 0;
     if (output >= 0)
         close(output);

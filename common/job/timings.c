@@ -29,7 +29,7 @@ void timings_fini(struct timings *timings)
     *timings = (struct timings){0};
 }
 
-static int write_file(const struct timings *timings, const char *path, const char *heading, struct error *error)
+static int timings_write_file(const struct timings *timings, const char *path, const char *heading, struct error *error)
 {
     struct text text;
     text_init(&text);
@@ -53,10 +53,10 @@ int timings_write_part(const struct timings *timings, const char *path, unsigned
 {
     char name[PATH_SIZE];
     name_part(name, path, rank);
-    return write_file(timings, name, "", error);
+    return timings_write_file(timings, name, "", error);
 }
 
-static int by_first(const void *a, const void *b)
+static int timings_by_first(const void *a, const void *b)
 {
     const struct timing *x = a, *y = b;
     return x->first < y->first ? -1 : x->first > y->first;
@@ -81,7 +81,7 @@ static void tidy_up(struct timings *timings)
     size_t kept = 0;
     uint64_t end = 0;
     if (timings->length > 0)
-        qsort(timings->items, timings->length, sizeof *timings->items, by_first);
+        qsort(timings->items, timings->length, sizeof *timings->items, timings_by_first);
     for (size_t i = 0; i < timings->length; i++) {
         struct timing timing = timings->items[i];
         uint64_t over = timing.first < end ? end - timing.first : 0;
@@ -104,7 +104,7 @@ int timings_join(const char *path, const unsigned *ranks, unsigned count, struct
         read_part(&all, name);
     }
     tidy_up(&all);
-    int result = write_file(&all, path, "# first count us\n", error);
+    int result = timings_write_file(&all, path, "# first count us\n", error);
     timings_fini(&all);
     for (unsigned i = 0; i < count && result == 0; i++) {
         name_part(name, path, ranks[i]);

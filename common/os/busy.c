@@ -83,7 +83,7 @@ static int bind_to_one(struct error *error)
 }
 
 /* Nothing that the group is told ends it but what ends the group for good. */
-static _Noreturn void compute(pid_t parent)
+static _Noreturn void busy_compute(pid_t parent)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP};
     volatile uint64_t count = 0;
@@ -113,7 +113,7 @@ int busy_start(unsigned count, struct error *error)
     for (unsigned i = 0; i < count && result == 0; i++) {
         started[i] = fork();
         if (started[i] == 0)
-            compute(parent);
+            busy_compute(parent);
         if (started[i] > 0)
             continue;
         result = error_set(error, "--load: cannot start process %u of %u: %s", i + 1, count, strerror(errno));

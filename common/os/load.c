@@ -69,7 +69,7 @@ uint16_t load_to_wire(double load)
 
 /* --- the meter --- */
 
-static void begin(struct load_meter *meter)
+static void load_begin(struct load_meter *meter)
 {
     if (load_read(meter->folder, &meter->began) == 0)
         meter->began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -80,7 +80,7 @@ static uint64_t since(uint64_t now, uint64_t before)
     return now > before ? now - before : 0; /* a thread has ended, and its waiting is forgotten */
 }
 
-static void end(struct load_meter *meter)
+static void load_end(struct load_meter *meter)
 {
     struct load_times now;
     meter->began_ns = 0;
@@ -91,7 +91,7 @@ static void end(struct load_meter *meter)
 }
 
 /* Makes a new load of what was measured, if it is of so much time. */
-static bool conclude(struct load_meter *meter, uint64_t least_ns)
+static bool load_conclude(struct load_meter *meter, uint64_t least_ns)
 {
     if (meter->sum.run_ns + meter->sum.wait_ns < least_ns)
         return false;
@@ -116,11 +116,11 @@ int load_meter_init(struct load_meter *meter, const char *folder, struct error *
 void load_meter_settle(struct load_meter *meter)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LOAD_SETTLE_NS;
-    begin(meter);
+    load_begin(meter);
     while (clock_ns(CLOCK_MONOTONIC) < until_ns)
         ;
-    end(meter);
-    conclude(meter, 1);
+    load_end(meter);
+    load_conclude(meter, 1);
 }
 
 bool load_meter_look(struct load_meter *meter, uint64_t now_ns)
@@ -128,20 +128,20 @@ bool load_meter_look(struct load_meter *meter, uint64_t now_ns)
     if (meter->began_ns == 0) {
         if (now_ns < meter->due_ns)
             return false;
-        begin(meter);
-        return conclude(meter, LOAD_LEAST_NS); /* of the stretches before */
+        load_begin(meter);
+        return load_conclude(meter, LOAD_LEAST_NS); /* of the stretches before */
     }
     if (now_ns < meter->began_ns + LOAD_PERIOD_NS)
         return false;
-    end(meter);
-    begin(meter);
-    return conclude(meter, LOAD_LEAST_NS);
+    load_end(meter);
+    load_begin(meter);
+    return load_conclude(meter, LOAD_LEAST_NS);
 }
 
 void load_meter_pause(struct load_meter *meter)
 {
     if (meter->began_ns == 0)
         return;
-    end(meter);
+    load_end(meter);
     meter->due_ns = clock_ns(CLOCK_MONOTONIC) + LOAD_GAP_NS;
 }
