@@ -104,7 +104,7 @@ static int close_output(struct program *program, int status)
     return EXIT_STATUS_FAILED;
 }
 
-static int run(void *context, struct runtime *runtime, unsigned words, char *const *word)
+static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, char *const *word)
 {
     struct program *program = context;
     program->runtime = runtime;
@@ -132,7 +132,7 @@ int master_program(int argc, char **argv, const char *version)
     startup_take(&startup, master_options_parse(argc, argv, &program.error), &program.error, master_help_text);
     const struct participant participant = {
         .role = ROLE_MASTER,
-        .run = run,
+        .run = run_dca_loop,
         .context = &program,
     };
     return participate(&participant, &startup, argc, argv);

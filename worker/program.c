@@ -171,16 +171,16 @@ static void open_executor(struct program *program)
 }
 
 /* Whether the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
-static bool uses_acp(const struct program *program)
+static bool dca_program_uses_acp(const struct program *program)
 {
     const struct job_setup *plan = &program->plan;
     return program->failure == NULL && plan->job.spec.weighting == SCHED_WEIGHTING_ACP &&
            plan->kernel->descriptor == NULL;
 }
 
-static void open_meter(struct program *program)
+static void dca_program_open_meter(struct program *program)
 {
-    if (!uses_acp(program))
+    if (!dca_program_uses_acp(program))
         return;
     if (load_meter_init(&program->meter, LOAD_FOLDER, &program->error) < 0)
         program->failure = program->error.text;
@@ -201,7 +201,7 @@ static void init_machine(struct program *program)
         .in_steps = program->plan.loop.steps > 1,
         .threads = program->threads > 1 && program->failure == NULL ? figures : NULL,
         .alone = figures,
-        .load = uses_acp(program) ? load_to_wire(program->meter.load) : 0,
+        .load = dca_program_uses_acp(program) ? load_to_wire(program->meter.load) : 0,
         .boundaries = job_setup_is_dependent(&program->plan) ? &program->boundaries : NULL,
         .boundary_bytes = program->plan.loop.sync * program->plan.loop.boundary_bytes,
         .end = program->plan.first + program->plan.count,
@@ -220,7 +220,7 @@ static int drive(void *context)
         .executor = program->executor,
         .chunk_begins = note_chunk_begins,
         .chunk_ends = program->plan.job.costs[0] != '\0' ? note_chunk_ends : NULL,
-        .meter = uses_acp(program) ? &program->meter : NULL,
+        .meter = dca_program_uses_acp(program) ? &program->meter : NULL,
         .begun = note_sharing,
         .tell = tell_processor_time,
     };
@@ -237,7 +237,7 @@ static int drive_executor(struct program *program)
     return status;
 }
 
-static int run(void *context, struct runtime *runtime, unsigned words, char *const *word)
+static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, char *const *word)
 {
     struct program *program = context;
     program->runtime = runtime;
@@ -250,13 +250,13 @@ static int run(void *context, struct runtime *runtime, unsigned words, char *con
     }
     choose_threads(program);
     open_executor(program);
-    open_meter(program);
+    dca_program_open_meter(program);
     init_machine(program);
     return drive_executor(program);
 }
 
 /* The load is put on the core before MPI begins: its processes are copies of this one. */
-static int read_command_line(struct program *program, int argc, char **argv)
+static int dca_program_read_command_line(struct program *program, int argc, char **argv)
 {
     int result = worker_options_parse(&program->options, argc, argv, &program->error);
     if (result != 0 || !program->options.loaded)
@@ -270,11 +270,11 @@ int worker_program(int argc, char **argv, const char *version)
     if (dca_is_asked(argc, argv))
         return dca_program(argc, argv, version);
     struct startup startup = {.program = "worker", .version = version};
-    startup_take(&startup, read_command_line(&program, argc, argv), &program.error, worker_help_text);
+    startup_take(&startup, dca_program_read_command_line(&program, argc, argv), &program.error, worker_help_text);
     const struct participant participant = {
         .role = ROLE_WORKER,
         .has_threads = !program.options.no_threads, /* of --threads or of a plugin: the job is not known yet */
-        .run = run,
+        .run = run_dca_loop,
         .context = &program,
     };
     return participate(&participant, &startup, argc, argv);

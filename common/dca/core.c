@@ -128,7 +128,7 @@ static uint64_t check_of(const struct dca_measured *measured)
     return check;
 }
 
-static void learn(struct dca_core *core, unsigned worker, const struct dca_measured *now)
+static void dca_core_learn(struct dca_core *core, unsigned worker, const struct dca_measured *now)
 {
     struct dca_measured *before = &core->known[worker];
     uint64_t freedom = now->freedom - before->freedom;
@@ -154,7 +154,7 @@ void dca_learn(struct dca_core *core)
 {
     for (unsigned w = 0; w < core->sched.workers; w++)
         if (core->fresh[w].chunks > core->known[w].chunks && core->fresh[w].check == check_of(&core->fresh[w]))
-            learn(core, w, &core->fresh[w]);
+            dca_core_learn(core, w, &core->fresh[w]);
 }
 
 /* --- the counters --- */

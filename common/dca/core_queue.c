@@ -24,7 +24,7 @@ int dca_view_init(struct dca_view *view, const struct sched_spec *technique, uns
     return -1;
 }
 
-static void drop_bounds(struct dca_view *view)
+static void dca_queue_drop_bounds(struct dca_view *view)
 {
     if (view->bounded)
         sched_bounds_fini(&view->bounds);
@@ -33,19 +33,19 @@ static void drop_bounds(struct dca_view *view)
 
 void dca_view_fini(struct dca_view *view)
 {
-    drop_bounds(view);
+    dca_queue_drop_bounds(view);
     sched_fini(&view->sched);
 }
 
 /* Makes the view that of the big chunk of `epoch`, as far as it can be read; the next draw finds out. Once for each big
  * chunk. */
-static int look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
+static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
 {
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);
     view->epoch = NO_EPOCH;
     if (atomic_load(&queue->head) >> STEP_BITS != epoch)
         return 0; /* it has gone on */
-    drop_bounds(view);
+    dca_queue_drop_bounds(view);
     if (count > PIECE_MAX)
         return 0; /* half of another one */
     if (sched_again(&view->sched, count, error) < 0 || sched_bounds_init(&view->bounds, &view->sched, error) < 0)
@@ -72,7 +72,7 @@ enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, st
         if (step == REFILLING)
             return DCA_WAIT;
         if (head >> STEP_BITS != view->epoch) {
-            if (look(queue, view, head >> STEP_BITS, error) < 0)
+            if (dca_queue_look(queue, view, head >> STEP_BITS, error) < 0)
                 return DCA_BROKEN;
             head = atomic_load(&queue->head);
             if (!is_sound(view, head))

@@ -59,7 +59,7 @@ static uint64_t fetch_add_late(void *self, enum dca_counter counter, uint64_t am
     return result;
 }
 
-static void calculating(void *self)
+static void rma_calculating(void *self)
 {
     struct share *share = ((struct window *)self)->share;
     share->host->delay(share, share->calculation_ns);
@@ -81,7 +81,7 @@ static void share(void *self, const struct dca_measured *own, struct dca_measure
     share->bytes += sizeof *own + (uint64_t)count * sizeof(uint64_t);
 }
 
-static void allocate(struct share *share, size_t words, MPI_Win *window, void *own)
+static void rma_allocate(struct share *share, size_t words, MPI_Win *window, void *own)
 {
     MPI_Info info;
     MPI_Info_create(&info);
@@ -101,12 +101,12 @@ static void allocate(struct share *share, size_t words, MPI_Win *window, void *o
 void window_open(struct window *window, struct share *share)
 {
     *window = (struct window){.share = share, .counters = MPI_WIN_NULL, .measured = MPI_WIN_NULL};
-    allocate(share, WINDOW_WORDS, &window->counters, &window->own_counters);
+    rma_allocate(share, WINDOW_WORDS, &window->counters, &window->own_counters);
     if (dca_learns(&share->core))
-        allocate(share, share->core.sched.workers * MEASURED_WORDS, &window->measured, &window->own_measured);
+        rma_allocate(share, share->core.sched.workers * MEASURED_WORDS, &window->measured, &window->own_measured);
 }
 
-static void release(MPI_Win *window)
+static void rma_release(MPI_Win *window)
 {
     if (*window == MPI_WIN_NULL)
         return;
@@ -116,8 +116,8 @@ static void release(MPI_Win *window)
 
 void window_close(struct window *window)
 {
-    release(&window->measured);
-    release(&window->counters);
+    rma_release(&window->measured);
+    rma_release(&window->counters);
 }
 
 struct dca_counters window_counters(struct window *window)
@@ -125,7 +125,7 @@ struct dca_counters window_counters(struct window *window)
     return (struct dca_counters){.self = window,
                                  .fetch_add = window->share->assignment_ns > 0 ? fetch_add_late : fetch_add,
                                  .share = share,
-                                 .calculating = window->share->calculation_ns > 0 ? calculating : NULL};
+                                 .calculating = window->share->calculation_ns > 0 ? rma_calculating : NULL};
 }
 
 /* --- the topology --- */

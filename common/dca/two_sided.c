@@ -45,7 +45,7 @@ struct two_sided {
 /* --- rank 0 --- */
 
 /* A delayed assignment is that of the first counter: see dca_action. */
-static uint64_t apply(struct two_sided *own, uint64_t counter, uint64_t amount)
+static uint64_t two_sided_apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;
     uint64_t before = own->counters[counter];
@@ -55,7 +55,7 @@ static uint64_t apply(struct two_sided *own, uint64_t counter, uint64_t amount)
     return before;
 }
 
-static void answer(struct two_sided *own, const struct ask *ask, int to)
+static void two_sided_answer(struct two_sided *own, const struct ask *ask, int to)
 {
     struct share *share = own->share;
     size_t all = share->ranks * sizeof *own->measured;
@@ -71,7 +71,7 @@ static void answer(struct two_sided *own, const struct ask *ask, int to)
         share->bytes += all;
         break;
     case OPERATION_ADD:
-        value = apply(own, ask->counter, ask->amount);
+        value = two_sided_apply(own, ask->counter, ask->amount);
         MPI_Send(&value, 1, MPI_UINT64_T, to, TAG_ANSWER, own->comm);
         share->bytes += sizeof value;
     }
@@ -93,14 +93,14 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, int by
 }
 
 /* What it has drawn is with it, and nobody else can have it: the run ends. */
-static void refuse(const struct two_sided *own, int from)
+static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);
     fflush(stderr);
     MPI_Abort(own->comm, EXIT_STATUS_FAILED);
 }
 
-static bool serve_one(struct two_sided *own)
+static bool two_sided_serve_one(struct two_sided *own)
 {
     MPI_Status status;
     int arrived, bytes;
@@ -109,8 +109,8 @@ static bool serve_one(struct two_sided *own)
         return false;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     if (!is_proper(own, &own->asks[own->head], bytes, status.MPI_SOURCE))
-        refuse(own, status.MPI_SOURCE);
-    answer(own, &own->asks[own->head], status.MPI_SOURCE);
+        two_sided_refuse(own, status.MPI_SOURCE);
+    two_sided_answer(own, &own->asks[own->head], status.MPI_SOURCE);
     MPI_Start(&own->receives[own->head]);
     own->head = (own->head + 1) % RECEIVES;
     return true;
@@ -120,7 +120,7 @@ static bool two_sided_serve(struct share *share)
 {
     struct two_sided *own = share->own;
     bool any = false;
-    for (unsigned i = 0; i < 2 * share->ranks && serve_one(own); i++)
+    for (unsigned i = 0; i < 2 * share->ranks && two_sided_serve_one(own); i++)
         any = true;
     return any;
 }
@@ -128,7 +128,7 @@ static bool two_sided_serve(struct share *share)
 static bool poll_requests(void *context)
 {
     struct two_sided *own = context;
-    if (!serve_one(own))
+    if (!two_sided_serve_one(own))
         return false;
     own->share->host->happened(own->share);
     return true;
@@ -137,7 +137,7 @@ static bool poll_requests(void *context)
 static uint64_t add_here(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
-    return apply(self, counter, amount);
+    return two_sided_apply(self, counter, amount);
 }
 
 static void share_here(void *self, const struct dca_measured *measured, struct dca_measured *all)
@@ -158,7 +158,7 @@ static bool poll_answer(void *context)
     return arrived;
 }
 
-static void send_ask(struct two_sided *own, const struct ask *ask, size_t bytes)
+static void two_sided_send_ask(struct two_sided *own, const struct ask *ask, size_t bytes)
 {
     MPI_Send(ask, (int)bytes, MPI_BYTE, 0, TAG_REQUEST, own->comm);
     own->share->host->sent(own->share, 0);
@@ -166,7 +166,7 @@ static void send_ask(struct two_sided *own, const struct ask *ask, size_t bytes)
     own->share->bytes += bytes;
 }
 
-static void wait_for_answer(struct two_sided *own)
+static void two_sided_wait_for_answer(struct two_sided *own)
 {
     own->has_answer = false;
     for (int i = 0; own->share->cores_are_free && i < QUICK_LOOKS && !own->has_answer; i++)
@@ -182,8 +182,8 @@ static uint64_t add_there(void *self, enum dca_counter counter, uint64_t amount,
     struct two_sided *own = self;
     const struct ask ask = {.operation = OPERATION_ADD, .counter = counter, .amount = amount};
     MPI_Irecv(&own->answered, 1, MPI_UINT64_T, 0, TAG_ANSWER, own->comm, &own->answer);
-    send_ask(own, &ask, ADD_BYTES);
-    wait_for_answer(own);
+    two_sided_send_ask(own, &ask, ADD_BYTES);
+    two_sided_wait_for_answer(own);
     return own->answered;
 }
 
@@ -192,11 +192,11 @@ static void share_there(void *self, const struct dca_measured *measured, struct 
     struct two_sided *own = self;
     const struct ask ask = {.operation = OPERATION_SHARE, .measured = *measured};
     MPI_Irecv(all, (int)(own->share->ranks * sizeof *all), MPI_BYTE, 0, TAG_MEASURED, own->comm, &own->answer);
-    send_ask(own, &ask, sizeof ask);
-    wait_for_answer(own);
+    two_sided_send_ask(own, &ask, sizeof ask);
+    two_sided_wait_for_answer(own);
 }
 
-static void calculating(void *self)
+static void two_sided_calculating(void *self)
 {
     struct share *share = ((struct two_sided *)self)->share;
     share->host->delay(share, share->calculation_ns);
@@ -228,7 +228,7 @@ static int two_sided_open(struct share *share)
     share->counters = (struct dca_counters){.self = own,
                                             .fetch_add = add_there,
                                             .share = share_there,
-                                            .calculating = share->calculation_ns > 0 ? calculating : NULL};
+                                            .calculating = share->calculation_ns > 0 ? two_sided_calculating : NULL};
     return share->rank == 0 ? open_rank_0(share, own) : 0;
 }
 
@@ -236,7 +236,7 @@ static void two_sided_finish(struct share *share)
 {
     struct two_sided *own = share->own;
     if (share->rank != 0) {
-        send_ask(own, &(struct ask){.operation = OPERATION_LEAVE}, ADD_BYTES);
+        two_sided_send_ask(own, &(struct ask){.operation = OPERATION_LEAVE}, ADD_BYTES);
         return;
     }
     while (own->left < share->ranks - 1)

@@ -99,7 +99,7 @@ static unsigned drawer_of(const struct dca *dca)
     return by_node ? dca->topology->worker_node[dca->rank] : dca->rank;
 }
 
-static bool uses_acp(const struct dca *dca)
+static bool dca_program_uses_acp(const struct dca *dca)
 {
     return dca->root.plan.job.spec.weighting == SCHED_WEIGHTING_ACP;
 }
@@ -125,7 +125,7 @@ static int check_as_leader(struct dca *dca)
     return created == 0 ? EXIT_STATUS_DONE : created < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }
 
-static int open_kernel(struct dca *dca)
+static int dca_program_open_kernel(struct dca *dca)
 {
     struct root *root = &dca->root;
     const struct job_setup *plan = &root->plan;
@@ -149,7 +149,7 @@ static int open_kernel(struct dca *dca)
 }
 
 /* Fills speeds[ranks] from everybody's probe. */
-static int probe(struct dca *dca, double *speeds, double *swr)
+static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
 {
     struct speed own = {0};
     struct speed_levels levels = {0}, *all = calloc(dca->ranks, sizeof *all);
@@ -169,7 +169,7 @@ static int probe(struct dca *dca, double *speeds, double *swr)
 }
 
 /* A node's speed is that of its workers together. */
-static unsigned sum_by_node(const struct dca *dca, double *speeds)
+static unsigned dca_program_sum_by_node(const struct dca *dca, double *speeds)
 {
     const struct topology *topology = dca->topology;
     double *sums = calloc(topology->nodes, sizeof *sums);
@@ -192,7 +192,7 @@ static int exchange_powers(struct dca *dca, double *swr)
     if (dca->root.plan.count == 0 || (!takes_powers(job) && !run_spec_wants_swr(&job->spec)))
         return 0;
     double *speeds = calloc(dca->ranks, sizeof *speeds);
-    if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && probe(dca, speeds, swr) < 0)) {
+    if (speeds == NULL || ((measure || run_spec_wants_swr(&job->spec)) && dca_program_probe(dca, speeds, swr) < 0)) {
         free(speeds);
         return error_set(&dca->root.error, "out of memory for the powers of %u workers", dca->ranks);
     }
@@ -205,7 +205,7 @@ static int exchange_powers(struct dca *dca, double *swr)
         free(speeds);
         return 0;
     }
-    unsigned count = dca->share.transport == &transport_node ? sum_by_node(dca, speeds) : dca->ranks;
+    unsigned count = dca->share.transport == &transport_node ? dca_program_sum_by_node(dca, speeds) : dca->ranks;
     sched_powers_from_speeds(job->spec.technique.technique, job->spec.weighting, speeds, count, speeds);
     dca->powers = speeds;
     dca->figures.power = speeds[drawer_of(dca)];
@@ -227,9 +227,9 @@ static int prepare_core(struct dca *dca)
     return EXIT_STATUS_DONE;
 }
 
-static int open_meter(struct dca *dca)
+static int dca_program_open_meter(struct dca *dca)
 {
-    if (!uses_acp(dca) || dca->root.plan.kernel->descriptor != NULL) /* whose processes are not this one */
+    if (!dca_program_uses_acp(dca) || dca->root.plan.kernel->descriptor != NULL) /* whose processes are not this one */
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
@@ -255,11 +255,11 @@ static int open_transport(struct dca *dca)
 
 /* Everything up to the first draw, the files when the rest is known to be right. Returns a status that all ranks share.
  */
-static int prepare(struct dca *dca)
+static int dca_program_prepare(struct dca *dca)
 {
     static int (*const steps[])(struct dca * dca) = {
-        check_same_job, check_techniques, check_as_leader, open_kernel,
-        prepare_core,   open_meter,       prepare_waiting, open_transport,
+        check_same_job, check_techniques,       check_as_leader, dca_program_open_kernel,
+        prepare_core,   dca_program_open_meter, prepare_waiting, open_transport,
     };
     int status = EXIT_STATUS_DONE;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == EXIT_STATUS_DONE; i++)
@@ -269,8 +269,8 @@ static int prepare(struct dca *dca)
 
 /* --- after the loop --- */
 
-static void fill_row(const struct dca *dca, unsigned w, const struct dca_figures *figures, uint64_t first_ns,
-                     double elapsed_s, struct report_worker *row)
+static void dca_program_fill_row(const struct dca *dca, unsigned w, const struct dca_figures *figures,
+                                 uint64_t first_ns, double elapsed_s, struct report_worker *row)
 {
     double compute_s = (double)figures->compute_ns / 1e9;
     *row = (struct report_worker){
@@ -291,7 +291,7 @@ static void fill_row(const struct dca *dca, unsigned w, const struct dca_figures
 }
 
 /* First draw and last completion of all, since the common start. */
-static void find_span(const struct dca_figures *all, unsigned ranks, uint64_t *first_ns, uint64_t *last_ns)
+static void dca_program_find_span(const struct dca_figures *all, unsigned ranks, uint64_t *first_ns, uint64_t *last_ns)
 {
     *first_ns = NEVER;
     *last_ns = 0;
@@ -308,7 +308,7 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
 {
     const struct job *job = &dca->root.plan.job;
     uint64_t last_ns;
-    find_span(all, dca->ranks, first_ns, &last_ns);
+    dca_program_find_span(all, dca->ranks, first_ns, &last_ns);
     *report = (struct report){
         .topology = dca->share.transport->topology,
         .technique = job->spec.technique,
@@ -323,7 +323,7 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
         .worker_stats = rows,
     };
     for (unsigned w = 0; w < dca->ranks; w++) {
-        fill_row(dca, w, &all[w], *first_ns, report->elapsed_s, &rows[w]);
+        dca_program_fill_row(dca, w, &all[w], *first_ns, report->elapsed_s, &rows[w]);
         report->chunks += all[w].chunks;
         report->refills += all[w].refills;
         report->messages += all[w].messages;
@@ -335,7 +335,7 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
 }
 
 /* Rank 0: the output, the summary and the report. Returns the exit status. */
-static int print_outcome(struct dca *dca, const struct dca_figures *all, int status)
+static int dca_program_print_outcome(struct dca *dca, const struct dca_figures *all, int status)
 {
     struct report report;
     struct report_worker *rows = calloc(dca->ranks, sizeof *rows);
@@ -364,7 +364,7 @@ static int close_sink(struct dca *dca)
 }
 
 /* Gathers what each rank has done. Returns the status of all. */
-static int conclude(struct dca *dca)
+static int dca_program_conclude(struct dca *dca)
 {
     struct dca_figures *all = dca->rank == 0 ? calloc(dca->ranks, sizeof *all) : NULL;
     bool failed = dca->failed;
@@ -379,7 +379,7 @@ static int conclude(struct dca *dca)
         MPI_Gather(&dca->figures, sizeof dca->figures, MPI_BYTE, all, sizeof dca->figures, MPI_BYTE, 0,
                    dca->runtime->world);
     if (all != NULL)
-        status = print_outcome(dca, all, status);
+        status = dca_program_print_outcome(dca, all, status);
     runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
     MPI_Bcast(&status, 1, MPI_INT, 0, dca->runtime->world);
     free(all);
@@ -388,7 +388,7 @@ static int conclude(struct dca *dca)
 
 /* --- the program --- */
 
-static const struct transport *transport_of(enum worker_dca dca)
+static const struct transport *dca_program_transport_of(enum worker_dca dca)
 {
     switch (dca) {
     case WORKER_DCA_TWO_SIDED: return &transport_two_sided;
@@ -397,12 +397,12 @@ static const struct transport *transport_of(enum worker_dca dca)
     }
 }
 
-static int run(struct dca *dca)
+static int run_dca_loop(struct dca *dca)
 {
-    int status = prepare(dca);
+    int status = dca_program_prepare(dca);
     if (status == EXIT_STATUS_DONE) {
         dca_work(dca);
-        status = conclude(dca);
+        status = dca_program_conclude(dca);
     }
     share_close(&dca->share);
     if (dca->root.sink_open)
@@ -418,7 +418,7 @@ static int run(struct dca *dca)
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
-static int read_command_line(struct dca *dca, int argc, char **argv)
+static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
 {
     struct root *root = &dca->root;
     int result = dca_options_parse(&dca->options, argc, argv, &root->error);
@@ -457,11 +457,11 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     dca->topology = runtime_group(dca->runtime, true);
     if (dca->topology == NULL)
         MPI_Abort(dca->runtime->world, EXIT_STATUS_FAILED);
-    dca_begin_sharing(dca, transport_of(dca->options.worker.dca));
+    dca_begin_sharing(dca, dca_program_transport_of(dca->options.worker.dca));
     dca->share.calculation_ns = dca->root.plan.job.spec.calculation_ns;
     dca->share.assignment_ns = dca->root.plan.job.spec.assignment_ns;
     terminal_init(&dca->root.terminal, dca->rank == 0 ? dca->root.plan.job.progress : JOB_PROGRESS_NEVER);
-    status = run(dca);
+    status = run_dca_loop(dca);
     runtime_leave(dca->runtime, status);
     if (dca->rank == 0)
         status_tell_end(STATUS_LEAD, status, false);
@@ -474,7 +474,7 @@ int dca_program(int argc, char **argv, const char *version)
     struct startup startup = {.program = "worker", .version = version};
     int status;
     root_init(&dca.root, "worker", version);
-    startup_take(&startup, read_command_line(&dca, argc, argv), &dca.root.error, worker_help_text);
+    startup_take(&startup, dca_program_read_command_line(&dca, argc, argv), &dca.root.error, worker_help_text);
     if (!startup_ends_here(&startup, &status))
         status = join_and_run(&dca, &startup, argc, argv);
     dca_options_fini(&dca.options);

@@ -20,7 +20,7 @@
 
 /* --- waiting --- */
 
-static bool has_far_peers(const struct dca *dca)
+static bool dca_work_has_far_peers(const struct dca *dca)
 {
     for (unsigned i = 0; i < dca->ranks; i++)
         if (!doorbell_reaches(&dca->runtime->doorbell, i) && (dca->rank == 0 || i == 0))
@@ -32,7 +32,7 @@ int dca_prepare_waiting(struct dca *dca)
 {
     if (wait_init(&dca->wait, &dca->runtime->doorbell, dca->runtime->cores_are_free) < 0)
         return -1;
-    dca->wait.far_peers = has_far_peers(dca);
+    dca->wait.far_peers = dca_work_has_far_peers(dca);
     wait_reset(&dca->wait);
     return wait_for_work(&dca->wait, dca->exec_open ? executor_descriptor(&dca->exec.executor) : -1);
 }
@@ -123,7 +123,7 @@ int dca_open_transport(struct dca *dca)
 
 /* --- between two turns --- */
 
-static void show_progress(struct dca *dca, uint64_t now_ns)
+static void dca_work_show_progress(struct dca *dca, uint64_t now_ns)
 {
     dca->next_tick_ns = now_ns + TICK_NS;
     const struct progress progress = {
@@ -153,7 +153,7 @@ static void look_at_clock(struct dca *dca)
     if (dca->share.transport->look != NULL)
         dca->share.transport->look(&dca->share, now_ns);
     if (dca->rank == 0 && dca->root.terminal.mode != TERMINAL_NONE && now_ns >= dca->next_tick_ns)
-        show_progress(dca, now_ns);
+        dca_work_show_progress(dca, now_ns);
 }
 
 /* Whether others need this rank to look after them while it computes. */
@@ -177,7 +177,7 @@ static uint64_t next_break(const struct dca *dca, uint64_t done)
 /* --- computing --- */
 
 /* Takes results that have gathered: the latest that the executor has handed over. */
-static void store(struct dca *dca, const struct chunk_event *chunk)
+static void dca_work_store(struct dca *dca, const struct chunk_event *chunk)
 {
     struct root *root = &dca->root;
     uint64_t first = dca->exec.chunk.first + dca->exec.chunk.sliced - chunk->count;
@@ -204,18 +204,18 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
 }
 
 /* Whether the chunk is over. */
-static bool handle(struct dca *dca, const struct event *event)
+static bool dca_work_handle(struct dca *dca, const struct event *event)
 {
     switch (event->type) {
     case EVENT_MARK: executor_set_mark(&dca->exec.executor, next_break(dca, event->chunk.done)); return false;
-    case EVENT_SLICE: store(dca, &event->chunk); return dca->failed;
+    case EVENT_SLICE: dca_work_store(dca, &event->chunk); return dca->failed;
     case EVENT_ITERATIONS_FAILED:
         error_set(&dca->root.error, "%s: %s", dca->root.plan.kernel->name, event->text);
         dca_fail(dca);
         return true;
     default: break;
     }
-    store(dca, &event->chunk);
+    dca_work_store(dca, &event->chunk);
     finish_chunk(dca, &event->chunk);
     return true;
 }
@@ -266,7 +266,7 @@ static void await_work(struct dca *dca)
     look_at_clock(dca);
 }
 
-static void run_chunk(struct dca *dca, const struct range *chunk)
+static void dca_work_run_chunk(struct dca *dca, const struct range *chunk)
 {
     struct exec *exec = &dca->exec;
     bool over = false;
@@ -277,7 +277,7 @@ static void run_chunk(struct dca *dca, const struct range *chunk)
         event.chunk.data = NULL;
         enum turn turn = executor_advance(&exec->executor, &event);
         if (turn == TURN_EVENT)
-            over = handle(dca, &event);
+            over = dca_work_handle(dca, &event);
         else if (turn == TURN_BLOCKED)
             await_work(dca);
         look_around(dca, exec->chunk.compute_ns - before_ns);
@@ -285,7 +285,7 @@ static void run_chunk(struct dca *dca, const struct range *chunk)
 }
 
 /* Ends the last run of short chunks, so that the executor knows when they ended. */
-static void note_end(struct dca *dca)
+static void dca_work_note_end(struct dca *dca)
 {
     dca_pause(dca);
     if (dca->figures.chunks > 0 && !dca->exec.config.collect)
@@ -293,7 +293,7 @@ static void note_end(struct dca *dca)
 }
 
 /* As workers with a supermaster tell it in THREADS: not where iterations wait, or this worker is slowed down. */
-static void note_sharing(struct dca *dca, uint64_t began_processor_ns)
+static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
     *sharing = (struct threads){.count = 1};
@@ -321,10 +321,10 @@ void dca_work(struct dca *dca)
         if (exec_is_short(&dca->exec, chunk.count))
             run_short(dca, &chunk);
         else
-            run_chunk(dca, &chunk);
+            dca_work_run_chunk(dca, &chunk);
     }
-    note_end(dca);
-    note_sharing(dca, processor_ns);
+    dca_work_note_end(dca);
+    dca_work_note_sharing(dca, processor_ns);
     if (dca->share.failed)
         dca_fail(dca);
     if (dca->failed)
