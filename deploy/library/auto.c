@@ -69,7 +69,7 @@ static void take_speeds(struct hdss_shared_loop *loop, const double *mean_s)
         loop->speeds[i] = 1 / mean_s[i - idle];
 }
 
-static void decide(struct hdss_shared_loop *loop, const struct seen *all)
+static void auto_decide(struct hdss_shared_loop *loop, const struct seen *all)
 {
     const struct team *team = &loop->team;
     struct candidates *candidates = loop->candidates;
@@ -103,7 +103,7 @@ static void decide(struct hdss_shared_loop *loop, const struct seen *all)
 }
 
 /* Rank 0's memory, once. */
-static int prepare(struct hdss_shared_loop *loop)
+static int auto_prepare(struct hdss_shared_loop *loop)
 {
     size_t ranks = (size_t)loop->team.ranks;
     if (loop->team.rank != 0 || loop->candidates != NULL)
@@ -124,7 +124,7 @@ static int prepare(struct hdss_shared_loop *loop)
 }
 
 /* All go on with rank 0's. What was learned is kept where the technique stays. */
-static void spread(struct hdss_shared_loop *loop, const char *before)
+static void auto_spread(struct hdss_shared_loop *loop, const char *before)
 {
     char text[SCHED_SPEC_TEXT_MAX];
     struct error none;
@@ -148,7 +148,7 @@ int auto_choose(struct hdss_shared_loop *loop)
         .freedom = loop->spread.pieces > 1 ? (double)(loop->spread.pieces - 1) : 0,
         .round_trip_s = asks ? (double)loop->figures.least_wait_ns / 1e9 : 0};
     struct seen *all = team->rank == 0 ? calloc((size_t)team->ranks, sizeof *all) : NULL;
-    bool failed = prepare(loop) < 0 || (team->rank == 0 && all == NULL);
+    bool failed = auto_prepare(loop) < 0 || (team->rank == 0 && all == NULL);
     if (failed)
         error_set(&loop->error, "out of memory for choosing a technique");
     int status = team_agree(team, failed ? HDSS_ERROR_MEMORY : HDSS_OK, &loop->error);
@@ -156,8 +156,8 @@ int auto_choose(struct hdss_shared_loop *loop)
         MPI_Gather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, 0, team->world);
         sched_spec_format(&loop->settings.technique, before, sizeof before);
         if (team->rank == 0)
-            decide(loop, all);
-        spread(loop, before);
+            auto_decide(loop, all);
+        auto_spread(loop, before);
     }
     free(all);
     return status;

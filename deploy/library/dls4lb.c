@@ -47,7 +47,7 @@ char *get_DLS_ShortName(int method)
     return (char *)(method >= 0 && method < METHODS ? methods[method].name : "UNKNOWN");
 }
 
-static void give_up(const infoDLS *info, const char *what)
+static void dls4lb_give_up(const infoDLS *info, const char *what)
 {
     fprintf(stderr, "DLS4LB on rank %d: %s\n", info->myRank, what);
     MPI_Abort(info->comm != MPI_COMM_NULL ? info->comm : MPI_COMM_WORLD, 1);
@@ -75,7 +75,7 @@ void dls_init(infoDLS *info, MPI_Comm comm, int arrays)
     info->weights = malloc(ranks * sizeof *info->weights);
     info->own = calloc(1, sizeof(struct dls_own));
     if (info->stats == NULL || info->weights == NULL || info->own == NULL) {
-        give_up(info, "out of memory for the ranks");
+        dls4lb_give_up(info, "out of memory for the ranks");
         return;
     }
     for (size_t i = 0; i < ranks; i++) {
@@ -224,7 +224,7 @@ static struct dls_parameters share_parameters(const infoDLS *info, int64_t first
 }
 
 /* Whether the loop that is there can go on as the next time step. */
-static bool goes_on(const struct dls_own *own, struct dls_parameters parameters)
+static bool dls4lb_goes_on(const struct dls_own *own, struct dls_parameters parameters)
 {
     parameters.first = own->parameters.first;
     parameters.count = own->parameters.count;
@@ -235,7 +235,7 @@ static void begin_loop(infoDLS *info, int64_t first, int64_t count)
 {
     struct dls_own *own = info->own;
     const struct dls_parameters parameters = share_parameters(info, first, count);
-    bool again = goes_on(own, parameters);
+    bool again = dls4lb_goes_on(own, parameters);
     own->parameters = parameters;
     info->method = (int)parameters.method;
     if (!again && own->loop != NULL)
@@ -250,7 +250,7 @@ static void begin_loop(infoDLS *info, int64_t first, int64_t count)
         status = make_loop(info, STATIC);
     }
     if (status < 0)
-        give_up(info, hdss_error_text(status));
+        dls4lb_give_up(info, hdss_error_text(status));
 }
 
 void DLS_StartLoop(infoDLS *info, int firstIter, int lastIter, int method)
@@ -274,13 +274,13 @@ static void cut_piece(struct dls_own *own)
     own->in_hand = true;
 }
 
-static void fetch(infoDLS *info, struct dls_own *own)
+static void dls4lb_fetch(infoDLS *info, struct dls_own *own)
 {
     int64_t first, count;
     if (own->rest_size == 0) {
         int status = hdss_loop_next(own->loop, &first, &count);
         if (status < 0)
-            give_up(info, hdss_loop_error(own->loop));
+            dls4lb_give_up(info, hdss_loop_error(own->loop));
         own->ended = status == 0;
         if (own->ended)
             return;
@@ -307,7 +307,7 @@ int DLS_Terminated(infoDLS *info)
     if (own->ended || own->in_hand)
         return own->ended;
     if (info->comm != MPI_COMM_NULL)
-        fetch(info, own);
+        dls4lb_fetch(info, own);
     else if (info->crew == MPI_COMM_NULL)
         own->ended = true; /* neither shares the loop nor follows anybody */
     if (info->crew != MPI_COMM_NULL)
@@ -346,7 +346,7 @@ void DLS_EndChunk(infoDLS *info)
 /* --- ending --- */
 
 /* How fast each rank was, the mean being 1. Who computed nothing is taken as the mean. */
-static void weigh(infoDLS *info)
+static void dls4lb_weigh(infoDLS *info)
 {
     double sum = 0;
     int known = 0;
@@ -360,7 +360,7 @@ static void weigh(infoDLS *info)
 }
 
 /* What the foreman knows of all at the end. */
-static void gather(infoDLS *info, const struct dls_own *own)
+static void dls4lb_gather(infoDLS *info, const struct dls_own *own)
 {
     struct hdss_stats figures;
     hdss_loop_stats(own->loop, &figures, sizeof figures);
@@ -370,7 +370,7 @@ static void gather(infoDLS *info, const struct dls_own *own)
     MPI_Gather(mine, 3, MPI_DOUBLE, info->stats, 3, MPI_DOUBLE, 0, info->comm);
     MPI_Reduce(sums, all, 2, MPI_INT64_T, MPI_SUM, 0, info->comm);
     if (info->myRank == 0 && methods[info->method].learns)
-        weigh(info);
+        dls4lb_weigh(info);
     const int64_t *known = info->myRank == 0 ? all : sums;
     info->numChunks = to_int(known[0]);
     info->itersScheduled = to_int(known[1]);
@@ -381,7 +381,7 @@ void DLS_EndLoop(infoDLS *info, int *niters, double *worktime)
     struct dls_own *own = info->own;
     if (own->loop != NULL && info->N > 0) {
         loop_finish(own->loop);
-        gather(info, own);
+        dls4lb_gather(info, own);
         if (!methods[info->method].learns)
             hdss_loop_free(&own->loop);
     }

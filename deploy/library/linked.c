@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Whether there was something to do. A loop that another thread is in answers for itself. */
-static bool serve(struct hdss_shared_loop *loop)
+static bool linked_serve(struct hdss_shared_loop *loop)
 {
     if (pthread_mutex_trylock(&loop->mutex) != 0)
         return false;
@@ -19,7 +19,7 @@ void linked_wait(struct hdss_shared_loop *loop)
 {
     bool any = false;
     for (unsigned i = 0; i < loop->linked_count; i++)
-        any = serve(loop->linked[i]) || any;
+        any = linked_serve(loop->linked[i]) || any;
     if (any)
         backoff_reset(&loop->backoff);
     else
@@ -34,7 +34,7 @@ static bool knows(const struct hdss_shared_loop *loop, const struct hdss_shared_
     return false;
 }
 
-static int add(struct hdss_shared_loop *loop, struct hdss_shared_loop *other)
+static int linked_add(struct hdss_shared_loop *loop, struct hdss_shared_loop *other)
 {
     pthread_mutex_lock(&loop->mutex);
     struct hdss_shared_loop **linked = loop->linked;
@@ -49,7 +49,7 @@ static int add(struct hdss_shared_loop *loop, struct hdss_shared_loop *other)
     return known || linked != NULL ? 0 : error_set(&loop->error, "out of memory for a linked loop");
 }
 
-static void forget(struct hdss_shared_loop *loop, const struct hdss_shared_loop *other)
+static void linked_forget(struct hdss_shared_loop *loop, const struct hdss_shared_loop *other)
 {
     pthread_mutex_lock(&loop->mutex);
     for (unsigned i = 0; i < loop->linked_count; i++)
@@ -61,7 +61,7 @@ static void forget(struct hdss_shared_loop *loop, const struct hdss_shared_loop 
 void linked_fini(struct hdss_shared_loop *loop)
 {
     for (unsigned i = 0; i < loop->linked_count; i++)
-        forget(loop->linked[i], loop);
+        linked_forget(loop->linked[i], loop);
     free(loop->linked);
     loop->linked = NULL;
     loop->linked_count = 0;
@@ -71,8 +71,8 @@ int hdss_loop_link(struct hdss_shared_loop *loop, struct hdss_shared_loop *other
 {
     if (!loop_is_valid(loop) || !loop_is_valid(other) || loop == other)
         return HDSS_ERROR_USE;
-    if (add(loop, other) == 0 && add(other, loop) == 0)
+    if (linked_add(loop, other) == 0 && linked_add(other, loop) == 0)
         return HDSS_OK;
-    forget(loop, other);
+    linked_forget(loop, other);
     return HDSS_ERROR_MEMORY;
 }

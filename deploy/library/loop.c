@@ -36,7 +36,7 @@ static bool mpi_is_there(void)
 
 /* --- beginning --- */
 
-static int fail(struct error *error, int status, const char *text)
+static int api_loop_fail(struct error *error, int status, const char *text)
 {
     error_set(error, "%s", text);
     return status;
@@ -47,15 +47,16 @@ static int check_communicator(MPI_Comm comm, struct error *error)
 {
     int is_inter = 0, ranks = 0;
     if (!mpi_is_there())
-        return fail(error, HDSS_ERROR_MPI, "MPI is not initialised, or already finalised");
+        return api_loop_fail(error, HDSS_ERROR_MPI, "MPI is not initialised, or already finalised");
     if (comm == MPI_COMM_NULL)
-        return fail(error, HDSS_ERROR_COMM,
-                    "the communicator is MPI_COMM_NULL: it has no rank that could share a loop");
+        return api_loop_fail(error, HDSS_ERROR_COMM,
+                             "the communicator is MPI_COMM_NULL: it has no rank that could share a loop");
     MPI_Comm_test_inter(comm, &is_inter);
     if (is_inter)
-        return fail(error, HDSS_ERROR_COMM, "an intercommunicator cannot share a loop: accepted is one of one group");
+        return api_loop_fail(error, HDSS_ERROR_COMM,
+                             "an intercommunicator cannot share a loop: accepted is one of one group");
     MPI_Comm_size(comm, &ranks);
-    return ranks < 1 ? fail(error, HDSS_ERROR_COMM, "the communicator has no ranks") : HDSS_OK;
+    return ranks < 1 ? api_loop_fail(error, HDSS_ERROR_COMM, "the communicator has no ranks") : HDSS_OK;
 }
 
 static int check_iterations(int64_t iterations, struct error *error)
@@ -72,7 +73,8 @@ static int check_thread(const struct hdss_shared_loop *loop, struct error *error
     MPI_Query_thread(&provided);
     return !loop->settings.thread || provided == MPI_THREAD_MULTIPLE
                ? HDSS_OK
-               : fail(error, HDSS_ERROR_MPI, "option thread: MPI_Init_thread() must have given MPI_THREAD_MULTIPLE");
+               : api_loop_fail(error, HDSS_ERROR_MPI,
+                               "option thread: MPI_Init_thread() must have given MPI_THREAD_MULTIPLE");
 }
 
 static int check_leader(struct hdss_shared_loop *loop)
@@ -80,11 +82,12 @@ static int check_leader(struct hdss_shared_loop *loop)
     if (!loop->settings.leader_idles)
         return HDSS_OK;
     if (loop->settings.mode != API_CENTRAL)
-        return fail(&loop->error, HDSS_ERROR_OPTION, "option leader: coordinates is for mode central");
+        return api_loop_fail(&loop->error, HDSS_ERROR_OPTION, "option leader: coordinates is for mode central");
     return loop->team.ranks > 1
                ? HDSS_OK
-               : fail(&loop->error, HDSS_ERROR_OPTION,
-                      "option leader: with coordinates somebody else must compute, and there is no other rank");
+               : api_loop_fail(
+                     &loop->error, HDSS_ERROR_OPTION,
+                     "option leader: with coordinates somebody else must compute, and there is no other rank");
 }
 
 /* Rank 0's powers are those of all. */
@@ -100,7 +103,7 @@ static int take_powers(struct hdss_shared_loop *loop, const struct hdss_options 
     }
     loop->speeds = malloc((size_t)team->ranks * sizeof *loop->speeds);
     if (loop->speeds == NULL)
-        return fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the powers");
+        return api_loop_fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the powers");
     memcpy(loop->speeds, options->powers, (size_t)team->ranks * sizeof *loop->speeds);
     return HDSS_OK;
 }
@@ -125,8 +128,8 @@ static int check_same(struct hdss_shared_loop *loop)
 {
     if (team_is_same(&loop->team, loop->iterations) && team_is_same(&loop->team, api_settings_digest(&loop->settings)))
         return HDSS_OK;
-    return fail(&loop->error, HDSS_ERROR_DIFFERENT,
-                "the ranks were not given the same number of iterations and the same options");
+    return api_loop_fail(&loop->error, HDSS_ERROR_DIFFERENT,
+                         "the ranks were not given the same number of iterations and the same options");
 }
 
 static int spread_powers(struct hdss_shared_loop *loop)
@@ -137,7 +140,7 @@ static int spread_powers(struct hdss_shared_loop *loop)
     if (!given)
         return HDSS_OK;
     if (team->rank != 0 && (loop->speeds = malloc((size_t)team->ranks * sizeof *loop->speeds)) == NULL)
-        status = fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the powers");
+        status = api_loop_fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the powers");
     status = team_agree(team, status, &loop->error);
     if (status == HDSS_OK)
         MPI_Bcast(loop->speeds, team->ranks, MPI_DOUBLE, 0, team->world);
@@ -163,18 +166,18 @@ int loop_make_powers(struct hdss_shared_loop *loop, bool by_group)
     return 0;
 }
 
-static int prepare(struct hdss_shared_loop *loop)
+static int api_loop_prepare(struct hdss_shared_loop *loop)
 {
     if (loop->own == NULL && (loop->own = calloc(1, loop->mode->own_bytes)) == NULL)
-        return fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the loop");
+        return api_loop_fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the loop");
     return loop->mode->prepare(loop);
 }
 
 /* All ranks leave this at the same time, within the speed of a message. */
-static int start(struct hdss_shared_loop *loop)
+static int api_loop_start(struct hdss_shared_loop *loop)
 {
     int status = loop->serves && loop->settings.thread && progress_start(loop) < 0
-                     ? fail(&loop->error, HDSS_ERROR_MEMORY, "no thread is to be had for option thread")
+                     ? api_loop_fail(&loop->error, HDSS_ERROR_MEMORY, "no thread is to be had for option thread")
                      : HDSS_OK;
     status = team_agree(&loop->team, status, &loop->error);
     loop->start_ns = backoff_clock_ns();
@@ -187,18 +190,18 @@ static int start(struct hdss_shared_loop *loop)
     return status;
 }
 
-/* A time step, from prepare() on. The status is that of all ranks. */
-static int begin(struct hdss_shared_loop *loop)
+/* A time step, from api_loop_prepare() on. The status is that of all ranks. */
+static int api_loop_begin(struct hdss_shared_loop *loop)
 {
     loop->state = LOOP_BROKEN;
-    int status = team_agree(&loop->team, prepare(loop), &loop->error);
+    int status = team_agree(&loop->team, api_loop_prepare(loop), &loop->error);
     if (status < 0)
         return status;
     loop->open = true;
     loop->finished = false;
     status = team_agree(&loop->team, loop->mode->open(loop) < 0 ? HDSS_ERROR_MEMORY : HDSS_OK, &loop->error);
     if (status == HDSS_OK)
-        status = start(loop);
+        status = api_loop_start(loop);
     if (status == HDSS_OK)
         loop->state = LOOP_RUNS;
     else
@@ -210,7 +213,7 @@ static int group(struct hdss_shared_loop *loop)
 {
     int status = team_group(&loop->team, loop->settings.group_size);
     backoff_init(&loop->backoff, loop->team.cores_are_free);
-    return status < 0 ? fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the ranks") : HDSS_OK;
+    return status < 0 ? api_loop_fail(&loop->error, HDSS_ERROR_MEMORY, "out of memory for the ranks") : HDSS_OK;
 }
 
 static int begin_first(struct hdss_shared_loop *loop, int64_t iterations, const struct hdss_options *options)
@@ -225,12 +228,12 @@ static int begin_first(struct hdss_shared_loop *loop, int64_t iterations, const 
         status = spread_powers(loop);
     if (status == HDSS_OK)
         status = team_agree(&loop->team, group(loop), &loop->error);
-    return status == HDSS_OK ? begin(loop) : status;
+    return status == HDSS_OK ? api_loop_begin(loop) : status;
 }
 
 /* --- ending --- */
 
-static void finish(struct hdss_shared_loop *loop)
+static void api_loop_finish(struct hdss_shared_loop *loop)
 {
     if (loop->open && !loop->finished)
         loop->mode->finish(loop);
@@ -245,7 +248,7 @@ static void close_mode(struct hdss_shared_loop *loop)
     loop->open = false;
 }
 
-static void release(struct hdss_shared_loop *loop)
+static void api_loop_release(struct hdss_shared_loop *loop)
 {
     if (loop->own != NULL)
         loop->mode->fini(loop);
@@ -258,7 +261,7 @@ static void release(struct hdss_shared_loop *loop)
     free(loop);
 }
 
-static int report(struct hdss_shared_loop *loop)
+static int api_loop_report(struct hdss_shared_loop *loop)
 {
     struct report report;
     struct report_worker *rows;
@@ -303,7 +306,7 @@ static void end_piece(struct hdss_shared_loop *loop, uint64_t now_ns)
         note_spread(loop, elapsed_ns);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t api_loop_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -316,7 +319,9 @@ static uint64_t break_size(const struct hdss_shared_loop *loop)
     if (loop->iteration_ns <= 0)
         return 1;
     double in_time = BREAK_NS / loop->iteration_ns;
-    return in_time < 1 ? 1 : in_time < 1e18 ? least((uint64_t)in_time, PIECE_GROWTH * loop->piece) : UINT64_MAX;
+    return in_time < 1      ? 1
+           : in_time < 1e18 ? api_loop_least((uint64_t)in_time, PIECE_GROWTH * loop->piece)
+                            : UINT64_MAX;
 }
 
 /* How much of the rest is handed out now; may ask for the next chunk. */
@@ -324,7 +329,7 @@ static uint64_t piece_size(struct hdss_shared_loop *loop)
 {
     uint64_t rest = loop->rest.count;
     if (loop->serves)
-        return loop->helped ? rest : least(rest, break_size(loop));
+        return loop->helped ? rest : api_loop_least(rest, break_size(loop));
     if (loop->rest_least == 0)
         return rest;
     if (rest > loop->rest_least)
@@ -335,7 +340,7 @@ static uint64_t piece_size(struct hdss_shared_loop *loop)
     return rest;
 }
 
-static void hand_out(struct hdss_shared_loop *loop, int64_t *first, int64_t *count)
+static void api_loop_hand_out(struct hdss_shared_loop *loop, int64_t *first, int64_t *count)
 {
     loop->piece = piece_size(loop);
     *first = (int64_t)loop->rest.first;
@@ -347,7 +352,7 @@ static void hand_out(struct hdss_shared_loop *loop, int64_t *first, int64_t *cou
 }
 
 /* Whether there was a chunk. */
-static bool draw(struct hdss_shared_loop *loop)
+static bool api_loop_draw(struct hdss_shared_loop *loop)
 {
     loop->asked = false;
     if (!loop->mode->draw(loop, &loop->rest))
@@ -365,7 +370,7 @@ static bool draw(struct hdss_shared_loop *loop)
 static bool has_more(struct hdss_shared_loop *loop)
 {
     if (loop->rest.count == 0)
-        return draw(loop);
+        return api_loop_draw(loop);
     if (loop->serves && !loop->helped)
         loop->mode->serve(loop);
     return true;
@@ -378,11 +383,11 @@ const char *hdss_version(void)
     return HDSS_VERSION;
 }
 
-static int end(struct hdss_shared_loop *loop)
+static int api_loop_end(struct hdss_shared_loop *loop)
 {
     if (loop->state == LOOP_BROKEN)
         return HDSS_ERROR_MEMORY;
-    finish(loop);
+    api_loop_finish(loop);
     loop->state = LOOP_ENDED;
     return 0;
 }
@@ -390,19 +395,20 @@ static int end(struct hdss_shared_loop *loop)
 static int next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count)
 {
     if (loop->state == LOOP_ENDED)
-        return fail(&loop->error, HDSS_ERROR_ENDED, "the loop has ended: hdss_loop_next() has returned 0 before");
+        return api_loop_fail(&loop->error, HDSS_ERROR_ENDED,
+                             "the loop has ended: hdss_loop_next() has returned 0 before");
     if (loop->state == LOOP_BROKEN)
         return HDSS_ERROR_USE;
     uint64_t began_ns = backoff_clock_ns();
     end_piece(loop, began_ns);
     bool draws = loop->rest.count == 0;
     if (!has_more(loop))
-        return end(loop);
-    hand_out(loop, first, count);
+        return api_loop_end(loop);
+    api_loop_hand_out(loop, first, count);
     uint64_t now_ns = backoff_clock_ns();
     loop->figures.wait_ns += now_ns - began_ns;
     if (draws)
-        loop->figures.least_wait_ns = least(loop->figures.least_wait_ns, now_ns - began_ns);
+        loop->figures.least_wait_ns = api_loop_least(loop->figures.least_wait_ns, now_ns - began_ns);
     loop->measured.wait_s += (double)(now_ns - began_ns) / 1e9;
     if (loop->figures.first_ns == UINT64_MAX)
         loop->figures.first_ns = now_ns - loop->start_ns;
@@ -416,7 +422,7 @@ int hdss_loop_next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count
         return HDSS_ERROR_USE;
     pthread_mutex_lock(&loop->mutex);
     int result = first == NULL || count == NULL
-                     ? fail(&loop->error, HDSS_ERROR_USE, "hdss_loop_next() was given a null pointer")
+                     ? api_loop_fail(&loop->error, HDSS_ERROR_USE, "hdss_loop_next() was given a null pointer")
                      : next(loop, first, count);
     pthread_mutex_unlock(&loop->mutex);
     return result;
@@ -442,7 +448,7 @@ static void dispose(struct hdss_shared_loop *loop)
 {
     struct team team = loop->team;
     close_mode(loop);
-    release(loop);
+    api_loop_release(loop);
     MPI_Barrier(team.world);
     team_fini(&team);
 }
@@ -452,11 +458,11 @@ static int new_loop(MPI_Comm comm, int64_t iterations, const struct hdss_options
 {
     struct team team;
     if (team_join(&team, comm) < 0)
-        return fail(error, HDSS_ERROR_MPI, "MPI cannot duplicate the communicator");
+        return api_loop_fail(error, HDSS_ERROR_MPI, "MPI cannot duplicate the communicator");
     struct hdss_shared_loop *loop = make(&team, options);
     if (loop == NULL) {
         team_fini(&team);
-        return fail(error, HDSS_ERROR_MEMORY, "out of memory for the loop");
+        return api_loop_fail(error, HDSS_ERROR_MEMORY, "out of memory for the loop");
     }
     int status = begin_first(loop, iterations, options);
     *error = loop->error;
@@ -487,7 +493,7 @@ void loop_finish(struct hdss_shared_loop *loop)
 {
     pthread_mutex_lock(&loop->mutex);
     end_piece(loop, backoff_clock_ns());
-    finish(loop);
+    api_loop_finish(loop);
     if (loop->state == LOOP_RUNS)
         loop->state = LOOP_ENDED;
     pthread_mutex_unlock(&loop->mutex);
@@ -514,10 +520,11 @@ int hdss_loop_progress(struct hdss_shared_loop *loop)
 static int again(struct hdss_shared_loop *loop, int64_t iterations)
 {
     end_piece(loop, backoff_clock_ns());
-    finish(loop);
+    api_loop_finish(loop);
     int status = team_agree(&loop->team, check_iterations(iterations, &loop->error), &loop->error);
     if (status == HDSS_OK && !team_is_same(&loop->team, (uint64_t)iterations))
-        status = fail(&loop->error, HDSS_ERROR_DIFFERENT, "the ranks were not given the same number of iterations");
+        status =
+            api_loop_fail(&loop->error, HDSS_ERROR_DIFFERENT, "the ranks were not given the same number of iterations");
     if (status < 0)
         return status;
     close_mode(loop);
@@ -525,7 +532,7 @@ static int again(struct hdss_shared_loop *loop, int64_t iterations)
     loop->epoch++;
     status = loop->settings.technique_auto ? auto_choose(loop) : HDSS_OK;
     if (status == HDSS_OK)
-        return begin(loop);
+        return api_loop_begin(loop);
     loop->state = LOOP_BROKEN;
     return status;
 }
@@ -535,7 +542,7 @@ int hdss_loop_again(struct hdss_shared_loop *loop, int64_t iterations)
     if (!loop_is_valid(loop))
         return HDSS_ERROR_USE;
     if (!mpi_is_there())
-        return fail(&loop->error, HDSS_ERROR_MPI, "MPI is already finalised");
+        return api_loop_fail(&loop->error, HDSS_ERROR_MPI, "MPI is already finalised");
     pthread_mutex_lock(&loop->mutex);
     int status = loop->state == LOOP_BROKEN ? HDSS_ERROR_USE : again(loop, iterations);
     pthread_mutex_unlock(&loop->mutex);
@@ -553,9 +560,9 @@ int hdss_loop_free(struct hdss_shared_loop **out)
         return HDSS_ERROR_MPI;
     }
     end_piece(loop, backoff_clock_ns());
-    finish(loop);
+    api_loop_finish(loop);
     linked_fini(loop);
-    int status = report(loop);
+    int status = api_loop_report(loop);
     dispose(loop);
     return status;
 }
@@ -570,7 +577,7 @@ int hdss_loop_stats(struct hdss_shared_loop *loop, struct hdss_stats *stats, siz
     if (!loop_is_valid(loop))
         return HDSS_ERROR_USE;
     if (stats == NULL)
-        return fail(&loop->error, HDSS_ERROR_USE, "hdss_loop_stats() was given a null pointer");
+        return api_loop_fail(&loop->error, HDSS_ERROR_USE, "hdss_loop_stats() was given a null pointer");
     pthread_mutex_lock(&loop->mutex);
     const struct hdss_stats own = {
         .iterations = (int64_t)loop->figures.iterations,
@@ -590,8 +597,8 @@ static int totals(struct hdss_shared_loop *loop, struct hdss_totals *all)
     struct report report = {0};
     struct report_worker *rows;
     if (loop->state != LOOP_ENDED)
-        return fail(&loop->error, HDSS_ERROR_USE,
-                    "the loop has not ended on this rank: hdss_loop_next() has not returned 0");
+        return api_loop_fail(&loop->error, HDSS_ERROR_USE,
+                             "the loop has not ended on this rank: hdss_loop_next() has not returned 0");
     if (totals_gather(loop, &report, &rows) < 0)
         return HDSS_ERROR_MEMORY;
     free(rows);
@@ -614,7 +621,7 @@ int hdss_loop_totals(struct hdss_shared_loop *loop, struct hdss_totals *out, siz
     if (!loop_is_valid(loop))
         return HDSS_ERROR_USE;
     if (out == NULL)
-        return fail(&loop->error, HDSS_ERROR_USE, "hdss_loop_totals() was given a null pointer");
+        return api_loop_fail(&loop->error, HDSS_ERROR_USE, "hdss_loop_totals() was given a null pointer");
     pthread_mutex_lock(&loop->mutex);
     int status = totals(loop, &all);
     pthread_mutex_unlock(&loop->mutex);

@@ -41,7 +41,7 @@ static const struct share_host host = {
 
 /* --- the mode --- */
 
-static const struct transport *transport_of(enum api_mode mode)
+static const struct transport *mode_dca_transport_of(enum api_mode mode)
 {
     switch (mode) {
     case API_TWO_SIDED: return &transport_two_sided;
@@ -63,7 +63,7 @@ static int check_node(struct hdss_shared_loop *loop, const struct dca_core *core
     return 0;
 }
 
-static int init_core(struct hdss_shared_loop *loop, struct dca_own *own)
+static int mode_dca_init_core(struct hdss_shared_loop *loop, struct dca_own *own)
 {
     const struct team *team = &loop->team;
     bool by_node = loop->settings.mode == API_NODE;
@@ -88,7 +88,7 @@ static void describe_team(struct hdss_shared_loop *loop, struct share *share)
 {
     const struct team *team = &loop->team;
     *share = (struct share){
-        .transport = transport_of(loop->settings.mode),
+        .transport = mode_dca_transport_of(loop->settings.mode),
         .host = &host,
         .context = loop,
         .world = team->world,
@@ -111,7 +111,7 @@ static int dca_mode_prepare(struct hdss_shared_loop *loop)
                HDSS_ERROR_TECHNIQUE;
     if (loop_make_powers(loop, loop->settings.mode == API_NODE) < 0)
         return HDSS_ERROR_MEMORY;
-    if (init_core(loop, own) < 0)
+    if (mode_dca_init_core(loop, own) < 0)
         return HDSS_ERROR_TECHNIQUE;
     return share_prepare(&own->share) < 0 ? HDSS_ERROR_MEMORY : HDSS_OK;
 }
@@ -124,7 +124,7 @@ static int dca_mode_open(struct hdss_shared_loop *loop)
     return share_open(&own->share);
 }
 
-static void measure(struct hdss_shared_loop *loop, struct dca_own *own)
+static void mode_dca_measure(struct hdss_shared_loop *loop, struct dca_own *own)
 {
     if (loop->measured.chunks > 0)
         dca_machine_measure(&own->share.machine, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9),
@@ -135,7 +135,7 @@ static void measure(struct hdss_shared_loop *loop, struct dca_own *own)
 static bool dca_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
 {
     struct dca_own *own = loop->own;
-    measure(loop, own);
+    mode_dca_measure(loop, own);
     if (loop->serves && !loop->helped) /* short chunks have no pieces between which others are answered */
         own->share.transport->serve(&own->share);
     progress_lock(loop);

@@ -110,7 +110,7 @@ static void count_message(struct hdss_shared_loop *loop, size_t bytes)
 
 /* --- rank 0 cuts --- */
 
-static void learn(struct served *served, const struct measured *measured)
+static void served_learn(struct served *served, const struct measured *measured)
 {
     sched_feedback(&served->scheduler.sched, &(struct sched_feedback){.worker = measured->worker - served->idle,
                                                                       .chunks = measured->chunks,
@@ -119,7 +119,7 @@ static void learn(struct served *served, const struct measured *measured)
                                                                       .wait_s = measured->wait_s});
 }
 
-static bool cut(struct served *served, unsigned rank, struct range *chunk)
+static bool served_cut(struct served *served, unsigned rank, struct range *chunk)
 {
     return sched_cut(&served->scheduler.sched, rank - served->idle, chunk);
 }
@@ -136,7 +136,7 @@ static bool group_refill_cut(void *context, unsigned i)
     struct group_refill *refill = context;
     struct served *served = refill->served;
     struct range chunk;
-    if (!cut(served, served->member[served->first[refill->group] + i], &chunk))
+    if (!served_cut(served, served->member[served->first[refill->group] + i], &chunk))
         return false;
     refill->grants[refill->count++] = (struct grant){.first = chunk.first, .count = chunk.count, .owner = i};
     return true;
@@ -154,8 +154,8 @@ static unsigned cut_refill(struct served *served, unsigned group, struct grant *
 /* --- a coordinator's pool --- */
 
 /* After an empty refill there is none that is not. */
-static void put(struct hdss_shared_loop *loop, struct coordinator *coordinator, const struct grant *grants,
-                unsigned count)
+static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordinator, const struct grant *grants,
+                       unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         pool_put(&coordinator->pool, (unsigned)grants[i].owner, (struct range){grants[i].first, grants[i].count});
@@ -218,13 +218,13 @@ static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
         return false;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     refills_take(&coordinator->refills, backoff_clock_ns());
-    put(loop, coordinator, refill_place(served, place), (unsigned)((size_t)bytes / sizeof *coordinator->refill));
+    served_put(loop, coordinator, refill_place(served, place), (unsigned)((size_t)bytes / sizeof *coordinator->refill));
     return true;
 }
 
 /* A rank is about to be handed a chunk of the pool. Rank 0 has a refill as soon as it wants one: it measures nothing,
  * and wants one when its pool is empty. */
-static void refill(struct hdss_shared_loop *loop, struct served *served)
+static void served_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
     bool cuts = loop->team.rank == 0;
@@ -233,7 +233,7 @@ static void refill(struct hdss_shared_loop *loop, struct served *served)
     if (!refills_are_wanted(&coordinator->refills, coordinator->pool.count, coordinator->waiting_count + 1))
         return;
     if (cuts)
-        put(loop, coordinator, coordinator->refill, cut_refill(served, loop->team.group, coordinator->refill));
+        served_put(loop, coordinator, coordinator->refill, cut_refill(served, loop->team.group, coordinator->refill));
     else
         ask_for_refill(loop, served, backoff_clock_ns());
 }
@@ -241,12 +241,13 @@ static void refill(struct hdss_shared_loop *loop, struct served *served)
 enum taken { TAKEN, TAKE_LATER, TAKE_NEVER };
 
 /* A chunk for rank `member` of the group. */
-static enum taken take(struct hdss_shared_loop *loop, struct served *served, unsigned member, struct range *chunk)
+static enum taken served_take(struct hdss_shared_loop *loop, struct served *served, unsigned member,
+                              struct range *chunk)
 {
     struct coordinator *coordinator = &served->coordinator;
     if (served->central)
-        return cut(served, member, chunk) ? TAKEN : TAKE_NEVER;
-    refill(loop, served);
+        return served_cut(served, member, chunk) ? TAKEN : TAKE_NEVER;
+    served_refill(loop, served);
     if (!pool_take(&coordinator->pool, member, chunk))
         return coordinator->refills.parked ? TAKE_NEVER : TAKE_LATER;
     coordinator->handed_out++;
@@ -255,12 +256,12 @@ static enum taken take(struct hdss_shared_loop *loop, struct served *served, uns
 
 /* --- a coordinator answers --- */
 
-static void answer(struct hdss_shared_loop *loop, struct served *served, unsigned member)
+static void served_answer(struct hdss_shared_loop *loop, struct served *served, unsigned member)
 {
     struct coordinator *coordinator = &served->coordinator;
     struct grant grant = {0};
     struct range chunk = {0};
-    switch (take(loop, served, member, &chunk)) {
+    switch (served_take(loop, served, member, &chunk)) {
     case TAKE_LATER: coordinator->waiting[coordinator->waiting_count++] = member; return;
     case TAKE_NEVER: coordinator->left++; break;
     case TAKEN: grant = (struct grant){.first = chunk.first, .count = chunk.count, .owner = member};
@@ -277,7 +278,7 @@ static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
     unsigned count = coordinator->waiting_count;
     coordinator->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
-        answer(loop, served, coordinator->waiting[i]); /* what waits again comes to a place that was read */
+        served_answer(loop, served, coordinator->waiting[i]); /* what waits again comes to a place that was read */
 }
 
 static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator_rank)
@@ -293,7 +294,7 @@ static void send_refill(struct hdss_shared_loop *loop, struct served *served, in
 static void note_measured(struct hdss_shared_loop *loop, struct served *served, const struct measured *measured)
 {
     if (loop->team.rank == 0) {
-        learn(served, measured);
+        served_learn(served, measured);
         return;
     }
     struct measured *sum = &served->coordinator.measured[served->index[measured->worker]];
@@ -304,19 +305,19 @@ static void note_measured(struct hdss_shared_loop *loop, struct served *served, 
     sum->wait_s += measured->wait_s;
 }
 
-static void handle(struct hdss_shared_loop *loop, struct served *served, const struct ask *ask, int from)
+static void served_handle(struct hdss_shared_loop *loop, struct served *served, const struct ask *ask, int from)
 {
     for (unsigned i = 0; i < ask->records; i++)
         note_measured(loop, served, &ask->measured[i]);
     switch ((enum kind)ask->kind) {
-    case KIND_WORK: answer(loop, served, served->index[from]); break;
+    case KIND_WORK: served_answer(loop, served, served->index[from]); break;
     case KIND_LEAVE: served->coordinator.left++; break;
     case KIND_REFILL: send_refill(loop, served, from); break;
     case KIND_GONE: served->scheduler.groups_left++; break;
     }
 }
 
-static bool serve_one(struct hdss_shared_loop *loop, struct served *served)
+static bool served_serve_one(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
     MPI_Status status;
@@ -324,8 +325,8 @@ static bool serve_one(struct hdss_shared_loop *loop, struct served *served)
     MPI_Test(&coordinator->receives[coordinator->head], &arrived, &status);
     if (!arrived)
         return false;
-    handle(loop, served, (const struct ask *)(coordinator->asks + coordinator->head * served->ask_bytes),
-           status.MPI_SOURCE);
+    served_handle(loop, served, (const struct ask *)(coordinator->asks + coordinator->head * served->ask_bytes),
+                  status.MPI_SOURCE);
     MPI_Start(&coordinator->receives[coordinator->head]);
     coordinator->head = (coordinator->head + 1) % RECEIVES;
     return true;
@@ -337,14 +338,14 @@ static bool served_serve(struct hdss_shared_loop *loop)
     bool any = take_refill(loop, served);
     if (any)
         answer_waiting(loop, served);
-    for (int i = 0; i < 2 * loop->team.ranks && serve_one(loop, served); i++)
+    for (int i = 0; i < 2 * loop->team.ranks && served_serve_one(loop, served); i++)
         any = true;
     return any;
 }
 
 /* --- a rank asks --- */
 
-static void send_ask(struct hdss_shared_loop *loop, struct served *served, enum kind kind)
+static void served_send_ask(struct hdss_shared_loop *loop, struct served *served, enum kind kind)
 {
     _Alignas(struct ask) unsigned char bytes[sizeof(struct ask) + sizeof(struct measured)];
     struct ask *ask = (struct ask *)bytes;
@@ -367,10 +368,10 @@ static void served_ask(struct hdss_shared_loop *loop)
     served->asked = true;
     MPI_Irecv(&served->answered, sizeof served->answered, MPI_BYTE, served->coordinator_rank, tag_of(loop, TAG_ANSWER),
               loop->team.world, &served->answer);
-    send_ask(loop, served, KIND_WORK);
+    served_send_ask(loop, served, KIND_WORK);
 }
 
-static void wait_for_answer(struct hdss_shared_loop *loop, struct served *served)
+static void served_wait_for_answer(struct hdss_shared_loop *loop, struct served *served)
 {
     int arrived = 0;
     backoff_reset(&loop->backoff);
@@ -388,7 +389,7 @@ static bool draw_there(struct hdss_shared_loop *loop, struct served *served, str
 {
     served_ask(loop);
     if (served->asked)
-        wait_for_answer(loop, served);
+        served_wait_for_answer(loop, served);
     *chunk = (struct range){.first = served->answered.first, .count = served->answered.count};
     return !served->told_end;
 }
@@ -415,7 +416,7 @@ static bool draw_here(struct hdss_shared_loop *loop, struct served *served, stru
     for (;;) {
         progress_lock(loop);
         served_serve(loop);
-        enum taken taken = take(loop, served, served->index[loop->team.rank], chunk);
+        enum taken taken = served_take(loop, served, served->index[loop->team.rank], chunk);
         progress_unlock(loop);
         if (taken != TAKE_LATER)
             return taken == TAKEN;
@@ -431,7 +432,7 @@ static bool served_draw(struct hdss_shared_loop *loop, struct range *chunk)
 
 /* --- the end --- */
 
-static bool is_needed(const struct hdss_shared_loop *loop, const struct served *served)
+static bool served_is_needed(const struct hdss_shared_loop *loop, const struct served *served)
 {
     if (served->coordinator.left < served->members - 1 || served->coordinator.refills.open > 0)
         return true;
@@ -443,7 +444,7 @@ static void finish_here(struct hdss_shared_loop *loop, struct served *served)
     progress_stop(loop);
     backoff_reset(&loop->backoff);
     note_own(loop, served);
-    while (is_needed(loop, served))
+    while (served_is_needed(loop, served))
         if (served_serve(loop))
             backoff_reset(&loop->backoff);
         else
@@ -455,9 +456,9 @@ static void finish_here(struct hdss_shared_loop *loop, struct served *served)
 static void finish_there(struct hdss_shared_loop *loop, struct served *served)
 {
     if (served->asked)
-        wait_for_answer(loop, served);
+        served_wait_for_answer(loop, served);
     if (!served->told_end)
-        send_ask(loop, served, KIND_LEAVE);
+        served_send_ask(loop, served, KIND_LEAVE);
 }
 
 static void served_finish(struct hdss_shared_loop *loop)
@@ -472,7 +473,7 @@ static void served_finish(struct hdss_shared_loop *loop)
 /* --- beginning and ending a time step --- */
 
 /* The ranks group by group; one group in the central mode. */
-static int list_members(struct hdss_shared_loop *loop, struct served *served)
+static int served_list_members(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
     unsigned groups = served->central ? 1 : team->groups;
@@ -518,7 +519,7 @@ static int prepare_once(struct hdss_shared_loop *loop, struct served *served)
     served->members = (unsigned)(served->central ? team->ranks : team->group_ranks);
     served->coordinator_rank = served->central ? 0 : team->leaders[team->group];
     served->coordinates = served->coordinator_rank == team->rank;
-    if (list_members(loop, served) < 0 || (served->coordinates && prepare_coordinator(loop, served) < 0))
+    if (served_list_members(loop, served) < 0 || (served->coordinates && prepare_coordinator(loop, served) < 0))
         return error_set(&loop->error, "out of memory for %d ranks", team->ranks);
     return 0;
 }

@@ -17,7 +17,7 @@
 
 /* --- the table --- */
 
-static int take_technique(void *target, const char *value, struct error *error)
+static int api_options_take_technique(void *target, const char *value, struct error *error)
 {
     struct api_settings *settings = target;
     bool is_auto = strcmp(value, RUN_TECHNIQUE_AUTO) == 0;
@@ -27,7 +27,7 @@ static int take_technique(void *target, const char *value, struct error *error)
     return 0;
 }
 
-static int take_number(uint64_t *number, const char *value, uint64_t least)
+static int api_options_take_number(uint64_t *number, const char *value, uint64_t least)
 {
     uint64_t parsed;
     if (number_parse_u64(value, &parsed) < 0 || parsed < least || parsed > SCHED_ITERATIONS_MAX)
@@ -37,25 +37,25 @@ static int take_number(uint64_t *number, const char *value, uint64_t least)
 }
 
 /* "auto", "off" or a number. */
-static int take_iterations(uint64_t *number, const char *value)
+static int api_options_take_iterations(uint64_t *number, const char *value)
 {
     int index = option_choice("off|auto", value);
     if (index < 0)
-        return take_number(number, value, 1);
+        return api_options_take_number(number, value, 1);
     *number = index == 0 ? 0 : API_AUTO;
     return 0;
 }
 
-static int take_break_after(void *target, const char *value, struct error *error)
+static int api_options_take_break_after(void *target, const char *value, struct error *error)
 {
     (void)error;
-    return take_iterations(&((struct api_settings *)target)->break_after, value);
+    return api_options_take_iterations(&((struct api_settings *)target)->break_after, value);
 }
 
 static int take_request_when(void *target, const char *value, struct error *error)
 {
     (void)error;
-    return take_iterations(&((struct api_settings *)target)->request_when, value);
+    return api_options_take_iterations(&((struct api_settings *)target)->request_when, value);
 }
 
 static int take_text(char *text, size_t size, const char *value, struct error *error)
@@ -66,13 +66,13 @@ static int take_text(char *text, size_t size, const char *value, struct error *e
     return 0;
 }
 
-static int take_report(void *target, const char *value, struct error *error)
+static int api_options_take_report(void *target, const char *value, struct error *error)
 {
     struct api_settings *settings = target;
     return take_text(settings->report, sizeof settings->report, value, error);
 }
 
-static int take_name(void *target, const char *value, struct error *error)
+static int api_options_take_name(void *target, const char *value, struct error *error)
 {
     struct api_settings *settings = target;
     return take_text(settings->name, sizeof settings->name, value, error);
@@ -82,22 +82,23 @@ static const struct option_row rows[] = {
     {"mode", 0, "central|hierarchical|two-sided|rma|node", NULL, "how the ranks share the loop",
      TAKES_CHOICE(struct api_settings, mode)},
     {"technique", 0, "SPEC", "auto or a technique, as hdss techniques lists them", "how chunks are cut",
-     take_technique},
+     api_options_take_technique},
     {"node-technique", 0, "SPEC", "a technique with a closed form", "in mode node: within a group",
      TAKES_TECHNIQUE(struct api_settings, node_technique)},
     {"weighting", 0, "none|power", NULL, "chunks in proportion to the powers",
      TAKES_CHOICE(struct api_settings, weighting)},
     {"min-chunk", 0, "K", NULL, "no smaller chunk but the last",
      TAKES_INTEGER(struct api_settings, min_chunk, 1, SCHED_ITERATIONS_MAX)},
-    {"break-after", 0, "N", "auto, off, an integer from 1 to 2^63", "iterations between two looks", take_break_after},
+    {"break-after", 0, "N", "auto, off, an integer from 1 to 2^63", "iterations between two looks",
+     api_options_take_break_after},
     {"request-when", 0, "N", "auto, off, an integer from 1 to 2^63", "iterations left then", take_request_when},
     {"group", 0, "G", "node, an integer from 1 to 2^63", "ranks that make a group",
      TAKES_INTEGER(struct api_settings, group_size, 1, SCHED_ITERATIONS_MAX), .zero = "node"},
     {"thread", 0, "no|yes", NULL, "answer others from a thread of its own", TAKES_CHOICE(struct api_settings, thread)},
     {"leader", 0, "computes|coordinates", NULL, "in mode central: what rank 0 does",
      TAKES_CHOICE(struct api_settings, leader_idles)},
-    {"report", 0, "FILE", "a file name", "figures as JSON", take_report},
-    {"name", 0, "TEXT", "a word or two", "of the loop, in the report", take_name},
+    {"report", 0, "FILE", "a file name", "figures as JSON", api_options_take_report},
+    {"name", 0, "TEXT", "a word or two", "of the loop, in the report", api_options_take_name},
     {NULL},
 };
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* First chunk and last end of all, since the common start. */
-static void find_span(const struct figures *all, int ranks, uint64_t *first_ns, uint64_t *last_ns)
+static void totals_find_span(const struct figures *all, int ranks, uint64_t *first_ns, uint64_t *last_ns)
 {
     *first_ns = UINT64_MAX;
     *last_ns = 0;
@@ -32,8 +32,8 @@ static enum report_topology topology_of(enum api_mode mode)
     }
 }
 
-static void fill_row(const struct hdss_shared_loop *loop, int rank, const struct figures *figures, uint64_t first_ns,
-                     struct report_worker *row)
+static void totals_fill_row(const struct hdss_shared_loop *loop, int rank, const struct figures *figures,
+                            uint64_t first_ns, struct report_worker *row)
 {
     const struct team *team = &loop->team;
     bool by_group = loop->settings.mode == API_HIERARCHICAL || loop->settings.mode == API_NODE;
@@ -51,12 +51,12 @@ static void fill_row(const struct hdss_shared_loop *loop, int rank, const struct
     };
 }
 
-static void fill(const struct hdss_shared_loop *loop, const struct figures *all, struct report *report,
-                 struct report_worker *rows)
+static void totals_fill(const struct hdss_shared_loop *loop, const struct figures *all, struct report *report,
+                        struct report_worker *rows)
 {
     const struct team *team = &loop->team;
     uint64_t first_ns, last_ns;
-    find_span(all, team->ranks, &first_ns, &last_ns);
+    totals_find_span(all, team->ranks, &first_ns, &last_ns);
     *report = (struct report){
         .version = HDSS_VERSION,
         .topology = topology_of(loop->settings.mode),
@@ -74,7 +74,7 @@ static void fill(const struct hdss_shared_loop *loop, const struct figures *all,
         .worker_stats = rows,
     };
     for (int i = 0; i < team->ranks; i++) {
-        fill_row(loop, i, &all[i], first_ns, &rows[i]);
+        totals_fill_row(loop, i, &all[i], first_ns, &rows[i]);
         report->chunks += all[i].chunks;
         report->refills += all[i].refills;
         report->messages += all[i].messages;
@@ -97,7 +97,7 @@ int totals_gather(struct hdss_shared_loop *loop, struct report *report, struct r
     if (status == HDSS_OK) {
         MPI_Gather(&loop->figures, sizeof *all, MPI_BYTE, all, sizeof *all, MPI_BYTE, 0, team->world);
         if (leads)
-            fill(loop, all, report, *rows);
+            totals_fill(loop, all, report, *rows);
     } else {
         free(*rows);
         *rows = NULL;
