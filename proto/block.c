@@ -10,7 +10,7 @@ size_t block_head_put(unsigned char *out, uint32_t count, unsigned streams)
 }
 
 /* Adds up the lengths; false where an entry is none. A sum of 2^28 lengths of 32 bits fits. */
-static bool read_table(struct block *block)
+static bool block_read_table(struct block *block)
 {
     for (uint32_t i = 0; i < block->count; i++) {
         if (wire_get32(block_entry(block, i)) & ~BLOCK_FAILED)
@@ -27,7 +27,8 @@ bool block_read(struct block *block, const unsigned char *bytes, size_t size, un
         return false;
     *block = (struct block){.table = bytes + BLOCK_HEAD_BYTES, .count = wire_get32(bytes), .streams = streams};
     size_t left = size - BLOCK_HEAD_BYTES, entry = block_entry_bytes(streams);
-    if (wire_get32(bytes + 4) != streams || block->count == 0 || block->count > left / entry || !read_table(block))
+    if (wire_get32(bytes + 4) != streams || block->count == 0 || block->count > left / entry ||
+        !block_read_table(block))
         return false;
     const unsigned char *at = block->table + block->count * entry;
     left -= block->count * entry;

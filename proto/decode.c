@@ -26,7 +26,7 @@ const char *decode_result_text(enum decode_result result)
     return "?";
 }
 
-static enum decode_result check_size(size_t size, size_t expected)
+static enum decode_result decode_check_size(size_t size, size_t expected)
 {
     return size < expected ? DECODE_TOO_SHORT : size > expected ? DECODE_TOO_LONG : DECODE_OK;
 }
@@ -34,7 +34,7 @@ static enum decode_result check_size(size_t size, size_t expected)
 /* Size, flags allowed, and number and id where they must be zero. */
 static enum decode_result check_plain(const struct header *header, size_t size, size_t expected, unsigned flags)
 {
-    enum decode_result result = check_size(size, expected);
+    enum decode_result result = decode_check_size(size, expected);
     if (result != DECODE_OK)
         return result;
     if (header->flags & ~flags)
@@ -50,7 +50,7 @@ static bool chunk_is_bad(uint64_t first, uint64_t count)
 /* A payload that follows by itself: its bytes. */
 static enum decode_result decode_data(struct message *message, const unsigned char *bytes, size_t size)
 {
-    enum decode_result result = check_size(size, PAYLOAD_SIZE_BYTES);
+    enum decode_result result = decode_check_size(size, PAYLOAD_SIZE_BYTES);
     if (result != DECODE_OK)
         return result;
     message->payload = PAYLOAD_DATA;
@@ -69,7 +69,7 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     if (flags & FLAG_DATA)
         return decode_data(message, bytes + fixed, size - fixed);
     if (!(flags & FLAG_INLINE))
-        return check_size(size, fixed);
+        return decode_check_size(size, fixed);
     if (size == fixed)
         return DECODE_TOO_SHORT;
     if (size - fixed > INLINE_MAX)
@@ -127,7 +127,7 @@ static enum decode_result decode_speed(struct message *message, const struct hea
         return DECODE_UNKNOWN_FLAG;
     if (header->number < 1 || header->number > LEVELS_MAX)
         return DECODE_OUT_OF_RANGE;
-    enum decode_result result = check_size(size, SPEED_BYTES + 8 * header->number);
+    enum decode_result result = decode_check_size(size, SPEED_BYTES + 8 * header->number);
     if (result != DECODE_OK)
         return result;
     message->speed = (struct speed_head){header->id, header->number};
@@ -218,7 +218,7 @@ static enum decode_result decode_assign(struct message *message, const struct he
         return DECODE_UNKNOWN_FLAG;
     if (header->number >= (header->flags & FLAG_ISOLATED ? 1 : ASKS_MAX))
         return DECODE_OUT_OF_RANGE;
-    enum decode_result result = check_size(size, ASSIGN_BYTES + header->number * ASSIGN_RECORD_BYTES);
+    enum decode_result result = decode_check_size(size, ASSIGN_BYTES + header->number * ASSIGN_RECORD_BYTES);
     if (result != DECODE_OK)
         return result;
     message->assign =
@@ -252,7 +252,7 @@ static enum decode_result decode_records(struct message *message, const struct h
         return DECODE_OUT_OF_RANGE;
     message->records = bytes + HEADER_BYTES;
     message->record_count = header->number;
-    return check_size(size, HEADER_BYTES + header->number * record_bytes);
+    return decode_check_size(size, HEADER_BYTES + header->number * record_bytes);
 }
 
 static enum decode_result decode_report(struct message *message, const struct header *header,
@@ -294,7 +294,7 @@ static enum decode_result decode_refill(struct message *message, const struct he
 }
 
 /* What nothing but records is told in: at least so many. */
-static enum decode_result check_list(const struct header *header, unsigned least)
+static enum decode_result decode_check_list(const struct header *header, unsigned least)
 {
     if (header->flags != 0)
         return DECODE_UNKNOWN_FLAG;
@@ -306,14 +306,14 @@ static enum decode_result check_list(const struct header *header, unsigned least
 static enum decode_result decode_stats(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
 {
-    enum decode_result result = check_list(header, 0);
+    enum decode_result result = decode_check_list(header, 0);
     return result != DECODE_OK ? result : decode_records(message, header, bytes, size, STATS_MAX, STATS_RECORD_BYTES);
 }
 
 static enum decode_result decode_loads(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
 {
-    enum decode_result result = check_list(header, 1);
+    enum decode_result result = decode_check_list(header, 1);
     if (result == DECODE_OK)
         result = decode_records(message, header, bytes, size, LOADS_MAX, LOAD_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
@@ -328,7 +328,7 @@ static enum decode_result decode_loads(struct message *message, const struct hea
 static enum decode_result decode_feedback(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
-    enum decode_result result = check_list(header, 1);
+    enum decode_result result = decode_check_list(header, 1);
     if (result == DECODE_OK)
         result = decode_records(message, header, bytes, size, FEEDBACK_MAX, FEEDBACK_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
@@ -357,7 +357,7 @@ static enum decode_result decode_fatal(struct message *message, const struct hea
         return DECODE_UNKNOWN_FLAG;
     if (header->number > TEXT_MAX)
         return DECODE_OUT_OF_RANGE;
-    enum decode_result result = check_size(size, HEADER_BYTES + header->number);
+    enum decode_result result = decode_check_size(size, HEADER_BYTES + header->number);
     if (result != DECODE_OK)
         return result;
     message->fatal = (struct fatal){header->id, (const char *)bytes + HEADER_BYTES, header->number};
@@ -366,7 +366,7 @@ static enum decode_result decode_fatal(struct message *message, const struct hea
 
 static enum decode_result decode_echo(struct message *message, const struct header *header, size_t size)
 {
-    enum decode_result result = check_size(size, HEADER_BYTES);
+    enum decode_result result = decode_check_size(size, HEADER_BYTES);
     if (result != DECODE_OK)
         return result;
     message->echo.id = header->id;
@@ -422,7 +422,7 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
         return DECODE_UNKNOWN_FLAG;
     if (header->number > TEXT_MAX)
         return DECODE_OUT_OF_RANGE;
-    enum decode_result result = check_size(size, ITERATIONS_FAILED_BYTES + header->number);
+    enum decode_result result = decode_check_size(size, ITERATIONS_FAILED_BYTES + header->number);
     if (result != DECODE_OK)
         return result;
     message->iterations_failed = (struct iterations_failed){
@@ -542,7 +542,7 @@ static enum decode_result decode_quiesced(struct message *message, const struct 
     message->quiesced = (struct quiesced){(uint16_t)header->number, header->id};
     message->records = bytes + QUIESCED_BYTES;
     message->record_count = (unsigned)count;
-    enum decode_result result = check_size(size, QUIESCED_BYTES + count * BOUNDARY_RECORD_BYTES);
+    enum decode_result result = decode_check_size(size, QUIESCED_BYTES + count * BOUNDARY_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
         if (boundary_record_get(message->records, i) == 0)
             return DECODE_OUT_OF_RANGE;
@@ -573,7 +573,7 @@ static enum decode_result decode_recovery_counts(struct message *message, const 
 static enum decode_result decode_iterations_given_up(struct message *message, const struct header *header,
                                                      const unsigned char *bytes, size_t size)
 {
-    enum decode_result result = check_list(header, 1);
+    enum decode_result result = decode_check_list(header, 1);
     if (result == DECODE_OK)
         result = decode_records(message, header, bytes, size, GIVEN_UP_MAX, ASSIGN_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
@@ -631,7 +631,7 @@ enum decode_result message_decode(struct message *message, const unsigned char *
 
 enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes, size_t size)
 {
-    enum decode_result result = check_size(size, HELLO_BYTES);
+    enum decode_result result = decode_check_size(size, HELLO_BYTES);
     if (result != DECODE_OK)
         return result;
     if (memcmp(bytes, HELLO_MAGIC, 4) != 0)

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int take_technique(void *target, const char *value, struct error *error)
+static int job_take_technique(void *target, const char *value, struct error *error)
 {
     return run_spec_set_technique(&((struct job *)target)->spec, value, error);
 }
 
-static int take_iterations(void *target, const char *value, struct error *error)
+static int job_take_iterations(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
     char first_text[40];
@@ -49,7 +49,7 @@ static int take_inject_delay(void *target, const char *value, struct error *erro
     return 0;
 }
 
-static int take_power(void *target, const char *value, struct error *error)
+static int job_take_power(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
     int index = option_choice("measure|equal", value);
@@ -77,7 +77,7 @@ static int take_ask_ahead(void *target, const char *value, struct error *error)
 }
 
 /* Another ending is most often a slip (the report and the output mixed up); devices are for piping it on. */
-static int take_report(void *target, const char *value, struct error *error)
+static int job_take_report(void *target, const char *value, struct error *error)
 {
     size_t length = strlen(value);
     bool json = length > 5 && strcmp(value + length - 5, ".json") == 0;
@@ -122,7 +122,7 @@ static const struct option_row scheduling[] = {
     {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC", "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
      "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
      "or " RUN_TECHNIQUE_AUTO ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE ")",
-     take_technique},
+     job_take_technique},
     {"weighting", 0, "none|power|acp", NULL,
      "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
      "they are. acp: and divide it by the load of the worker's core (default none)",
@@ -134,11 +134,11 @@ static const struct option_row scheduling[] = {
      "chunks are short and of one size (default 1)",
      TAKES_INTEGER(struct job, spec.refill_chunks, 1, RUN_REFILL_CHUNKS_MAX), .not_for = OPTION_DCA},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0", "run only this part of the loop (default all)",
-     take_iterations},
+     job_take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
      "where the workers' powers come from: a short probe of the kernel itself, all equal, a number for each, or a file "
      "of lines \"RANK POWER\" (default measure)",
-     take_power},
+     job_take_power},
     {"sync-points", 0, "N|auto", "auto, an integer from 1",
      "for a loop with dependencies: how often in each chunk workers exchange boundary data; auto: three times as often "
      "as there are workers (default auto)",
@@ -185,7 +185,7 @@ static const struct option_row results[] = {
      "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default 67108864)",
      take_max_output},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, or a device", "write the run's figures as JSON",
-     take_report, .not_for = OPTION_STUDY},
+     job_take_report, .not_for = OPTION_STUDY},
     {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
      "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads",
      TAKES_PATH(struct job, costs), .not_for = OPTION_DCA},
@@ -290,7 +290,7 @@ static int take_operand(void *target, const char *word, struct error *error)
 }
 
 /* What can be wrong with the technique's parameters, whatever the loop and the workers are. */
-static int check_technique(const struct job *job, struct error *error)
+static int job_check_technique(const struct job *job, struct error *error)
 {
     struct sched sched;
     struct error reason;
@@ -384,7 +384,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         return error_set(error, "no kernel is given; `hdss kernels` lists them");
     if (job->max_output[0] != '\0' && add_param(job, job->max_output, error) < 0)
         return -1;
-    if (check_names(job, error) < 0 || check_technique(job, error) < 0)
+    if (check_names(job, error) < 0 || job_check_technique(job, error) < 0)
         return -1;
     if (job->costs[0] != '\0' && job->spec.threads != 1)
         return error_set(error, "--record-costs: the threads of a worker share its chunks; accepted: with --threads 1");

@@ -30,7 +30,8 @@ void options_reader_init(struct options_reader *reader, const struct options *op
 }
 
 /* A row by its name (of `length`) or, with length 0, by its letter. */
-static const struct option_row *find(const struct options *options, const char *name, size_t length, char letter)
+static const struct option_row *options_find_row(const struct options *options, const char *name, size_t length,
+                                                 char letter)
 {
     for (const struct option_section *section = options->sections; section->title != NULL; section++)
         for (const struct option_row *row = section->rows; row->name != NULL; row++)
@@ -42,7 +43,7 @@ static const struct option_row *find(const struct options *options, const char *
 
 const struct option_row *options_find(const struct options *options, const char *name)
 {
-    return find(options, name, strlen(name), 0);
+    return options_find_row(options, name, strlen(name), 0);
 }
 
 static int unknown_option(const struct options *options, const char *word, size_t length, struct error *error)
@@ -62,11 +63,12 @@ static int unknown_option(const struct options *options, const char *word, size_
 /* One of ours, which cannot be meant as a value. */
 static bool is_option(const struct options *options, const char *word)
 {
-    return strncmp(word, "--", 2) == 0 && find(options, word + 2, strcspn(word + 2, "="), 0) != NULL;
+    return strncmp(word, "--", 2) == 0 && options_find_row(options, word + 2, strcspn(word + 2, "="), 0) != NULL;
 }
 
 /* The value of the option just read: after '=', or the next word. */
-static int take_value(struct options_reader *reader, const char *after, struct options_word *word, struct error *error)
+static int options_take_value(struct options_reader *reader, const char *after, struct options_word *word,
+                              struct error *error)
 {
     const struct option_row *row = word->row;
     if (row->value == NULL)
@@ -93,12 +95,12 @@ static int take_option(struct options_reader *reader, const char *text, struct o
     bool is_long = text[1] == '-';
     size_t length = strcspn(text, "=");
     if (is_long)
-        word->row = length > 2 ? find(reader->options, text + 2, length - 2, 0) : NULL;
+        word->row = length > 2 ? options_find_row(reader->options, text + 2, length - 2, 0) : NULL;
     else
-        word->row = text[2] == '\0' ? find(reader->options, NULL, 0, text[1]) : NULL;
+        word->row = text[2] == '\0' ? options_find_row(reader->options, NULL, 0, text[1]) : NULL;
     if (word->row == NULL)
         return unknown_option(reader->options, text, length, error);
-    return take_value(reader, is_long ? text + length : "", word, error);
+    return options_take_value(reader, is_long ? text + length : "", word, error);
 }
 
 int options_next(struct options_reader *reader, struct options_word *word, struct error *error)

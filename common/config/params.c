@@ -23,21 +23,21 @@ unsigned kernel_params_count(const struct hdss_kernel *kernel)
 }
 
 /* Appends to a NUL-terminated text as far as there is room. */
-static void append(char *text, size_t size, const char *part, size_t length)
+static void params_append(char *text, size_t size, const char *part, size_t length)
 {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%.*s", (int)length, part);
 }
 
 /* "row|column" as "row, column". */
-static void append_choices(char *text, size_t size, const char *choices)
+static void params_append_choices(char *text, size_t size, const char *choices)
 {
     while (*choices != '\0') {
         size_t length = strcspn(choices, "|");
-        append(text, size, choices, length);
+        params_append(text, size, choices, length);
         choices += length;
         if (*choices == '|') {
-            append(text, size, ", ", 2);
+            params_append(text, size, ", ", 2);
             choices++;
         }
     }
@@ -69,14 +69,14 @@ static void append_bound(char *text, size_t size, double bound)
     for (int digits = 6; power <= bound && digits <= 18; digits++, power *= 10)
         if (power == bound)
             snprintf(number, sizeof number, "1e%d", digits);
-    append(text, size, number, strlen(number));
+    params_append(text, size, number, strlen(number));
 }
 
 static void bounds_text(const struct hdss_param *param, const char *kind, char *text, size_t size)
 {
     snprintf(text, size, "%s from ", kind);
     append_bound(text, size, param->minimum);
-    append(text, size, " to ", 4);
+    params_append(text, size, " to ", 4);
     append_bound(text, size, param->maximum);
 }
 
@@ -88,14 +88,14 @@ const char *kernel_param_accepts(const struct hdss_param *param, char *text, siz
     case HDSS_PARAM_REAL: bounds_text(param, "a number", text, size); break;
     case HDSS_PARAM_CHOICE:
         snprintf(text, size, "one of ");
-        append_choices(text, size, param->choices);
+        params_append_choices(text, size, param->choices);
         break;
     case HDSS_PARAM_TEXT: snprintf(text, size, "text"); break;
     }
     return text;
 }
 
-static int parse_value(const struct hdss_param *param, const char *text, union hdss_value *value)
+static int params_parse_value(const struct hdss_param *param, const char *text, union hdss_value *value)
 {
     switch (param->kind) {
     case HDSS_PARAM_INTEGER:
@@ -112,8 +112,8 @@ static int parse_value(const struct hdss_param *param, const char *text, union h
     return -1;
 }
 
-static int refuse_value(const struct hdss_kernel *kernel, const struct hdss_param *param, const char *text,
-                        struct error *error)
+static int params_refuse_value(const struct hdss_kernel *kernel, const struct hdss_param *param, const char *text,
+                               struct error *error)
 {
     char accepts[200];
     kernel_param_accepts(param, accepts, sizeof accepts);
@@ -131,8 +131,8 @@ static int refuse_name(const struct hdss_kernel *kernel, const char *word, size_
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
         suggest_offer(&nearest, kernel->params[i].name);
         if (i > 0)
-            append(known, sizeof known, ", ", 2);
-        append(known, sizeof known, kernel->params[i].name, strlen(kernel->params[i].name));
+            params_append(known, sizeof known, ", ", 2);
+        params_append(known, sizeof known, kernel->params[i].name, strlen(kernel->params[i].name));
     }
     if (nearest.name != NULL)
         snprintf(meant, sizeof meant, "; did you mean %.40s?", nearest.name);
@@ -140,7 +140,7 @@ static int refuse_name(const struct hdss_kernel *kernel, const char *word, size_
                      nearest.name != NULL ? meant : ";", known[0] != '\0' ? known : "none");
 }
 
-static const struct hdss_param *find(const struct hdss_kernel *kernel, const char *name, size_t length)
+static const struct hdss_param *params_find(const struct hdss_kernel *kernel, const char *name, size_t length)
 {
     for (unsigned i = 0; i < kernel_params_count(kernel); i++)
         if (strlen(kernel->params[i].name) == length && memcmp(kernel->params[i].name, name, length) == 0)
@@ -154,14 +154,15 @@ static int parse_word(const struct hdss_kernel *kernel, const char *word, union 
     const char *equals = strchr(word, '=');
     if (equals == NULL)
         return error_set(error, "%s: '%.60s': accepted: name=value", kernel->name, word);
-    const struct hdss_param *param = find(kernel, word, (size_t)(equals - word));
+    const struct hdss_param *param = params_find(kernel, word, (size_t)(equals - word));
     if (param == NULL)
         return refuse_name(kernel, word, (size_t)(equals - word), error);
     size_t i = (size_t)(param - kernel->params);
     if (given[i])
         return error_set(error, "%s: %.60s: %s is given twice", kernel->name, word, param->name);
     given[i] = true;
-    return parse_value(param, equals + 1, &values[i]) < 0 ? refuse_value(kernel, param, equals + 1, error) : 0;
+    return params_parse_value(param, equals + 1, &values[i]) < 0 ? params_refuse_value(kernel, param, equals + 1, error)
+                                                                 : 0;
 }
 
 int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const char *const *words,
@@ -173,8 +174,8 @@ int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const 
             return -1;
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
         const struct hdss_param *param = &kernel->params[i];
-        if (!given[i] && parse_value(param, param->fallback, &values[i]) < 0)
-            return refuse_value(kernel, param, param->fallback, error);
+        if (!given[i] && params_parse_value(param, param->fallback, &values[i]) < 0)
+            return params_refuse_value(kernel, param, param->fallback, error);
     }
     return 0;
 }
@@ -215,14 +216,14 @@ int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struc
             (param->kind == HDSS_PARAM_CHOICE && param->choices == NULL))
             return error_set(error, "kernel %.200s: its parameter %.60s lacks a default, choices, unit or summary",
                              name, param->name);
-        if (parse_value(param, param->fallback, &value) < 0)
+        if (params_parse_value(param, param->fallback, &value) < 0)
             return error_set(error, "kernel %.200s: its parameter %.60s does not accept its own default, '%.60s'", name,
                              param->name, param->fallback);
     }
     return check_manner(name, kernel, error);
 }
 
-static const char *real_text(double value, char text[KERNEL_PARAM_TEXT_MAX])
+static const char *params_real_text(double value, char text[KERNEL_PARAM_TEXT_MAX])
 {
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, KERNEL_PARAM_TEXT_MAX, "%.*g", digits, value);
@@ -244,7 +245,7 @@ const char *kernel_param_text(const struct hdss_param *param, union hdss_value v
 {
     switch (param->kind) {
     case HDSS_PARAM_INTEGER: snprintf(text, KERNEL_PARAM_TEXT_MAX, "%lld", (long long)value.integer); return text;
-    case HDSS_PARAM_REAL: return real_text(value.real, text);
+    case HDSS_PARAM_REAL: return params_real_text(value.real, text);
     case HDSS_PARAM_CHOICE: return choice_text(param->choices, value.integer, text);
     case HDSS_PARAM_TEXT: return value.text;
     }
@@ -252,7 +253,7 @@ const char *kernel_param_text(const struct hdss_param *param, union hdss_value v
 }
 
 /* Whether a * b fits 64 bits; the product goes to `*product`. */
-static bool multiply(uint64_t a, uint64_t b, uint64_t *product)
+static bool params_multiply(uint64_t a, uint64_t b, uint64_t *product)
 {
     return !__builtin_mul_overflow(a, b, product);
 }
@@ -260,10 +261,10 @@ static bool multiply(uint64_t a, uint64_t b, uint64_t *product)
 static bool array_matches(const struct hdss_loop *loop)
 {
     uint64_t records, elements = 1;
-    if (!multiply(loop->iterations, loop->record_length, &records))
+    if (!params_multiply(loop->iterations, loop->record_length, &records))
         return false;
     for (unsigned i = 0; i < loop->dims; i++)
-        if (!multiply(elements, loop->shape[i], &elements))
+        if (!params_multiply(elements, loop->shape[i], &elements))
             return false;
     return elements == records;
 }
@@ -275,8 +276,8 @@ static bool tiles_match(const struct hdss_loop *loop)
         return false;
     uint64_t down = loop->shape[0] / loop->tile_height + (loop->shape[0] % loop->tile_height != 0);
     uint64_t across = loop->shape[1] / loop->tile_width + (loop->shape[1] % loop->tile_width != 0);
-    return multiply(down, across, &tiles) && tiles == loop->iterations &&
-           multiply(loop->tile_height, loop->tile_width, &elements) && elements == loop->record_length;
+    return params_multiply(down, across, &tiles) && tiles == loop->iterations &&
+           params_multiply(loop->tile_height, loop->tile_width, &elements) && elements == loop->record_length;
 }
 
 static int check_records(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
@@ -286,8 +287,8 @@ static int check_records(const struct hdss_kernel *kernel, const struct hdss_loo
     bool runs = loop->sync > 0 ? kernel->run_block != NULL : kernel->run != NULL;
     if (!runs || element == 0 || loop->record_length == 0 || loop->dims == 0 || loop->dims > HDSS_DIMS_MAX)
         return error_set(error, "%s: the kernel describes no result it could have", kernel->name);
-    if (!multiply(loop->iterations, loop->record_length, &elements) || !multiply(elements, element, &bytes) ||
-        bytes > INT64_MAX / 2)
+    if (!params_multiply(loop->iterations, loop->record_length, &elements) ||
+        !params_multiply(elements, element, &bytes) || bytes > INT64_MAX / 2)
         return error_set(error, "%s: the results do not fit a file: %llu iterations of %llu x %zu bytes", kernel->name,
                          (unsigned long long)loop->iterations, (unsigned long long)loop->record_length, element);
     if (!(loop->layout == HDSS_LAYOUT_TILES ? tiles_match(loop) : array_matches(loop)))
@@ -324,7 +325,7 @@ static int check_streams(const struct hdss_kernel *kernel, const struct hdss_loo
 }
 
 /* Records of a step are read as they lie in the file. */
-static int check_steps(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
+static int params_check_steps(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     if (loop->steps <= 1)
         return 0;
@@ -341,11 +342,12 @@ static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;
     return loop->streams == 0 && loop->distance > 0 && loop->reach <= loop->sync && loop->boundary_bytes > 0 &&
-           multiply(loop->iterations, loop->reach, &behind) && behind <= INT64_MAX &&
-           multiply(loop->sync, loop->boundary_bytes, &bytes) && bytes <= BOUNDARY_MAX;
+           params_multiply(loop->iterations, loop->reach, &behind) && behind <= INT64_MAX &&
+           params_multiply(loop->sync, loop->boundary_bytes, &bytes) && bytes <= BOUNDARY_MAX;
 }
 
-static int check_dependencies(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
+static int params_check_dependencies(const struct hdss_kernel *kernel, const struct hdss_loop *loop,
+                                     struct error *error)
 {
     if (loop->sync == 0)
         return 0;
@@ -365,7 +367,7 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     if (kernel->describe(values, loop, line) < 0)
         return error_set(error, "%s: %s", kernel->name, line);
     loop->note[sizeof loop->note - 1] = '\0';
-    if (check_steps(kernel, loop, error) < 0 || check_dependencies(kernel, loop, error) < 0)
+    if (params_check_steps(kernel, loop, error) < 0 || params_check_dependencies(kernel, loop, error) < 0)
         return -1;
     return loop->streams > 0 ? check_streams(kernel, loop, error) : check_records(kernel, loop, error);
 }

@@ -19,7 +19,7 @@ struct reader {
 };
 
 /* Copies the next field of the line into `field` and returns what follows it; an empty field at the line's end. */
-static const char *take_field(const char *text, char field[FIELD_MAX])
+static const char *power_file_take_field(const char *text, char field[FIELD_MAX])
 {
     text += strspn(text, BLANKS);
     size_t length = strcspn(text, BLANKS "\n#");
@@ -41,7 +41,8 @@ static unsigned find_worker(const struct reader *reader, uint64_t rank)
     return reader->workers;
 }
 
-static int take_power(struct reader *reader, const char *rank_text, const char *power_text, struct error *error)
+static int power_file_take_power(struct reader *reader, const char *rank_text, const char *power_text,
+                                 struct error *error)
 {
     uint64_t rank;
     double power;
@@ -61,17 +62,17 @@ static int take_power(struct reader *reader, const char *rank_text, const char *
 }
 
 /* One line; returns where the next one begins, NULL on an error. */
-static const char *take_line(struct reader *reader, const char *text, struct error *error)
+static const char *power_file_take_line(struct reader *reader, const char *text, struct error *error)
 {
     char rank[FIELD_MAX], power[FIELD_MAX], rest[FIELD_MAX];
-    text = take_field(take_field(take_field(text, rank), power), rest);
+    text = power_file_take_field(power_file_take_field(power_file_take_field(text, rank), power), rest);
     reader->line++;
     if (rank[0] != '\0') {
         if (power[0] == '\0' || rest[0] != '\0') {
             error_set(error, "line %u: accepted: RANK POWER", reader->line);
             return NULL;
         }
-        if (take_power(reader, rank, power, error) < 0)
+        if (power_file_take_power(reader, rank, power, error) < 0)
             return NULL;
     }
     text += strcspn(text, "\n");
@@ -108,7 +109,7 @@ int power_file_parse(const char *text, const unsigned *worker_ranks, unsigned wo
     unsigned count = 0;
     memset(powers, 0, workers * sizeof *powers);
     while (*text != '\0') {
-        text = take_line(&reader, text, error);
+        text = power_file_take_line(&reader, text, error);
         if (text == NULL)
             return -1;
     }

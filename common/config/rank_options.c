@@ -23,13 +23,13 @@ int load_parse_count(const char *text, unsigned *load)
     return 0;
 }
 
-static int take_slowdown(void *target, const char *value, struct error *error)
+static int rank_options_take_slowdown(void *target, const char *value, struct error *error)
 {
     (void)error;
     return slowdown_parse(value, &((struct worker_options *)target)->slowdown);
 }
 
-static int take_dca(void *target, const char *value, struct error *error)
+static int rank_options_take_dca(void *target, const char *value, struct error *error)
 {
     (void)error;
     static const struct {
@@ -57,7 +57,7 @@ static int take_dca(void *target, const char *value, struct error *error)
 
 static const struct option_row worker_rows[] = {
     {"slowdown", 0, "X", "a number from 1 to 1000",
-     "run X times slower than this core can, for studies of unequal machines (default 1)", take_slowdown},
+     "run X times slower than this core can, for studies of unequal machines (default 1)", rank_options_take_slowdown},
     {"load", 0, "N", NULL,
      "bind to one core and start N processes there that compute without end, for studies of shared machines (default: "
      "neither)",
@@ -74,7 +74,7 @@ static const struct option_row dca_rows[] = {
      "each worker computes its own chunks; they share counters by one-sided operations (rma), by messages to rank 0 "
      "(two-sided), or a queue on each node (node). rma:atomics=2 and two-sided:exchanges=2 draw step and start one "
      "after the other, where one would do",
-     take_dca},
+     rank_options_take_dca},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
      "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
      TAKES_TECHNIQUE(struct worker_options, node_technique),

@@ -8,7 +8,7 @@
 
 #define WORD_MAX 40 /* longer words are not compared */
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned suggest_least(unsigned a, unsigned b, unsigned c)
 {
     unsigned ab = a < b ? a : b;
     return ab < c ? ab : c;
@@ -25,9 +25,9 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
     for (size_t i = 1; i <= a_length; i++) {
         for (size_t j = 1; j <= b_length; j++) {
             unsigned change = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            cost[i][j] = least(cost[i - 1][j] + 1, cost[i][j - 1] + 1, change);
+            cost[i][j] = suggest_least(cost[i - 1][j] + 1, cost[i][j - 1] + 1, change);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                cost[i][j] = least(cost[i][j], cost[i][j], cost[i - 2][j - 2] + 1);
+                cost[i][j] = suggest_least(cost[i][j], cost[i][j], cost[i - 2][j - 2] + 1);
         }
     }
     return cost[a_length][b_length];

@@ -138,19 +138,19 @@ static void add_choice(struct text *text, const struct choice *choice)
     text_add(text, "\n");
 }
 
-static double weight_of(const struct report_worker *worker)
+static double summary_weight_of(const struct report_worker *worker)
 {
     return worker->weight;
 }
 
-static double load_of(const struct report_worker *worker)
+static double summary_load_of(const struct report_worker *worker)
 {
     return worker->load;
 }
 
 /* The least and the most of the workers that have one, above 0; false where nobody has. */
-static bool find_span(const struct report *report, double (*of)(const struct report_worker *worker), double *least,
-                      double *most)
+static bool summary_find_span(const struct report *report, double (*of)(const struct report_worker *worker),
+                              double *least, double *most)
 {
     *least = INFINITY;
     *most = 0;
@@ -165,12 +165,12 @@ static bool find_span(const struct report *report, double (*of)(const struct rep
 }
 
 /* What was known of the workers: weights by techniques that learn, loads by --weighting acp. */
-static void add_workers(struct text *text, const struct report *report)
+static void summary_add_workers(struct text *text, const struct report *report)
 {
     double least, most;
-    if (find_span(report, weight_of, &least, &most))
+    if (summary_find_span(report, summary_weight_of, &least, &most))
         text_add(text, "  learned      weights of the workers from %.3g to %.3g, 1 on average\n", least, most);
-    if (find_span(report, load_of, &least, &most))
+    if (summary_find_span(report, summary_load_of, &least, &most))
         text_add(text, "  loads        of the workers' cores from %.3g to %.3g; 1 where nobody else is\n", least, most);
 }
 
@@ -185,7 +185,7 @@ static void add_technique(struct text *text, const struct report *report)
     if (report->choice != NULL)
         add_choice(text, report->choice);
     add_measured(text, report);
-    add_workers(text, report);
+    summary_add_workers(text, report);
     text_add(text, "  chunks       %s", human_count(number, report->chunks));
     if (report->refills > 0) {
         text_add(text, " in ");
@@ -225,7 +225,7 @@ static void add_sharing(struct text *text, const struct report *report)
         text_add(text, "efficiency and overhead are of the %s\n", report->shared.cores > 0 ? "cores" : "workers");
 }
 
-static void add_topology(struct text *text, const struct report *report)
+static void summary_add_topology(struct text *text, const struct report *report)
 {
     text_add(text, "  topology     %s: ", report_topology_name(report->topology));
     if (report->masters > 0) {
@@ -286,7 +286,7 @@ static void add_fault(struct text *text, const char **separator, uint64_t count,
     *separator = ", ";
 }
 
-static void add_faults(struct text *text, const struct report_faults *faults)
+static void summary_add_faults(struct text *text, const struct report_faults *faults)
 {
     const char *separator = "  faults       ";
     add_fault(text, &separator, faults->lost_workers, "lost worker");
@@ -324,7 +324,8 @@ static void add_reasons(struct text *text, const struct report *report)
 }
 
 /* The first few of the ranges; the report has all. */
-static void add_ranges(struct text *text, const char *title, const struct range *ranges, size_t count, bool are_tasks)
+static void summary_add_ranges(struct text *text, const char *title, const struct range *ranges, size_t count,
+                               bool are_tasks)
 {
     for (size_t i = 0; i < count && i < FAILED_SHOWN; i++) {
         text_add(text, "%s%s", i == 0 ? title : ", ", i == 0 && are_tasks ? "tasks " : "");
@@ -365,11 +366,11 @@ static void add_results(struct text *text, const struct report *report)
     add_plural(text, report->messages, "message");
     human_si(bytes, (double)report->bytes_on_wire);
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
-    add_faults(text, &report->faults);
+    summary_add_faults(text, &report->faults);
     bool are_tasks = report->are_tasks;
-    add_ranges(text, "  given up     ", report->failed, report->failed_count, are_tasks);
+    summary_add_ranges(text, "  given up     ", report->failed, report->failed_count, are_tasks);
     add_reasons(text, report);
-    add_ranges(text, "  failed       ", report->failed_tasks, report->failed_task_count, are_tasks);
+    summary_add_ranges(text, "  failed       ", report->failed_tasks, report->failed_task_count, are_tasks);
     if (are_tasks)
         add_ledger(text, report);
     if (report->simulated == NULL)
@@ -387,7 +388,7 @@ static void add_results(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-static void add_resume(struct text *text, const struct report *report)
+static void summary_add_resume(struct text *text, const struct report *report)
 {
     bool failed = report->failed_task_count > 0 && report->done == report->iterations;
     if (report->journal != NULL)
@@ -457,11 +458,11 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     add_headline(&text, report);
     add_simulated(&text, report->simulated);
     add_technique(&text, report);
-    add_topology(&text, report);
+    summary_add_topology(&text, report);
     add_figures(&text, report);
     add_steps(&text, report);
     add_results(&text, report);
-    add_resume(&text, report);
+    summary_add_resume(&text, report);
     add_bars(&text, report, width < 60 ? 60 : width > 100 ? 100 : width, utf8);
     return text_take(&text);
 }

@@ -102,7 +102,7 @@ int file_write(const char *path, const char *text, size_t length, struct error *
 }
 
 /* What is in front of the last slash, with it where it is all there is; "." without one. */
-static void folder_of(const char *path, char folder[PATH_MAX])
+static void files_folder_of(const char *path, char folder[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
     int length = slash == NULL ? 0 : slash == path ? 1 : (int)(slash - path);
@@ -113,7 +113,7 @@ int file_check_folder(const char *path, struct error *error)
 {
     char folder[PATH_MAX];
     struct stat status;
-    folder_of(path, folder);
+    files_folder_of(path, folder);
     if (stat(folder, &status) < 0 && errno == ENOENT)
         return error_set(error, "%.130s: there is no folder %.130s; `mkdir -p %.130s` makes it", path, folder, folder);
     if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))

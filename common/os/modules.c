@@ -29,7 +29,7 @@ int program_folder(char folder[PATH_MAX], struct error *error)
 }
 
 /* Adds a folder, unless there is none, its name is too long, or it is among the others. */
-static void add(struct places *places, const char *folder)
+static void modules_add(struct places *places, const char *folder)
 {
     if (folder[0] == '\0' || strlen(folder) >= PATH_MAX)
         return;
@@ -57,12 +57,12 @@ static void add_places(struct places *places, const char *own)
 {
     char in_prefix[2 * PATH_MAX];
     size_t prefix = prefix_length(own);
-    add(places, own);
+    modules_add(places, own);
     if (prefix > 0 && HDSS_LIBDIR[0] != '/') {
         snprintf(in_prefix, sizeof in_prefix, "%.*s/" HDSS_LIBDIR "/hdss", (int)prefix, own);
-        add(places, in_prefix);
+        modules_add(places, in_prefix);
     }
-    add(places, HDSS_MODULE_DIR);
+    modules_add(places, HDSS_MODULE_DIR);
 }
 
 static bool has_file(const char *folder, const char *name)
@@ -89,7 +89,7 @@ int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], 
     struct places places = {.count = 0};
     const char *given = getenv("HDSS_MODULES");
     if (given != NULL && given[0] != '\0')
-        add(&places, given);
+        modules_add(&places, given);
     else
         add_places(&places, own);
     for (unsigned i = 0; i < places.count; i++)

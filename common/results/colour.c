@@ -53,7 +53,7 @@ static uint64_t integer_at(enum hdss_type type, const void *row, uint64_t i)
     }
 }
 
-static double real_at(enum hdss_type type, const void *row, uint64_t i)
+static double colour_real_at(enum hdss_type type, const void *row, uint64_t i)
 {
     return type == HDSS_FLOAT32 ? (double)((const float *)row)[i] : ((const double *)row)[i];
 }
@@ -97,7 +97,7 @@ void colours_see_range(struct colours *colours, const void *row, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
         if (is_real(colours->type)) {
-            double value = real_at(colours->type, row, i);
+            double value = colour_real_at(colours->type, row, i);
             if (!isfinite(value))
                 continue;
             colours->from = fmin(colours->from, value);
@@ -168,7 +168,7 @@ void colours_paint(const struct colours *colours, const void *row, uint64_t coun
 {
     for (uint64_t i = 0; i < count; i++, rgb += 3) {
         if (is_real(colours->type))
-            paint_real(colours, real_at(colours->type, row, i), rgb);
+            paint_real(colours, colour_real_at(colours->type, row, i), rgb);
         else
             paint_integer(colours, integer_at(colours->type, row, i), rgb);
     }

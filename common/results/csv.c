@@ -12,7 +12,7 @@
 #define VALUE_TEXT_MAX 40
 
 /* %g with the fewest digits that give the value back. */
-static size_t real_text(double value, int least, int most, char text[VALUE_TEXT_MAX])
+static size_t csv_file_real_text(double value, int least, int most, char text[VALUE_TEXT_MAX])
 {
     size_t length = 0;
     for (int digits = least; digits <= most; digits++) {
@@ -57,8 +57,8 @@ static size_t value_text(enum hdss_type type, const void *row, uint64_t i, char 
     case HDSS_UINT64: return unsigned_text(ELEMENT(uint64_t, row, i), text);
     case HDSS_INT32: return signed_text(ELEMENT(int32_t, row, i), text);
     case HDSS_INT64: return signed_text(ELEMENT(int64_t, row, i), text);
-    case HDSS_FLOAT32: return real_text((double)ELEMENT(float, row, i), 6, 9, text);
-    case HDSS_FLOAT64: return real_text(ELEMENT(double, row, i), 15, 17, text);
+    case HDSS_FLOAT32: return csv_file_real_text((double)ELEMENT(float, row, i), 6, 9, text);
+    case HDSS_FLOAT64: return csv_file_real_text(ELEMENT(double, row, i), 15, 17, text);
     }
     return 0;
 }

@@ -39,7 +39,7 @@ static uint8_t byte_of(double linear)
 }
 
 /* out = matrix * in */
-static void multiply(const double matrix[3][3], const double in[3], double out[3])
+static void palette_multiply(const double matrix[3][3], const double in[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = matrix[i][0] * in[0] + matrix[i][1] * in[1] + matrix[i][2] * in[2];
@@ -55,10 +55,10 @@ static struct oklab oklab_of(const uint8_t rgb[3])
                                         {0.0259040371, 0.7827717662, -0.8086757660}};
     double linear[3] = {linear_of(rgb[0]), linear_of(rgb[1]), linear_of(rgb[2])}, lms[3];
     struct oklab lab;
-    multiply(to_lms, linear, lms);
+    palette_multiply(to_lms, linear, lms);
     for (int i = 0; i < 3; i++)
         lms[i] = cbrt(lms[i]);
-    multiply(to_lab, lms, lab.c);
+    palette_multiply(to_lab, lms, lab.c);
     return lab;
 }
 
@@ -70,10 +70,10 @@ static void rgb_of(const struct oklab *lab, uint8_t rgb[3])
                                            {-1.2684380046, 2.6097574011, -0.3413193965},
                                            {-0.0041960863, -0.7034186147, 1.7076147010}};
     double lms[3], linear[3];
-    multiply(to_lms, lab->c, lms);
+    palette_multiply(to_lms, lab->c, lms);
     for (int i = 0; i < 3; i++)
         lms[i] = lms[i] * lms[i] * lms[i];
-    multiply(to_linear, lms, linear);
+    palette_multiply(to_linear, lms, linear);
     for (int i = 0; i < 3; i++)
         rgb[i] = byte_of(linear[i]);
 }

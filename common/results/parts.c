@@ -53,7 +53,7 @@ bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTE
 
 /* --- the folder --- */
 
-static const char *folder_of(const char *path, char folder[PATH_MAX])
+static const char *parts_folder_of(const char *path, char folder[PATH_MAX])
 {
     snprintf(folder, PATH_MAX, "%s" FOLDER_ENDING, path);
     return folder;
@@ -86,7 +86,7 @@ int parts_check_place(const char *path, struct error *error)
 {
     struct stat status;
     char folder[PATH_MAX];
-    if (stat(folder_of(path, folder), &status) == 0 && !S_ISDIR(status.st_mode))
+    if (stat(parts_folder_of(path, folder), &status) == 0 && !S_ISDIR(status.st_mode))
         return error_set(error, "%.200s: is there, and is not a folder; accepted: another --output, or without it",
                          folder);
     return file_check_folder(path, error);
@@ -95,7 +95,7 @@ int parts_check_place(const char *path, struct error *error)
 bool parts_exist(const char *path)
 {
     char folder[PATH_MAX];
-    return access(path, F_OK) == 0 || access(folder_of(path, folder), F_OK) == 0;
+    return access(path, F_OK) == 0 || access(parts_folder_of(path, folder), F_OK) == 0;
 }
 
 bool parts_begun(const char *path)
@@ -145,7 +145,7 @@ void parts_remove(const char *path)
     char folder[PATH_MAX], file[PATH_MAX];
     struct part_file *files;
     size_t count;
-    if (parts_list(folder_of(path, folder), &files, &count) == 0)
+    if (parts_list(parts_folder_of(path, folder), &files, &count) == 0)
         for (size_t i = 0; i < count; i++)
             unlink(file_in(path, files[i].name, file));
     free(files);
@@ -155,7 +155,7 @@ void parts_remove(const char *path)
 
 /* --- which run it is --- */
 
-static int write_run(const char *path, unsigned streams, uint32_t run, struct error *error)
+static int parts_write_run(const char *path, unsigned streams, uint32_t run, struct error *error)
 {
     char file[PATH_MAX], text[80];
     int length = snprintf(text, sizeof text, "HDSS parts 1, %u streams, run %" PRIu32 "\n", streams, run);
@@ -164,7 +164,7 @@ static int write_run(const char *path, unsigned streams, uint32_t run, struct er
 }
 
 /* 0, RESULTS_ABSENT, or -1 with one line. */
-static int read_run(const char *path, unsigned streams, uint32_t *run, struct error *error)
+static int parts_read_run(const char *path, unsigned streams, uint32_t *run, struct error *error)
 {
     char file[PATH_MAX];
     unsigned there = 0;
@@ -188,9 +188,9 @@ int parts_create(const char *path, const struct hdss_loop *loop, struct error *e
     if (parts_check(path, loop, error) < 0)
         return -1;
     parts_remove(path);
-    if (mkdir(folder_of(path, folder), 0777) < 0)
+    if (mkdir(parts_folder_of(path, folder), 0777) < 0)
         return error_set(error, "%.200s: cannot create: %s", folder, strerror(errno));
-    int result = write_run(path, loop->streams, 1, error);
+    int result = parts_write_run(path, loop->streams, 1, error);
     if (result != 0)
         rmdir(folder);
     return result;
@@ -198,7 +198,7 @@ int parts_create(const char *path, const struct hdss_loop *loop, struct error *e
 
 static int find_run(const char *path, const struct hdss_loop *loop, uint32_t *run, struct error *error)
 {
-    return parts_check(path, loop, error) < 0 ? -1 : read_run(path, loop->streams, run, error);
+    return parts_check(path, loop, error) < 0 ? -1 : parts_read_run(path, loop->streams, run, error);
 }
 
 int parts_look_for(const char *path, const struct hdss_loop *loop, struct error *error)
@@ -211,7 +211,7 @@ int parts_find(const char *path, const struct hdss_loop *loop, struct error *err
 {
     uint32_t run;
     int result = find_run(path, loop, &run, error);
-    return result == 0 ? write_run(path, loop->streams, run + 1, error) : result;
+    return result == 0 ? parts_write_run(path, loop->streams, run + 1, error) : result;
 }
 
 /* --- writing --- */
@@ -221,7 +221,7 @@ int parts_open(struct results_sink *sink, const char *path, const struct hdss_lo
 {
     char file[PATH_MAX], name[PART_NAME_MAX];
     *sink = (struct results_sink){.fd = -1, .loop = *loop};
-    int found = read_run(path, loop->streams, &sink->run, error);
+    int found = parts_read_run(path, loop->streams, &sink->run, error);
     if (found == RESULTS_ABSENT)
         return error_set(error,
                          "%.200s" FOLDER_ENDING
@@ -241,13 +241,13 @@ int parts_open(struct results_sink *sink, const char *path, const struct hdss_lo
     return -1;
 }
 
-static int refuse_write(const struct results_sink *sink, struct error *error)
+static int parts_refuse_write(const struct results_sink *sink, struct error *error)
 {
     return error_set(error, "%.200s: cannot write: %s", sink->path, strerror(errno));
 }
 
 /* Head and block in one call, where the system takes them so. */
-static int append(struct results_sink *sink, unsigned char *head, const void *bytes, uint64_t size)
+static int parts_append(struct results_sink *sink, unsigned char *head, const void *bytes, uint64_t size)
 {
     const struct iovec both[] = {{head, PART_HEAD_BYTES}, {(void *)bytes, size}};
     ssize_t done = pwritev(sink->fd, both, 2, (off_t)sink->end);
@@ -270,8 +270,8 @@ int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const
                          "%.200s: the results of iterations %" PRIu64 " + %" PRIu64 " are not what they should be",
                          sink->path, first, count);
     part_head_put(&(struct part_head){sink->run, first, count, size, digest_record(first, bytes, size)}, head);
-    if (append(sink, head, bytes, size) < 0)
-        return refuse_write(sink, error);
+    if (parts_append(sink, head, bytes, size) < 0)
+        return parts_refuse_write(sink, error);
     sink->end += PART_HEAD_BYTES + size;
     return 0;
 }
@@ -279,7 +279,7 @@ int parts_write(struct results_sink *sink, uint64_t first, uint64_t count, const
 int parts_sync(struct results_sink *sink, struct error *error)
 {
     if (fdatasync(sink->fd) < 0 || (!sink->name_is_synced && file_sync_name(sink->path) < 0))
-        return refuse_write(sink, error);
+        return parts_refuse_write(sink, error);
     sink->name_is_synced = true;
     return 0;
 }

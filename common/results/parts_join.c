@@ -27,7 +27,7 @@ struct join {
     struct stream stream[HDSS_STREAMS_MAX];
 };
 
-static int refuse(const struct join *join, unsigned s, const char *what, struct error *error)
+static int parts_join_refuse(const struct join *join, unsigned s, const char *what, struct error *error)
 {
     char path[PATH_MAX];
     int reason = errno;
@@ -46,10 +46,10 @@ static int open_stream(struct join *join, unsigned s, struct error *error)
     stream->buffer = malloc(BUFFER_BYTES);
     stream->file = stream->buffer != NULL ? partial_open(&stream->partial) : NULL;
     if (stream->file == NULL)
-        return refuse(join, s, "cannot create", error);
+        return parts_join_refuse(join, s, "cannot create", error);
     setvbuf(stream->file, stream->buffer, _IOFBF, BUFFER_BYTES);
     if (described->heading != NULL && fputs(described->heading, stream->file) < 0)
-        return refuse(join, s, "cannot write", error);
+        return parts_join_refuse(join, s, "cannot write", error);
     return 0;
 }
 
@@ -79,8 +79,8 @@ static int refuse_gap(const struct join *join, struct error *error)
                      join->next);
 }
 
-static int take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
-                struct error *error)
+static int parts_join_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                           struct error *error)
 {
     struct join *join = context;
     if (first > join->next && join->next < join->whole.first + join->whole.count)
@@ -90,7 +90,7 @@ static int take(void *context, uint64_t first, const struct block *block, uint32
         const unsigned char *bytes = block->stream[s] + sum_lengths(block, s, 0, from);
         uint64_t length = sum_lengths(block, s, from, count);
         if (length > 0 && fwrite(bytes, 1, length, join->stream[s].file) != length)
-            return refuse(join, s, "cannot write", error);
+            return parts_join_refuse(join, s, "cannot write", error);
     }
     return note_failed(join->failed, first, block, from, count, error);
 }
@@ -100,14 +100,14 @@ static int close_stream(struct join *join, unsigned s, struct error *error)
     struct stream *stream = &join->stream[s];
     int result = 0;
     if (stream->file != NULL && fclose(stream->file) != 0)
-        result = refuse(join, s, "cannot write", error);
+        result = parts_join_refuse(join, s, "cannot write", error);
     stream->file = NULL;
     free(stream->buffer);
     return result;
 }
 
 /* The files take their places when all of them are made. */
-static int end(struct join *join, int result, struct error *error)
+static int parts_join_end(struct join *join, int result, struct error *error)
 {
     for (unsigned s = 0; s < join->loop->streams; s++)
         if (close_stream(join, s, result == 0 ? error : NULL) < 0)
@@ -116,7 +116,7 @@ static int end(struct join *join, int result, struct error *error)
         if (join->stream[s].partial.name[0] == '\0')
             continue;
         if (result == 0 && partial_keep(&join->stream[s].partial) < 0)
-            result = refuse(join, s, "cannot replace", error);
+            result = parts_join_refuse(join, s, "cannot replace", error);
         if (result < 0)
             partial_drop(&join->stream[s].partial);
     }
@@ -134,10 +134,10 @@ int parts_join(const char *path, const struct hdss_loop *loop, const struct rang
     for (unsigned s = 0; result == 0 && s < loop->streams; s++)
         result = open_stream(join, s, error);
     if (result == 0)
-        result = parts_sweep(path, loop, take, join, error);
+        result = parts_sweep(path, loop, parts_join_take, join, error);
     if (result == 0 && join->next < whole->first + whole->count)
         result = refuse_gap(join, error);
-    result = end(join, result, error);
+    result = parts_join_end(join, result, error);
     free(join);
     return result;
 }

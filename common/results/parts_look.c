@@ -14,8 +14,8 @@ struct look {
 
 /* The streams of iteration `i` of the block, which begin at `at`: goes on behind them, and returns the digest of those
  * that are part of the checksum. */
-static uint64_t take_streams(const struct look *look, uint64_t iteration, const struct block *block, uint32_t i,
-                             const unsigned char *at[HDSS_STREAMS_MAX])
+static uint64_t parts_look_take_streams(const struct look *look, uint64_t iteration, const struct block *block,
+                                        uint32_t i, const unsigned char *at[HDSS_STREAMS_MAX])
 {
     const void *bytes[HDSS_STREAMS_MAX];
     uint32_t lengths[HDSS_STREAMS_MAX];
@@ -29,15 +29,15 @@ static uint64_t take_streams(const struct look *look, uint64_t iteration, const 
     return digest_streams(iteration, same, bytes, lengths);
 }
 
-static int take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
-                struct error *error)
+static int parts_look_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                           struct error *error)
 {
     struct look *look = context;
     const unsigned char *at[HDSS_STREAMS_MAX];
     for (unsigned s = 0; s < block->streams; s++)
         at[s] = block->stream[s];
     for (uint32_t i = 0; i < from + count; i++) {
-        const uint64_t iteration = first + i - from, digest = take_streams(look, iteration, block, i, at);
+        const uint64_t iteration = first + i - from, digest = parts_look_take_streams(look, iteration, block, i, at);
         if (i < from || (look->failed_only && !block_failed(block, i)) || !ranges_contains(look->done, iteration))
             continue;
         look->digest += digest;
@@ -51,7 +51,7 @@ int parts_look(const char *path, const struct hdss_loop *loop, const struct rang
                struct ranges *found, uint64_t *digest, struct error *error)
 {
     struct look look = {.loop = loop, .done = done, .failed_only = failed_only, .found = found};
-    int result = parts_sweep(path, loop, take, &look, error);
+    int result = parts_sweep(path, loop, parts_look_take, &look, error);
     *digest = look.digest;
     return result;
 }

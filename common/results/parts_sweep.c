@@ -53,7 +53,7 @@ struct sweep {
     void *context;
 };
 
-static int no_memory(struct error *error)
+static int parts_sweep_no_memory(struct error *error)
 {
     return error_set(error, "out of memory for the parts of the output");
 }
@@ -107,12 +107,12 @@ static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
         if (result > 0 || !part_head_get(&entry.head, head) || entry.head.bytes > size - entry.at)
             break;
         if (entry.head.first + entry.head.count <= iterations && add_entry(sweep, &entry) < 0)
-            return no_memory(error);
+            return parts_sweep_no_memory(error);
     }
     return 0;
 }
 
-static int by_first(const void *a, const void *b)
+static int parts_sweep_by_first(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     return (x->head.first > y->head.first) - (x->head.first < y->head.first);
@@ -126,14 +126,14 @@ static int read_all_heads(struct sweep *sweep, struct error *error)
         if (read_heads(sweep, file, error) < 0)
             return -1;
     if (sweep->count > 0)
-        qsort(sweep->entries, sweep->count, sizeof *sweep->entries, by_first);
+        qsort(sweep->entries, sweep->count, sizeof *sweep->entries, parts_sweep_by_first);
     return 0;
 }
 
 /* --- blocks --- */
 
 /* Loads the entry's block. 1, 0 where it is not what its head says, -1 with one line. */
-static int load(struct sweep *sweep, const struct entry *entry, struct error *error)
+static int parts_sweep_load(struct sweep *sweep, const struct entry *entry, struct error *error)
 {
     if (sweep->loaded == entry)
         return 1;
@@ -143,7 +143,7 @@ static int load(struct sweep *sweep, const struct entry *entry, struct error *er
         sweep->bytes = malloc(entry->head.bytes);
         sweep->room = sweep->bytes != NULL ? entry->head.bytes : 0;
         if (sweep->bytes == NULL)
-            return no_memory(error);
+            return parts_sweep_no_memory(error);
     }
     int fd = open_file(sweep, entry->file);
     int result = fd < 0 ? -1 : file_read_at(fd, sweep->bytes, entry->head.bytes, entry->at);
@@ -157,9 +157,9 @@ static int load(struct sweep *sweep, const struct entry *entry, struct error *er
     return 1;
 }
 
-static int hand_over(struct sweep *sweep, const struct piece *piece, struct error *error)
+static int parts_sweep_hand_over(struct sweep *sweep, const struct piece *piece, struct error *error)
 {
-    int good = load(sweep, piece->entry, error);
+    int good = parts_sweep_load(sweep, piece->entry, error);
     if (good <= 0)
         return good;
     return sweep->take(sweep->context, piece->first, &sweep->block, (uint32_t)(piece->first - piece->entry->head.first),
@@ -213,7 +213,7 @@ static int by_run(const void *a, const void *b)
     const struct entry *x = a, *y = b;
     if (x->head.run != y->head.run)
         return x->head.run < y->head.run ? 1 : -1;
-    return by_first(a, b);
+    return parts_sweep_by_first(a, b);
 }
 
 static int by_place(const void *a, const void *b)
@@ -235,9 +235,9 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
         const struct range range = {group[i].head.first, group[i].head.count};
         if (ranges_covers(&covered, range.first, range.count))
             continue;
-        good = load(sweep, &group[i], error);
+        good = parts_sweep_load(sweep, &group[i], error);
         if (good > 0 && add_uncovered(sweep, &group[i], &covered) < 0)
-            good = no_memory(error);
+            good = parts_sweep_no_memory(error);
     }
     ranges_fini(&covered);
     if (sweep->piece_count > 0)
@@ -262,21 +262,21 @@ static int sweep_group(struct sweep *sweep, size_t i, size_t count, struct error
 {
     struct entry *group = &sweep->entries[i];
     if (count == 1)
-        return hand_over(sweep, &(struct piece){group, group->head.first, group->head.count}, error);
+        return parts_sweep_hand_over(sweep, &(struct piece){group, group->head.first, group->head.count}, error);
     int result = cut_group(sweep, group, count, error);
     for (size_t k = 0; result == 0 && k < sweep->piece_count; k++)
-        result = hand_over(sweep, &sweep->pieces[k], error);
+        result = parts_sweep_hand_over(sweep, &sweep->pieces[k], error);
     return result;
 }
 
-static void begin(struct sweep *sweep, const char *path)
+static void parts_sweep_begin(struct sweep *sweep, const char *path)
 {
     snprintf(sweep->folder, sizeof sweep->folder, "%s.parts", path);
     for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
         sweep->fd[i] = -1;
 }
 
-static void end(struct sweep *sweep)
+static void parts_sweep_end(struct sweep *sweep)
 {
     for (unsigned i = 0; i < OPEN_MAX_FILES; i++)
         if (sweep->fd[i] >= 0)
@@ -290,13 +290,13 @@ static void end(struct sweep *sweep)
 int parts_sweep(const char *path, const struct hdss_loop *loop, parts_taker *take, void *context, struct error *error)
 {
     struct sweep sweep = {.loop = loop, .take = take, .context = context};
-    begin(&sweep, path);
+    parts_sweep_begin(&sweep, path);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0, size; result == 0 && i < sweep.count; i += size) {
         size = group_size(&sweep, i);
         result = sweep_group(&sweep, i, size, error);
     }
-    end(&sweep);
+    parts_sweep_end(&sweep);
     return result;
 }
 
@@ -317,14 +317,14 @@ int parts_hold(const char *path, const struct hdss_loop *loop, const struct rang
     if (!parts_begun(path))
         return RESULTS_ABSENT;
     ranges_init(&there);
-    begin(&sweep, path);
+    parts_sweep_begin(&sweep, path);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0; result == 0 && i < sweep.count; i++)
         if (ranges_add(&there, sweep.entries[i].head.first, sweep.entries[i].head.count, NULL) < 0)
-            result = no_memory(error);
+            result = parts_sweep_no_memory(error);
     if (result == 0)
         result = covers_all(&there, done) ? RESULTS_COMPLETE : RESULTS_LACKS;
     ranges_fini(&there);
-    end(&sweep);
+    parts_sweep_end(&sweep);
     return result;
 }

@@ -52,14 +52,14 @@ struct painter {
     jmp_buf failed;
 };
 
-static _Noreturn void on_failure(png_structp png, png_const_charp text)
+static _Noreturn void png_writer_on_failure(png_structp png, png_const_charp text)
 {
     struct painter *painter = png_get_error_ptr(png);
     error_set(painter->error, "%.200s: %s", painter->rows->path, text);
     longjmp(painter->failed, 1);
 }
 
-static void on_warning(png_structp png, png_const_charp text)
+static void png_writer_on_warning(png_structp png, png_const_charp text)
 {
     (void)png;
     (void)text;
@@ -96,7 +96,7 @@ static bool is_bilevel(const struct hdss_loop *loop)
     return loop->is_bilevel && loop->type == HDSS_UINT8 && loop->dims == 2;
 }
 
-static int choose_colours(struct painter *painter)
+static int png_writer_choose_colours(struct painter *painter)
 {
     if (is_bilevel(&painter->rows->loop))
         return 0;
@@ -108,7 +108,7 @@ static int choose_colours(struct painter *painter)
     return 0;
 }
 
-static void write_head(struct painter *painter, FILE *out)
+static void png_writer_write_head(struct painter *painter, FILE *out)
 {
     enum { LEVEL = 4 }; /* a quarter more bytes than level 9, in a tenth of the time */
     bool bits = is_bilevel(&painter->rows->loop);
@@ -181,7 +181,7 @@ static int paint(struct painter *painter, FILE *out)
 {
     if (setjmp(painter->failed) != 0)
         return -1;
-    write_head(painter, out);
+    png_writer_write_head(painter, out);
     rows_rewind(painter->rows);
     const struct hdss_loop *loop = &painter->rows->loop;
     if ((is_bilevel(loop) ? write_bits : loop->dims == 3 ? paint_sheet : paint_rows)(painter, out) < 0)
@@ -194,7 +194,8 @@ static int paint(struct painter *painter, FILE *out)
 static int png_convert(FILE *out, const char *path, struct rows *rows, struct error *error)
 {
     struct painter painter = {.rows = rows, .error = error};
-    painter.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &painter, on_failure, on_warning);
+    painter.png =
+        png_create_write_struct(PNG_LIBPNG_VER_STRING, &painter, png_writer_on_failure, png_writer_on_warning);
     painter.info = painter.png != NULL ? png_create_info_struct(painter.png) : NULL;
     sheet_init(&painter.sheet, &rows->loop);
     painter.rgb = malloc(painter.sheet.width * painter.sheet.row_height * 3);
@@ -204,7 +205,7 @@ static int png_convert(FILE *out, const char *path, struct rows *rows, struct er
         painter.pixels == NULL)
         status = error_set(error, "%.200s: out of memory", path);
     else
-        status = choose_colours(&painter) < 0 ? -1 : paint(&painter, out);
+        status = png_writer_choose_colours(&painter) < 0 ? -1 : paint(&painter, out);
     png_destroy_write_struct(&painter.png, &painter.info);
     colours_fini(&painter.colours);
     free(painter.rgb);

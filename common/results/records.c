@@ -73,7 +73,7 @@ int records_check(const char *path, const struct hdss_loop *loop, struct error *
     return format->check != NULL ? format->check(path, loop, error) : 0;
 }
 
-static int refuse_write(const char *path, uint64_t bytes, struct error *error)
+static int records_refuse_write(const char *path, uint64_t bytes, struct error *error)
 {
     return error_set(error, "%.200s: cannot write: %s (the results take %.1f MiB)", path, strerror(errno),
                      (double)bytes / 0x1p20);
@@ -81,7 +81,7 @@ static int refuse_write(const char *path, uint64_t bytes, struct error *error)
 
 /* Gives the file its size, and the blocks for it where the file system can say so at once: a disk that is too small is
  * better found now than hours later. */
-static int reserve(int fd, uint64_t bytes)
+static int records_reserve(int fd, uint64_t bytes)
 {
     if (ftruncate(fd, (off_t)bytes) < 0)
         return -1;
@@ -121,18 +121,18 @@ int records_create(const char *path, const struct hdss_loop *loop, struct error 
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, strerror(errno));
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
-    if (file_write_at(fd, header, header_bytes, 0) < 0 || reserve(fd, bytes) < 0) {
+    if (file_write_at(fd, header, header_bytes, 0) < 0 || records_reserve(fd, bytes) < 0) {
         bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-        refuse_write(written, bytes, error);
+        records_refuse_write(written, bytes, error);
         remove_if_regular(fd, written);
         close(fd);
         return full ? RESULTS_NO_ROOM : -1;
     }
-    return close(fd) < 0 ? refuse_write(written, bytes, error) : 0;
+    return close(fd) < 0 ? records_refuse_write(written, bytes, error) : 0;
 }
 
 /* Whether the open file is as records_create() makes it. */
-static bool is_ours(int fd, uint64_t bytes, const char *header, uint64_t header_bytes)
+static bool records_is_ours(int fd, uint64_t bytes, const char *header, uint64_t header_bytes)
 {
     char there[RESULTS_HEADER_MAX];
     struct stat stat_of;
@@ -154,7 +154,7 @@ int records_find(const char *path, const struct hdss_loop *loop, struct error *e
         return RESULTS_ABSENT;
     if (fd < 0)
         return error_set(error, "%.200s: cannot open: %s", written, strerror(errno));
-    bool ours = is_ours(fd, bytes, header, header_bytes);
+    bool ours = records_is_ours(fd, bytes, header, header_bytes);
     close(fd);
     return ours ? 0
                 : error_set(error,
@@ -256,7 +256,7 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
                      ? write_all_tiles(sink, first, count, records)
                      : file_write_at(sink->fd, records, count * sink->record_bytes,
                                      sink->header_bytes + first * sink->record_bytes);
-    return status < 0 ? refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
+    return status < 0 ? records_refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
 }
 
 /* The file is opened each time: over a network that is what has another node's writes seen. */
@@ -280,15 +280,16 @@ int records_read(const char *path, const struct hdss_loop *loop, uint64_t first,
 
 int records_sync(struct results_sink *sink, struct error *error)
 {
-    return fdatasync(sink->fd) == 0 ? 0
-                                    : refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error);
+    return fdatasync(sink->fd) == 0
+               ? 0
+               : records_refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error);
 }
 
 int records_close(struct results_sink *sink, struct error *error)
 {
     int status = 0;
     if (sink->fd >= 0 && close(sink->fd) < 0)
-        status = refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error);
+        status = records_refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error);
     free(sink->path);
     free(sink->line);
     *sink = (struct results_sink){.fd = -1};
@@ -321,7 +322,7 @@ static int convert_to(FILE *out, const struct conversion *conversion, struct row
 }
 
 /* Makes `partial` from the records, and of it the final file by renaming it. */
-static int convert(const struct conversion *conversion, struct rows *rows, struct error *error)
+static int records_convert_all(const struct conversion *conversion, struct rows *rows, struct error *error)
 {
     FILE *out = partial_open(&conversion->partial);
     if (out == NULL)
@@ -345,7 +346,7 @@ int records_convert(const char *path, const struct hdss_loop *loop, struct error
     written_path(path, conversion.format, conversion.records);
     if (partial_init(&conversion.partial, path, error) < 0 || rows_open(&rows, conversion.records, loop, error) < 0)
         return -1;
-    int status = convert(&conversion, &rows, error);
+    int status = records_convert_all(&conversion, &rows, error);
     rows_close(&rows);
     return status;
 }

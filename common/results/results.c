@@ -14,52 +14,53 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_variable(const struct hdss_loop *loop)
+static bool results_is_variable(const struct hdss_loop *loop)
 {
     return loop->streams > 0;
 }
 
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    return is_variable(loop) ? parts_check(path, loop, error) : records_check(path, loop, error);
+    return results_is_variable(loop) ? parts_check(path, loop, error) : records_check(path, loop, error);
 }
 
 int results_create(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    return is_variable(loop) ? parts_create(path, loop, error) : records_create(path, loop, error);
+    return results_is_variable(loop) ? parts_create(path, loop, error) : records_create(path, loop, error);
 }
 
 int results_find(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    return is_variable(loop) ? parts_find(path, loop, error) : records_find(path, loop, error);
+    return results_is_variable(loop) ? parts_find(path, loop, error) : records_find(path, loop, error);
 }
 
 int results_check_place(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    return is_variable(loop) ? parts_check_place(path, error) : records_check_place(path, error);
+    return results_is_variable(loop) ? parts_check_place(path, error) : records_check_place(path, error);
 }
 
 int results_look(const char *path, const struct hdss_loop *loop, struct error *error)
 {
-    return is_variable(loop) ? parts_look_for(path, loop, error) : records_find(path, loop, error);
+    return results_is_variable(loop) ? parts_look_for(path, loop, error) : records_find(path, loop, error);
 }
 
 bool results_exist(const char *path, const struct hdss_loop *loop)
 {
-    return is_variable(loop) ? parts_exist(path) : records_exist(path);
+    return results_is_variable(loop) ? parts_exist(path) : records_exist(path);
 }
 
 int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
                  struct error *error)
 {
-    return is_variable(loop) ? parts_open(sink, path, loop, writer, error) : records_open(sink, path, loop, error);
+    return results_is_variable(loop) ? parts_open(sink, path, loop, writer, error)
+                                     : records_open(sink, path, loop, error);
 }
 
 int results_write(struct results_sink *sink, uint64_t first, uint64_t count, const void *bytes, uint64_t size,
                   struct error *error)
 {
-    return is_variable(&sink->loop) ? parts_write(sink, first, count, bytes, size, error)
-                                    : records_write(sink, first, count, bytes, error);
+    return results_is_variable(&sink->loop) ? parts_write(sink, first, count, bytes, size, error)
+                                            : records_write(sink, first, count, bytes, error);
 }
 
 int results_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
@@ -70,7 +71,7 @@ int results_read(const char *path, const struct hdss_loop *loop, uint64_t first,
 
 int results_sync(struct results_sink *sink, struct error *error)
 {
-    return is_variable(&sink->loop) ? parts_sync(sink, error) : records_sync(sink, error);
+    return results_is_variable(&sink->loop) ? parts_sync(sink, error) : records_sync(sink, error);
 }
 
 int results_close(struct results_sink *sink, struct error *error)
@@ -81,12 +82,13 @@ int results_close(struct results_sink *sink, struct error *error)
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                     struct error *error)
 {
-    return is_variable(loop) ? parts_join(path, loop, whole, failed, error) : records_convert(path, loop, error);
+    return results_is_variable(loop) ? parts_join(path, loop, whole, failed, error)
+                                     : records_convert(path, loop, error);
 }
 
 void results_remove(const char *path, const struct hdss_loop *loop)
 {
-    if (is_variable(loop))
+    if (results_is_variable(loop))
         parts_remove(path);
     else
         records_remove(path);
@@ -106,24 +108,24 @@ int results_sync_files(const char *path, const struct hdss_loop *loop, struct er
         if (sync_file(parts_stream_file(path, loop->stream[s].ending, file), error) < 0)
             return -1;
     }
-    return is_variable(loop) ? 0 : sync_file(path, error);
+    return results_is_variable(loop) ? 0 : sync_file(path, error);
 }
 
 int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error)
 {
-    return is_variable(loop) ? parts_hold(path, loop, done, error) : RESULTS_COMPLETE;
+    return results_is_variable(loop) ? parts_hold(path, loop, done, error) : RESULTS_COMPLETE;
 }
 
 int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct ranges *sound,
                        uint64_t *digest, struct error *error)
 {
     *digest = 0;
-    return is_variable(loop) ? parts_look(path, loop, done, false, sound, digest, error) : 0;
+    return results_is_variable(loop) ? parts_look(path, loop, done, false, sound, digest, error) : 0;
 }
 
 int results_find_failed(const char *path, const struct hdss_loop *loop, const struct ranges *done,
                         struct ranges *failed, uint64_t *digest, struct error *error)
 {
     *digest = 0;
-    return is_variable(loop) ? parts_look(path, loop, done, true, failed, digest, error) : 0;
+    return results_is_variable(loop) ? parts_look(path, loop, done, true, failed, digest, error) : 0;
 }

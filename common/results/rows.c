@@ -82,7 +82,7 @@ static int read_columns(struct rows *rows, struct error *error)
     return 0;
 }
 
-static int read_block(struct rows *rows, struct error *error)
+static int rows_read_block(struct rows *rows, struct error *error)
 {
     uint64_t row_bytes = rows->columns * rows->element, left = rows->rows - rows->next;
     rows->first = rows->next;
@@ -101,7 +101,7 @@ int rows_next(struct rows *rows, const void **row, struct error *error)
     if (rows->next >= rows->rows)
         return 0;
     bool there = rows->next >= rows->first && rows->next < rows->first + rows->count;
-    if (!there && read_block(rows, error) < 0)
+    if (!there && rows_read_block(rows, error) < 0)
         return -1;
     *row = rows->block + (rows->next - rows->first) * rows->columns * rows->element;
     rows->next++;

@@ -19,7 +19,7 @@ void text_fini(struct text *text)
 }
 
 /* Makes room for `more` characters and the NUL. */
-static bool reserve(struct text *text, size_t more)
+static bool text_reserve(struct text *text, size_t more)
 {
     if (text->failed)
         return false;
@@ -43,7 +43,7 @@ void text_add(struct text *text, const char *format, ...)
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length >= 0 && reserve(text, (size_t)length)) {
+    if (length >= 0 && text_reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }

@@ -31,7 +31,7 @@ uint8_t image_level(const uint8_t *sample, unsigned channels)
     return (uint8_t)((level * alpha + 255u * (255u - alpha) + 127u) / 255u);
 }
 
-static int read_any(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error)
+static int image_read_any(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error)
 {
     static const uint8_t png[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     *image = (struct image){0};
@@ -47,12 +47,12 @@ static int read_any(struct image *image, const uint8_t *bytes, size_t size, bool
 
 int image_look(struct image *image, const void *bytes, size_t size, struct error *error)
 {
-    return read_any(image, bytes, size, false, error);
+    return image_read_any(image, bytes, size, false, error);
 }
 
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error)
 {
-    return read_any(image, bytes, size, true, error);
+    return image_read_any(image, bytes, size, true, error);
 }
 
 void image_fini(struct image *image)

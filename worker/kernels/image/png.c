@@ -22,14 +22,14 @@ struct reader {
     jmp_buf failed;
 };
 
-static _Noreturn void on_failure(png_structp png, png_const_charp text)
+static _Noreturn void png_reader_on_failure(png_structp png, png_const_charp text)
 {
     struct reader *reader = png_get_error_ptr(png);
     error_set(reader->error, "%.200s; " IMAGE_ACCEPTED, text);
     longjmp(reader->failed, 1);
 }
 
-static void on_warning(png_structp png, png_const_charp text)
+static void png_reader_on_warning(png_structp png, png_const_charp text)
 {
     (void)png;
     (void)text;
@@ -56,7 +56,7 @@ static void set_samples(struct reader *reader, struct image *image)
     png_set_scale_16(reader->png);
 }
 
-static int read_head(struct reader *reader, struct image *image)
+static int png_reader_read_head(struct reader *reader, struct image *image)
 {
     png_set_read_fn(reader->png, reader, on_read);
     png_set_user_limits(reader->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -87,7 +87,7 @@ static int prepare_rows(struct reader *reader, uint32_t rows)
     return 0;
 }
 
-static void take_row(struct image *image, uint32_t y, const uint8_t *samples, unsigned channels)
+static void png_reader_take_row(struct image *image, uint32_t y, const uint8_t *samples, unsigned channels)
 {
     for (uint32_t x = 0; x < image->width; x++)
         image->gray[(size_t)y * image->width + x] = image_level(samples + (size_t)x * channels, channels);
@@ -108,7 +108,7 @@ static int read_pixels(struct reader *reader, struct image *image)
     for (uint32_t y = 0; y < image->height; y++) {
         if (!passes)
             png_read_row(reader->png, reader->samples, NULL);
-        take_row(image, y, reader->rows[passes ? y : 0], channels);
+        png_reader_take_row(image, y, reader->rows[passes ? y : 0], channels);
     }
     png_read_end(reader->png, NULL);
     return 0;
@@ -118,7 +118,7 @@ static int read_guarded(struct reader *reader, struct image *image, bool pixels)
 {
     if (setjmp(reader->failed) != 0)
         return -1;
-    if (read_head(reader, image) < 0)
+    if (png_reader_read_head(reader, image) < 0)
         return -1;
     return pixels ? read_pixels(reader, image) : 0;
 }
@@ -126,7 +126,7 @@ static int read_guarded(struct reader *reader, struct image *image, bool pixels)
 int image_read_png(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error)
 {
     struct reader reader = {.at = bytes, .end = bytes + size, .error = error};
-    reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_failure, on_warning);
+    reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, png_reader_on_failure, png_reader_on_warning);
     reader.info = reader.png != NULL ? png_create_info_struct(reader.png) : NULL;
     int result = reader.info == NULL ? error_set(error, "out of memory") : read_guarded(&reader, image, pixels);
     png_destroy_read_struct(&reader.png, &reader.info, NULL);

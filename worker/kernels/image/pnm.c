@@ -14,7 +14,7 @@ struct reader {
 /* A number is read up to here. */
 #define NUMBER_MAX UINT32_MAX
 
-static void skip_blanks(struct reader *reader)
+static void pnm_skip_blanks(struct reader *reader)
 {
     for (; reader->at < reader->end; reader->at++) {
         if (*reader->at == '#')
@@ -28,9 +28,9 @@ static void skip_blanks(struct reader *reader)
 }
 
 /* The next number of the text; false where there is none. */
-static bool take_number(struct reader *reader, uint64_t *number)
+static bool pnm_take_number(struct reader *reader, uint64_t *number)
 {
-    skip_blanks(reader);
+    pnm_skip_blanks(reader);
     if (reader->at == reader->end || !isdigit(*reader->at))
         return false;
     for (*number = 0; reader->at < reader->end && isdigit(*reader->at); reader->at++)
@@ -52,12 +52,12 @@ static int read_magic(struct reader *reader, struct image *image, struct error *
     return 0;
 }
 
-static int read_head(struct reader *reader, struct image *image, struct error *error)
+static int pnm_read_head(struct reader *reader, struct image *image, struct error *error)
 {
     uint64_t width, height, highest;
     if (read_magic(reader, image, error) < 0)
         return -1;
-    if (!take_number(reader, &width) || !take_number(reader, &height) || !take_number(reader, &highest))
+    if (!pnm_take_number(reader, &width) || !pnm_take_number(reader, &height) || !pnm_take_number(reader, &highest))
         return error_set(error,
                          "its head is cut off or no head of a PGM: accepted: width, height and the highest value");
     if (highest < 1 || highest > UINT16_MAX)
@@ -74,12 +74,12 @@ static int read_head(struct reader *reader, struct image *image, struct error *e
 }
 
 /* The next sample, brought to 0 .. 255; false where there is none. */
-static bool take_sample(struct reader *reader, uint8_t *sample)
+static bool pnm_take_sample(struct reader *reader, uint8_t *sample)
 {
     uint64_t value;
     unsigned bytes = reader->highest > UINT8_MAX ? 2 : 1;
     if (reader->is_text) {
-        if (!take_number(reader, &value))
+        if (!pnm_take_number(reader, &value))
             return false;
     } else {
         if ((size_t)(reader->end - reader->at) < bytes)
@@ -96,7 +96,7 @@ static bool take_pixel(struct reader *reader, uint8_t *level)
 {
     uint8_t sample[3];
     for (unsigned i = 0; i < reader->channels; i++)
-        if (!take_sample(reader, &sample[i]))
+        if (!pnm_take_sample(reader, &sample[i]))
             return false;
     *level = image_level(sample, reader->channels);
     return true;
@@ -119,7 +119,7 @@ static int check_length(const struct reader *reader, const struct image *image, 
 int image_read_pnm(struct image *image, const uint8_t *bytes, size_t size, bool pixels, struct error *error)
 {
     struct reader reader = {.at = bytes, .end = bytes + size};
-    if (read_head(&reader, image, error) < 0)
+    if (pnm_read_head(&reader, image, error) < 0)
         return -1;
     if (!pixels)
         return 0;

@@ -104,7 +104,7 @@ static size_t keep_oriented(struct mesh_builder *builder)
     return kept;
 }
 
-static int refuse(const struct mesh_builder *builder, struct error *error)
+static int mesh_builder_refuse(const struct mesh_builder *builder, struct error *error)
 {
     if (builder->points == 0)
         return error_set(error, "there are no points; accepted: at least one");
@@ -118,7 +118,7 @@ int mesh_builder_finish(struct mesh_builder *builder, struct mesh *mesh, struct 
 {
     size_t kept = keep_oriented(builder);
     if (kept == 0) {
-        refuse(builder, error);
+        mesh_builder_refuse(builder, error);
         mesh_builder_fini(builder);
         return -1;
     }

@@ -58,7 +58,7 @@ static int each_line(struct obj *obj, const char *bytes, size_t size, obj_line *
     return 0;
 }
 
-static int count_line(struct obj *obj, const char *keyword)
+static int obj_count_line(struct obj *obj, const char *keyword)
 {
     static const char *const ours[] = {"v", "vn", "f"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
@@ -73,7 +73,7 @@ static int count_line(struct obj *obj, const char *keyword)
                                                        keyword);
 }
 
-static int read_line(struct obj *obj, const char *keyword)
+static int obj_read_line(struct obj *obj, const char *keyword)
 {
     if (strcmp(keyword, "v") == 0)
         return reader_vector(&obj->reader, "vertex", obj->builder->position[obj->vertices_here]);
@@ -83,7 +83,7 @@ static int read_line(struct obj *obj, const char *keyword)
 }
 
 /* From a number of OBJ, which counts from 1, or back from the line with -1, to an index. */
-static int find(const struct obj *obj, const char *text, const char *what, size_t here, size_t count, size_t *index)
+static int obj_find(const struct obj *obj, const char *text, const char *what, size_t here, size_t count, size_t *index)
 {
     int64_t number;
     if (number_parse_i64(text, &number) == 0) {
@@ -107,10 +107,10 @@ static int take_corner(struct obj *obj, char *word)
     size_t vertex = 0, normal = 0;
     if (slash != NULL)
         *slash = '\0';
-    if (find(obj, word, "vertex", obj->vertices_here, obj->builder->points, &vertex) < 0)
+    if (obj_find(obj, word, "vertex", obj->vertices_here, obj->builder->points, &vertex) < 0)
         return -1;
     if (second != NULL) {
-        if (find(obj, second + 1, "normal", obj->normals_here, obj->normals, &normal) < 0)
+        if (obj_find(obj, second + 1, "normal", obj->normals_here, obj->normals, &normal) < 0)
             return -1;
         mesh_builder_give_normal(obj->builder, vertex, obj->normal[normal]);
     }
@@ -134,9 +134,9 @@ static int face_line(struct obj *obj, const char *keyword)
     return 0;
 }
 
-static int read_all(struct obj *obj, const char *bytes, size_t size)
+static int obj_read_all(struct obj *obj, const char *bytes, size_t size)
 {
-    if (each_line(obj, bytes, size, read_line) < 0 || each_line(obj, bytes, size, face_line) < 0)
+    if (each_line(obj, bytes, size, obj_read_line) < 0 || each_line(obj, bytes, size, face_line) < 0)
         return -1;
     if (obj->faces == 0 && obj->normals == obj->builder->points)
         for (size_t i = 0; i < obj->normals; i++)
@@ -147,14 +147,14 @@ static int read_all(struct obj *obj, const char *bytes, size_t size)
 int obj_read(struct reader *reader, struct mesh_builder *builder)
 {
     struct obj obj = {.reader = *reader, .builder = builder};
-    if (each_line(&obj, reader->bytes, reader->size, count_line) < 0)
+    if (each_line(&obj, reader->bytes, reader->size, obj_count_line) < 0)
         return -1;
     obj.normals = obj.normals_here;
     if (mesh_builder_init(builder, obj.vertices_here, reader->error) < 0)
         return -1;
     obj.normal = calloc(obj.normals + 1, sizeof *obj.normal);
     int status = obj.normal == NULL ? error_set(reader->error, "out of memory for %zu normals", obj.normals)
-                                    : read_all(&obj, reader->bytes, reader->size);
+                                    : obj_read_all(&obj, reader->bytes, reader->size);
     free(obj.normal);
     if (status < 0)
         mesh_builder_fini(builder);

@@ -10,7 +10,7 @@
 
 enum { VERTEX_LEAST = 6, FACE_LEAST = 2 }; /* bytes of "0 0 0\n" and "0\n" */
 
-static bool take(const char **text, const char *prefix)
+static bool off_take(const char **text, const char *prefix)
 {
     size_t length = strlen(prefix);
     bool there = strncmp(*text, prefix, length) == 0;
@@ -20,9 +20,9 @@ static bool take(const char **text, const char *prefix)
 
 bool off_is_keyword(const char *word, bool *has_normals)
 {
-    take(&word, "ST");
-    take(&word, "C");
-    *has_normals = take(&word, "N");
+    off_take(&word, "ST");
+    off_take(&word, "C");
+    *has_normals = off_take(&word, "N");
     return strcmp(word, "OFF") == 0;
 }
 

@@ -115,7 +115,7 @@ static int skip_numbers(struct ply *ply, enum ply_type type, size_t count)
 
 /* --- elements --- */
 
-static int read_list(struct ply *ply, const struct ply_property *property)
+static int ply_read_list(struct ply *ply, const struct ply_property *property)
 {
     size_t length = 0, corner = 0;
     if (read_whole(ply, property->count_type, "length", reader_left(ply->reader) + 1, &length) < 0)
@@ -136,7 +136,7 @@ static int read_item(struct ply *ply, double normal[3])
     for (size_t i = 0; i < ply->element->properties; i++, property++) {
         int status;
         if (property->is_list)
-            status = read_list(ply, property);
+            status = ply_read_list(ply, property);
         else if (property->role == PLY_SKIP)
             status = skip_numbers(ply, property->type, 1);
         else if (property->role < PLY_NX)
@@ -149,7 +149,7 @@ static int read_item(struct ply *ply, double normal[3])
     return 0;
 }
 
-static int read_element(struct ply *ply)
+static int ply_read_element(struct ply *ply)
 {
     double normal[3] = {0};
     for (ply->item = 0; ply->item < ply->element->count; ply->item++) {
@@ -169,7 +169,7 @@ int ply_read(struct reader *reader, struct mesh_builder *builder)
     reader->is_binary = ply.header.encoding != PLY_TEXT;
     for (size_t i = 0; i < ply.header.elements; i++) {
         ply.element = &ply.header.element[i];
-        if (read_element(&ply) < 0) {
+        if (ply_read_element(&ply) < 0) {
             mesh_builder_fini(builder);
             return -1;
         }

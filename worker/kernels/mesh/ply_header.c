@@ -64,7 +64,7 @@ static int read_format(struct reader *reader, struct ply_header *header)
                          word, version);
 }
 
-static int read_element(struct reader *reader, struct ply_header *header)
+static int ply_header_read_element(struct reader *reader, struct ply_header *header)
 {
     char word[READER_WORD_MAX];
     if (header->elements == PLY_ELEMENTS_MAX)
@@ -208,7 +208,7 @@ static int check_header(struct reader reader, struct ply_header *header)
 static int read_statement(struct reader *reader, struct ply_header *header, const char *word)
 {
     if (strcmp(word, "element") == 0)
-        return read_element(reader, header);
+        return ply_header_read_element(reader, header);
     if (strcmp(word, "property") == 0)
         return read_property(reader, header);
     if (strcmp(word, "comment") == 0 || strcmp(word, "obj_info") == 0)

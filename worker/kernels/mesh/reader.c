@@ -26,7 +26,7 @@ int reader_refuse(const struct reader *reader, const char *format, ...)
                              : error_set(reader->error, "line %zu: %s", reader->line, text);
 }
 
-static bool is_blank(char c)
+static bool reader_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
@@ -41,13 +41,13 @@ static size_t continuation(const struct reader *reader, const char *c, size_t le
     return left >= 3 && c[1] == '\r' && c[2] == '\n' ? 3 : 0;
 }
 
-static void skip_blanks(struct reader *reader)
+static void reader_skip_blanks(struct reader *reader)
 {
     size_t length;
     for (; reader->at < reader->size; reader->at += length) {
         length = continuation(reader, reader->bytes + reader->at, reader_left(reader));
         reader->line += length > 0;
-        if (length == 0 && !is_blank(reader->bytes[reader->at]))
+        if (length == 0 && !reader_is_blank(reader->bytes[reader->at]))
             break;
         length += length == 0;
     }
@@ -59,10 +59,10 @@ static void skip_blanks(struct reader *reader)
 
 bool reader_word(struct reader *reader, char word[READER_WORD_MAX])
 {
-    skip_blanks(reader);
+    reader_skip_blanks(reader);
     const char *begin = reader->bytes + reader->at;
     size_t length = 0, left = reader_left(reader);
-    while (length < left && begin[length] != '\n' && !is_blank(begin[length]) &&
+    while (length < left && begin[length] != '\n' && !reader_is_blank(begin[length]) &&
            continuation(reader, begin + length, left - length) == 0)
         length++;
     size_t kept = length < READER_WORD_MAX ? length : READER_WORD_MAX - 1;
