@@ -26,7 +26,7 @@ size_t csv_add(struct csv *csv)
     return csv->count++;
 }
 
-static unsigned find_column(const struct csv *csv, const char *column)
+static unsigned csv_table_find_column(const struct csv *csv, const char *column)
 {
     unsigned i = 0;
     while (i < csv->columns.count && strcmp(csv->columns.items[i], column) != 0)
@@ -48,7 +48,7 @@ static void set_word(struct argv *row, unsigned column, const char *value)
 
 void csv_set(struct csv *csv, size_t row, const char *column, const char *value)
 {
-    unsigned place = find_column(csv, column);
+    unsigned place = csv_table_find_column(csv, column);
     if (csv->failed || row >= csv->count)
         return;
     if (place == csv->columns.count)
@@ -62,7 +62,7 @@ void csv_set(struct csv *csv, size_t row, const char *column, const char *value)
 
 const char *csv_get(const struct csv *csv, size_t row, const char *column)
 {
-    unsigned place = find_column(csv, column);
+    unsigned place = csv_table_find_column(csv, column);
     return place < csv->rows[row].count ? csv->rows[row].items[place] : "";
 }
 
@@ -124,7 +124,7 @@ static char *read_field(struct reader *reader)
 }
 
 /* The fields of a line. */
-static int read_line(struct reader *reader, struct argv *fields)
+static int csv_table_read_line(struct reader *reader, struct argv *fields)
 {
     for (;;) {
         char *field = read_field(reader);
@@ -154,7 +154,7 @@ static int read_rows(struct csv *csv, struct reader *reader, const char *name, s
     while (*reader->at != '\0') {
         unsigned line = reader->line;
         size_t row = csv_add(csv);
-        if (csv->failed || read_line(reader, &csv->rows[row]) < 0)
+        if (csv->failed || csv_table_read_line(reader, &csv->rows[row]) < 0)
             return error_set(error, "%.150s, line %u: no row of a CSV file: a quote is not where it may be", name,
                              line);
         if (csv->rows[row].count != csv->columns.count)
@@ -171,7 +171,7 @@ int csv_parse(struct csv *csv, const char *name, const char *text, struct error 
     *csv = (struct csv){0};
     if (*text == '\0')
         return 0;
-    if (read_line(&reader, &csv->columns) < 0)
+    if (csv_table_read_line(&reader, &csv->columns) < 0)
         return error_set(error, "%.150s, line 1: no row of a CSV file: a quote is not where it may be", name);
     if (check_columns(&csv->columns, name, error) < 0)
         return -1;
@@ -193,7 +193,7 @@ static void write_field(const char *field, FILE *file)
     putc('"', file);
 }
 
-static void write_row(const struct argv *row, unsigned columns, FILE *file)
+static void csv_table_write_row(const struct argv *row, unsigned columns, FILE *file)
 {
     for (unsigned i = 0; i < columns; i++) {
         if (i > 0)
@@ -210,9 +210,9 @@ char *csv_text(const struct csv *csv, size_t *length)
     if (file == NULL)
         return NULL;
     if (csv->columns.count > 0)
-        write_row(&csv->columns, csv->columns.count, file);
+        csv_table_write_row(&csv->columns, csv->columns.count, file);
     for (size_t i = 0; i < csv->count; i++)
-        write_row(&csv->rows[i], csv->columns.count, file);
+        csv_table_write_row(&csv->rows[i], csv->columns.count, file);
     bool failed = ferror(file);
     if (fclose(file) == 0 && !failed)
         return text;

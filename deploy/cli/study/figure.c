@@ -38,7 +38,7 @@ struct drawing {
     bool failed[STUDY_VALUES_MAX]; /* of each line: some of its cells */
 };
 
-static unsigned values_of(const struct matrix *matrix, int axis)
+static unsigned figure_values_of(const struct matrix *matrix, int axis)
 {
     return axis != AXIS_NONE ? matrix->study->values[axis].count : 1;
 }
@@ -53,17 +53,17 @@ const struct summary_cell *figure_cell(const struct summary *summary, const stru
     return &summary->cells[matrix_find(summary->matrix, &cell)];
 }
 
-static const struct summary_value *value_at(const struct summary *summary, const struct figure *figure, unsigned x,
-                                            unsigned y)
+static const struct summary_value *figure_value_at(const struct summary *summary, const struct figure *figure,
+                                                   unsigned x, unsigned y)
 {
     return &figure_cell(summary, figure, x, y)->values[figure->measure];
 }
 
 bool figure_has_data(const struct summary *summary, const struct figure *figure)
 {
-    for (unsigned y = 0; y < values_of(summary->matrix, figure->y); y++)
-        for (unsigned x = 0; x < values_of(summary->matrix, figure->x); x++)
-            if (value_at(summary, figure, x, y)->count > 0)
+    for (unsigned y = 0; y < figure_values_of(summary->matrix, figure->y); y++)
+        for (unsigned x = 0; x < figure_values_of(summary->matrix, figure->x); x++)
+            if (figure_value_at(summary, figure, x, y)->count > 0)
                 return true;
     return false;
 }
@@ -167,7 +167,7 @@ static size_t first_line(const char *text)
     return end > 0 ? end : CAPTION_LETTERS;
 }
 
-static void write_caption(const struct drawing *drawing, const char *text)
+static void figure_write_caption(const struct drawing *drawing, const char *text)
 {
     char line[CAPTION_LETTERS + 8];
     size_t length = first_line(text);
@@ -194,7 +194,7 @@ static void write_titles(const struct drawing *drawing)
         snprintf(text + strlen(text), 50, "%smedian of %u runs%s", *text != '\0' ? ", " : "",
                  drawing->matrix->study->repetitions,
                  drawing->figure->kind == FIGURE_LINES ? " (least to greatest)" : "");
-    write_caption(drawing, text);
+    figure_write_caption(drawing, text);
 }
 
 static void write_label(const struct drawing *drawing, const char *name, const char *title, const char *unit)
@@ -223,7 +223,7 @@ static size_t longest_tick(const struct matrix *matrix, int axis)
 {
     size_t longest = 0;
     char text[TEXT_MAX];
-    for (unsigned i = 0; i < values_of(matrix, axis); i++) {
+    for (unsigned i = 0; i < figure_values_of(matrix, axis); i++) {
         size_t length = strlen(tick_text(axis, matrix->study->values[axis].items[i], text, sizeof text));
         longest = length > longest ? length : longest;
     }
@@ -321,7 +321,7 @@ static void write_points(const struct drawing *drawing, unsigned y)
 {
     fprintf(drawing->script, "$line%u << END\n", y);
     for (unsigned x = 0; x < drawing->columns; x++) {
-        const struct summary_value *value = value_at(drawing->summary, drawing->figure, x, y);
+        const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
         if (value->count > 0)
             fprintf(drawing->script, "%.9g %.9g %.9g %.9g\n", place_of(drawing, x, y), value->median, value->least,
                     value->most);
@@ -331,7 +331,7 @@ static void write_points(const struct drawing *drawing, unsigned y)
     fputs("END\n", drawing->script);
 }
 
-static bool has_failed(const struct drawing *drawing, unsigned x, unsigned y)
+static bool figure_has_failed(const struct drawing *drawing, unsigned x, unsigned y)
 {
     const struct summary_cell *cell = figure_cell(drawing->summary, drawing->figure, x, y);
     return cell->failed > 0 && cell->done == 0;
@@ -347,16 +347,16 @@ static double failure_height(const struct drawing *drawing, unsigned y)
 }
 
 /* False where none of the line did. */
-static bool write_failures(const struct drawing *drawing, unsigned y)
+static bool figure_write_failures(const struct drawing *drawing, unsigned y)
 {
     bool any = false;
     for (unsigned x = 0; x < drawing->columns; x++)
-        any = any || has_failed(drawing, x, y);
+        any = any || figure_has_failed(drawing, x, y);
     if (!any)
         return false;
     fprintf(drawing->script, "$failed%u << END\n", y);
     for (unsigned x = 0; x < drawing->columns; x++)
-        if (has_failed(drawing, x, y))
+        if (figure_has_failed(drawing, x, y))
             fprintf(drawing->script, "%.9g %.9g\n", place_of(drawing, x, y), failure_height(drawing, y));
     fputs("END\n", drawing->script);
     return true;
@@ -365,7 +365,7 @@ static bool write_failures(const struct drawing *drawing, unsigned y)
 static bool has_points(const struct drawing *drawing, unsigned y)
 {
     for (unsigned x = 0; x < drawing->columns; x++)
-        if (value_at(drawing->summary, drawing->figure, x, y)->count > 0)
+        if (figure_value_at(drawing->summary, drawing->figure, x, y)->count > 0)
             return true;
     return false;
 }
@@ -445,7 +445,7 @@ static void write_line_script(struct drawing *drawing)
         if (has_points(drawing, y))
             write_points(drawing, y);
     for (unsigned y = 0; y < drawing->lines; y++)
-        drawing->failed[y] = write_failures(drawing, y);
+        drawing->failed[y] = figure_write_failures(drawing, y);
     fputs("set key outside right top vertical Left reverse samplen 4 spacing 1.25 font ',12'\n", script);
     write_label(drawing, "x", study_axes[drawing->figure->x].title, "");
     write_label(drawing, "y", drawing->measure->title, drawing->measure->unit);
@@ -474,7 +474,7 @@ static void heat_extent(const struct drawing *drawing, double *least, double *mo
     *most = -INFINITY;
     for (unsigned y = 0; y < drawing->lines; y++)
         for (unsigned x = 0; x < drawing->columns; x++) {
-            const struct summary_value *value = value_at(drawing->summary, drawing->figure, x, y);
+            const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
             if (value->count > 0) {
                 *least = fmin(*least, value->median);
                 *most = fmax(*most, value->median);
@@ -482,7 +482,7 @@ static void heat_extent(const struct drawing *drawing, double *least, double *mo
         }
 }
 
-static struct colours choose_colours(const struct drawing *drawing)
+static struct colours figure_choose_colours(const struct drawing *drawing)
 {
     struct colours colours = {.diverging = drawing->figure->measure == MEASURE_IMPROVEMENT};
     heat_extent(drawing, &colours.least, &colours.most);
@@ -528,7 +528,7 @@ static void write_map(const struct drawing *drawing)
     fputs("$map << END\n", drawing->script);
     for (unsigned y = 0; y < drawing->lines; y++)
         for (unsigned x = 0; x < drawing->columns; x++) {
-            const struct summary_value *value = value_at(drawing->summary, drawing->figure, x, y);
+            const struct summary_value *value = figure_value_at(drawing->summary, drawing->figure, x, y);
             if (value->count > 0)
                 fprintf(drawing->script, "%u %u %.9g\n", x, y, value->median);
         }
@@ -536,7 +536,7 @@ static void write_map(const struct drawing *drawing)
 }
 
 /* Ticks of 1, 2 and 5, which gnuplot has not by itself where the scale is logarithmic. */
-static void write_scale(const struct colours *colours, FILE *script)
+static void figure_write_scale(const struct colours *colours, FILE *script)
 {
     struct axis axis;
     if (!colours->logarithmic)
@@ -549,7 +549,7 @@ static void write_scale(const struct colours *colours, FILE *script)
 static void write_heat_script(struct drawing *drawing)
 {
     FILE *script = drawing->script;
-    const struct colours colours = choose_colours(drawing);
+    const struct colours colours = figure_choose_colours(drawing);
     write_map(drawing);
     write_label(drawing, "x", study_axes[drawing->figure->x].title, "");
     write_label(drawing, "y", study_axes[drawing->figure->y].title, "");
@@ -565,7 +565,7 @@ static void write_heat_script(struct drawing *drawing)
     else
         fputs("set palette defined (0 '#f7fbff', 0.25 '#c6dbef', 0.5 '#6baed6', 0.75 '#2171b5', 1 '#08306b')\n",
               script);
-    write_scale(&colours, script);
+    figure_write_scale(&colours, script);
     fprintf(script,
             "set cbrange [%.9g:%.9g]\nset cblabel offset 2,0\nunset grid\nset style fill solid 1 border rgb "
             "'#ffffff'\nset rmargin 16\n"
@@ -581,8 +581,8 @@ int figure_draw(const struct summary *summary, const struct figure *figure, cons
         .matrix = summary->matrix,
         .measure = &measures[figure->measure],
         .script = tmpfile(),
-        .columns = values_of(summary->matrix, figure->x),
-        .lines = values_of(summary->matrix, figure->y),
+        .columns = figure_values_of(summary->matrix, figure->x),
+        .lines = figure_values_of(summary->matrix, figure->y),
     };
     if (drawing.script == NULL)
         return error_set(error, "cannot make a temporary file: %s", strerror(errno));

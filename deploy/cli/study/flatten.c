@@ -10,7 +10,7 @@ enum { NAME_MAX_BYTES = 200, DEPTH_MAX = 4 };
 
 static void flatten(struct csv *csv, size_t row, const char *prefix, json_t *object, int depth);
 
-static void take_value(struct csv *csv, size_t row, const char *name, json_t *value, int depth)
+static void flatten_take_value(struct csv *csv, size_t row, const char *name, json_t *value, int depth)
 {
     char text[64];
     if (json_is_object(value)) {
@@ -44,12 +44,12 @@ static void flatten(struct csv *csv, size_t row, const char *prefix, json_t *obj
         char name[NAME_MAX_BYTES];
         int length = snprintf(name, sizeof name, "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
         if (depth < DEPTH_MAX && length < (int)sizeof name)
-            take_value(csv, row, name, value, depth);
+            flatten_take_value(csv, row, name, value, depth);
     }
 }
 
 /* Of the list of the workers only how long each has computed. */
-static void take_workers(struct csv *csv, size_t row, json_t *list)
+static void flatten_take_workers(struct csv *csv, size_t row, json_t *list)
 {
     char text[WORKERS_SHOWN_MAX * 16] = "";
     size_t used = 0, index;
@@ -79,7 +79,7 @@ int flatten_report(struct csv *csv, size_t row, const char *text, struct error *
         result = error_set(error, "the report has no elapsed_s");
     if (result == 0) {
         flatten(csv, row, "", report, 0);
-        take_workers(csv, row, json_object_get(report, "worker_stats"));
+        flatten_take_workers(csv, row, json_object_get(report, "worker_stats"));
     }
     json_decref(report);
     return result;

@@ -125,7 +125,7 @@ static void add_masters(struct argv *line, const char *masters)
         add_option(line, "masters", masters);
 }
 
-static unsigned workers_of(const struct matrix *matrix, unsigned cell)
+static unsigned matrix_workers_of(const struct matrix *matrix, unsigned cell)
 {
     return (unsigned)strtoul(matrix_value(matrix, cell, AXIS_WORKERS), NULL, 10);
 }
@@ -137,12 +137,12 @@ static void add_axis(const struct matrix *matrix, unsigned cell, int axis, struc
     char number[24];
     uint64_t chunk;
     if (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0 &&
-        least_half_mfsc(matrix_value(matrix, cell, AXIS_KERNEL), workers_of(matrix, cell), &chunk, NULL) == 0) {
+        least_half_mfsc(matrix_value(matrix, cell, AXIS_KERNEL), matrix_workers_of(matrix, cell), &chunk, NULL) == 0) {
         snprintf(number, sizeof number, "%" PRIu64, chunk);
         value = number;
     }
     if (study_axes[axis].dealt)
-        add_list(line, study_axes[axis].option, value, workers_of(matrix, cell));
+        add_list(line, study_axes[axis].option, value, matrix_workers_of(matrix, cell));
     else
         add_option(line, study_axes[axis].option, value);
 }
@@ -216,8 +216,8 @@ static const char *read_value(const struct csv *csv, size_t row, int axis)
     return *value == '\0' && study_axes[axis].standard != NULL ? study_axes[axis].standard : value;
 }
 
-static bool read_run(const struct matrix *matrix, const struct csv *csv, size_t row, const char *options,
-                     struct matrix_run *run)
+static bool matrix_read_run(const struct matrix *matrix, const struct csv *csv, size_t row, const char *options,
+                            struct matrix_run *run)
 {
     struct cell cell;
     uint64_t repetition;
@@ -241,7 +241,7 @@ static bool read_run(const struct matrix *matrix, const struct csv *csv, size_t 
 bool matrix_read(const struct matrix *matrix, const struct csv *csv, size_t row, struct matrix_run *run)
 {
     char *options = options_text(matrix->study);
-    bool is_run = options != NULL && read_run(matrix, csv, row, options, run);
+    bool is_run = options != NULL && matrix_read_run(matrix, csv, row, options, run);
     free(options);
     return is_run;
 }
@@ -255,7 +255,7 @@ size_t *matrix_rows(const struct matrix *matrix, const struct csv *csv)
     for (size_t i = 0; rows != NULL && i < count; i++)
         rows[i] = MATRIX_NO_ROW;
     for (size_t row = 0; rows != NULL && options != NULL && row < csv->count; row++)
-        if (read_run(matrix, csv, row, options, &run))
+        if (matrix_read_run(matrix, csv, row, options, &run))
             rows[(size_t)run.cell * matrix->study->repetitions + run.repetition] = row;
     if (options == NULL) {
         free(rows);

@@ -67,7 +67,7 @@ bool study_varies(const struct study *study, int axis)
     return study->values[axis].count > 1;
 }
 
-static bool is_dca(const char *masters)
+static bool study_plan_is_dca(const char *masters)
 {
     return strncmp(masters, DCA_PREFIX, strlen(DCA_PREFIX)) == 0;
 }
@@ -83,13 +83,13 @@ bool study_is_numeric(const struct study *study, int axis)
 
 const char *study_topology(const char *masters)
 {
-    return is_dca(masters) ? masters : strcmp(masters, "0") == 0 ? "central" : "hierarchical";
+    return study_plan_is_dca(masters) ? masters : strcmp(masters, "0") == 0 ? "central" : "hierarchical";
 }
 
 void study_value_text(int axis, const char *value, char *text, size_t size)
 {
     bool one = strcmp(value, "1") == 0;
-    if (axis == AXIS_MASTERS && (is_dca(value) || strcmp(value, "0") == 0))
+    if (axis == AXIS_MASTERS && (study_plan_is_dca(value) || strcmp(value, "0") == 0))
         snprintf(text, size, "%s", study_topology(value));
     else if (axis == AXIS_MASTERS)
         snprintf(text, size, "%s master%s", value, one ? "" : "s");
@@ -105,7 +105,7 @@ void study_value_text(int axis, const char *value, char *text, size_t size)
         snprintf(text, size, "%s %s", study_axes[axis].title, value);
 }
 
-static int add_value(struct reader *reader, int axis, const char *value, struct error *error)
+static int study_plan_add_value(struct reader *reader, int axis, const char *value, struct error *error)
 {
     struct argv *values = &reader->study->values[axis];
     if (argv_contain(values, value))
@@ -129,7 +129,7 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
                          sizeof text - 1);
     if (text[0] == '-')
         return error_set(error, "kernel = '%.200s' is not accepted: %s", text, key->accepted);
-    if (add_value(reader, AXIS_KERNEL, text, error) < 0)
+    if (study_plan_add_value(reader, AXIS_KERNEL, text, error) < 0)
         return -1;
     study->kernel_line[study->values[AXIS_KERNEL].count - 1] = reader->line;
     study->line[AXIS_KERNEL] = study->kernel_line[0];
@@ -137,7 +137,7 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
 }
 
 /* What is no value of the option: `none` stands for one that is not given. */
-static bool is_ours(int axis, const char *value)
+static bool study_plan_is_ours(int axis, const char *value)
 {
     return ((axis == AXIS_DELAY || axis == AXIS_LOAD) && strcmp(value, "none") == 0) ||
            (axis == AXIS_MIN_CHUNK && strcmp(value, LEAST_HALF_MFSC) == 0);
@@ -150,9 +150,9 @@ static int take_axis(struct reader *reader, const struct key *key, const struct 
     reader->study->line[key->axis] = reader->line;
     for (unsigned i = 0; i < values->count; i++) {
         const char *value = values->items[i];
-        if (!is_ours(key->axis, value) && run_check_option(option, value, &why) < 0)
+        if (!study_plan_is_ours(key->axis, value) && run_check_option(option, value, &why) < 0)
             return error_set(error, "%s: %s", key->name, why.text);
-        if (add_value(reader, key->axis, value, error) < 0)
+        if (study_plan_add_value(reader, key->axis, value, error) < 0)
             return -1;
     }
     return 0;
@@ -167,7 +167,7 @@ static int take_number_axis(struct reader *reader, const struct key *key, const 
     for (unsigned i = 0; i < values->count && result == 0; i++) {
         if (number_parse_u64(values->items[i], &number) == 0)
             argv_add_format(&plain, "%" PRIu64, number); /* 1e3 is 1000 */
-        else if (is_ours(key->axis, values->items[i]))
+        else if (study_plan_is_ours(key->axis, values->items[i]))
             argv_add(&plain, values->items[i]);
         else
             result = error_set(error, "%s = '%.200s' is not accepted: %s", key->name, values->items[i], key->accepted);
@@ -185,7 +185,7 @@ static int take_topologies(struct reader *reader, const struct key *key, const s
     for (unsigned i = 0; i < values->count; i++) {
         const char *value = values->items[i];
         bool known = strcmp(value, "central") == 0 || strcmp(value, "hierarchical") == 0 ||
-                     (is_dca(value) && run_check_option("dca", value + strlen(DCA_PREFIX), &why) == 0);
+                     (study_plan_is_dca(value) && run_check_option("dca", value + strlen(DCA_PREFIX), &why) == 0);
         if (!known)
             return error_set(error, "topology = '%.200s' is not accepted: %s", value, key->accepted);
         if (argv_contain(&reader->topologies, value))
@@ -230,7 +230,8 @@ static int take_options(struct reader *reader, const struct key *key, const stru
     return 0;
 }
 
-static int take_title(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
+static int study_plan_take_title(struct reader *reader, const struct key *key, const struct argv *values,
+                                 struct error *error)
 {
     char *title = reader->study->title;
     size_t used = 0, size = sizeof reader->study->title;
@@ -248,8 +249,8 @@ static int take_one(const struct key *key, const struct argv *values, uint64_t l
                      values->count > 1 ? " ..." : "", key->accepted);
 }
 
-static int take_repetitions(struct reader *reader, const struct key *key, const struct argv *values,
-                            struct error *error)
+static int study_plan_take_repetitions(struct reader *reader, const struct key *key, const struct argv *values,
+                                       struct error *error)
 {
     uint64_t number = 0;
     int result = take_one(key, values, 1, STUDY_REPETITIONS_MAX, &number, error);
@@ -281,7 +282,7 @@ static int take_machines(struct reader *reader, const struct key *key, const str
                          : strcmp(value, BACKEND_MPIRUN) == 0 || strcmp(value, BACKEND_SIMULATE) == 0;
         if (!known)
             return error_set(error, "%s = '%.200s' is not accepted: %s", key->name, value, key->accepted);
-        if (add_value(reader, key->axis, value, error) < 0)
+        if (study_plan_add_value(reader, key->axis, value, error) < 0)
             return -1;
     }
     return 0;
@@ -352,7 +353,7 @@ static int take_baseline(struct reader *reader, const struct key *key, const str
 }
 
 static const struct key keys[] = {
-    {"title", take_title, "up to 159 characters", AXIS_NONE},
+    {"title", study_plan_take_title, "up to 159 characters", AXIS_NONE},
     {"kernel", take_kernel, "a kernel and its parameters, as for hdss run; one line for each", AXIS_KERNEL},
     {"technique", take_axis, "techniques", AXIS_TECHNIQUE},
     {"weighting", take_axis, "none, power, acp", AXIS_WEIGHTING},
@@ -368,7 +369,7 @@ static const struct key keys[] = {
     {"delay", take_axis, "none, calculation:MICROSECONDS, assignment:MICROSECONDS", AXIS_DELAY},
     {"slowdown", take_axis, "numbers from 1 to 1000, or lists of them with commas", AXIS_SLOWDOWN},
     {"load", take_axis, "none, integers from 0 to 64, or lists of them with commas", AXIS_LOAD},
-    {"repetitions", take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
+    {"repetitions", study_plan_take_repetitions, "an integer from 1 to 10000", AXIS_NONE},
     {"seed", take_seed, "an integer from 0 to 2^64-1", AXIS_NONE},
     {"timeout", take_timeout, "seconds, an integer from 1 to 1000000", AXIS_NONE},
     {"backend", take_machines, "mpirun, simulate", AXIS_BACKEND},
@@ -425,7 +426,7 @@ static void strip(char *text)
 }
 
 /* Changes the line. */
-static int take_line(struct reader *reader, char *line, struct error *error)
+static int study_plan_take_line(struct reader *reader, char *line, struct error *error)
 {
     line[strcspn(line, "#")] = '\0';
     for (char *c = line; *c != '\0'; c++)
@@ -449,7 +450,7 @@ static int take_lines(struct reader *reader, const char *text, struct error *err
         size_t length = strcspn(text, "\n");
         char *line = strndup(text, length);
         reader->line++;
-        int result = line != NULL ? take_line(reader, line, error) : error_set(error, "out of memory");
+        int result = line != NULL ? study_plan_take_line(reader, line, error) : error_set(error, "out of memory");
         free(line);
         if (result < 0)
             return -1;
@@ -470,7 +471,7 @@ static int merge_topologies(struct reader *reader, struct error *error)
         unsigned before = merged.count;
         if (strcmp(topology, "central") == 0)
             argv_add(&merged, "0");
-        else if (is_dca(topology))
+        else if (study_plan_is_dca(topology))
             argv_add(&merged, topology);
         else
             for (unsigned k = 0; k < masters->count; k++)
@@ -489,8 +490,8 @@ static int merge_topologies(struct reader *reader, struct error *error)
 static int compare_numbers(const void *a, const void *b)
 {
     const char *const *x = a, *const *y = b;
-    if (is_dca(*x) != is_dca(*y))
-        return is_dca(*x) - is_dca(*y);
+    if (study_plan_is_dca(*x) != study_plan_is_dca(*y))
+        return study_plan_is_dca(*x) - study_plan_is_dca(*y);
     double first = strtod(*x, NULL), second = strtod(*y, NULL);
     return (first > second) - (first < second);
 }
@@ -520,7 +521,7 @@ static int first_varying(const struct study *study, const int *order, size_t cou
     return AXIS_NONE;
 }
 
-static int check_threads(struct reader *reader, struct error *error)
+static int study_plan_check_threads(struct reader *reader, struct error *error)
 {
     const unsigned *line = reader->study->line;
     if (line[AXIS_THREAD_TECHNIQUE] == 0 || line[AXIS_THREADS] != 0)
@@ -534,7 +535,8 @@ bool study_simulates(const struct study *study)
     return argv_contain(&study->values[AXIS_BACKEND], BACKEND_SIMULATE);
 }
 
-static int refuse_value(struct reader *reader, int axis, const char *value, const char *why, struct error *error)
+static int study_plan_refuse_value(struct reader *reader, int axis, const char *value, const char *why,
+                                   struct error *error)
 {
     reader->line = reader->study->line[axis];
     return error_set(error, "%s = %.200s cannot be simulated%s", study_axes[axis].name, value, why);
@@ -547,10 +549,10 @@ static int check_simulated_axes(struct reader *reader, struct error *error)
     const struct argv *threads = &study->values[AXIS_THREADS];
     for (unsigned i = 0; i < threads->count; i++)
         if (strcmp(threads->items[i], "1") != 0)
-            return refuse_value(reader, AXIS_THREADS, threads->items[i], ": accepted is 1", error);
+            return study_plan_refuse_value(reader, AXIS_THREADS, threads->items[i], ": accepted is 1", error);
     if (argv_contain(&study->values[AXIS_MASTERS], DCA_PREFIX "node") &&
         argv_contain(&study->values[AXIS_WEIGHTING], "acp"))
-        return refuse_value(reader, AXIS_WEIGHTING, "acp", " with the topology " DCA_PREFIX "node", error);
+        return study_plan_refuse_value(reader, AXIS_WEIGHTING, "acp", " with the topology " DCA_PREFIX "node", error);
     return 0;
 }
 
@@ -630,7 +632,7 @@ static void choose_measures(struct study *study)
         study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline_given);
 }
 
-static int check_size(const struct study *study, struct error *error)
+static int study_plan_check_size(const struct study *study, struct error *error)
 {
     uint64_t runs = study->repetitions;
     for (int i = 0; i < AXES; i++) {
@@ -641,7 +643,7 @@ static int check_size(const struct study *study, struct error *error)
     return 0;
 }
 
-static bool out_of_memory(const struct reader *reader)
+static bool study_plan_out_of_memory(const struct reader *reader)
 {
     bool failed = reader->topologies.failed || reader->given.failed || reader->study->options.failed;
     for (int i = 0; i < AXES; i++)
@@ -649,11 +651,12 @@ static bool out_of_memory(const struct reader *reader)
     return failed;
 }
 
-static int complete(struct reader *reader, struct error *error)
+static int study_plan_complete(struct reader *reader, struct error *error)
 {
     reader->line = 0;
-    if (complete_axes(reader, error) < 0 || check_threads(reader, error) < 0 || check_machines(reader, error) < 0 ||
-        complete_baseline(reader, error) < 0 || check_size(reader->study, error) < 0)
+    if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
+        check_machines(reader, error) < 0 || complete_baseline(reader, error) < 0 ||
+        study_plan_check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
         reader->line = reader->series_line;
@@ -661,7 +664,7 @@ static int complete(struct reader *reader, struct error *error)
     }
     choose_axes(reader);
     choose_measures(reader->study);
-    return out_of_memory(reader) ? error_set(error, "out of memory for the study") : 0;
+    return study_plan_out_of_memory(reader) ? error_set(error, "out of memory for the study") : 0;
 }
 
 static int locate(const char *name, unsigned line, const struct error *why, struct error *error)
@@ -681,7 +684,7 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
         study->baseline[i] = -1;
     int result = take_lines(&reader, text, &why);
     if (result == 0)
-        result = complete(&reader, &why);
+        result = study_plan_complete(&reader, &why);
     if (result < 0)
         locate(name, reader.line, &why, error);
     argv_fini(&reader.topologies);
@@ -744,9 +747,9 @@ static int check_simulation(const struct study *study, const struct argv *option
     return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
 }
 
-static void add_topology(struct argv *options, const char *masters)
+static void study_plan_add_topology(struct argv *options, const char *masters)
 {
-    bool dca = is_dca(masters);
+    bool dca = study_plan_is_dca(masters);
     argv_add(options, dca ? "--dca" : "--masters");
     argv_add(options, dca ? masters + strlen(DCA_PREFIX) : masters);
 }
@@ -758,9 +761,9 @@ static int check_platform(const struct study *study, const char *platform, struc
     const struct argv *masters = &study->values[AXIS_MASTERS], *workers = &study->values[AXIS_WORKERS];
     struct argv options = {0};
     unsigned last = masters->count - 1;
-    while (last > 0 && is_dca(masters->items[last]))
+    while (last > 0 && study_plan_is_dca(masters->items[last]))
         last--;
-    add_topology(&options, masters->items[last]);
+    study_plan_add_topology(&options, masters->items[last]);
     argv_add_format(&options, "--workers=%s", workers->items[workers->count - 1]);
     if (strcmp(platform, PLATFORM_NONE) != 0)
         argv_add_format(&options, "--platform=%s", platform);
@@ -776,8 +779,8 @@ static int check_topology(const struct study *study, const char *name, const cha
     struct argv options = {0};
     struct error why;
     unsigned line = study->kernel_line[kernel];
-    if (is_dca(masters))
-        add_topology(&options, masters);
+    if (study_plan_is_dca(masters))
+        study_plan_add_topology(&options, masters);
     int result = check_simulation(study, &options, kernel, &why);
     if (result == 0) {
         line = study->options_line;
@@ -795,7 +798,8 @@ static int check_simulations(const struct study *study, const char *name, struct
     struct error why;
     for (unsigned i = 0; i < study->values[AXIS_KERNEL].count; i++)
         for (unsigned k = 0; k < masters->count; k++)
-            if ((k == 0 || is_dca(masters->items[k])) && check_topology(study, name, masters->items[k], i, error) < 0)
+            if ((k == 0 || study_plan_is_dca(masters->items[k])) &&
+                check_topology(study, name, masters->items[k], i, error) < 0)
                 return -1;
     for (unsigned i = 0; i < platforms->count; i++)
         if (check_platform(study, platforms->items[i], &why) < 0)

@@ -35,7 +35,7 @@ static const char *value_name(const struct study *study, int axis, const char *v
     return value;
 }
 
-static void write_head(const struct summary *summary, FILE *file)
+static void report_write_head(const struct summary *summary, FILE *file)
 {
     const struct study *study = summary->matrix->study;
     unsigned columns = 1;
@@ -79,7 +79,7 @@ static void write_runs(const struct summary_cell *cell, unsigned repetitions, FI
     fputs(" |", file);
 }
 
-static void write_row(const struct summary *summary, unsigned index, FILE *file)
+static void report_write_row(const struct summary *summary, unsigned index, FILE *file)
 {
     const struct study *study = summary->matrix->study;
     const struct summary_cell *cell = &summary->cells[index];
@@ -100,9 +100,9 @@ static void write_row(const struct summary *summary, unsigned index, FILE *file)
 
 void report_table(const struct summary *summary, FILE *file)
 {
-    write_head(summary, file);
+    report_write_head(summary, file);
     for (unsigned i = 0; i < summary->matrix->count; i++)
-        write_row(summary, i, file);
+        report_write_row(summary, i, file);
 }
 
 static void write_axes(const struct study *study, FILE *file)
@@ -165,7 +165,7 @@ static void write_count(const struct study_report *report, FILE *file)
             summary->done, summary->failed, all - summary->done - summary->failed, report->name, report->name);
 }
 
-static void write_failures(const struct summary *summary, FILE *file)
+static void report_write_failures(const struct summary *summary, FILE *file)
 {
     char text[TEXT_MAX];
     if (summary->failed == 0)
@@ -331,7 +331,7 @@ static void write_figures(const struct study_report *report, FILE *file)
     }
 }
 
-static int write_page(const struct study_report *report, FILE *file)
+static int report_write_page(const struct study_report *report, FILE *file)
 {
     const struct study *study = report->summary->matrix->study;
     fprintf(file, "# %s\n\nMade by `hdss study %s`.\n\n", *study->title != '\0' ? study->title : report->name,
@@ -345,7 +345,7 @@ static int write_page(const struct study_report *report, FILE *file)
     putc('\n', file);
     write_definitions(study, file);
     int result = study->measured[MEASURE_COMPUTE] ? workers_table(report->summary, report->csv, file) : 0;
-    write_failures(report->summary, file);
+    report_write_failures(report->summary, file);
     write_figures(report, file);
     return result;
 }
@@ -357,7 +357,7 @@ char *report_page(const struct study_report *report)
     FILE *file = open_memstream(&text, &size);
     if (file == NULL)
         return NULL;
-    bool failed = write_page(report, file) < 0 || ferror(file);
+    bool failed = report_write_page(report, file) < 0 || ferror(file);
     if (fclose(file) == 0 && !failed)
         return text;
     free(text);

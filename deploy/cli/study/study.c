@@ -137,13 +137,13 @@ void study_grammar(struct grammar *grammar)
     *grammar = (struct grammar){options, OPERANDS_FILE};
 }
 
-static void path_of(const struct session *session, const char *ending, char path[PATH_MAX])
+static void study_path_of(const struct session *session, const char *ending, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%s/%s%s", session->request.folder, session->name, ending);
 }
 
 /* masters.study is called masters. */
-static int take_name(struct session *session, struct error *error)
+static int study_take_name(struct session *session, struct error *error)
 {
     const char *slash = strrchr(session->request.file, '/');
     const char *name = slash != NULL ? slash + 1 : session->request.file, *dot = strrchr(name, '.');
@@ -156,7 +156,7 @@ static int take_name(struct session *session, struct error *error)
 
 static int read_study(struct session *session, struct error *error)
 {
-    if (take_name(session, error) < 0)
+    if (study_take_name(session, error) < 0)
         return -1;
     char *text = file_read(session->request.file, error);
     if (text == NULL)
@@ -168,10 +168,10 @@ static int read_study(struct session *session, struct error *error)
     return matrix_init(&session->matrix, &session->study, error);
 }
 
-static int read_table(struct session *session, struct error *error)
+static int study_read_table(struct session *session, struct error *error)
 {
     char path[PATH_MAX];
-    path_of(session, ".csv", path);
+    study_path_of(session, ".csv", path);
     if (access(path, F_OK) < 0 && errno == ENOENT)
         return 0;
     char *text = file_read(path, error);
@@ -180,11 +180,11 @@ static int read_table(struct session *session, struct error *error)
     return result;
 }
 
-static int write_table(const struct session *session, struct error *error)
+static int study_write_table(const struct session *session, struct error *error)
 {
     char path[PATH_MAX];
     size_t length;
-    path_of(session, ".csv", path);
+    study_path_of(session, ".csv", path);
     char *text = csv_text(&session->csv, &length);
     int result = text != NULL ? file_write(path, text, length, error) : error_set(error, "out of memory for the table");
     free(text);
@@ -203,7 +203,7 @@ static size_t find_row(const struct session *session, const struct matrix_run *r
     return row;
 }
 
-static bool is_due(const struct session *session, size_t row)
+static bool study_is_due(const struct session *session, size_t row)
 {
     if (row == MATRIX_NO_ROW)
         return true;
@@ -217,7 +217,7 @@ static int list_due(struct session *session, struct error *error)
     bool ready = row_of != NULL && session->runs != NULL;
     for (size_t i = 0; ready && i < count; i++) {
         struct matrix_run run = session->runs[i];
-        if (is_due(session, row_of[(size_t)run.cell * session->study.repetitions + run.repetition]))
+        if (study_is_due(session, row_of[(size_t)run.cell * session->study.repetitions + run.repetition]))
             session->runs[session->due++] = run;
     }
     free(row_of);
@@ -228,7 +228,7 @@ static int list_due(struct session *session, struct error *error)
 static int open_log(struct session *session, struct error *error)
 {
     char path[PATH_MAX];
-    path_of(session, ".log", path);
+    study_path_of(session, ".log", path);
     session->log = fopen(path, "a+e");
     if (session->log == NULL)
         return error_set(error, "%.300s: %s", path, strerror(errno));
@@ -263,7 +263,8 @@ static void find_reason(struct session *session, long begin, char reason[REASON_
     fseek(session->log, 0, SEEK_END);
 }
 
-static void write_run(struct session *session, const struct matrix_run *run, const char *status, const char *reason)
+static void study_write_run(struct session *session, const struct matrix_run *run, const char *status,
+                            const char *reason)
 {
     char number[24];
     size_t row = find_row(session, run);
@@ -279,7 +280,7 @@ static void write_run(struct session *session, const struct matrix_run *run, con
 }
 
 /* The report's scalars; the run has failed where there is none. */
-static void take_report(struct session *session, const char *path, const char **status, char reason[REASON_MAX])
+static void study_take_report(struct session *session, const char *path, const char **status, char reason[REASON_MAX])
 {
     struct error why;
     size_t row = session->csv.count - 1;
@@ -302,9 +303,9 @@ static void keep_run(struct session *session, const struct matrix_run *run, int 
     snprintf(why, sizeof why, "%s", status == EXIT_STATUS_DONE ? "" : reason);
     if (late)
         snprintf(why, sizeof why, "not done after %u s", session->study.timeout_s);
-    write_run(session, run, word, why);
-    path_of(session, ".run.json", path);
-    take_report(session, path, &word, why);
+    study_write_run(session, run, word, why);
+    study_path_of(session, ".run.json", path);
+    study_take_report(session, path, &word, why);
     csv_set(&session->csv, session->csv.count - 1, "status", word);
     csv_set(&session->csv, session->csv.count - 1, "reason", why);
     unlink(path);
@@ -331,7 +332,7 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     struct error why = {0};
     struct launch how = {
         .log = session->log, .at_once = true, .is_asked = is_signalled, .timeout_s = session->study.timeout_s};
-    path_of(session, ".run.json", path);
+    study_path_of(session, ".run.json", path);
     unlink(path);
     matrix_compose(&session->matrix, run->cell, path, &line);
     if (line.failed) {
@@ -356,7 +357,7 @@ static int make_run(struct session *session, const struct matrix_run *run, struc
     if (status != EXIT_STATUS_DONE)
         find_reason(session, begin, reason);
     keep_run(session, run, status, how.late, reason);
-    return write_table(session, error);
+    return study_write_table(session, error);
 }
 
 /* "about 2 min left" */
@@ -378,7 +379,7 @@ static int terminal_columns(void)
 }
 
 /* On a terminal one line that changes, elsewhere a line for each run. */
-static void show_progress(const struct session *session, size_t done, size_t failed, double began_s)
+static void study_show_progress(const struct session *session, size_t done, size_t failed, double began_s)
 {
     bool terminal = isatty(STDERR_FILENO);
     char cell[160], left[40] = "", failures[40] = "", line[300];
@@ -403,7 +404,7 @@ static int make_runs(struct session *session, struct error *error)
     int result = 0;
     note_signals();
     for (size_t i = 0; i < session->due && result == 0 && !session->asked; i++) {
-        show_progress(session, i, failed, began_s);
+        study_show_progress(session, i, failed, began_s);
         result = make_run(session, &session->runs[i], error);
         if (!session->asked && result == 0)
             failed += strcmp(csv_get(&session->csv, session->csv.count - 1, "status"), STATUS_DONE) != 0;
@@ -422,7 +423,7 @@ static int draw_figure(const struct session *session, const struct summary *summ
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char path[PATH_MAX], ending[80];
         snprintf(ending, sizeof ending, "-%s%s", name, endings[i]);
-        path_of(session, ending, path);
+        study_path_of(session, ending, path);
         if (figure_draw(summary, figure, path, error) < 0)
             return -1;
     }
@@ -441,10 +442,10 @@ static int draw_figures(const struct session *session, const struct study_report
     return 0;
 }
 
-static int write_page(const struct session *session, const struct study_report *report, struct error *error)
+static int study_write_page(const struct session *session, const struct study_report *report, struct error *error)
 {
     char path[PATH_MAX];
-    path_of(session, ".md", path);
+    study_path_of(session, ".md", path);
     char *text = report_page(report);
     int result =
         text != NULL ? file_write(path, text, strlen(text), error) : error_set(error, "out of memory for the report");
@@ -464,7 +465,7 @@ static int make_report(const struct session *session, struct summary *summary, s
     report.drawn = gnuplot_check(&why) == 0;
     if (!report.drawn)
         fprintf(stderr, "hdss study: no pictures are drawn: %s\n", why.text);
-    int result = write_page(session, &report, error);
+    int result = study_write_page(session, &report, error);
     if (result == 0 && report.drawn)
         result = draw_figures(session, &report, error);
     free(figures);
@@ -486,7 +487,7 @@ static void print_maps(const struct summary *summary)
     free(figures);
 }
 
-static int finish(const struct session *session, struct error *error)
+static int study_finish(const struct session *session, struct error *error)
 {
     struct summary summary;
     size_t all = (size_t)session->matrix.count * session->study.repetitions;
@@ -513,7 +514,7 @@ static int print_due(const struct session *session)
     for (size_t i = 0; i < session->due; i++) {
         char path[PATH_MAX];
         struct argv line = {0};
-        path_of(session, ".run.json", path);
+        study_path_of(session, ".run.json", path);
         argv_add(&line, "hdss");
         matrix_compose(&session->matrix, session->runs[i].cell, path, &line);
         argv_print(&line, stdout);
@@ -524,7 +525,7 @@ static int print_due(const struct session *session)
 
 static int conduct(struct session *session, struct error *error)
 {
-    if (read_study(session, error) < 0 || read_table(session, error) < 0)
+    if (read_study(session, error) < 0 || study_read_table(session, error) < 0)
         return EXIT_STATUS_USAGE;
     if (list_due(session, error) < 0)
         return EXIT_STATUS_FAILED;
@@ -535,7 +536,7 @@ static int conduct(struct session *session, struct error *error)
         if (open_log(session, error) < 0 || make_runs(session, error) < 0)
             return EXIT_STATUS_FAILED;
     }
-    return finish(session, error);
+    return study_finish(session, error);
 }
 
 static void session_fini(struct session *session)
@@ -548,7 +549,7 @@ static void session_fini(struct session *session)
         fclose(session->log);
 }
 
-static int flush(int status, struct error *error)
+static int study_flush(int status, struct error *error)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
@@ -567,7 +568,7 @@ int command_study(int argc, char **argv)
     if (result == 0 && session.request.file == NULL)
         error_set(&error, "no study file is given: hdss study FILE");
     else if (result == 0)
-        status = flush(conduct(&session, &error), &error);
+        status = study_flush(conduct(&session, &error), &error);
     if (error.text[0] != '\0')
         fprintf(stderr, "hdss study: %s\n", error.text);
     session_fini(&session);

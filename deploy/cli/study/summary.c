@@ -15,7 +15,7 @@ struct sample {
     unsigned count;
 };
 
-static int compare(const void *a, const void *b)
+static int study_summary_compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -26,7 +26,7 @@ void summary_set(struct summary_value *value, double *values, unsigned count)
     *value = (struct summary_value){.count = count};
     if (count == 0)
         return;
-    qsort(values, count, sizeof *values, compare);
+    qsort(values, count, sizeof *values, study_summary_compare);
     value->least = values[0];
     value->most = values[count - 1];
     value->median = (values[(count - 1) / 2] + values[count / 2]) / 2;
@@ -56,8 +56,8 @@ static void measure_cell(struct summary_cell *cell, const struct csv *csv, const
     }
 }
 
-static void take_row(struct summary *summary, struct summary_cell *cell, const struct csv *csv, size_t row,
-                     struct sample *sample)
+static void study_summary_take_row(struct summary *summary, struct summary_cell *cell, const struct csv *csv,
+                                   size_t row, struct sample *sample)
 {
     const char *status = csv_get(csv, row, "status");
     if (strcmp(status, STATUS_DONE) == 0) {
@@ -72,19 +72,19 @@ static void take_row(struct summary *summary, struct summary_cell *cell, const s
     summary->failed++;
 }
 
-static void take_cell(struct summary *summary, unsigned index, const struct csv *csv, const size_t *rows,
-                      struct sample *sample)
+static void study_summary_take_cell(struct summary *summary, unsigned index, const struct csv *csv, const size_t *rows,
+                                    struct sample *sample)
 {
     struct summary_cell *cell = &summary->cells[index];
     sample->count = 0;
     for (unsigned r = 0; r < summary->matrix->study->repetitions; r++)
         if (rows[r] != MATRIX_NO_ROW)
-            take_row(summary, cell, csv, rows[r], sample);
+            study_summary_take_row(summary, cell, csv, rows[r], sample);
     measure_cell(cell, csv, sample);
 }
 
 /* With all their threads; `auto` counts as one. */
-static double workers_of(const struct summary *summary, unsigned cell)
+static double study_summary_workers_of(const struct summary *summary, unsigned cell)
 {
     double threads = strtod(matrix_value(summary->matrix, cell, AXIS_THREADS), NULL);
     return strtod(matrix_value(summary->matrix, cell, AXIS_WORKERS), NULL) * fmax(threads, 1);
@@ -96,7 +96,7 @@ static double serial_time(const struct summary *summary, unsigned kernel)
     double fewest = INFINITY, time = 0;
     for (unsigned i = 0; i < summary->matrix->count; i++) {
         const struct summary_value *elapsed = &summary->cells[i].values[MEASURE_ELAPSED];
-        double workers = workers_of(summary, i), sum = elapsed->median * workers;
+        double workers = study_summary_workers_of(summary, i), sum = elapsed->median * workers;
         if (summary->matrix->cells[i].at[AXIS_KERNEL] != kernel || elapsed->count == 0 || workers > fewest)
             continue;
         time = workers < fewest ? sum : fmin(time, sum);
@@ -155,7 +155,7 @@ int summary_init(struct summary *summary, const struct matrix *matrix, const str
     *summary = (struct summary){matrix, calloc(matrix->count, sizeof *summary->cells)};
     bool ready = sample.rows != NULL && sample.values != NULL && summary->cells != NULL && rows != NULL;
     for (unsigned i = 0; ready && i < matrix->count; i++)
-        take_cell(summary, i, csv, rows + (size_t)i * most, &sample);
+        study_summary_take_cell(summary, i, csv, rows + (size_t)i * most, &sample);
     if (ready)
         compare_cells(summary);
     free(rows);

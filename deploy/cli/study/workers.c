@@ -22,8 +22,8 @@ static unsigned read_times(const char *text, double times[WORKERS_SHOWN_MAX])
 }
 
 /* Of the runs of a cell; their figures are in `sample`, worker after worker. */
-static void take_cell(struct workers *workers, const struct csv *csv, const size_t *rows, unsigned repetitions,
-                      double *sample)
+static void workers_take_cell(struct workers *workers, const struct csv *csv, const size_t *rows, unsigned repetitions,
+                              double *sample)
 {
     unsigned runs = 0;
     *workers = (struct workers){0};
@@ -45,7 +45,7 @@ static void take_cell(struct workers *workers, const struct csv *csv, const size
     }
 }
 
-static void write_head(const struct study *study, unsigned workers, FILE *file)
+static void workers_write_head(const struct study *study, unsigned workers, FILE *file)
 {
     unsigned columns = 1;
     for (int axis = 0; axis < AXES; axis++)
@@ -59,8 +59,8 @@ static void write_head(const struct study *study, unsigned workers, FILE *file)
     fputs("|\n", file);
 }
 
-static void write_row(const struct summary *summary, unsigned cell, const struct workers *workers, unsigned columns,
-                      FILE *file)
+static void workers_write_row(const struct summary *summary, unsigned cell, const struct workers *workers,
+                              unsigned columns, FILE *file)
 {
     double most = 0, sum = 0;
     for (int axis = 0; axis < AXES; axis++)
@@ -78,7 +78,7 @@ static void write_row(const struct summary *summary, unsigned cell, const struct
     fprintf(file, "| %.2f |\n", sum > 0 ? most * workers->count / sum : 1);
 }
 
-static void write_table(const struct summary *summary, const struct workers *cells, FILE *file)
+static void workers_write_table(const struct summary *summary, const struct workers *cells, FILE *file)
 {
     unsigned columns = 0;
     for (unsigned i = 0; i < summary->matrix->count; i++)
@@ -88,10 +88,10 @@ static void write_table(const struct summary *summary, const struct workers *cel
     fputs("## Computing time of each worker\n\nSeconds inside the kernel, the median of the runs that are done; the "
           "workers in the order of their ranks.\n\n",
           file);
-    write_head(summary->matrix->study, columns, file);
+    workers_write_head(summary->matrix->study, columns, file);
     for (unsigned i = 0; i < summary->matrix->count; i++)
         if (cells[i].count > 0)
-            write_row(summary, i, &cells[i], columns, file);
+            workers_write_row(summary, i, &cells[i], columns, file);
     putc('\n', file);
 }
 
@@ -103,9 +103,9 @@ int workers_table(const struct summary *summary, const struct csv *csv, FILE *fi
     size_t *rows = matrix_rows(summary->matrix, csv);
     bool ready = cells != NULL && sample != NULL && rows != NULL;
     for (unsigned i = 0; ready && i < summary->matrix->count; i++)
-        take_cell(&cells[i], csv, rows + (size_t)i * repetitions, repetitions, sample);
+        workers_take_cell(&cells[i], csv, rows + (size_t)i * repetitions, repetitions, sample);
     if (ready)
-        write_table(summary, cells, file);
+        workers_write_table(summary, cells, file);
     free(rows);
     free(sample);
     free(cells);
