@@ -28,7 +28,7 @@ bool allocation_is_slurm(void)
 }
 
 /* Puts the variable's name before the line. */
-static int blame(const char *name, struct error *error)
+static int allocation_blame(const char *name, struct error *error)
 {
     struct error why = *error;
     return error_set(error, "%s: %s", name, why.text);
@@ -46,7 +46,7 @@ static int visit_node(void *context, const char *name, struct error *error)
 static int read_slurm_nodes(struct hosts *hosts, struct error *error)
 {
     return node_list_expand(variable("SLURM_JOB_NODELIST"), visit_node, hosts, error) < 0
-               ? blame("SLURM_JOB_NODELIST", error)
+               ? allocation_blame("SLURM_JOB_NODELIST", error)
                : 0;
 }
 
@@ -62,10 +62,10 @@ static int read_slurm_counts(struct hosts *hosts, const char *name, unsigned eac
         result = hosts_add(hosts, node, strlen(node), (uint64_t)counts[i] * each, error);
     }
     free(counts);
-    return result < 0 ? blame(name, error) : 0;
+    return result < 0 ? allocation_blame(name, error) : 0;
 }
 
-static int read_number(const char *name, unsigned *number, struct error *error)
+static int allocation_read_number(const char *name, unsigned *number, struct error *error)
 {
     uint64_t parsed;
     const char *value = variable(name);
@@ -82,8 +82,8 @@ static int read_number(const char *name, unsigned *number, struct error *error)
 static int read_slurm(struct hosts *hosts, struct error *error)
 {
     unsigned cores = 0, each = 1;
-    if (read_slurm_nodes(hosts, error) < 0 || read_number("SLURM_CPUS_PER_TASK", &each, error) < 0 ||
-        read_number("SLURM_CPUS_ON_NODE", &cores, error) < 0)
+    if (read_slurm_nodes(hosts, error) < 0 || allocation_read_number("SLURM_CPUS_PER_TASK", &each, error) < 0 ||
+        allocation_read_number("SLURM_CPUS_ON_NODE", &cores, error) < 0)
         return -1;
     if (variable("SLURM_NTASKS") != NULL && variable(ALLOCATION_TASKS) != NULL)
         return read_slurm_counts(hosts, ALLOCATION_TASKS, each, error);
@@ -131,7 +131,7 @@ static int read_with(struct hosts *hosts, const char *name, hosts_parser *parse,
 {
     const char *value = variable(name);
     int result = is_file ? hosts_read(hosts, value, parse, error) : parse(hosts, value, error);
-    return result < 0 ? blame(name, error) : 0;
+    return result < 0 ? allocation_blame(name, error) : 0;
 }
 
 int allocation_read(struct hosts *hosts, struct error *error)
@@ -178,7 +178,7 @@ int64_t allocation_seconds_left(void)
     return left <= 0 ? 0 : left < INT_MAX ? left : -1;
 }
 
-static unsigned ranks_on(const struct hosts *hosts, const char *name)
+static unsigned allocation_ranks_on(const struct hosts *hosts, const char *name)
 {
     for (unsigned i = 0; i < hosts->count; i++)
         if (strcmp(hosts->items[i].name, name) == 0)
@@ -199,9 +199,9 @@ char *allocation_tasks(const struct hosts *hosts)
     if (file == NULL)
         goto end;
     for (unsigned i = 0, repetitions; i < nodes.count; i += repetitions) {
-        unsigned ranks = ranks_on(hosts, nodes.items[i].name);
+        unsigned ranks = allocation_ranks_on(hosts, nodes.items[i].name);
         for (repetitions = 1; i + repetitions < nodes.count; repetitions++)
-            if (ranks_on(hosts, nodes.items[i + repetitions].name) != ranks)
+            if (allocation_ranks_on(hosts, nodes.items[i + repetitions].name) != ranks)
                 break;
         fprintf(file, repetitions > 1 ? "%s%u(x%u)" : "%s%u", i > 0 ? "," : "", ranks > 0 ? ranks : 1, repetitions);
     }

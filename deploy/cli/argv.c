@@ -17,7 +17,7 @@ void argv_fini(struct argv *words)
 }
 
 /* Takes over `word`, which is NULL where memory was out. */
-static void take(struct argv *words, char *word)
+static void argv_take(struct argv *words, char *word)
 {
     if (word != NULL && !words->failed && words->count + 1 >= words->capacity) {
         unsigned capacity = 2 * words->capacity + 16;
@@ -39,7 +39,7 @@ static void take(struct argv *words, char *word)
 
 void argv_add(struct argv *words, const char *word)
 {
-    take(words, strdup(word));
+    argv_take(words, strdup(word));
 }
 
 void argv_add_format(struct argv *words, const char *format, ...)
@@ -49,14 +49,14 @@ void argv_add_format(struct argv *words, const char *format, ...)
     va_start(arguments, format);
     int length = vasprintf(&word, format, arguments);
     va_end(arguments);
-    take(words, length < 0 ? NULL : word);
+    argv_take(words, length < 0 ? NULL : word);
 }
 
 void argv_add_split(struct argv *words, const char *text)
 {
     for (text += strspn(text, " \t\n"); *text != '\0'; text += strspn(text, " \t\n")) {
         size_t length = strcspn(text, " \t\n");
-        take(words, strndup(text, length));
+        argv_take(words, strndup(text, length));
         text += length;
     }
 }

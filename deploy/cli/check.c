@@ -21,7 +21,7 @@
 
 enum { SHOWN_TASKS = 3, TASK_TEXT_MAX = 4096 };
 
-static bool is_dca(const struct launch_plan *launch_plan)
+static bool launch_check_is_dca(const struct launch_plan *launch_plan)
 {
     return launch_plan->dca.count > 0;
 }
@@ -58,15 +58,16 @@ static int read_dca_words(const struct launch_plan *launch_plan, struct argv *wo
 static int read_dca(const struct launch_plan *launch_plan, struct worker_options *worker, struct error *error)
 {
     struct argv words = {0};
-    int result = is_dca(launch_plan) ? read_dca_words(launch_plan, &words, worker, error) : 0;
+    int result = launch_check_is_dca(launch_plan) ? read_dca_words(launch_plan, &words, worker, error) : 0;
     argv_fini(&words);
     return result;
 }
 
-static int check_dca(const struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
+static int launch_check_check_dca(const struct launch_plan *launch_plan, const struct worker_options *worker,
+                                  struct error *error)
 {
     unsigned nodes = launch_plan->hosts.count > 0 ? launch_plan->hosts.count : 1;
-    if (!is_dca(launch_plan))
+    if (!launch_check_is_dca(launch_plan))
         return 0;
     if (dca_check_loop(&launch_plan->plan, error) < 0)
         return -1;
@@ -86,7 +87,7 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
     if (ranks == NULL)
         return error_set(error, "out of memory for %u workers", launch_plan->workers);
     for (unsigned w = 0; w < launch_plan->workers; w++)
-        ranks[w] = is_dca(launch_plan) ? w : 1 + launch_plan->masters + w;
+        ranks[w] = launch_check_is_dca(launch_plan) ? w : 1 + launch_plan->masters + w;
     int result = job_setup_read_speeds(&launch_plan->plan, ranks, launch_plan->workers, &speeds, error);
     free(speeds);
     free(ranks);
@@ -162,7 +163,7 @@ static void show_nothing(struct launch_plan *launch_plan)
     text_add(&text, "files and folders %s %s: the %s checks them there, when it has started\n",
              hosts->count > 0 ? "are those of" : "may be others",
              hosts->count > 0 ? hosts->items[0].name : "where the ranks begin",
-             is_dca(launch_plan) ? "first worker" : "supermaster");
+             launch_check_is_dca(launch_plan) ? "first worker" : "supermaster");
     launch_plan->shown = text_take(&text);
 }
 
@@ -172,7 +173,7 @@ static void show_nothing(struct launch_plan *launch_plan)
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
     const struct job_setup *plan = &launch_plan->plan;
-    if (job_setup_check(plan, CHECKED_BEFORE_LAUNCH, !is_dca(launch_plan), resume, error) < 0)
+    if (job_setup_check(plan, CHECKED_BEFORE_LAUNCH, !launch_check_is_dca(launch_plan), resume, error) < 0)
         return -1;
     if (!launch_plan->dry_run)
         return 0;
@@ -184,7 +185,7 @@ static int check_here(struct launch_plan *launch_plan, const struct worker_optio
 {
     struct resume resume;
     resume_init(&resume);
-    if (job_setup_describe(&launch_plan->plan, error) < 0 || check_dca(launch_plan, worker, error) < 0)
+    if (job_setup_describe(&launch_plan->plan, error) < 0 || launch_check_check_dca(launch_plan, worker, error) < 0)
         return -1;
     int result = look_back(launch_plan, &resume, error);
     if (result == 0)

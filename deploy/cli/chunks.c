@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static int wrong_use(const struct error *error)
+static int chunks_command_wrong_use(const struct error *error)
 {
     fprintf(stderr, "hdss chunks: %s\n", error->text);
     return EXIT_STATUS_USAGE;
 }
 
-static int failed(const struct error *error)
+static int chunks_command_failed(const struct error *error)
 {
     fprintf(stderr, "hdss chunks: %s\n", error->text);
     return EXIT_STATUS_FAILED;
@@ -33,7 +33,7 @@ static int print_series(const struct chunks_request *request, const char *spec)
     struct series series;
     struct error error;
     if (series_init(&series, &request->setup, spec, &error) < 0)
-        return wrong_use(&error);
+        return chunks_command_wrong_use(&error);
     bool written = chunk_writer_run(writer, &series);
     series_fini(&series);
     return written ? EXIT_STATUS_DONE : write_failed();
@@ -58,15 +58,15 @@ static int draw_series(const struct chunks_request *request)
     FILE *log = request->writer != NULL ? stderr : stdout;
     struct error error;
     if (check_specs(request, &error) < 0)
-        return wrong_use(&error);
+        return chunks_command_wrong_use(&error);
     enum plot_result result = plot_draw(&plot, &error);
     if (result != PLOT_DRAWN)
-        return result == PLOT_TOO_LONG ? wrong_use(&error) : failed(&error);
+        return result == PLOT_TOO_LONG ? chunks_command_wrong_use(&error) : chunks_command_failed(&error);
     fprintf(log, "%s: the chunk sizes of %u technique%s\n", plot.path, plot.count, plot.count == 1 ? "" : "s");
     return fflush(log) != 0 ? write_failed() : EXIT_STATUS_DONE;
 }
 
-static int answer(const struct chunks_request *request)
+static int chunks_command_answer(const struct chunks_request *request)
 {
     int status = request->plot != NULL ? draw_series(request) : EXIT_STATUS_DONE;
     if (status == EXIT_STATUS_DONE && (request->plot == NULL || request->writer != NULL))
@@ -79,9 +79,9 @@ int command_chunks(int argc, char **argv)
     struct chunks_request request;
     struct error error;
     int result = chunks_request_init(&request, argc, argv, &error);
-    int status = result < 0   ? wrong_use(&error)
+    int status = result < 0   ? chunks_command_wrong_use(&error)
                  : result > 0 ? show_page("hdss chunks", &chunks_options, result)
-                              : answer(&request);
+                              : chunks_command_answer(&request);
     chunks_request_fini(&request);
     return status;
 }

@@ -20,7 +20,7 @@ static int read_integer(const char *text, uint64_t minimum, uint64_t maximum, ui
     return 0;
 }
 
-static int take_weighting(void *target, const char *value, struct error *error)
+static int chunks_request_take_weighting(void *target, const char *value, struct error *error)
 {
     return sched_weighting_parse(&((struct chunks_request *)target)->setup.config.weighting, value, error);
 }
@@ -57,7 +57,7 @@ static const struct option_row rows[] = {
     {"weighting", 0, "none|power", "none, power",
      "power: multiply each chunk by the power of its worker (default none; wf, the awf family, dtss, dfss and dgss are "
      "weighted by nature)",
-     take_weighting},
+     chunks_request_take_weighting},
     {"form", 0, "recursive|closed", NULL, "from what remains, or from the scheduling step alone (default recursive)",
      TAKES_CHOICE(struct chunks_request, setup.form)},
     {"format", 0, "text|json|csv", "text, json, csv", "how they are printed (default text; with --plot not at all)",

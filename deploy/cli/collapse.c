@@ -77,7 +77,7 @@ static const struct options options = {
              "    hdss collapse gas.npy --energies energies.png --density density.png",
 };
 
-static int take_word(void *target, const char *word, struct error *error)
+static int collapse_command_take_word(void *target, const char *word, struct error *error)
 {
     struct request *request = target;
     if (request->file != NULL)
@@ -86,19 +86,19 @@ static int take_word(void *target, const char *word, struct error *error)
     return 0;
 }
 
-static int say(const struct error *error, int status)
+static int collapse_command_say(const struct error *error, int status)
 {
     fprintf(stderr, "hdss collapse: %s\n", error->text);
     return status;
 }
 
-static int finish(void)
+static int collapse_command_finish(void)
 {
     struct error error;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
     error_set(&error, "cannot write: %s", strerror(errno));
-    return say(&error, EXIT_STATUS_FAILED);
+    return collapse_command_say(&error, EXIT_STATUS_FAILED);
 }
 
 static int print_energies(struct collapse_file *file)
@@ -108,13 +108,13 @@ static int print_energies(struct collapse_file *file)
     for (uint64_t step = 0; step < file->steps; step++) {
         if (collapse_file_read(file, step, &error) < 0) {
             fflush(stdout);
-            return say(&error, EXIT_STATUS_FAILED);
+            return collapse_command_say(&error, EXIT_STATUS_FAILED);
         }
         struct collapse_energy energy = collapse_file_energy(file);
         printf("%8.5g  %8.5f  %8.5f  %9.5f  %8.5f\n", collapse_file_time(file, step), energy.kinetic, energy.internal,
                energy.potential, energy.total);
     }
-    return finish();
+    return collapse_command_finish();
 }
 
 static void choose_times(struct request *request, const struct collapse_file *file)
@@ -126,41 +126,41 @@ static void choose_times(struct request *request, const struct collapse_file *fi
     request->time_count = DEFAULT;
 }
 
-static int draw(struct request *request, struct collapse_file *file)
+static int collapse_command_draw(struct request *request, struct collapse_file *file)
 {
     struct error error;
     if (request->energies != NULL) {
         if (collapse_plot_energies(file, request->energies, &error) < 0)
-            return say(&error, EXIT_STATUS_FAILED);
+            return collapse_command_say(&error, EXIT_STATUS_FAILED);
         printf("%s: the energies of %" PRIu64 " steps\n", request->energies, file->steps);
     }
     if (request->density != NULL) {
         if (request->time_count == 0)
             choose_times(request, file);
         if (collapse_plot_density(file, request->density, request->times, request->time_count, &error) < 0)
-            return say(&error, EXIT_STATUS_FAILED);
+            return collapse_command_say(&error, EXIT_STATUS_FAILED);
         printf("%s: the density at %zu time%s\n", request->density, request->time_count,
                request->time_count == 1 ? "" : "s");
     }
-    return finish();
+    return collapse_command_finish();
 }
 
-static int answer(struct request *request)
+static int collapse_command_answer(struct request *request)
 {
     struct collapse_file file;
     struct error error;
     if (request->file == NULL) {
         error_set(&error, "no file is given: hdss collapse FILE.npy");
-        return say(&error, EXIT_STATUS_USAGE);
+        return collapse_command_say(&error, EXIT_STATUS_USAGE);
     }
     if (request->time_count > 0 && request->density == NULL) {
         error_set(&error, "--times is accepted only with --density");
-        return say(&error, EXIT_STATUS_USAGE);
+        return collapse_command_say(&error, EXIT_STATUS_USAGE);
     }
     if (collapse_file_init(&file, request->file, &error) < 0)
-        return say(&error, EXIT_STATUS_USAGE);
+        return collapse_command_say(&error, EXIT_STATUS_USAGE);
     bool is_drawn = request->energies != NULL || request->density != NULL;
-    int status = is_drawn ? draw(request, &file) : print_energies(&file);
+    int status = is_drawn ? collapse_command_draw(request, &file) : print_energies(&file);
     collapse_file_fini(&file);
     return status;
 }
@@ -169,10 +169,11 @@ int command_collapse(int argc, char **argv)
 {
     struct request request = {0};
     struct error error;
-    int result = options_parse(&options, argc, argv, &request, take_word, &error);
+    int result = options_parse(&options, argc, argv, &request, collapse_command_take_word, &error);
     if (result != 0)
-        return result < 0 ? say(&error, EXIT_STATUS_USAGE) : show_page("hdss collapse", &options, result);
-    return answer(&request);
+        return result < 0 ? collapse_command_say(&error, EXIT_STATUS_USAGE)
+                          : show_page("hdss collapse", &options, result);
+    return collapse_command_answer(&request);
 }
 
 void collapse_grammar(struct grammar *grammar)

@@ -21,7 +21,7 @@ enum { FIXED = 10, HEADER_MAX = 1024, DIMS_MAX = 4 };
 /* More in one dimension cannot be of a file. */
 #define EXTENT_MAX (UINT64_C(1) << 40)
 
-static int refuse(const char *path, struct error *error)
+static int collapse_file_refuse(const char *path, struct error *error)
 {
     return error_set(error, "%.300s: is no result of the kernel evrard; accepted: a .npy file that it wrote", path);
 }
@@ -68,14 +68,14 @@ static int read_header(struct collapse_file *file, struct error *error)
         return error_set(error, "%.300s: %s", file->path, strerror(errno));
     if (!S_ISREG(status.st_mode) || file_read_at(file->fd, header, FIXED, 0) != 0 ||
         memcmp(header, "\x93NUMPY\x01\x00", 8) != 0)
-        return refuse(file->path, error);
+        return collapse_file_refuse(file->path, error);
     size_t length = (unsigned char)header[8] | (size_t)(unsigned char)header[9] << 8;
     file->first = FIXED + length;
     if (length > HEADER_MAX || file_read_at(file->fd, header, length, FIXED) != 0)
-        return refuse(file->path, error);
+        return collapse_file_refuse(file->path, error);
     header[length] = '\0';
     if (parse_header(file, header) < 0)
-        return refuse(file->path, error);
+        return collapse_file_refuse(file->path, error);
     if (((uint64_t)status.st_size - (FIXED + length)) / file->stride < file->steps)
         return error_set(error, "%.300s: is cut off: it has not all of its %" PRIu64 " steps", file->path, file->steps);
     return 0;
@@ -105,7 +105,7 @@ static int find_time_step(struct collapse_file *file, struct error *error)
     file->time_step = way / (2 * square);
     if (result < 0 || (isfinite(file->time_step) && file->time_step > 0))
         return result;
-    return refuse(file->path, error);
+    return collapse_file_refuse(file->path, error);
 }
 
 int collapse_file_init(struct collapse_file *file, const char *path, struct error *error)
@@ -137,7 +137,7 @@ static int check_states(const struct collapse_file *file, uint64_t step, struct 
         const double *state = file->states + i * EVRARD_FIELDS;
         for (int k = 0; k < EVRARD_FIELDS; k++)
             if (!isfinite(state[k]))
-                return refuse(file->path, error);
+                return collapse_file_refuse(file->path, error);
         if (!(state[EVRARD_RHO] > 0) || !(state[EVRARD_H] > 0))
             return error_set(error, "%.300s: step %" PRIu64 " of %" PRIu64 " is not complete, from particle %zu on",
                              file->path, step, file->steps, i);

@@ -15,7 +15,7 @@
 
 #define PI 3.14159265358979324
 
-static void write_title(const struct collapse_file *file, const char *what, FILE *script)
+static void collapse_plot_write_title(const struct collapse_file *file, const char *what, FILE *script)
 {
     char particles[32], text[120];
     axis_group_digits(file->particles, particles, sizeof particles);
@@ -24,8 +24,9 @@ static void write_title(const struct collapse_file *file, const char *what, FILE
 }
 
 /* Has `write` write the script, and draws it. */
-static int draw(struct collapse_file *file, const char *path, const void *request,
-                int (*write)(struct collapse_file *, const void *, FILE *, struct error *), struct error *error)
+static int collapse_plot_draw(struct collapse_file *file, const char *path, const void *request,
+                              int (*write)(struct collapse_file *, const void *, FILE *, struct error *),
+                              struct error *error)
 {
     if (gnuplot_check(error) < 0 || file_check_writable(path, error) < 0)
         return -1;
@@ -68,7 +69,7 @@ static int write_energies(struct collapse_file *file, const void *request, FILE 
     if (write_energy_lines(file, script, &drift, error) < 0)
         return -1;
     fputs("set title ", script);
-    write_title(file, "Energies", script);
+    collapse_plot_write_title(file, "Energies", script);
     fprintf(script,
             " font ',15' offset 0,0.8\n"
             "set label 1 'total energy within %.2g %% of the first' at graph 0.5, graph 1.028 center font ',10' "
@@ -87,7 +88,7 @@ static int write_energies(struct collapse_file *file, const void *request, FILE 
 
 int collapse_plot_energies(struct collapse_file *file, const char *path, struct error *error)
 {
-    return draw(file, path, NULL, write_energies, error);
+    return collapse_plot_draw(file, path, NULL, write_energies, error);
 }
 
 /* --- density --- */
@@ -185,7 +186,7 @@ static void write_place(const struct arrangement *whole, size_t k, FILE *script)
     fprintf(script, "set format y '%s'\n", k % whole->across == 0 ? "%g" : "");
 }
 
-static void write_scale(const struct arrangement *whole, FILE *script)
+static void collapse_plot_write_scale(const struct arrangement *whole, FILE *script)
 {
     fprintf(script,
             "set colorbox user origin %.6f,%.6f size %.6f,%.6f\nset cblabel 'logarithm of the column density'\n",
@@ -197,7 +198,7 @@ static void write_scale(const struct arrangement *whole, FILE *script)
 static void write_frame(const struct collapse_file *file, double highest, bool is_single, FILE *script)
 {
     fputs("set multiplot title ", script);
-    write_title(file, "Column density", script);
+    collapse_plot_write_title(file, "Column density", script);
     fprintf(script,
             " font ',%d'\nset palette defined (0 '#000004', 1 '#3b0f70', 2 '#8c2981', 3 '#de4968', 4 '#fe9f6d', 5 "
             "'#fcfdbf')\nset cbrange [%.9g:%.9g]\nset xrange [%g:%g]\nset yrange [%g:%g]\n"
@@ -220,7 +221,7 @@ static int write_density(struct collapse_file *file, const void *request, FILE *
     for (size_t k = 0; k < moments->count; k++) {
         write_place(&whole, k, script);
         if (k + 1 == moments->count)
-            write_scale(&whole, script);
+            collapse_plot_write_scale(&whole, script);
         fprintf(script, "set title 't = %.4g' offset 0,-0.6\n",
                 collapse_file_time(file, step_at(file, moments->times[k])));
         fprintf(script, "plot $picture%zu matrix using (($1+0.5)*%.9g-%g):(($2+0.5)*%.9g-%g):3 with image\n", k, dot,
@@ -233,5 +234,5 @@ static int write_density(struct collapse_file *file, const void *request, FILE *
 int collapse_plot_density(struct collapse_file *file, const char *path, const double *times, size_t count,
                           struct error *error)
 {
-    return draw(file, path, &(struct moments){times, count}, write_density, error);
+    return collapse_plot_draw(file, path, &(struct moments){times, count}, write_density, error);
 }

@@ -58,7 +58,7 @@ static void offer_choices(const struct place *place, size_t kept, const char *ch
     }
 }
 
-static bool is_given(const char *list, const char *name)
+static bool complete_is_given(const char *list, const char *name)
 {
     size_t length = strlen(name);
     for (; list != NULL; list = strchr(list, ',')) {
@@ -78,7 +78,7 @@ static void offer_technique_params(const struct place *place, const char *name, 
         return;
     for (const struct technique_param *param = technique->params; param != NULL && param->name != NULL; param++) {
         size_t length = strlen(param->name);
-        if (value == NULL && !is_given(list, param->name))
+        if (value == NULL && !complete_is_given(list, param->name))
             offer(place, (size_t)(word - place->word), param->name, "=", param->summary);
         else if (value != NULL && param->choices != NULL && (size_t)(value - word) == length &&
                  strncmp(param->name, word, length) == 0)
@@ -135,7 +135,7 @@ static void offer_kernels(const struct place *place)
         offer_names(place, 0, "files");
 }
 
-static bool is_among(const struct place *place, const char *name)
+static bool complete_is_among(const struct place *place, const char *name)
 {
     size_t length = strlen(name);
     for (int i = 0; i < place->count; i++)
@@ -164,7 +164,7 @@ static void offer_params(const struct place *place)
         return;
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
         const struct hdss_param *param = &kernel->params[i];
-        if (place->word[length] == '\0' && !is_among(place, param->name))
+        if (place->word[length] == '\0' && !complete_is_among(place, param->name))
             offer(place, 0, param->name, "=", param->summary);
         else if (place->word[length] == '=' && strlen(param->name) == length &&
                  strncmp(param->name, place->word, length) == 0)
@@ -197,7 +197,7 @@ static void offer_operands(const struct place *place)
 }
 
 /* Goes over the words before the cursor. What is wrong with them is for the program to say. */
-static void find_place(struct place *place, int argc, char *const *argv)
+static void complete_find_place(struct place *place, int argc, char *const *argv)
 {
     struct options_reader reader;
     struct options_word word;
@@ -289,7 +289,7 @@ static void complete(int argc, char *const *argv)
         return;
     place.words = argv + 1;
     place.count = argc - 2;
-    find_place(&place, argc - 1, argv);
+    complete_find_place(&place, argc - 1, argv);
     complete_word(&place);
 }
 

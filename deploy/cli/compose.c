@@ -30,7 +30,7 @@ void launch_plan_fini(struct launch_plan *launch_plan)
 }
 
 /* The daemons stand beside this program, or where a distribution puts programs that are not for people. */
-static int find_program(const char *folder, const char *name, char path[PATH_MAX], struct error *error)
+static int compose_find_program(const char *folder, const char *name, char path[PATH_MAX], struct error *error)
 {
     static const char *const places[] = {"", "../libexec/hdss/"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -48,7 +48,7 @@ static int find_program(const char *folder, const char *name, char path[PATH_MAX
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
-    return program_folder(folder, error) < 0 ? -1 : find_program(folder, name, path, error);
+    return program_folder(folder, error) < 0 ? -1 : compose_find_program(folder, name, path, error);
 }
 
 static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
@@ -57,7 +57,7 @@ static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
     if (program_folder(folder, error) < 0)
         return -1;
     for (int i = 0; i < PROGRAMS; i++)
-        if (find_program(folder, names[i], paths[i], error) < 0)
+        if (compose_find_program(folder, names[i], paths[i], error) < 0)
             return -1;
     return 0;
 }
@@ -70,8 +70,8 @@ static unsigned with_threads(const struct launch_plan *launch_plan, unsigned cor
 }
 
 /* A list has a value for each worker, or one for all of them. */
-static int check_list(const struct launch_plan *launch_plan, const struct argv *list, const char *name,
-                      struct error *error)
+static int compose_check_list(const struct launch_plan *launch_plan, const struct argv *list, const char *name,
+                              struct error *error)
 {
     if (list->count <= 1 || list->count == launch_plan->workers)
         return 0;
@@ -111,13 +111,13 @@ static int count_workers(struct launch_plan *launch_plan, struct error *error)
         launch_plan->workers = launch_plan->loads.count;
     if (launch_plan->workers == 0 && default_workers(launch_plan, error) < 0)
         return -1;
-    if (check_list(launch_plan, &launch_plan->slowdowns, "slowdown", error) < 0)
+    if (compose_check_list(launch_plan, &launch_plan->slowdowns, "slowdown", error) < 0)
         return -1;
-    return check_list(launch_plan, &launch_plan->loads, "load", error);
+    return compose_check_list(launch_plan, &launch_plan->loads, "load", error);
 }
 
 /* Workers alone: --dca. */
-static bool is_dca(const struct launch_plan *launch_plan)
+static bool compose_is_dca(const struct launch_plan *launch_plan)
 {
     return launch_plan->dca.count > 0;
 }
@@ -126,7 +126,7 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
 {
     if (!launch_plan->core_reserved)
         return 0;
-    if (is_dca(launch_plan))
+    if (compose_is_dca(launch_plan))
         return error_set(error, "--master-core reserved: with --dca there are only workers; accepted: shared");
     if (launch_plan->threads == 0)
         return error_set(error, "--master-core reserved: with --threads auto each worker takes all cores that it may "
@@ -137,11 +137,11 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-static int complete(struct launch_plan *launch_plan, struct error *error)
+static int compose_complete(struct launch_plan *launch_plan, struct error *error)
 {
-    if (is_dca(launch_plan) && launch_plan->masters > 0)
+    if (compose_is_dca(launch_plan) && launch_plan->masters > 0)
         return error_set(error, "--masters %u: with --dca there are only workers: accepted: 0", launch_plan->masters);
-    if (!launch_plan->masters_given && !is_dca(launch_plan) && launch_plan->hosts.count > 1)
+    if (!launch_plan->masters_given && !compose_is_dca(launch_plan) && launch_plan->hosts.count > 1)
         launch_plan->masters = launch_plan->hosts.count;
     if (reserve_cores(launch_plan, error) < 0 || count_workers(launch_plan, error) < 0)
         return -1;
@@ -164,7 +164,7 @@ static char *deal_ranks(struct launch_plan *launch_plan)
     char *list = calloc(1, size);
     for (unsigned i = 0; list != NULL && i < launch_plan->hosts.count; i++) {
         struct host *host = &launch_plan->hosts.items[i];
-        host->ranks = host->workers + host->masters + (i == 0 && !is_dca(launch_plan));
+        host->ranks = host->workers + host->masters + (i == 0 && !compose_is_dca(launch_plan));
         if (host->ranks > 0)
             used += (size_t)snprintf(list + used, size - used, "%s%s:%u", used > 0 ? "," : "", host->name, host->ranks);
     }
@@ -186,8 +186,8 @@ static int add_launcher(struct launch_plan *launch_plan, struct argv *line, stru
 }
 
 /* With the hosts that have ranks of this program; of the workers, `count` from the `first` on. */
-static void add_program_options(const struct launch_plan *launch_plan, struct argv *line, enum program program,
-                                unsigned first, unsigned count)
+static void compose_add_program_options(const struct launch_plan *launch_plan, struct argv *line, enum program program,
+                                        unsigned first, unsigned count)
 {
     size_t size = 1, used = 0;
     unsigned *dealt = calloc(launch_plan->hosts.count, sizeof *dealt);
@@ -215,7 +215,7 @@ static void add_context(const struct launch_plan *launch_plan, struct argv *line
     argv_add(line, "-n");
     argv_add_format(line, "%u", count);
     if (launch_plan->hosts.count > 0 && dialect_of(launch_plan)->add_program_options != NULL)
-        add_program_options(launch_plan, line, program, first, count);
+        compose_add_program_options(launch_plan, line, program, first, count);
     argv_add(line, path);
 }
 
@@ -239,7 +239,7 @@ static void add_dca_job(const struct launch_plan *launch_plan, struct argv *line
 }
 
 /* What a worker's option is given; NULL: it does not get it. */
-static const char *value_of(const struct argv *list, unsigned worker, const char *standard)
+static const char *compose_value_of(const struct argv *list, unsigned worker, const char *standard)
 {
     const char *value = list->count == 0 ? NULL : list->items[list->count == 1 ? 0 : worker];
     return value == NULL || strcmp(value, standard) == 0 ? NULL : value;
@@ -250,7 +250,7 @@ static bool is_alike(const struct argv *list, unsigned a, unsigned b)
     return list->count <= 1 || strcmp(list->items[a], list->items[b]) == 0;
 }
 
-static void add_value(struct argv *line, const char *option, const char *value)
+static void compose_add_value(struct argv *line, const char *option, const char *value)
 {
     if (value == NULL)
         return;
@@ -259,7 +259,7 @@ static void add_value(struct argv *line, const char *option, const char *value)
 }
 
 /* A context for each group of neighbours with the same slowdown and load. */
-static void add_workers(const struct launch_plan *launch_plan, struct argv *line, const char *program)
+static void compose_add_workers(const struct launch_plan *launch_plan, struct argv *line, const char *program)
 {
     const struct argv *slowdowns = &launch_plan->slowdowns, *loads = &launch_plan->loads;
     unsigned count;
@@ -268,12 +268,12 @@ static void add_workers(const struct launch_plan *launch_plan, struct argv *line
         while (first + count < launch_plan->workers && is_alike(slowdowns, first, first + count) &&
                is_alike(loads, first, first + count))
             count++;
-        if (first > 0 || !is_dca(launch_plan))
+        if (first > 0 || !compose_is_dca(launch_plan))
             argv_add(line, ":");
         add_context(launch_plan, line, program, WORKER, first, count);
-        add_value(line, "--slowdown", value_of(slowdowns, first, "1"));
-        add_value(line, "--load", value_of(loads, first, ""));
-        if (is_dca(launch_plan))
+        compose_add_value(line, "--slowdown", compose_value_of(slowdowns, first, "1"));
+        compose_add_value(line, "--load", compose_value_of(loads, first, ""));
+        if (compose_is_dca(launch_plan))
             add_dca_job(launch_plan, line);
         else if (launch_plan->single_threaded)
             argv_add(line, "--no-threads");
@@ -283,10 +283,10 @@ static void add_workers(const struct launch_plan *launch_plan, struct argv *line
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error)
 {
     char paths[PROGRAMS][PATH_MAX];
-    if (complete(launch_plan, error) < 0 || find_programs(paths, error) < 0 ||
+    if (compose_complete(launch_plan, error) < 0 || find_programs(paths, error) < 0 ||
         add_launcher(launch_plan, line, error) < 0)
         return -1;
-    if (!is_dca(launch_plan)) {
+    if (!compose_is_dca(launch_plan)) {
         add_context(launch_plan, line, paths[SUPERMASTER], SUPERMASTER, 0, 1);
         add_job(launch_plan, line);
     }
@@ -294,7 +294,7 @@ int compose(struct launch_plan *launch_plan, struct argv *line, struct error *er
         argv_add(line, ":");
         add_context(launch_plan, line, paths[MASTER], MASTER, 0, launch_plan->masters);
     }
-    add_workers(launch_plan, line, paths[WORKER]);
+    compose_add_workers(launch_plan, line, paths[WORKER]);
     bool failed = line->failed || launch_plan->job.failed || launch_plan->dca.failed || launch_plan->slowdowns.failed ||
                   launch_plan->loads.failed || launch_plan->mpi_args.failed;
     return failed ? error_set(error, "out of memory for the mpirun line") : 0;

@@ -29,7 +29,7 @@ static void point(struct curve *curve, uint64_t step, uint64_t size)
     curve->drawn = size;
 }
 
-static void write_group(struct curve *curve)
+static void curve_write_group(struct curve *curve)
 {
     if (curve->chunks == 0)
         return;
@@ -43,7 +43,7 @@ static void write_group(struct curve *curve)
 
 static void begin_group(struct curve *curve, uint64_t step, uint64_t size)
 {
-    write_group(curve);
+    curve_write_group(curve);
     curve->group.step = step;
     curve->group.first = curve->group.least = curve->group.most = size;
 }
@@ -80,7 +80,7 @@ void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count)
 
 void curve_end(struct curve *curve)
 {
-    write_group(curve);
+    curve_write_group(curve);
     if (curve->chunks > 0)
         fprintf(curve->file, "%" PRIu64 ".5 %" PRIu64 "\n", curve->chunks, curve->group.last);
 }

@@ -7,7 +7,7 @@
 enum { DIGITS_MAX = 10, LONGEST = INT32_MAX };
 
 /* The number before `*text`'s next separator. */
-static int take_part(const char **text, uint64_t *number)
+static int duration_take_part(const char **text, uint64_t *number)
 {
     size_t length = strspn(*text, "0123456789");
     if (length == 0 || length > DIGITS_MAX)
@@ -21,19 +21,19 @@ static int take_part(const char **text, uint64_t *number)
 int duration_parse(const char *text, uint64_t *seconds)
 {
     uint64_t days = 0, total = 0, part;
-    if (take_part(&text, &part) < 0)
+    if (duration_take_part(&text, &part) < 0)
         return -1;
     int parts = 1, least = 1;
     if (*text == '-') { /* hours, minutes and seconds follow */
         days = part;
         least = 3;
         text++;
-        if (take_part(&text, &part) < 0)
+        if (duration_take_part(&text, &part) < 0)
             return -1;
     }
     for (total = part; *text == ':'; parts++) {
         text++;
-        if (take_part(&text, &part) < 0 || part > 59)
+        if (duration_take_part(&text, &part) < 0 || part > 59)
             return -1;
         total = 60 * total + part;
     }

@@ -25,7 +25,7 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-static bool find_program(char *path, size_t size)
+static bool gnuplot_find_program(char *path, size_t size)
 {
     const char *folders = getenv("PATH");
     for (const char *folder = folders != NULL ? folders : NO_PATH; folder != NULL;) {
@@ -41,7 +41,7 @@ static bool find_program(char *path, size_t size)
 int gnuplot_check(struct error *error)
 {
     char path[PATH_MAX];
-    if (find_program(path, sizeof path))
+    if (gnuplot_find_program(path, sizeof path))
         return 0;
     return error_set(error, "gnuplot, which draws, is not in PATH: install the package gnuplot "
                             "(gnuplot-nox on Debian and Ubuntu)");
@@ -77,7 +77,7 @@ struct child {
     FILE *picture, *messages;
 };
 
-static _Noreturn void become(const char *path, const struct child *child)
+static _Noreturn void gnuplot_become(const char *path, const struct child *child)
 {
     if (dup2(fileno(child->script), STDIN_FILENO) < 0 || dup2(fileno(child->picture), STDOUT_FILENO) < 0 ||
         dup2(fileno(child->messages), STDERR_FILENO) < 0)
@@ -88,14 +88,14 @@ static _Noreturn void become(const char *path, const struct child *child)
 }
 
 /* Its exit status as waitpid() gives it; -1 where it could not be started. */
-static int run(const char *path, const struct child *child)
+static int gnuplot_run(const char *path, const struct child *child)
 {
     int status = -1;
     fflush(NULL);
     signal(SIGCHLD, SIG_DFL);
     pid_t pid = fork();
     if (pid == 0)
-        become(path, child);
+        gnuplot_become(path, child);
     while (pid > 0 && waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;
@@ -117,7 +117,7 @@ static void find_message(FILE *messages, char *text, size_t size)
     }
 }
 
-static int explain(const struct child *child, int status, struct error *error)
+static int gnuplot_explain(const struct child *child, int status, struct error *error)
 {
     char text[256] = "";
     find_message(child->messages, text, sizeof text);
@@ -126,7 +126,7 @@ static int explain(const struct child *child, int status, struct error *error)
     return error_set(error, "gnuplot fails: %s", text[0] != '\0' ? text : "it says nothing and draws nothing");
 }
 
-static int keep(FILE *picture, const char *path, struct error *error)
+static int gnuplot_keep(FILE *picture, const char *path, struct error *error)
 {
     struct stat status;
     if (fstat(fileno(picture), &status) < 0)
@@ -142,26 +142,26 @@ static int keep(FILE *picture, const char *path, struct error *error)
     return result;
 }
 
-static int draw(const struct child *child, const char *path, struct error *error)
+static int gnuplot_draw_page(const struct child *child, const char *path, struct error *error)
 {
     char program[PATH_MAX];
     struct stat drawn;
-    if (gnuplot_check(error) < 0 || !find_program(program, sizeof program))
+    if (gnuplot_check(error) < 0 || !gnuplot_find_program(program, sizeof program))
         return -1;
     if (fflush(child->script) != 0 || ferror(child->script))
         return error_set(error, "cannot write the script for gnuplot: %s", strerror(errno));
     rewind(child->script);
-    int status = run(program, child);
+    int status = gnuplot_run(program, child);
     if (status != 0 || fstat(fileno(child->picture), &drawn) < 0 || drawn.st_size == 0)
-        return explain(child, status, error);
-    return keep(child->picture, path, error);
+        return gnuplot_explain(child, status, error);
+    return gnuplot_keep(child->picture, path, error);
 }
 
 int gnuplot_draw(FILE *script, const char *path, struct error *error)
 {
     struct child child = {script, tmpfile(), tmpfile()};
     int status = child.picture != NULL && child.messages != NULL
-                     ? draw(&child, path, error)
+                     ? gnuplot_draw_page(&child, path, error)
                      : error_set(error, "cannot make a temporary file: %s", strerror(errno));
     if (child.picture != NULL)
         fclose(child.picture);

@@ -32,7 +32,7 @@ static struct host *find_host(struct hosts *hosts, const char *name)
 }
 
 /* What a list for mpirun may have. ssh would take a dash that comes first for an option. */
-static bool is_name(const char *name, size_t length)
+static bool hosts_is_name(const char *name, size_t length)
 {
     if (length == 0 || length >= HOST_NAME_BYTES || name[0] == '-')
         return false;
@@ -45,7 +45,7 @@ static bool is_name(const char *name, size_t length)
 int hosts_add(struct hosts *hosts, const char *name, size_t length, uint64_t slots, struct error *error)
 {
     char copy[HOST_NAME_BYTES];
-    if (!is_name(name, length))
+    if (!hosts_is_name(name, length))
         return error_set(error, "'%.*s' is no host name", (int)(length < 100 ? length : 100), name);
     snprintf(copy, sizeof copy, "%.*s", (int)length, name);
     struct host *host = find_host(hosts, copy);

@@ -25,7 +25,7 @@ static const struct options options = {
 /* Where what is said of a parameter begins at most; a longer setting has a line of its own. */
 enum { PARAM_INDENT_MAX = 26, LOOP_INDENT = 8 };
 
-static int widest(int width, const char *text)
+static int kernels_command_widest(int width, const char *text)
 {
     int length = (int)strlen(text);
     return length > width ? length : width;
@@ -48,7 +48,7 @@ static void list_kernels(void)
     const struct hdss_kernel *const *all = kernels(&count);
     int width = 0;
     for (size_t i = 0; i < count; i++)
-        width = widest(width, all[i]->name);
+        width = kernels_command_widest(width, all[i]->name);
     for (size_t i = 0; i < count; i++)
         print_beside(all[i]->name, all[i]->summary, width + 2);
 }
@@ -62,7 +62,7 @@ static const char *setting_of(const struct hdss_param *param, union hdss_value v
 }
 
 /* "an integer from 1 to 2^20 (pixels)". */
-static const char *range_of(const struct hdss_param *param, char text[TEXT_MAX])
+static const char *kernels_command_range_of(const struct hdss_param *param, char text[TEXT_MAX])
 {
     char accepts[TEXT_MAX - 40];
     bool unit = param->unit[0] != '\0';
@@ -77,7 +77,7 @@ static void print_param(const struct hdss_kernel *kernel, unsigned index, union 
     char setting[TEXT_MAX], heading[TEXT_MAX + 2], range[TEXT_MAX], accepted[2 * TEXT_MAX];
     snprintf(heading, sizeof heading, "  %s", setting_of(param, value, setting));
     print_beside(heading, param->summary, indent);
-    snprintf(accepted, sizeof accepted, "accepted: %s%s", range_of(param, range),
+    snprintf(accepted, sizeof accepted, "accepted: %s%s", kernels_command_range_of(param, range),
              kernel_param_is_manner(kernel, param) ? "; may be another with --resume" : "");
     print_beside("", accepted, indent);
 }
@@ -88,7 +88,7 @@ static void print_params(const struct hdss_kernel *kernel, const union hdss_valu
     int width = 0;
     unsigned count = kernel_params_count(kernel);
     for (unsigned i = 0; i < count; i++)
-        width = widest(width, setting_of(&kernel->params[i], values[i], text));
+        width = kernels_command_widest(width, setting_of(&kernel->params[i], values[i], text));
     int indent = width + 4 < PARAM_INDENT_MAX ? width + 4 : PARAM_INDENT_MAX;
     for (unsigned i = 0; i < count; i++)
         print_param(kernel, i, values[i], indent);
@@ -163,7 +163,7 @@ static void print_loop(const struct hdss_loop *loop)
     putchar('\n');
 }
 
-static int finish(void)
+static int kernels_command_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
@@ -171,13 +171,13 @@ static int finish(void)
     return EXIT_STATUS_FAILED;
 }
 
-static int wrong_use(const char *text)
+static int kernels_command_wrong_use(const char *text)
 {
     fprintf(stderr, "hdss kernels: %s\n", text);
     return EXIT_STATUS_USAGE;
 }
 
-static int describe_named(const char *name, unsigned count, const char *const *words)
+static int kernels_command_describe_named(const char *name, unsigned count, const char *const *words)
 {
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
@@ -185,7 +185,7 @@ static int describe_named(const char *name, unsigned count, const char *const *w
     const struct hdss_kernel *kernel;
     if (kernel_load(name, &kernel, &error) < 0 || kernel_params_parse(kernel, count, words, values, &error) < 0 ||
         kernel_describe(kernel, values, &loop, &error) < 0)
-        return wrong_use(error.text);
+        return kernels_command_wrong_use(error.text);
     printf("%s: ", kernel->name);
     wrap_write(kernel->summary, strlen(kernel->summary), (int)strlen(kernel->name) + 2, stdout);
     puts(kernel_params_count(kernel) > 0 ? "\nparameters" : "\nno parameters");
@@ -193,7 +193,7 @@ static int describe_named(const char *name, unsigned count, const char *const *w
     print_loop(&loop);
     if (loop.note[0] != '\0')
         print_beside("note", loop.note, LOOP_INDENT);
-    return finish();
+    return kernels_command_finish();
 }
 
 struct request {
@@ -201,7 +201,7 @@ struct request {
     unsigned count;
 };
 
-static int take_word(void *target, const char *word, struct error *error)
+static int kernels_command_take_word(void *target, const char *word, struct error *error)
 {
     (void)error;
     struct request *request = target;
@@ -209,12 +209,12 @@ static int take_word(void *target, const char *word, struct error *error)
     return 0;
 }
 
-static int answer(const struct request *request)
+static int kernels_command_answer(const struct request *request)
 {
     if (request->count > 0)
-        return describe_named(request->words[0], request->count - 1, request->words + 1);
+        return kernels_command_describe_named(request->words[0], request->count - 1, request->words + 1);
     list_kernels();
-    return finish();
+    return kernels_command_finish();
 }
 
 int command_kernels(int argc, char **argv)
@@ -222,11 +222,11 @@ int command_kernels(int argc, char **argv)
     struct request request = {.words = calloc((size_t)argc + 1, sizeof *request.words)};
     struct error error;
     if (request.words == NULL)
-        return wrong_use("out of memory for the command line");
-    int result = options_parse(&options, argc, argv, &request, take_word, &error);
-    int status = result < 0   ? wrong_use(error.text)
+        return kernels_command_wrong_use("out of memory for the command line");
+    int result = options_parse(&options, argc, argv, &request, kernels_command_take_word, &error);
+    int status = result < 0   ? kernels_command_wrong_use(error.text)
                  : result > 0 ? show_page("hdss kernels", &options, result)
-                              : answer(&request);
+                              : kernels_command_answer(&request);
     free(request.words);
     return status;
 }

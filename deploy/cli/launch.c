@@ -59,7 +59,7 @@ static void write_error(void *context, const char *bytes, size_t count)
 }
 
 /* A line of our own, which a progress line may stand in front of. */
-static void say(const char *text)
+static void launch_say(const char *text)
 {
     fprintf(stderr, "%shdss: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
 }
@@ -81,7 +81,7 @@ static void block_signals(sigset_t *before, sigset_t *taken)
 
 /* Where our standard error is a terminal, the ranks' is to be one like it: they look at mpirun's to see whether a
  * progress line makes sense, and how wide it may be. */
-static int open_terminal(int ends[2])
+static int launch_open_terminal(int ends[2])
 {
     char name[64];
     struct termios settings;
@@ -115,10 +115,10 @@ static bool one_terminal(void)
 static int open_errors(const struct launch *how, int ends[2])
 {
     bool shown = how->log == NULL && isatty(STDERR_FILENO);
-    return (shown && open_terminal(ends) == 0) || pipe2(ends, O_CLOEXEC) == 0 ? 0 : -1;
+    return (shown && launch_open_terminal(ends) == 0) || pipe2(ends, O_CLOEXEC) == 0 ? 0 : -1;
 }
 
-static _Noreturn void become(const struct child *child, char *const *argv, int errors, pid_t parent)
+static _Noreturn void launch_become(const struct child *child, char *const *argv, int errors, pid_t parent)
 {
     int null = open("/dev/null", O_RDONLY);
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -139,7 +139,7 @@ static _Noreturn void become(const struct child *child, char *const *argv, int e
     _exit(EXIT_STATUS_USAGE);
 }
 
-static int start(struct child *child, char *const *argv)
+static int launch_start(struct child *child, char *const *argv)
 {
     sigset_t taken;
     const struct launch *how = child->how;
@@ -154,7 +154,7 @@ static int start(struct child *child, char *const *argv)
         return -1;
     child->pid = fork();
     if (child->pid == 0)
-        become(child, argv, ends[1], self);
+        launch_become(child, argv, ends[1], self);
     close(ends[1]);
     child->errors = ends[0];
     fcntl(child->errors, F_SETFL, O_NONBLOCK);
@@ -176,12 +176,12 @@ static void ask_to_stop(struct child *child)
     child->asked += child->how->at_once && child->asked == 0 ? 2 : 1;
     switch (child->asked) {
     case 1:
-        say("draining: running chunks finish and their results are kept; once more to give them up");
+        launch_say("draining: running chunks finish and their results are kept; once more to give them up");
         child->drain_waits = true;
         look_ready(child);
         break;
     case 2:
-        say("giving up: the ranks are ended");
+        launch_say("giving up: the ranks are ended");
         child->drain_waits = false;
         kill(child->pid, SIGTERM);
         break;
@@ -248,7 +248,7 @@ static void look_after(struct child *child)
 }
 
 /* However it is asked to end, it does. */
-static void look_at_time(struct child *child)
+static void launch_look_at_time(struct child *child)
 {
     if (child->ended || child->late_ms == 0 || launch_clock_ms() < child->late_ms)
         return;
@@ -261,7 +261,7 @@ static void drain_in_time(struct child *child)
 {
     if (child->ended || child->asked > 0 || child->how->drain_ms == 0 || launch_clock_ms() < child->how->drain_ms)
         return;
-    say("the time is nearly over");
+    launch_say("the time is nearly over");
     ask_to_stop(child);
 }
 
@@ -279,7 +279,7 @@ static void attend(struct child *child)
         take_signals(child);
         if (child->how->reports)
             look_after(child);
-        look_at_time(child);
+        launch_look_at_time(child);
         drain_in_time(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
@@ -295,7 +295,7 @@ static void attend(struct child *child)
 }
 
 /* As it was before, for the next launch. */
-static void release(struct child *child)
+static void launch_release(struct child *child)
 {
     if (child->errors >= 0)
         close(child->errors);
@@ -306,10 +306,10 @@ static void release(struct child *child)
 }
 
 /* How it ended stands where the ranks print. */
-static void tell(const struct child *child, const char *text)
+static void launch_tell(const struct child *child, const char *text)
 {
     if (child->how->log == NULL)
-        say(text);
+        launch_say(text);
     else
         fprintf(child->how->log, "hdss: %s\n", text);
 }
@@ -318,12 +318,12 @@ static void tell(const struct child *child, const char *text)
  */
 static int explain_silence(const struct child *child)
 {
-    tell(child,
-         child->watch.begun ? "the run ended without its supermaster" : "a rank was lost before the run had begun");
+    launch_tell(child, child->watch.begun ? "the run ended without its supermaster"
+                                          : "a rank was lost before the run had begun");
     return EXIT_STATUS_FAILED;
 }
 
-static int explain(const struct child *child)
+static int launch_explain(const struct child *child)
 {
     const struct launch *how = child->how;
     int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
@@ -332,8 +332,8 @@ static int explain(const struct child *child)
     if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
         return explain_silence(child);
     if (how->reports && child->status == 0) {
-        tell(child, "the launcher has ended, and no rank has said how the run went: is it the mpirun of the MPI "
-                    "library that HDSS is built with?");
+        launch_tell(child, "the launcher has ended, and no rank has said how the run went: is it the mpirun of the MPI "
+                           "library that HDSS is built with?");
         return EXIT_STATUS_FAILED;
     }
     int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
@@ -345,7 +345,7 @@ static int explain(const struct child *child)
         snprintf(text, sizeof text, "a process of the run was ended by SIG%s", sigabbrev_np(number));
     else
         snprintf(text, sizeof text, "mpirun ended with status %d", status);
-    tell(child, text);
+    launch_tell(child, text);
     return EXIT_STATUS_FAILED;
 }
 
@@ -357,15 +357,15 @@ int launch(char *const *argv, struct launch *how)
         child.late_ms = launch_clock_ms() + 1000 * (int64_t)how->timeout_s;
     if (how->log != NULL)
         fflush(how->log); /* or the child would write it once more */
-    if (start(&child, argv) < 0) {
+    if (launch_start(&child, argv) < 0) {
         fprintf(stderr, "hdss: cannot start %s: %s\n", argv[0], strerror(errno));
         return EXIT_STATUS_FAILED;
     }
     if (how->is_asked != NULL && how->is_asked()) /* from here on signals come to us */
         ask_to_stop(&child);
     attend(&child);
-    release(&child);
+    launch_release(&child);
     how->asked = child.asked > 0;
     how->late = child.late;
-    return explain(&child);
+    return launch_explain(&child);
 }

@@ -73,7 +73,7 @@ static bool find_on_path(const char *program, char path[PATH_MAX])
 }
 
 /* Finds the program and asks for its version, once for each version of the file. False where there is none. */
-static bool ask(const char *program, struct launcher *launcher)
+static bool launcher_ask(const char *program, struct launcher *launcher)
 {
     char path[PATH_MAX], option[] = "--version", text[VERSION_TEXT_MAX];
     char *argv[] = {(char *)program, option, NULL};
@@ -89,7 +89,7 @@ static bool ask(const char *program, struct launcher *launcher)
     return true;
 }
 
-static bool fits(const struct launcher *launcher)
+static bool launcher_fits(const struct launcher *launcher)
 {
     return launcher->family == MPI_FAMILY_UNKNOWN || LINKED_FAMILY == MPI_FAMILY_UNKNOWN ||
            launcher->family == LINKED_FAMILY;
@@ -99,12 +99,12 @@ static bool fits(const struct launcher *launcher)
 static bool find_usual(struct launcher *launcher)
 {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (ask(usual[i], launcher) && fits(launcher))
+        if (launcher_ask(usual[i], launcher) && launcher_fits(launcher))
             return true;
     return false;
 }
 
-static int refuse(const struct launcher *other, struct error *error)
+static int launcher_refuse(const struct launcher *other, struct error *error)
 {
     char name[LAUNCHER_NAME_MAX], advice[100] = "install it, or name its mpirun: --mpirun PROGRAM";
     const struct launcher linked = {.family = LINKED_FAMILY};
@@ -121,15 +121,15 @@ int launcher_choose(const char *given, struct launcher *launcher, struct error *
 {
     struct launcher first = {.program = usual[0]};
     if (given != NULL) {
-        if (!ask(given, launcher))
+        if (!launcher_ask(given, launcher))
             return error_set(error, "--mpirun %.200s: there is no such program; accepted: the mpirun of %s %s", given,
                              families[LINKED_FAMILY].name, LINKED_VERSION);
-        return fits(launcher) ? 0 : refuse(launcher, error);
+        return launcher_fits(launcher) ? 0 : launcher_refuse(launcher, error);
     }
     if (find_usual(launcher))
         return 0;
-    if (ask(usual[0], &first))
-        return refuse(&first, error);
+    if (launcher_ask(usual[0], &first))
+        return launcher_refuse(&first, error);
     return error_set(error,
                      "mpirun is not on PATH: install that of %s %s, which these programs are built with, or name it: "
                      "--mpirun PROGRAM",

@@ -41,7 +41,7 @@ void launcher_watch_fini(struct launcher_watch *watch)
             close(watch->ends[i]);
 }
 
-static void take_line(struct launcher_watch *watch)
+static void launcher_watch_take_line(struct launcher_watch *watch)
 {
     char role[16], degraded[16] = "";
     int status;
@@ -68,7 +68,7 @@ static void take_byte(struct launcher_watch *watch, char c)
     }
     watch->line[watch->length] = '\0';
     watch->length = 0;
-    take_line(watch);
+    launcher_watch_take_line(watch);
 }
 
 void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
@@ -82,7 +82,7 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
     }
 }
 
-static bool is_through(const struct launcher_watch *watch, int64_t quiet_ms)
+static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_t quiet_ms)
 {
     if (watch->ended)
         return quiet_ms >= (watch->degraded ? DEGRADED_MS : LEAVE_MS);
@@ -100,7 +100,7 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
         watch->changed_ms = now_ms;
     watch->running = running;
     watch->started |= running > 0;
-    return is_through(watch, now_ms - watch->changed_ms);
+    return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
 int launcher_watch_status(const struct launcher_watch *watch)

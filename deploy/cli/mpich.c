@@ -6,7 +6,7 @@
 #include "deploy/cli/dialect.h"
 
 /* Hydra deals ranks out in turn whatever it is told of each host. */
-static int check(const struct launch_plan *launch_plan, struct error *error)
+static int mpich_check(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->hosts.count == 0 || hosts_deal_in_turn(&launch_plan->hosts, launch_plan->workers))
         return 0;
@@ -15,7 +15,7 @@ static int check(const struct launch_plan *launch_plan, struct error *error)
                      "of cores for each, or --workers W that can be dealt out in turn");
 }
 
-static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
+static void mpich_add_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     (void)launch_plan;
     if (hosts == NULL)
@@ -25,4 +25,4 @@ static void add_options(const struct launch_plan *launch_plan, const char *hosts
     argv_add_split(line, "-ppn 1");
 }
 
-const struct dialect mpich_dialect = {.check = check, .add_options = add_options, .rank_depth = 2};
+const struct dialect mpich_dialect = {.check = mpich_check, .add_options = mpich_add_options, .rank_depth = 2};

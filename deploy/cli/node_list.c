@@ -20,7 +20,7 @@ struct expansion {
     struct error *error;
 };
 
-static int refuse(const struct expansion *expansion)
+static int node_list_refuse(const struct expansion *expansion)
 {
     return error_set(expansion->error,
                      "'%.*s': accepted: node names with ranges in brackets, separated by commas: n[01-04,7],gpu3",
@@ -28,7 +28,7 @@ static int refuse(const struct expansion *expansion)
 }
 
 /* The number at `*text`, behind which `*text` is then, and how many digits it has. */
-static bool take_number(const char **text, unsigned *number, unsigned *digits)
+static bool node_list_take_number(const char **text, unsigned *number, unsigned *digits)
 {
     size_t length = strspn(*text, DIGITS);
     if (length == 0 || length > DIGITS_MAX)
@@ -41,7 +41,7 @@ static bool take_number(const char **text, unsigned *number, unsigned *digits)
     return true;
 }
 
-static bool append(struct expansion *expansion, const char *text, size_t length)
+static bool node_list_append(struct expansion *expansion, const char *text, size_t length)
 {
     if (length >= sizeof expansion->name - expansion->name_length)
         return false;
@@ -58,16 +58,16 @@ static int expand_range(struct expansion *expansion, const char **text, const ch
 {
     unsigned first, last, width, ignored;
     char number[DIGITS_MAX + 1];
-    if (!take_number(text, &first, &width))
-        return refuse(expansion);
+    if (!node_list_take_number(text, &first, &width))
+        return node_list_refuse(expansion);
     last = first;
-    if (**text == '-' && (++*text, !take_number(text, &last, &ignored) || last < first))
-        return refuse(expansion);
+    if (**text == '-' && (++*text, !node_list_take_number(text, &last, &ignored) || last < first))
+        return node_list_refuse(expansion);
     size_t before = expansion->name_length;
     for (unsigned i = first; i <= last; i++) {
         int length = snprintf(number, sizeof number, "%0*u", (int)width, i);
-        if (!append(expansion, number, (size_t)length))
-            return refuse(expansion);
+        if (!node_list_append(expansion, number, (size_t)length))
+            return node_list_refuse(expansion);
         if (expand(expansion, behind) < 0)
             return -1;
         expansion->name_length = before;
@@ -80,14 +80,14 @@ static int expand_ranges(struct expansion *expansion, const char *text)
 {
     const char *end = expansion->word + expansion->length, *close = memchr(text, ']', (size_t)(end - text));
     if (close == NULL)
-        return refuse(expansion);
+        return node_list_refuse(expansion);
     for (;; text++) {
         if (expand_range(expansion, &text, close + 1) < 0)
             return -1;
         if (text == close)
             return 0;
         if (*text != ',')
-            return refuse(expansion);
+            return node_list_refuse(expansion);
     }
 }
 
@@ -96,13 +96,13 @@ static int expand(struct expansion *expansion, const char *rest)
 {
     size_t left = (size_t)(expansion->word + expansion->length - rest), plain = strcspn(rest, "[]");
     size_t before = expansion->name_length;
-    if (!append(expansion, rest, plain < left ? plain : left))
-        return refuse(expansion);
+    if (!node_list_append(expansion, rest, plain < left ? plain : left))
+        return node_list_refuse(expansion);
     int result;
     if (plain >= left)
         result = expansion->visit(expansion->context, expansion->name, expansion->error);
     else
-        result = rest[plain] == '[' ? expand_ranges(expansion, rest + plain + 1) : refuse(expansion);
+        result = rest[plain] == '[' ? expand_ranges(expansion, rest + plain + 1) : node_list_refuse(expansion);
     expansion->name_length = before;
     return result;
 }
@@ -124,7 +124,7 @@ int node_list_expand(const char *list, node_visitor *visit, void *context, struc
         expansion.length = word_length(list);
         expansion.name_length = 0;
         if (expansion.length == 0)
-            return refuse(&expansion);
+            return node_list_refuse(&expansion);
         if (expand(&expansion, list) < 0)
             return -1;
         list += expansion.length;
@@ -139,14 +139,14 @@ static int refuse_counts(const char *list, unsigned count, struct error *error)
 }
 
 /* Behind a count: "(x3)" or nothing. */
-static bool take_repetitions(const char **text, unsigned *repetitions)
+static bool node_list_take_repetitions(const char **text, unsigned *repetitions)
 {
     unsigned ignored;
     *repetitions = 1;
     if (strncmp(*text, "(x", 2) != 0)
         return true;
     *text += 2;
-    return take_number(text, repetitions, &ignored) && *(*text)++ == ')';
+    return node_list_take_number(text, repetitions, &ignored) && *(*text)++ == ')';
 }
 
 int node_counts_parse(const char *list, unsigned *counts, unsigned count, struct error *error)
@@ -154,8 +154,8 @@ int node_counts_parse(const char *list, unsigned *counts, unsigned count, struct
     unsigned found = 0;
     for (const char *text = list;; text++) {
         unsigned value, repetitions, ignored;
-        if (!take_number(&text, &value, &ignored) || !take_repetitions(&text, &repetitions) || value == 0 ||
-            repetitions == 0 || repetitions > count - found)
+        if (!node_list_take_number(&text, &value, &ignored) || !node_list_take_repetitions(&text, &repetitions) ||
+            value == 0 || repetitions == 0 || repetitions > count - found)
             return refuse_counts(list, count, error);
         while (repetitions-- > 0)
             counts[found++] = value;

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_dca(const struct launch_plan *launch_plan)
+static bool openmpi_is_dca(const struct launch_plan *launch_plan)
 {
     return launch_plan->dca.count > 0;
 }
@@ -36,7 +36,7 @@ static bool is_version_5(const struct launch_plan *launch_plan)
 
 static bool survives(const struct launch_plan *launch_plan)
 {
-    return !is_dca(launch_plan) && launch_plan_leads_here(launch_plan) &&
+    return !openmpi_is_dca(launch_plan) && launch_plan_leads_here(launch_plan) &&
            !argv_contain(&launch_plan->mpi_args, "--disable-recovery") && launch_plan->launcher.major >= 4;
 }
 
@@ -69,7 +69,7 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
  * Version 5 has no others. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
-    if (!is_version_5(launch_plan) && is_dca(launch_plan) && launch_plan->hosts.count > 1 &&
+    if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->hosts.count > 1 &&
         !argv_contain(&launch_plan->mpi_args, "osc"))
         argv_add_split(line, "--mca osc ^rdma");
 }
@@ -112,7 +112,7 @@ static void add_cores(const struct launch_plan *launch_plan, struct argv *line, 
 
 static void add_placement(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
-    unsigned ranks = !is_dca(launch_plan) + launch_plan->masters + launch_plan->workers;
+    unsigned ranks = !openmpi_is_dca(launch_plan) + launch_plan->masters + launch_plan->workers;
     bool bound = argv_contain(&launch_plan->mpi_args, "--bind-to"),
          mapped = argv_contain(&launch_plan->mpi_args, "--map-by");
     if (hosts != NULL) {
@@ -129,7 +129,7 @@ static void add_placement(const struct launch_plan *launch_plan, const char *hos
 
 /* Parameters of the environment reach the ranks of other machines by a component of PMIx that version 5 is kept from:
  * there each program names them. */
-static void add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
+static void openmpi_add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (!is_version_5(launch_plan))
         return;
@@ -144,7 +144,7 @@ static void add_program_options(const struct launch_plan *launch_plan, const cha
         argv_add_split(line, "-x OMPI_MCA_mpi_ft_enable");
 }
 
-static void add_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
+static void openmpi_add_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     add_placement(launch_plan, hosts, line);
     add_one_sided(launch_plan, line);
@@ -193,7 +193,7 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
 }
 
 const struct dialect openmpi_dialect = {.survives = survives,
-                                        .add_options = add_options,
-                                        .add_program_options = add_program_options,
+                                        .add_options = openmpi_add_options,
+                                        .add_program_options = openmpi_add_program_options,
                                         .set_environment = set_environment,
                                         .rank_depth = 1};

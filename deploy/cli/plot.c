@@ -91,7 +91,7 @@ static enum plot_result write_curve(const struct drawing *drawing, unsigned k, s
 }
 
 /* Both axes, from the extent of all lines. */
-static void measure(struct drawing *drawing)
+static void plot_measure(struct drawing *drawing)
 {
     double longest = 0, shortest = INFINITY, least = INFINITY, most = 0;
     for (unsigned k = 0; k < drawing->plot->count; k++) {
@@ -139,7 +139,7 @@ static size_t longest_spec(const struct plot *plot)
     return longest;
 }
 
-static void write_title(const struct drawing *drawing)
+static void plot_write_title(const struct drawing *drawing)
 {
     const struct sched_config *config = &drawing->plot->setup->config;
     char text[120], iterations[32], workers[32];
@@ -161,7 +161,7 @@ static bool any_grouped(const struct drawing *drawing)
 }
 
 /* What is not the default, and what is drawn in another way than chunk by chunk. */
-static void write_caption(const struct drawing *drawing)
+static void plot_write_caption(const struct drawing *drawing)
 {
     const struct series_setup *setup = drawing->plot->setup;
     FILE *script = drawing->script;
@@ -211,8 +211,8 @@ static void write_settings(const struct drawing *drawing)
             "set xlabel 'scheduling step'\n"
             "set ylabel 'chunk size, iterations'\n",
             below ? -1 : 4, below ? "below left Left reverse height 1.5" : "outside right top vertical Left reverse");
-    write_title(drawing);
-    write_caption(drawing);
+    plot_write_title(drawing);
+    plot_write_caption(drawing);
     axis_write(&drawing->x, "x", drawing->script);
     axis_write(&drawing->y, "y", drawing->script);
 }
@@ -244,7 +244,7 @@ static enum plot_result write_script(struct drawing *drawing, struct error *erro
         if (result != PLOT_DRAWN)
             return result;
     }
-    measure(drawing);
+    plot_measure(drawing);
     for (unsigned k = 0; k < drawing->plot->count; k++)
         write_marks(drawing, k);
     write_settings(drawing);

@@ -60,7 +60,7 @@ static int take_time_margin(void *target, const char *value, struct error *error
     return 0;
 }
 
-static int take_slowdown(void *target, const char *value, struct error *error)
+static int run_command_take_slowdown(void *target, const char *value, struct error *error)
 {
     struct launch_plan *launch_plan = target;
     char word[32];
@@ -74,7 +74,7 @@ static int take_slowdown(void *target, const char *value, struct error *error)
     return 0;
 }
 
-static int take_load(void *target, const char *value, struct error *error)
+static int run_command_take_load(void *target, const char *value, struct error *error)
 {
     struct launch_plan *launch_plan = target;
     char word[32];
@@ -89,7 +89,8 @@ static int take_load(void *target, const char *value, struct error *error)
 }
 
 /* Checked as the workers will; kept as it is written. */
-static int take_dca_option(struct launch_plan *launch_plan, const char *name, const char *value, struct error *error)
+static int run_command_take_dca_option(struct launch_plan *launch_plan, const char *name, const char *value,
+                                       struct error *error)
 {
     struct worker_options checked;
     worker_options_init(&checked);
@@ -100,19 +101,19 @@ static int take_dca_option(struct launch_plan *launch_plan, const char *name, co
     return 0;
 }
 
-static int take_dca(void *target, const char *value, struct error *error)
+static int run_command_take_dca(void *target, const char *value, struct error *error)
 {
-    return take_dca_option(target, "dca", value, error);
+    return run_command_take_dca_option(target, "dca", value, error);
 }
 
-static int take_node_technique(void *target, const char *value, struct error *error)
+static int run_command_take_node_technique(void *target, const char *value, struct error *error)
 {
-    return take_dca_option(target, "node-technique", value, error);
+    return run_command_take_dca_option(target, "node-technique", value, error);
 }
 
-static int take_break_after(void *target, const char *value, struct error *error)
+static int run_command_take_break_after(void *target, const char *value, struct error *error)
 {
-    return take_dca_option(target, "break-after", value, error);
+    return run_command_take_dca_option(target, "break-after", value, error);
 }
 
 static int take_mpi_args(void *target, const char *value, struct error *error)
@@ -142,17 +143,19 @@ static const struct option_row launch_rows[] = {
      "whether workers use the core of a master, too, or one core is left to each master (default shared)",
      TAKES_CHOICE(struct launch_plan, core_reserved)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
-     "make the workers that many times slower, for studies: one number for all, or one for each worker", take_slowdown},
+     "make the workers that many times slower, for studies: one number for all, or one for each worker",
+     run_command_take_slowdown},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
      "bind each worker to one core, with N processes beside it that compute without end, for studies: one number for "
      "all, or one for each worker",
-     take_load},
+     run_command_take_load},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
-     "launch workers alone, which draw their chunks themselves: see worker(1)", take_dca, .not_for = OPTION_STUDY},
+     "launch workers alone, which draw their chunks themselves: see worker(1)", run_command_take_dca,
+     .not_for = OPTION_STUDY},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
-     "with --dca node: how the workers of a node share its chunks", take_node_technique},
+     "with --dca node: how the workers of a node share its chunks", run_command_take_node_technique},
     {"break-after", 0, "N", "an integer from 1 to 2^63", "with --dca: rank 0 looks after the others every N iterations",
-     take_break_after},
+     run_command_take_break_after},
     {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
      "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
      TAKES_WORD(struct launch_plan, mpirun), .least = 1},
@@ -209,7 +212,7 @@ void run_grammar(struct grammar *grammar)
 }
 
 /* The options of flat launches against each other. */
-static int check_dca(const struct launch_plan *launch_plan, struct error *error)
+static int run_command_check_dca(const struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options options;
     worker_options_init(&options);
@@ -242,7 +245,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
 }
 
 /* What can be said of the job wherever its supermaster will be; check.h looks further. */
-static int check_job(struct launch_plan *launch_plan, struct error *error)
+static int run_command_check_job(struct launch_plan *launch_plan, struct error *error)
 {
     const struct argv *job = &launch_plan->job;
     if (job_setup_read(&launch_plan->plan, &kernel_loader, (int)job->count, job->items, error) < 0)
@@ -275,9 +278,9 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
         for (int i = first; i < reader.at; i++)
             argv_add(&launch_plan->job, argv[i]);
     }
-    if (more < 0 || check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
+    if (more < 0 || run_command_check_dca(launch_plan, error) < 0 || check_time(launch_plan, error) < 0)
         return -1;
-    return check_job(launch_plan, error);
+    return run_command_check_job(launch_plan, error);
 }
 
 /* Who names no hosts gets those of the batch job, if there is one. */
@@ -349,7 +352,7 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
 }
 
 /* From now on the job goes on where it was: the option counts as given last. */
-static void add_resume(struct argv *job)
+static void run_command_add_resume(struct argv *job)
 {
     unsigned place = 0;
     while (place < job->count && strcmp(job->items[place], "--") != 0)
@@ -381,7 +384,7 @@ static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
     how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
 }
 
-static int run(struct launch_plan *launch_plan, struct launch *how, struct error *error)
+static int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     unsigned restarts = launch_plan->restarts;
     bool resumes = false;
@@ -394,7 +397,7 @@ static int run(struct launch_plan *launch_plan, struct launch *how, struct error
     int status = run_once(launch_plan, how, error);
     for (unsigned i = 1; i <= restarts && can_restart(launch_plan, status, how->asked); i++) {
         if (!resumes && access(launch_plan->journal, F_OK) == 0) { /* else it had not begun */
-            add_resume(&launch_plan->job);
+            run_command_add_resume(&launch_plan->job);
             resumes = true;
         }
         fprintf(stderr, "hdss: starting again where it was, %u of %u times\n", i, restarts);
@@ -439,7 +442,7 @@ int run_words(int argc, char **argv, struct launch *how, struct error *error)
     int status = EXIT_STATUS_USAGE;
     error->text[0] = '\0';
     if (read_arguments(&launch_plan, argc, argv, error) == 0)
-        status = run(&launch_plan, how, error);
+        status = run_launch_plan(&launch_plan, how, error);
     launch_plan_fini(&launch_plan);
     return status;
 }
@@ -452,7 +455,7 @@ int command_run(int argc, char **argv)
     int status = EXIT_STATUS_USAGE;
     int result = read_arguments(&launch_plan, argc, argv, &error);
     if (result == 0)
-        status = run(&launch_plan, &how, &error);
+        status = run_launch_plan(&launch_plan, &how, &error);
     else if (result > 0)
         status = show_page("hdss run", &launch_options, result);
     if (error.text[0] != '\0')

@@ -72,7 +72,7 @@ static double power_of(const struct series *series, unsigned worker)
 }
 
 /* The worker asks again: the chunk it had is computed, each iteration in 1 / power seconds. */
-static void report(struct series *series, unsigned worker)
+static void series_report(struct series *series, unsigned worker)
 {
     uint64_t count = series->running[worker];
     if (count == 0)
@@ -91,7 +91,7 @@ static void cut_recursive(struct series *series, unsigned worker, struct chunk *
 {
     chunk->first = series->sched.iterations - series->sched.remaining;
     if (series->running != NULL)
-        report(series, worker);
+        series_report(series, worker);
     chunk->count = sched_next(&series->sched, worker);
     if (series->running != NULL)
         series->running[worker] = chunk->count;

@@ -19,7 +19,7 @@ void simulate_grammar(struct grammar *grammar)
 }
 
 /* In the other process, which ends with this one. */
-static _Noreturn void become(const char *path, char **argv)
+static _Noreturn void simulate_command_become(const char *path, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execv(path, argv);
@@ -38,7 +38,7 @@ static int run_simgrid(char **argv, struct error *error)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0)
-        become(path, argv);
+        simulate_command_become(path, argv);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (child > 0 && WIFEXITED(status))
@@ -48,7 +48,7 @@ static int run_simgrid(char **argv, struct error *error)
     return EXIT_STATUS_FAILED;
 }
 
-static int run(struct simulation *simulation, char **argv, struct error *error)
+static int simulate_command_run(struct simulation *simulation, char **argv, struct error *error)
 {
     if (simulation->backend == SIMULATION_SIMGRID)
         return run_simgrid(argv, error);
@@ -77,7 +77,7 @@ int command_simulate(int argc, char **argv)
     if (asked > 0) {
         status = show_page("hdss simulate", &simulation_own_options, asked);
     } else {
-        status = asked < 0 ? -1 : run(&simulation, argv, &error);
+        status = asked < 0 ? -1 : simulate_command_run(&simulation, argv, &error);
         if (status < 0) {
             fprintf(stderr, "hdss simulate: %s\n", error.text);
             status = EXIT_STATUS_USAGE;

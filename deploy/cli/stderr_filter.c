@@ -43,7 +43,7 @@ void stderr_filter_flush(struct stderr_filter *stderr_filter)
 }
 
 /* Whether what is held is the beginning of `begin`, or (`*whole`) all of it. */
-static bool fits(const struct stderr_filter *stderr_filter, const char *begin, bool *whole)
+static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const char *begin, bool *whole)
 {
     size_t name = 0;
     for (size_t i = 0; i < stderr_filter->held_length; i++) {
@@ -67,11 +67,11 @@ static bool fits(const struct stderr_filter *stderr_filter, const char *begin, b
 }
 
 /* Is what is held the beginning of a text? Where it is the whole beginning, the rest is left out from here on. */
-static bool may_begin(struct stderr_filter *stderr_filter)
+static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
 {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         bool whole;
-        if (!fits(stderr_filter, texts[i].begin, &whole))
+        if (!stderr_filter_fits(stderr_filter, texts[i].begin, &whole))
             continue;
         if (whole) {
             stderr_filter->end = texts[i].end;
@@ -93,7 +93,7 @@ static void skip(struct stderr_filter *stderr_filter, char c)
         stderr_filter->end = NULL;
 }
 
-static void take(struct stderr_filter *stderr_filter, char c)
+static void stderr_filter_take_byte(struct stderr_filter *stderr_filter, char c)
 {
     if (c == '\0') /* version 5 has one behind each of its texts */
         return;
@@ -102,7 +102,7 @@ static void take(struct stderr_filter *stderr_filter, char c)
         return;
     }
     stderr_filter->held[stderr_filter->held_length++] = c;
-    while (stderr_filter->held_length > 0 && !may_begin(stderr_filter)) {
+    while (stderr_filter->held_length > 0 && !stderr_filter_may_begin(stderr_filter)) {
         stderr_filter->write(stderr_filter->context, stderr_filter->held, 1);
         memmove(stderr_filter->held, stderr_filter->held + 1, --stderr_filter->held_length);
     }
@@ -111,5 +111,5 @@ static void take(struct stderr_filter *stderr_filter, char c)
 void stderr_filter_take(struct stderr_filter *stderr_filter, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        take(stderr_filter, bytes[i]);
+        stderr_filter_take_byte(stderr_filter, bytes[i]);
 }

@@ -26,7 +26,7 @@ static const char *name_of(const struct technique *technique, char *text, size_t
     return text;
 }
 
-static int widest(int width, const char *text)
+static int techniques_command_widest(int width, const char *text)
 {
     int length = (int)strlen(text);
     return length > width ? length : width;
@@ -42,10 +42,10 @@ static void list_techniques(void)
     char name[64];
     size_t count;
     const struct technique *const *techniques = sched_techniques(&count);
-    int name_width = widest(0, "name"), title_width = widest(0, "title");
+    int name_width = techniques_command_widest(0, "name"), title_width = techniques_command_widest(0, "title");
     for (size_t i = 0; i < count; i++) {
-        name_width = widest(name_width, name_of(techniques[i], name, sizeof name));
-        title_width = widest(title_width, techniques[i]->title);
+        name_width = techniques_command_widest(name_width, name_of(techniques[i], name, sizeof name));
+        title_width = techniques_command_widest(title_width, techniques[i]->title);
     }
     printf("%-*s  %-*s  %s\n", name_width, "name", title_width, "title", "C W L");
     for (size_t i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ static void describe_technique(const struct technique *technique)
          "A chunk is min(R, max(K, --min-chunk, 1)).");
 }
 
-static int finish(void)
+static int techniques_command_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
@@ -119,7 +119,7 @@ static int finish(void)
     return EXIT_STATUS_FAILED;
 }
 
-static int wrong_use(const char *text)
+static int techniques_command_wrong_use(const char *text)
 {
     fprintf(stderr, "hdss techniques: %s\n", text);
     return EXIT_STATUS_USAGE;
@@ -134,21 +134,21 @@ static void describe_auto(void)
                             "hdss-techniques(7).");
 }
 
-static int describe_named(const char *name)
+static int techniques_command_describe_named(const char *name)
 {
     struct sched_spec spec;
     struct error error;
     if (strcmp(name, RUN_TECHNIQUE_AUTO) == 0) {
         describe_auto();
-        return finish();
+        return techniques_command_finish();
     }
     if (sched_spec_parse(&spec, name, &error) < 0) /* also takes a whole spec: the user may have it at hand */
-        return wrong_use(error.text);
+        return techniques_command_wrong_use(error.text);
     describe_technique(spec.technique);
-    return finish();
+    return techniques_command_finish();
 }
 
-static int take_name(void *target, const char *word, struct error *error)
+static int techniques_command_take_name(void *target, const char *word, struct error *error)
 {
     const char **name = target;
     if (*name != NULL)
@@ -161,15 +161,15 @@ int command_techniques(int argc, char **argv)
 {
     struct error error;
     const char *name = NULL;
-    int result = options_parse(&options, argc, argv, &name, take_name, &error);
+    int result = options_parse(&options, argc, argv, &name, techniques_command_take_name, &error);
     if (result < 0)
-        return wrong_use(error.text);
+        return techniques_command_wrong_use(error.text);
     if (result > 0)
         return show_page("hdss techniques", &options, result);
     if (name != NULL)
-        return describe_named(name);
+        return techniques_command_describe_named(name);
     list_techniques();
-    return finish();
+    return techniques_command_finish();
 }
 
 void techniques_grammar(struct grammar *grammar)
