@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is stored and not yet reported. Chunks that follow one another merge, so that a report is short. A step notes
- * ASKS_MAX parts at most and ends with a report when the list has no room for so many. */
+/* Ranges that are stored and not yet reported. Chunks that follow one another merge, so that a report is short. A
+ * step notes ASKS_MAX parts at most and ends with a report when the list has no room for so many. */
 #include "master/core.h"
 
 static bool collect_merge(struct done_record *record, const struct part *part)
@@ -37,7 +37,7 @@ static bool takes_done_along(const struct master *master, bool refill, uint64_t 
     return !master->config.sync || !refill || now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS;
 }
 
-/* What is stored, encoded for the report: so many. */
+/* The stored ranges, encoded for the report: so many. */
 static unsigned take_done(struct master *master, uint64_t now_ns)
 {
     unsigned count = master->done_count;

@@ -175,7 +175,7 @@ static void master_receive(struct master *master, const struct event *event)
         master_refuse(master, event->from, "sent a message to a master that does not serve it");
 }
 
-/* Who has no worker any more gives back all that is not done, by leaving. */
+/* A master without a worker any more gives back all that is not done, by leaving. */
 static void end_without_workers(struct master *master)
 {
     const struct service *service = &master->service;

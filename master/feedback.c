@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What its workers measured, for a technique that learns: gathered per worker, and sent ahead of the next report, so
- * that the supermaster knows it when it cuts the refill that the report asks for. A worker is on the list of those
- * measured once, however many chunks it has finished. */
+/* Measurements of the workers, for a technique that learns: gathered per worker, and sent ahead of the next report,
+ * so that the supermaster knows it when it cuts the refill that the report asks for. A worker is on the list of
+ * those measured once, however many chunks it has finished. */
 #include "master/core.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the supermaster is told of lost workers, of chunks that were handed out again, and of ranges that were given up.
+/* The supermaster is told of lost workers, of chunks that were handed out again, and of ranges that were given up.
  * Nothing of it is sent in a run where nothing goes wrong. */
 #include "master/core.h"
 

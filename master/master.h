@@ -27,7 +27,7 @@ struct master_config {
     bool sync;             /* what is reported done is on the disk, not only with the system */
 };
 
-/* What a worker measured and the supermaster has not been told. */
+/* Measurements of a worker that the supermaster lacks. */
 struct measurement {
     uint32_t chunks; /* 0: nothing */
     uint64_t iterations, compute_ns, wait_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a worker sends to its master: requests and results go to the service, the rest goes up. */
+/* Messages from a worker to its master: requests and results go to the service, the rest goes up. */
 #include "master/core.h"
 
-/* Whom a message is about that goes up unchanged. */
+/* The rank that a message is about that goes up unchanged. */
 static unsigned subject(const struct message *message, unsigned sender)
 {
     struct speed speed;

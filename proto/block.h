@@ -14,7 +14,7 @@
 
 #define BLOCK_STREAMS_MAX 3
 #define BLOCK_HEAD_BYTES  8
-/* What MPI counts in an int; of one iteration and all that is sent with it, too. */
+/* The most that MPI counts in an int; of one iteration and all that is sent with it, too. */
 #define BLOCK_MAX INT32_MAX
 
 #define BLOCK_FAILED 1u /* the iteration is done, but it is to be named as failed */

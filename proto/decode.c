@@ -143,13 +143,13 @@ static enum decode_result check_deviation(const unsigned char *deviation, uint32
     return samples < 2 && wire_get32(deviation) != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
-/* What a completion has that not every value is allowed of. */
+/* Checks a completion's values. */
 static enum decode_result check_completion(const unsigned char *completion)
 {
     return check_deviation(completion + 24, wire_get16(completion + 28));
 }
 
-/* One of an earlier chunk: the load is told once, with the latest. */
+/* A completion of an earlier chunk: the load is told once, with the latest. */
 static enum decode_result check_earlier(const unsigned char *completion)
 {
     return wire_get16(completion + COMPLETION_BYTES - 2) != 0 ? DECODE_NOT_ZERO : check_completion(completion);
@@ -293,7 +293,7 @@ static enum decode_result decode_refill(struct message *message, const struct he
     return result;
 }
 
-/* What nothing but records is told in: at least so many. */
+/* A message that is made of records alone has at least so many. */
 static enum decode_result decode_check_list(const struct header *header, unsigned least)
 {
     if (header->flags != 0)
@@ -341,7 +341,7 @@ static enum decode_result decode_feedback(struct message *message, const struct 
     return result;
 }
 
-/* It is printed as one line. */
+/* The text is printed as one line. */
 static enum decode_result check_text(const unsigned char *text, unsigned length)
 {
     for (unsigned i = 0; i < length; i++)

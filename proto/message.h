@@ -39,13 +39,13 @@
 #define LEVELS_MAX         12
 #define CELLS              16
 
-/* Of the mean in a SPEED, where anything was timed one by one: less than any iteration takes. */
+/* A bound for the mean in a SPEED, where anything was timed one by one: less than any iteration takes. */
 #define SPEED_MEAN_MIN_NS 1e-3
 /* Deviation, and mean of a cell, over that mean: of n times the one is at most sqrt(n) and the other n times the mean,
  * and n is below 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
-/* One process in a load, which is told in parts of it. */
+/* A process in a load, which is told in parts of it. */
 #define LOAD_ONE 256u
 
 #define FEEDBACK_MAX   100
@@ -149,7 +149,7 @@ struct goodbye {
     uint64_t wait_ns; /* a worker's idle time since its last chunk */
 };
 
-/* What the threads of a worker have done. */
+/* Statistics of a worker's threads. */
 struct threads {
     uint32_t worker;     /* rank */
     unsigned count;      /* at least 1 */
@@ -186,7 +186,7 @@ struct iterations_failed {
     unsigned length;  /* at most TEXT_MAX */
 };
 
-/* What is held against iterations. */
+/* Deaths and failures of iterations. */
 struct poison {
     uint64_t first, count;
     uint32_t deaths;    /* of workers that computed them */
@@ -204,8 +204,8 @@ struct neighbour {
     uint32_t rank; /* of a worker */
 };
 
-/* Of the boundary data that the chunk before it hands to the chunk that begins at `first`, the payload is what begins
- * at `offset`. */
+/* About the boundary data that the chunk before it hands to the chunk that begins at `first`, the payload is what
+ * begins at `offset`. */
 struct boundary {
     uint64_t first;
     uint64_t offset; /* in bytes */

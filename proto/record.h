@@ -31,7 +31,7 @@ struct stats_record {
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns, bytes;
 };
 
-/* What one worker measured of some chunks. */
+/* One worker's measurements of some chunks. */
 struct feedback_record {
     uint32_t worker; /* rank */
     uint32_t chunks;
@@ -46,7 +46,7 @@ struct load_record {
     uint16_t load;   /* at least LOAD_ONE */
 };
 
-/* One of CELLS equal parts of the loop. */
+/* A CELLS-th part of the loop. */
 struct speed_cell {
     float mean_ns; /* of the iterations in it that were timed one by one; 0 where none was */
     uint32_t count;

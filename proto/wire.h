@@ -77,8 +77,8 @@ static inline double wire_get_double(const unsigned char *in)
     return value;
 }
 
-/* Whether these are no number from 0 on: one with a sign, infinite, or not a number. Such bits are above those of the
- * largest finite number. */
+/* True if these are no number from 0 on: one with a sign, infinite, or not a number. Such bits are above those of
+ * the largest finite number. */
 static inline bool wire_float_is_bad(const unsigned char *in)
 {
     return wire_get32(in) > 0x7f7fffff;

@@ -26,7 +26,7 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
     state_move(&supermaster_states, &supermaster->state, state, supermaster->actions->event);
 }
 
-/* Who holds in the ledger what the supermaster's own service hands to worker `w`. */
+/* The one that holds in the ledger what the supermaster's own service hands to worker `w`. */
 static unsigned own_holder(const struct supermaster *supermaster, unsigned w)
 {
     return is_central(supermaster) ? w : supermaster->config.topology->masters;

@@ -62,8 +62,8 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
 
 /* recv_master.c */
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
-/* What was cut for master `m` in a loop with dependencies: where chunks of another master end is kept for NEIGHBOURs.
- */
+/* Notes the ranges cut for master `m` in a loop with dependencies: where chunks of another master end is kept for
+ * NEIGHBOURs. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
 /* Returns how many chunks it has. `place`: those that this step has sent the master before, whose records are borrowed;
  * there must be room for more. */
@@ -81,7 +81,7 @@ int supermaster_losses_init(struct supermaster *supermaster); /* -1 when memory 
 void supermaster_losses_fini(struct supermaster *supermaster);
 /* The runtime says that a rank is dead. */
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
-/* What masters tell of their losses. */
+/* Messages from masters about their losses. */
 void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m, const struct worker_lost *lost);
 /* A worker whose master is lost comes. */
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
@@ -98,7 +98,7 @@ static inline void supermaster_recheck(struct supermaster *supermaster)
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
 /* A rank of this run was lost. */
 bool supermaster_is_degraded(const struct supermaster *supermaster);
-/* It was, or one may hang. */
+/* A rank was lost, or may hang. */
 bool supermaster_is_late(const struct supermaster *supermaster);
 /* At the end: orphans that have not come for long are lost. */
 void supermaster_expire_orphans(struct supermaster *supermaster);
@@ -154,10 +154,10 @@ void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char
 void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns);
 
 /* core.c */
-/* What masters relay and, in the central topology, workers send themselves. */
+/* Messages that masters relay and, in the central topology, workers send themselves. */
 void supermaster_receive_common(struct supermaster *supermaster, const struct message *message);
 /* Drops the sender of this step's message, which cannot be. */
 void supermaster_refuse(struct supermaster *supermaster, const char *text);
-/* Whether this step's message may be about `rank`: its sender, or a worker of it. */
+/* True if this step's message may be about `rank`: its sender, or a worker of it. */
 bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank);
 void supermaster_move(struct supermaster *supermaster, enum supermaster_state state);

@@ -46,7 +46,7 @@ static int exit_status(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? EXIT_STATUS_TASKS : EXIT_STATUS_DONE;
 }
 
-/* Of those whom the supermaster serves itself. */
+/* For workers that the supermaster serves itself. */
 static void take_statistics_from_service(struct supermaster *supermaster)
 {
     struct stats_record record;

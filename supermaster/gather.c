@@ -100,8 +100,8 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
         supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
 }
 
-/* Whose speed did not come is taken for as fast as the first whose speed did. Returns how many speeds came, at least 1.
- */
+/* A worker whose speed did not come is taken for as fast as the first whose speed did. Returns how many speeds came,
+ * at least 1. */
 static unsigned fill_in_missing(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers, came = 0;
@@ -172,7 +172,7 @@ static const struct sched_spec *wanted_technique(struct supermaster *supermaster
     return spec->technique_auto ? supermaster_choose(supermaster) : &spec->technique;
 }
 
-/* Of another technique than it was, chosen anew, nothing is known yet. */
+/* About another technique than it was, chosen anew, nothing is known yet. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error)
 {
     const struct sched_spec *technique = wanted_technique(supermaster);

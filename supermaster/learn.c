@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the workers measure of their chunks, on its way to a technique that learns: in the central topology from the
+/* Measurements of the workers' chunks, on their way to a technique that learns: in the central topology from the
  * completion itself, else from what the masters gather. Nanoseconds become seconds here. */
 #include "supermaster/core.h"
 

@@ -155,8 +155,8 @@ static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t fi
     return count <= ranges_total(granted) && ranges_covers(granted, first, count);
 }
 
-/* Whether the result is the beginning of what its holder was granted first: so it nearly always is, and then no search
- * is needed. */
+/* True if the result is the beginning of what its holder was granted first: so it nearly always is, and then no
+ * search is needed. */
 static bool commit_oldest(struct ranges *granted, uint64_t first, uint64_t count)
 {
     struct range range;

@@ -18,7 +18,7 @@ struct ledger {
     uint64_t digest;     /* sum over the committed ranges */
 };
 
-/* What became of a result. */
+/* The fate of a result in the ledger. */
 enum ledger_commit {
     LEDGER_COMMITTED = 0, /* new: counted, its digest added */
     LEDGER_DUPLICATE = 1, /* all of it was done before: counted as duplicate, dropped */

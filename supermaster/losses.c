@@ -54,7 +54,7 @@ static void supermaster_losses_fail_without_memory(struct supermaster *supermast
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* What its workers know of one another is not gathered: see recovery.c. */
+/* The workers of a lost master are not asked about one another: see recovery.c. */
 static void end_dependent(struct supermaster *supermaster, unsigned rank)
 {
     struct error text;
@@ -139,7 +139,7 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
 
 /* --- masters --- */
 
-/* What the master had and did not report done is free again. */
+/* The unreported work of a lost master is free again. */
 static void supermaster_losses_release(struct supermaster *supermaster, unsigned m)
 {
     struct ledger *ledger = &supermaster->ledger;
@@ -195,7 +195,7 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
 
 /* --- orphans --- */
 
-/* Whether the results of the chunk that the orphan computes count: nobody else has any of it. */
+/* True if the results of the chunk that the orphan computes count: nobody else has any of it. */
 static bool claim_running(struct supermaster *supermaster, const struct range *running)
 {
     int claimed = supermaster->sched_ready ? ledger_claim(&supermaster->ledger, supermaster->config.topology->masters,

@@ -245,7 +245,7 @@ static int share_and_run(struct program *program, int argc, char **argv)
     return run_dca_loop(program);
 }
 
-/* Of what the workers have written; they have left. */
+/* Joins the costs that the workers have written; they have left. */
 static int join_costs(struct program *program, int status)
 {
     struct root *root = &program->root;

@@ -11,7 +11,7 @@
 /* Ranges of a group: those that touch are one, so that there are about as many as chunks are out. */
 #define RECORD_RANGES 1024
 
-/* One step commits so many ranges at most: there is always room for them. */
+/* The most ranges that one step commits: there is always room for them. */
 static_assert(REPORT_MAX < RECORD_RANGES / 2, "a report fits into a group");
 
 int supermaster_record_init(struct supermaster *supermaster)

@@ -78,7 +78,7 @@ void supermaster_quiesce(struct supermaster *supermaster, unsigned rank)
     service_quiesce(&supermaster->service, &message.quiesce, supermaster->actions);
 }
 
-/* What the worker has of boundary data. */
+/* Notes the worker's boundary data. */
 static void note_checkpoints(struct supermaster *supermaster, const struct message *message)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -121,7 +121,7 @@ static bool all_are_quiesced(const struct supermaster *supermaster)
 
 /* --- going on --- */
 
-/* What is not done is free again. */
+/* Work that is not done is free again. */
 static void release_all(struct supermaster *supermaster)
 {
     uint64_t released;
@@ -183,7 +183,7 @@ void supermaster_restart_if_due(struct supermaster *supermaster)
 
 /* --- cutting again --- */
 
-/* Of `left` iterations: neither they nor those behind them are fewer than the distance, where all are not. */
+/* Chunks of `left` iterations: neither they nor those behind them are fewer than the distance, where all are not. */
 static uint64_t piece_of(const struct supermaster *supermaster, uint64_t left, uint64_t want)
 {
     uint64_t least = supermaster->config.distance, count = want > least ? want : least;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a master sends: what is done, its wish for a refill, the figures of its workers, goodbye; and what it relays. */
+/* Messages of a master: what is done, its wish for a refill, the figures of its workers, goodbye; and what it
+ * relays. */
 #include "supermaster/core.h"
 
 #include "common/service/refill.h"
@@ -24,7 +25,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
 }
 
-/* Who computes what is behind chunks of another master, which is told. */
+/* The worker that computes what is behind chunks of another master, which is told. */
 static void recv_master_receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     unsigned before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the supermaster knows at the end, as a report. */
+/* The supermaster's knowledge at the end, as a report. */
 #include "supermaster/statistics.h"
 
 static double statistics_seconds(uint64_t ns)
@@ -43,7 +43,7 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
     };
 }
 
-/* What `auto` gave to a technique it had measured, in the probes. */
+/* The values that `auto` took from the probes for its technique. */
 static void add_values_of_choice(const struct sched_spec *spec, struct report *report)
 {
     const struct technique_param *params = spec->technique->params;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the supermaster knows at the end, as a report. */
+/* The supermaster's knowledge at the end, as a report. */
 #pragma once
 
 #include "common/metrics/report.h"

@@ -42,8 +42,8 @@ struct supermaster_config {
     uint64_t done_digest;      /* what it adds to the checksum */
 };
 
-/* What the probes of the workers came to. The iterations' times are relative to the mean of the worker that took them,
- * so that fast and slow workers can be taken together. */
+/* The result of the workers' probes. The iterations' times are relative to the mean of the worker that took them, so
+ * that fast and slow workers can be taken together. */
 struct measured {
     double *mean_s;      /* [workers] time of an iteration on that worker; owned */
     double round_trip_s; /* mean over the workers; 0: not measured */
@@ -78,7 +78,7 @@ struct timesteps {
     uint64_t count;
 };
 
-/* What is committed and not yet in the journal. */
+/* Committed ranges that are not yet in the journal. */
 struct record {
     struct ranges ranges; /* with room for a group */
     uint64_t digest;
@@ -94,13 +94,13 @@ enum worker_status {
     WORKER_IS_ORPHAN, /* its master is lost, and it has not come yet */
 };
 
-/* One rank that was lost. */
+/* A rank that was lost. */
 struct supermaster_loss {
     unsigned rank;
     uint64_t chunks; /* of a worker: that others were given */
 };
 
-/* Who is lost, and what came of it. */
+/* The losses of a run, and their consequences. */
 struct losses {
     unsigned char *worker; /* [workers] enum worker_status; owned */
     bool *master_left;     /* [masters] said goodbye, or is lost; owned */
@@ -130,7 +130,7 @@ struct recovery {
     uint64_t next;                    /* the iteration behind what is cut */
 };
 
-/* So many failures are told of one by one; */
+/* The number of failures that are told one by one; */
 #define FAILURES_TOLD 20
 /* and so many are kept, those that follow one another at the same rank with the same text as one. */
 #define FAILURES_KEPT 1000
@@ -142,7 +142,7 @@ struct failures {
     uint64_t seen;
 };
 
-/* What the supermaster knows of a worker at the end. */
+/* The supermaster's statistics of a worker at the end. */
 struct worker_statistics {
     double speed; /* relative; 0 until known */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;

@@ -68,8 +68,8 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     return wants > ASKS_MAX - worker->asked ? ASKS_MAX - worker->asked : wants;
 }
 
-/* Of the chunks that are to be here or on their way, the part for which a request goes: what is left lasts meanwhile.
- */
+/* The part of the chunks that are to be here or on their way, the part for which a request goes: what is left lasts
+ * meanwhile. */
 #define HOLD_PART 4
 
 /* Completions of chunks that are shorter than a round trip go together, so that a request and its answer serve many. */

@@ -49,7 +49,7 @@ static bool worker_boundary_is_through(const struct worker *worker, const struct
            halo_send->sent == halo_send->bytes;
 }
 
-/* Of those that are through the latest are kept. */
+/* The latest sends that are through are kept. */
 static void worker_boundary_let_go(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -128,7 +128,7 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
     return 0;
 }
 
-/* What is known of the data for that chunk, from now on at least; NULL where they cannot be so many. */
+/* The record of boundary data for that chunk, from now on at least; NULL where they cannot be so many. */
 static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t first, unsigned from)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -140,7 +140,7 @@ static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t 
     return halo_receive;
 }
 
-/* They were sent before their sender was told to quiesce. */
+/* Late data were sent before their sender was told to quiesce. */
 static void drop_late(unsigned from, const struct message *message, struct actions *actions)
 {
     if (message->payload != PAYLOAD_DATA)

@@ -58,7 +58,7 @@ static void send_up(const struct worker *worker, struct actions *actions, const 
     actions_send(actions, worker->config.master, message);
 }
 
-/* Whoever it is, nothing that it sends can be relied on. */
+/* From this sender nothing that it sends can be relied on. */
 static void worker_refuse(unsigned from, const char *text, struct actions *actions)
 {
     error_set(&actions->room.refusal, "%s", text);
@@ -184,8 +184,8 @@ static void take_next(struct worker *worker, uint64_t now_ns, struct actions *ac
     worker_move(worker, WORKER_COMPUTING, actions);
 }
 
-/* What other than a plain chunk is about to begin: with threads it has begun when it came, and one that depends on the
- * one before it may take over what that has left. */
+/* A chunk other than a plain one is about to begin: with threads it has begun when it came, and one that depends on
+ * the one before it may take over what that has left. */
 static void run_special(struct worker *worker, uint64_t mark, struct actions *actions)
 {
     if (worker_is_dependent(worker)) {
@@ -286,7 +286,7 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
     }
 }
 
-/* What is running is not going to be over. The END, for which it waits, may have come already. */
+/* The running chunk is not going to be over. The END, for which it waits, may have come already. */
 static void worker_be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool has_end =
@@ -362,7 +362,7 @@ static void send_slice(struct worker *worker, uint64_t now_ns, const struct chun
             });
 }
 
-/* What the worker waited before the running chunk, to its very beginning where that is known. */
+/* The time the worker waited before the running chunk, to its very beginning where that is known. */
 static uint64_t waited_ns(const struct worker *worker, const struct chunk_event *chunk)
 {
     bool known = chunk->began_ns > worker->idle_since_ns;
@@ -389,7 +389,7 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* Some of the running chunk did not work: others may have better luck with it. */
+/* Iterations of the running chunk did not work: others may have better luck with it. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
     struct message message = {
@@ -459,7 +459,7 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
         request(worker, 1, NULL, now_ns, actions);
 }
 
-/* What was asked for, what waits and what is finished but was not told is the dead master's business: others are given
+/* A chunk that was asked for, that waits, or whose end was not told is the dead master's business: others are given
  * it. The supermaster counts chunks from 1 again; what is left of the running one is its first. */
 static void forget_master(struct worker *worker, struct actions *actions)
 {

@@ -18,8 +18,8 @@ void worker_begin_boundary(struct worker *worker, struct actions *actions);
 void worker_note_boundary_ready(struct worker *worker, const struct boundary_ready *ready, struct actions *actions);
 void worker_end_boundary(struct worker *worker, struct actions *actions);
 
-/* Of all boundary data only those of finished chunks are kept, of which the supermaster is told; and of these only what
- * the loop goes on from, -1 where there are none of it. */
+/* From all boundary data only those of finished chunks are kept, of which the supermaster is told; and of these only
+ * what the loop goes on from, -1 where there are none of it. */
 void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions);
 int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions);
 
@@ -29,7 +29,7 @@ int worker_restart_boundaries(struct worker *worker, const struct restart *resta
 unsigned worker_wants(const struct worker *worker, uint64_t done);
 /* Iterations of the running chunk after which to look again; 0: not before its end. */
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done);
-/* Whether completions may wait for the next one, with `asks` chunks to be asked for. */
+/* True if completions may wait for the next one, with `asks` chunks to be asked for. */
 bool worker_may_hold(const struct worker *worker, unsigned asks);
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns);
 /* The next chunk was here when it was needed: the lead may be shorter. */

@@ -170,7 +170,7 @@ static void open_executor(struct program *program)
         program->failure = error;
 }
 
-/* Whether the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
+/* True if the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
 static bool dca_program_uses_acp(const struct program *program)
 {
     const struct job_setup *plan = &program->plan;

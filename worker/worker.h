@@ -43,9 +43,9 @@ struct halo_receive {
     unsigned from; /* rank */
 };
 
-/* So many that are all sent are kept: should who had them be lost, the loop goes on from there. */
+/* The number of complete sends that are kept: should who had them be lost, the loop goes on from there. */
 #define HALO_SENDS_KEPT 2
-/* Those of chunks that wait, of one that runs and what that has reused, and of one that is finished: as chunks
+/* The slots of chunks that wait, of one that runs and what that has reused, and of one that is finished: as chunks
  * finish in their order, when the next one of this worker does all that was behind the finished one has been sent. */
 #define HALO_SENDS_MAX (WORKER_QUEUE_MAX + 3 + HALO_SENDS_KEPT)
 /* Data may come before their chunk does. */
@@ -67,8 +67,8 @@ struct worker_config {
     unsigned supermaster; /* rank: to whom the worker turns when its master is lost */
     bool probe;           /* a SPEED is wanted */
     bool in_steps;        /* none of a time step begins before the one before it is over */
-    /* What its threads have done until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin
-     * as they come, and finish in that order. */
+    /* The threads' work until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin as
+     * they come, and finish in that order. */
     const struct threads *threads;
     /* Told instead by a worker of one thread, borrowed: nothing while its `cores` are 0. NULL: never anything. */
     const struct threads *alone;

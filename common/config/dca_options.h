@@ -12,7 +12,7 @@ struct dca_options {
     char **word; /* the job's command line, borrowed from argv; the list is owned, freed by dca_options_fini() */
 };
 
-/* Whether --dca is among the words. */
+/* True if --dca is among the words. */
 bool dca_is_asked(int argc, char *const *argv);
 
 /* The worker's options and those of a job, in one table. */

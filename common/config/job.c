@@ -110,7 +110,7 @@ static int take_overwrite(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Whether it is a number of bytes, and whether the kernel has the parameter, is said with the other parameters. */
+/* True if it is a number of bytes, and whether the kernel has the parameter, is said with the other parameters. */
 static int take_max_output(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -289,7 +289,7 @@ static int take_operand(void *target, const char *word, struct error *error)
     return add_param(job, word, error);
 }
 
-/* What can be wrong with the technique's parameters, whatever the loop and the workers are. */
+/* Checks the technique's parameters as far as they can be wrong, whatever the loop and the workers are. */
 static int job_check_technique(const struct job *job, struct error *error)
 {
     struct sched sched;

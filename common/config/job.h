@@ -20,7 +20,7 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
-/* What to do about the journal of an earlier run. */
+/* The treatment of the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
@@ -47,7 +47,7 @@ struct job {
     char max_output[40]; /* --max-output as the parameter it stands for, or empty: such a job must not be copied */
 };
 
-/* Whether it goes on from an earlier run's journal. */
+/* True if it goes on from an earlier run's journal. */
 static inline bool job_resumes(const struct job *job)
 {
     return job->earlier == JOB_EARLIER_RESUME || job->earlier == JOB_EARLIER_RESUME_FAILED;
@@ -64,7 +64,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
 /* The output goes where the kernel wants it, unless --output says it. */
 void job_take_output(struct job *job, const struct hdss_loop *loop);
 
-/* Whether its files go together: once it is known where the output goes. -1 with one line. */
+/* Checks whether its files go together: once it is known where the output goes. -1 with one line. */
 int job_check_files(const struct job *job, struct error *error);
 
 /* The name of the job's journal; empty where it keeps none. Returns `path`. */

@@ -60,7 +60,7 @@ static int unknown_option(const struct options *options, const char *word, size_
     return error_set(error, "unknown option %s; --help shows what there is", name);
 }
 
-/* One of ours, which cannot be meant as a value. */
+/* A marker of ours, which cannot be meant as a value. */
 static bool is_option(const struct options *options, const char *word)
 {
     return strncmp(word, "--", 2) == 0 && options_find_row(options, word + 2, strcspn(word + 2, "="), 0) != NULL;

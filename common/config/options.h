@@ -20,7 +20,7 @@
 #define OPTIONS_SECTIONS_MAX 8
 #define OPTION_ACCEPTED_MAX  128
 
-/* What parsing returns beside 0 (go on) and -1 (one line in `error`): the user asks for a page, nothing else counts. */
+/* Results of parsing beside 0 (go on) and -1 (one line in `error`): the user asks for a page, nothing else counts. */
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 
 /* How the value of an option is taken. */
@@ -97,7 +97,7 @@ struct options_reader {
     bool operands_only; /* `--` was seen */
 };
 
-/* One word (or option with its value) of it. */
+/* A word (or option with its value) of it. */
 struct options_word {
     const struct option_row *row; /* NULL: an operand */
     const char *value;            /* of the option, NULL for a flag; or the operand; borrowed from argv */

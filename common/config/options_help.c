@@ -8,7 +8,7 @@
 
 enum { WIDTH = 79, SUMMARY_COLUMN = 25 };
 
-/* One paragraph (up to a newline or the end), broken between words; the first line begins at `column`, the others at
+/* A paragraph (up to a newline or the end), broken between words; the first line begins at `column`, the others at
  * `indent`, or with the blanks before the first word, which stay. Returns where the next paragraph begins. */
 static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
 {

@@ -204,7 +204,7 @@ static int check_manner(const char *name, const struct hdss_kernel *kernel, stru
                : error_set(error, "kernel %.200s: its manner '%.60s' names what is no parameter", name, kernel->manner);
 }
 
-/* Of a table that is not ours. */
+/* An entry of a foreign table. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     union hdss_value value;
@@ -252,7 +252,7 @@ const char *kernel_param_text(const struct hdss_param *param, union hdss_value v
     return "";
 }
 
-/* Whether a * b fits 64 bits; the product goes to `*product`. */
+/* True if a * b fits 64 bits; the product goes to `*product`. */
 static bool params_multiply(uint64_t a, uint64_t b, uint64_t *product)
 {
     return !__builtin_mul_overflow(a, b, product);
@@ -334,7 +334,7 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
     return error_set(error, "%s: the kernel describes no time steps it could have", kernel->name);
 }
 
-/* What a chunk hands to the next: as much as a message may have is plenty. */
+/* Boundary data of a chunk for the next: as much as a message may have is plenty. */
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
 /* How far a chunk's first row has to be for its last one to be complete is a number of 64 bits. */

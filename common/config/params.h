@@ -31,13 +31,15 @@ unsigned kernel_params_count(const struct hdss_kernel *kernel);
 int kernel_params_parse(const struct hdss_kernel *kernel, unsigned count, const char *const *words,
                         union hdss_value *values, struct error *error);
 
-/* Whether the kernel's table is one, for kernels that are loaded: `name` stands in the error. -1 with one line. */
+/* Checks whether the kernel's table is one, for kernels that are loaded: `name` stands in the error. -1 with one
+ * line. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error);
 
-/* Whether a run may be resumed with another value of the parameter: see `manner` in hdss/kernel.h. */
+/* True if a run may be resumed with another value of the parameter: see `manner` in hdss/kernel.h. */
 bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_param *param);
 
-/* What one parameter accepts, for people: "an integer from 1 to 1048576", "one of row, column". Returns `text`. */
+/* Describes the values that one parameter accepts, for people: "an integer from 1 to 1048576", "one of row, column".
+ * Returns `text`. */
 const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size);
 
 /* The effective value as a user would write it. Reals are as short as reading them back exactly allows. Returns a

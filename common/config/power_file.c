@@ -61,7 +61,7 @@ static int power_file_take_power(struct reader *reader, const char *rank_text, c
     return 0;
 }
 
-/* One line; returns where the next one begins, NULL on an error. */
+/* Reads a line; returns where the next one begins, NULL on an error. */
 static const char *power_file_take_line(struct reader *reader, const char *text, struct error *error)
 {
     char rank[FIELD_MAX], power[FIELD_MAX], rest[FIELD_MAX];

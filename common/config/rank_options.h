@@ -26,7 +26,7 @@ struct worker_options {
     uint64_t break_after;             /* iterations between two looks at the messages; 0: chosen automatically */
 };
 
-/* Both return 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. argv[0] is the program's name. */
+/* Each returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. argv[0] is the program's name. */
 int master_options_parse(int argc, char *const *argv, struct error *error);
 int worker_options_parse(struct worker_options *options, int argc, char *const *argv, struct error *error);
 

@@ -27,7 +27,7 @@ enum dca_counter {
 /* N P at most: 64 bits hold the loop, what P ranks add beyond its end, and twice as much from each to stop it. */
 #define DCA_SPAN (UINT64_C(1) << 61)
 
-/* What a worker has measured in all, as the others are to know it where the technique learns. */
+/* The measurements of a worker in all, as the others are to know it where the technique learns. */
 struct dca_measured {
     uint64_t chunks, iterations, compute_ns;
     uint64_t freedom; /* sum of m - 1 over the chunks, that were timed in m pieces */

@@ -56,7 +56,7 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
     return 0;
 }
 
-/* Whether the head is still in the view's epoch and has not been refilling: else what was looked at may be half new. */
+/* True if the head is still in the view's epoch and has not been refilling: else what was looked at may be half new. */
 static bool is_sound(const struct dca_view *view, uint64_t head)
 {
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) < ENDED;

@@ -51,10 +51,10 @@ void dca_view_fini(struct dca_view *view);
 
 enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, struct range *chunk, struct error *error);
 
-/* Whether a draw would return DCA_WAIT, at this moment. */
+/* True if a draw would return DCA_WAIT, at this moment. */
 bool dca_queue_is_refilling(const struct dca_queue *queue);
 
-/* What is left of the last big chunk, for whoever is to refill; asked before a new one is fetched. False if nothing. */
+/* The rest of the last big chunk, for whoever is to refill; asked before a new one is fetched. False if nothing. */
 bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 
 /* Puts a big chunk into the queue; the draw must have returned DCA_REFILL. */

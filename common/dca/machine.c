@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* What lies this close below a whole number is that number: as in the techniques. */
+/* A number this close below a whole number is that number: as in the techniques. */
 #define ROUNDING_GUARD 1e-9
 
 /* A part of a step. Inlined everywhere, so that an action stays in registers: through memory it costs a draw 20 ns. */

@@ -148,5 +148,5 @@ bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *co
 /* STOP: nobody draws from now on. At most once for each rank. */
 void dca_machine_stop(struct dca_machine *machine, const struct dca_counters *counters);
 
-/* Whether somebody has stopped the run. */
+/* True if somebody has stopped the run. */
 bool dca_is_stopped(const struct dca_core *core, const struct dca_counters *counters);

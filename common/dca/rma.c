@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One-sided: the counters are in a window of rank 0, and every rank adds to them by itself (passive target). Within a
- * node rank 0 takes no part in that. Between nodes some transports need it to be inside MPI now and then: it looks
- * there every --break-after iterations if there are ranks on other nodes. */
+/* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them by itself (passive target).
+ * Within a node rank 0 takes no part in that. Between nodes some transports need it to be inside MPI now and then:
+ * it looks there every --break-after iterations if there are ranks on other nodes. */
 #include "common/dca/share.h"
 
 /* The counters are a cache line apart. */

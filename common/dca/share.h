@@ -12,7 +12,7 @@
 
 struct share;
 
-/* One way of sharing the loop. open() and close() are called by all ranks together. */
+/* A way to share the loop. open() and close() are called by all ranks together. */
 struct transport {
     enum report_topology topology;
     size_t own_bytes; /* of what it keeps at share->own */
@@ -24,7 +24,7 @@ struct transport {
     bool (*serve)(struct share *share);
     /* About once in a millisecond; NULL: nothing to do then. */
     void (*look)(struct share *share, uint64_t now_ns);
-    /* This rank draws no more: returns when nobody needs it. NULL: at once. */
+    /* Ends this rank's drawing: returns when nobody needs it. NULL: at once. */
     void (*finish)(struct share *share);
     /* Iterations drawn so far, for the progress line of rank 0; NULL: not to be had. */
     uint64_t (*drawn)(struct share *share);
@@ -33,14 +33,14 @@ struct transport {
 
 extern const struct transport transport_rma, transport_two_sided, transport_node;
 
-/* What a transport needs of the program around it. */
+/* The transport's view of the program around it. */
 struct share_host {
     /* Nothing has come yet: to be called while this rank waits; sleeps after a moment. `poll` is called once more
      * before it does. */
     void (*idle)(struct share *share, bool (*poll)(void *context), void *context);
     /* Something has: the next wait begins anew. */
     void (*happened)(struct share *share);
-    /* What comes now may take a while and is not the computation's. */
+    /* The following call may take a while and is not the computation's. */
     void (*pause)(struct share *share);
     /* A message has gone to `rank`, which may sleep. */
     void (*sent)(struct share *share, unsigned rank);

@@ -79,7 +79,7 @@ static void two_sided_answer(struct two_sided *own, const struct ask *ask, int t
     share->host->sent(share, (unsigned)to);
 }
 
-/* Whether the ask is one that a rank sends which has not left. */
+/* True if the ask is one that a rank sends which has not left. */
 static bool is_proper(const struct two_sided *own, const struct ask *ask, int bytes, int from)
 {
     if (bytes < (int)ADD_BYTES || from == 0 || own->has_left[from])
@@ -92,7 +92,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, int by
     }
 }
 
-/* What it has drawn is with it, and nobody else can have it: the run ends. */
+/* The chunks that the failed rank has drawn are with it, and nobody else can have it: the run ends. */
 static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);

@@ -73,7 +73,7 @@ static int job_setup_check_steps(struct job_setup *plan, struct error *error)
     return 0;
 }
 
-/* What is not to be run only to be timed is not probed. */
+/* An iteration that is not to be run only to be timed is not probed. */
 static int check_effects(struct job_setup *plan, struct error *error)
 {
     if (!plan->loop.has_effects)
@@ -88,8 +88,8 @@ static int check_effects(struct job_setup *plan, struct error *error)
                      plan->kernel->name);
 }
 
-/* What a kernel with an output of variable length does between two iterations is its own business, and so are effects.
- */
+/* The actions of a kernel with an output of variable length between two iterations is its own business, and so are
+ * effects. */
 static int job_setup_check_threads(const struct job_setup *plan, struct error *error)
 {
     const struct hdss_kernel *kernel = plan->kernel;

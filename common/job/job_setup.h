@@ -24,13 +24,13 @@ struct job_setup {
     bool collect;             /* results go to an output; else they are digested where they are made */
 };
 
-/* Whether each time step needs what the one before has yielded. */
+/* True if each time step needs what the one before has yielded. */
 static inline bool job_setup_has_dependent_steps(const struct job_setup *plan)
 {
     return plan->loop.steps > 1 && plan->kernel->step != NULL;
 }
 
-/* Whether iterations need those before them. */
+/* True if iterations need those before them. */
 static inline bool job_setup_is_dependent(const struct job_setup *plan)
 {
     return plan->loop.sync > 0;
@@ -50,8 +50,8 @@ uint64_t job_setup_sync_points(const struct job_setup *plan, unsigned workers);
 int job_setup_make(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
-/* Its two halves: the words, the kernel and its parameters, and then the loop, of which the kernel may look for files
- * on this machine. */
+/* The two halves of job_setup_make(): the words, the kernel and its parameters, and then the loop, of which the
+ * kernel may look for files on this machine. */
 int job_setup_read(struct job_setup *plan, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 int job_setup_describe(struct job_setup *plan, struct error *error);

@@ -25,7 +25,7 @@
 #define LEAVING_MS 1000
 #define LOOK_MS    20
 
-/* Whether somebody else holds the file, and goes on to. A file system without locks has none. */
+/* True if somebody else holds the file, and goes on to. A file system without locks has none. */
 static bool is_locked(int fd)
 {
     const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};

@@ -65,7 +65,7 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
 
-/* Whether the whole loop is recorded. */
+/* True if the whole loop is recorded. */
 bool journal_is_complete(const struct journal *journal);
 
 /* Closes it, and removes the file where `remove` says so. */

@@ -25,7 +25,7 @@ uint32_t journal_head_put(const struct journal_head *head, unsigned char *out)
     return crc;
 }
 
-/* Of a record of `size` bytes, which are not all of it but its CRC. */
+/* The CRC of a record of `size` bytes, which are not all of it but its CRC. */
 static uint32_t record_crc(const unsigned char *record, size_t size, uint32_t before)
 {
     return crc32c(crc32c(before, record, CRC_AT), record + DIGEST_AT, size - DIGEST_AT);

@@ -50,7 +50,7 @@ uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
 
-/* What a file of `size` bytes says. */
+/* Reads a file of `size` bytes. */
 struct journal_content {
     struct journal_head head; /* its text is borrowed from the bytes */
     struct ranges done;       /* owned */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What master and worker have in common: they join, are given the job, run it, and leave. */
+/* The common life of master and worker: they join, are given the job, run it, and leave. */
 #pragma once
 
 #include "common/job/startup.h"

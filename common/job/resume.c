@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an earlier run has left: see resume.h. */
+/* The files of an earlier run: see resume.h. */
 #include "common/job/resume.h"
 
 #include "common/config/params.h"
@@ -120,8 +120,9 @@ static int check_start(const struct job_setup *plan, const char *path, struct er
                      plan->job.output, path);
 }
 
-/* What of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing is left to be
- * done they are read as well, as the files could not be made of them else. 1: there is less, with it in `sound`. */
+/* Finds how much of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing
+ * is left to be done they are read as well, as the files could not be made of them else. 1: there is less, with it
+ * in `sound`. */
 static int find_sound(const struct journal_content *content, const struct job_setup *plan, struct ranges *sound,
                       uint64_t *digest, struct error *error)
 {
@@ -137,8 +138,8 @@ static int find_sound(const struct journal_content *content, const struct job_se
     return ranges_total(sound) < done;
 }
 
-/* What is called done and is not there, or not as it was written, is done again. Where nothing at all is there, the run
- * is refused later on. */
+/* A chunk that is called done and is not there, or not as it was written, is done again. Where nothing at all is
+ * there, the run is refused later on. */
 static int forget_missing(struct resume *resume, const struct job_setup *plan, const char *name, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
@@ -162,7 +163,7 @@ static int forget_missing(struct resume *resume, const struct job_setup *plan, c
     return 0;
 }
 
-/* What the kernel called failed is done again. */
+/* Iterations that the kernel called failed are done again. */
 static int forget_failed(struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;

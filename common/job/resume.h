@@ -41,7 +41,7 @@ int resume_create_output(struct resume *resume, const struct job_setup *plan, st
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
-/* Whether what is there can be resumed later; also where all is done, but the kernel calls some of it failed. */
+/* True if what is there can be resumed later; also where all is done, but the kernel calls some of it failed. */
 static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
 {
     return resume->path[0] != '\0' && resume->journal.fd >= 0 &&

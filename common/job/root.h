@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rank does that leads a run, whatever the topology: looks at the files before it starts, shows how far it is,
- * finishes the output, prints the summary and writes the report. */
+/* The work of the rank that leads a run, whatever the topology: looks at the files before it starts, shows how far
+ * it is, finishes the output, prints the summary and writes the report. */
 #pragma once
 
 #include "common/metrics/report.h"
@@ -46,7 +46,7 @@ int root_open_sink(struct root *root);
 struct progress;
 void root_show_progress(struct root *root, const struct progress *progress);
 
-/* One line on standard error, in the name of `rank`. */
+/* Prints a line on standard error, in the name of `rank`. */
 void root_print_failure(struct root *root, const char *text, unsigned rank);
 
 /* Says what is done other than it was asked for, or with the kernel's inputs, unless `status` is not 0: then the run is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every daemon's program does with its command line before MPI: the pages of --help and --version, and errors, of
- * which one rank speaks for all. */
+/* The handling of a daemon with its command line before MPI: the pages of --help and --version, and errors, of which
+ * one rank speaks for all. */
 #pragma once
 
 #include "common/util/error.h"

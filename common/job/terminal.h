@@ -30,6 +30,6 @@ void terminal_show(struct terminal *terminal, const char *line, double elapsed_s
 /* Removes the line that is overwritten, before other text. */
 void terminal_clear(struct terminal *terminal);
 
-/* What text for standard output must begin with: the launcher passes the two streams on in any order, so where both end
- * at a terminal and a line is shown there, the text removes it itself. */
+/* The text that has to precede standard output: the launcher passes the two streams on in any order, so where both
+ * end at a terminal and a line is shown there, the text removes it itself. */
 const char *terminal_text_start(const struct terminal *terminal);

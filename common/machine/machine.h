@@ -16,7 +16,7 @@
 
 #define NEVER UINT64_MAX
 
-/* Some of a chunk's results on their way from the message to the disk. The runtime hands it back unchanged. */
+/* A part of a chunk's results on their way from the message to the disk. The runtime hands it back unchanged. */
 struct part {
     unsigned worker; /* index among the workers of this master */
     uint32_t chunk;  /* 0: see part_is_unwanted() */
@@ -49,7 +49,7 @@ enum event_type {
     EVENT_RANK_LOST,      /* rank `from` is dead; at most once for a rank, and after all that had arrived from it */
 };
 
-/* What the executor says about the running chunk. */
+/* The executor's news of the running chunk. */
 struct chunk_event {
     uint64_t done;       /* iterations of the chunk finished so far */
     uint64_t compute_ns; /* time in the kernel so far */
@@ -88,7 +88,7 @@ struct event {
     };
 };
 
-/* What a turn of computing came to. */
+/* The outcome of a turn of computing. */
 enum turn {
     TURN_BLOCKED, /* nothing can be computed now: no chunk, or its results have nowhere to go yet */
     TURN_WORKED,  /* computed, no event */

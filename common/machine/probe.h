@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a worker measures of itself before its first chunk, apart from clocks and kernels: which iterations are probed,
- * when it is enough, and what is made of their times.
+/* The measurements of a worker about itself before its first chunk, apart from clocks and kernels: which iterations
+ * are probed, when it is enough, and what is made of their times.
  *
  * The probe iterations are spread over the loop and the same for every worker. They are timed in stretches that double
  * their number, until a level has taken long enough: these times are the worker's speed. Iterations that are long
@@ -21,7 +21,8 @@
 /* An iteration that is shorter is not timed within a stretch: reading a clock of the core's own time takes some 300 ns.
  */
 #define PROBE_SHORT_NS 30000.0
-/* So many short ones are timed again one by one: enough for a deviation to 10 %, and at most a few milliseconds. */
+/* The number of short iterations that are timed again one by one: enough for a deviation to 10 %, and at most a few
+ * milliseconds. */
 #define PROBE_SINGLES 64
 /* The shortest over the longest (swr) is of the first so many: pls is said to time five ([DCA], eq 13). */
 #define PROBE_SWR 5
@@ -52,7 +53,7 @@ uint64_t probe_iteration(const struct probe *probe, uint64_t k);
 /* How many to time next, from the k-th = probe->done on; 0: enough. */
 uint64_t probe_next(const struct probe *probe);
 
-/* Whether those are long enough to be timed one by one as well, as far as is known. */
+/* True if those are long enough to be timed one by one as well, as far as is known. */
 bool probe_times_each(const struct probe *probe);
 
 /* `count` iterations, at most those of probe_next(), took `elapsed_ns` together. */

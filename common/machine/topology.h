@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who serves whom: the line-up of a launch, checked, and its workers dealt out to its masters. */
+/* Assignment of workers to masters: the line-up of a launch, checked, and its workers dealt out to its masters. */
 #pragma once
 
 #include "common/machine/machine.h"

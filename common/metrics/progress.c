@@ -13,7 +13,7 @@
 enum { NAME, BAR, PERCENT, COUNT, RATE, TIME, BUSY, PIECES };
 enum { BAR_MIN = 10, BAR_MAX = 30, GAP = 2 };
 
-/* What is left out first. The bar shrinks before it goes. */
+/* The parts of the line in the order in which they are left out. The bar shrinks before it goes. */
 static const int dispensable[] = {NAME, BAR, BUSY, RATE, COUNT, TIME, PERCENT};
 
 struct piece {

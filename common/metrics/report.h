@@ -66,7 +66,7 @@ struct report_failure {
 
 #define REPORT_NO_RANK UINT_MAX
 
-/* Of a run that was simulated. */
+/* For a simulated run. */
 struct report_simulation {
     const char *backend;  /* "virtual", "simgrid" */
     const char *platform; /* its name, or that of its file */

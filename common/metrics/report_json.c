@@ -77,7 +77,7 @@ static json_t *technique_value(const struct technique_param *param, union sched_
     return NULL;
 }
 
-/* Those that were given; the others follow from the loop. */
+/* Lists the options that were given; the others follow from the loop. */
 static json_t *technique_params(const struct sched_spec *spec)
 {
     json_t *object = json_object();
@@ -88,7 +88,7 @@ static json_t *technique_params(const struct sched_spec *spec)
     return object;
 }
 
-/* What was measured instead. */
+/* The measured values instead. */
 static json_t *technique_measured(const struct report *report)
 {
     json_t *object = json_object();
@@ -97,8 +97,8 @@ static json_t *technique_measured(const struct report *report)
     return object;
 }
 
-/* What `auto` predicted of every technique, in seconds; null where the technique cuts too many chunks to be simulated,
- * or refuses the loop. */
+/* The times that `auto` predicted of every technique, in seconds; null where the technique cuts too many chunks to
+ * be simulated, or refuses the loop. */
 static json_t *technique_choice(const struct choice *choice)
 {
     json_t *predicted = json_object();

@@ -164,7 +164,7 @@ static bool summary_find_span(const struct report *report, double (*of)(const st
     return *most > 0;
 }
 
-/* What was known of the workers: weights by techniques that learn, loads by --weighting acp. */
+/* The supermaster's knowledge of the workers: weights by techniques that learn, loads by --weighting acp. */
 static void summary_add_workers(struct text *text, const struct report *report)
 {
     double least, most;
@@ -259,7 +259,7 @@ static void add_figures(struct text *text, const struct report *report)
                  report->thread_level.max_over_mean, report->thread_level.cov);
 }
 
-/* Of the time steps that this run has done. */
+/* Adds the time steps that this run has done. */
 static void add_steps(struct text *text, const struct report *report)
 {
     char mean[HUMAN_MAX], least[HUMAN_MAX], most[HUMAN_MAX], all[HUMAN_MAX];
@@ -345,7 +345,7 @@ static uint64_t sum_counts(const struct range *ranges, size_t count)
     return sum;
 }
 
-/* What became of each task: the sum is right, or something is wrong. */
+/* The outcome of each task: the sum is right, or something is wrong. */
 static void add_ledger(struct text *text, const struct report *report)
 {
     uint64_t failed = sum_counts(report->failed_tasks, report->failed_task_count);

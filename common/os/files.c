@@ -101,7 +101,7 @@ int file_write(const char *path, const char *text, size_t length, struct error *
     return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
 }
 
-/* What is in front of the last slash, with it where it is all there is; "." without one. */
+/* The folder part of a path: all up to the last slash, with it where it is all there is; "." without one. */
 static void files_folder_of(const char *path, char folder[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');

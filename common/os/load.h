@@ -31,7 +31,7 @@
 #define LOAD_LEAST_NS 50000000u
 /* Between a stretch of computing that was measured and the next one. */
 #define LOAD_GAP_NS 2000000u
-/* What is that little above 1 is not somebody who competes but the system's own business. */
+/* A load a little above 1 is not somebody who competes but the system's own business. */
 #define LOAD_NOISE 0.05
 
 struct load_times {
@@ -59,14 +59,14 @@ void load_meter_settle(struct load_meter *meter);
 
 /* The process computes, at this moment. True where `meter->load` is another now. */
 bool load_meter_look(struct load_meter *meter, uint64_t now_ns);
-/* It does not, from now on. */
+/* The load is not measured from now on. */
 void load_meter_pause(struct load_meter *meter);
 
 /* --- the parts of it --- */
 
 /* The text of a schedstat file: time run, time waited, time slices. -1: it is none. */
 int load_parse(const char *text, struct load_times *times);
-/* What the threads in the folder have waited in all, and this process has run. -1 where that is not told. */
+/* The time that the threads in the folder have waited in all, and this process has run. -1 where that is not told. */
 int load_read(const char *folder, struct load_times *times);
 /* 1 + wait / run, 1 for what is only noise. */
 double load_of(const struct load_times *times);

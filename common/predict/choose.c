@@ -11,7 +11,7 @@
 #define TIME_SHARE        0.01
 #define SIMULATED_CHUNK_S 0.5e-6
 
-/* Whatever the time: every technique whose chunks grow fewer by halves is simulated. */
+/* At any time: every technique whose chunks grow fewer by halves is simulated. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
 /* And however long: together a second or two. */
@@ -121,7 +121,7 @@ static void pick_workers(const struct predict_loop *loop, const struct predict_l
     }
 }
 
-/* One worker at random out of every P/WORKERS_MAX neighbours, so that a pattern in their order cannot hide. */
+/* A worker at random out of every P/WORKERS_MAX neighbours, so that a pattern in their order cannot hide. */
 static void choose_take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
 {
     double part = (double)loop->workers / WORKERS_MAX;

@@ -259,7 +259,7 @@ static bool predict_refill_cut(void *context, unsigned i)
     return predict_cut(simulation, &simulation->handlers[refill->m], w);
 }
 
-/* One chunk for each worker of the master, or several; in the central topology one for who asks. */
+/* A chunk for each worker of the master, or several; in the central topology one for who asks. */
 static void predict_refill(struct simulation *simulation, unsigned m, unsigned w)
 {
     struct predicted_refill refill = {simulation, m};
@@ -306,8 +306,8 @@ static void predict_say(struct simulation *simulation, struct sched_feedback *fe
     feedback->iterations = 0;
 }
 
-/* What the worker will say of its running chunk. Its deviation is an estimate from a few pieces, which is as uncertain
- * as such estimates are (its square is distributed as chi-square over the degrees of freedom). */
+/* The feedback that the worker will say of its running chunk. Its deviation is an estimate from a few pieces, which
+ * is as uncertain as such estimates are (its square is distributed as chi-square over the degrees of freedom). */
 static struct sched_feedback feedback_of(struct simulation *simulation, unsigned w)
 {
     const struct client *client = &simulation->clients[w];
@@ -339,7 +339,7 @@ static void predict_run_chunk(struct simulation *simulation, unsigned w, const s
     client->asks_at = fmax(begins_at, client->ends_at - lead);
 }
 
-/* Who asks ahead has its running chunk still to finish: it can tell of the one before. */
+/* A worker that asks ahead has its running chunk still to finish: it can tell of the one before. */
 static void predict_tell(struct simulation *simulation, unsigned w)
 {
     struct client *client = &simulation->clients[w];

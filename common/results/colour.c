@@ -34,7 +34,7 @@ static bool is_real(enum hdss_type type)
     return type == HDSS_FLOAT32 || type == HDSS_FLOAT64;
 }
 
-/* What turns signed values into unsigned ones of the same order, by exclusive or. */
+/* The mask that turns signed values into unsigned ones of the same order, by exclusive or. */
 static uint64_t sign_shift(enum hdss_type type)
 {
     return type == HDSS_INT32 || type == HDSS_INT64 ? (uint64_t)1 << 63 : 0;

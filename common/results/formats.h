@@ -13,7 +13,7 @@
 struct results_format {
     const char *extension; /* with its dot, in lower case */
 
-    /* Whether it can hold such results; `path` is for the message. NULL where it can hold all. */
+    /* Checks whether it can hold such results; `path` is for the message. NULL where it can hold all. */
     int (*check)(const char *path, const struct hdss_loop *loop, struct error *error);
 
     /* Writes what stands before the records and returns its length. NULL for none. */

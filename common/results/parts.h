@@ -40,7 +40,7 @@ int parts_create(const char *path, const struct hdss_loop *loop, struct error *e
 int parts_find(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_look_for(const char *path, const struct hdss_loop *loop, struct error *error);
 bool parts_exist(const char *path);
-/* Whether the folder is there, and was begun. */
+/* True if the folder is there, and was begun. */
 bool parts_begun(const char *path);
 int parts_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
                struct error *error);

@@ -11,7 +11,7 @@
 
 #define BUFFER_BYTES (1u << 20)
 
-/* One stream's file. */
+/* The state of a stream's file. */
 struct stream {
     struct partial partial;
     FILE *file;   /* NULL: not open */

@@ -222,7 +222,7 @@ static int by_place(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Which iterations of a group of entries come from which of them. */
+/* Finds which iterations of a group of entries come from which of them. */
 static int cut_group(struct sweep *sweep, struct entry *group, size_t count, struct error *error)
 {
     struct ranges covered;

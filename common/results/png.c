@@ -39,7 +39,7 @@ static int png_check(const char *path, const struct hdss_loop *loop, struct erro
 
 #ifdef HDSS_HAVE_PNG
 
-/* What is under way; `png` jumps to its own handler on a failure. */
+/* The state of the picture being written; `png` jumps to its own handler on a failure. */
 struct painter {
     png_structp png;
     png_infop info;
@@ -148,7 +148,7 @@ static int paint_rows(struct painter *painter, FILE *out)
     return 0;
 }
 
-/* One row of pictures, `count` of them, into the buffer. What a record holds need not be a picture. */
+/* Paints a row of pictures, `count` of them, into the buffer. What a record holds need not be a picture. */
 static int paint_pictures(struct painter *painter, struct sheet_source *source, uint64_t count)
 {
     const struct sheet *sheet = &painter->sheet;

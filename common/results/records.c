@@ -131,7 +131,7 @@ int records_create(const char *path, const struct hdss_loop *loop, struct error 
     return close(fd) < 0 ? records_refuse_write(written, bytes, error) : 0;
 }
 
-/* Whether the open file is as records_create() makes it. */
+/* True if the open file is as records_create() makes it. */
 static bool records_is_ours(int fd, uint64_t bytes, const char *header, uint64_t header_bytes)
 {
     char there[RESULTS_HEADER_MAX];
@@ -296,7 +296,7 @@ int records_close(struct results_sink *sink, struct error *error)
     return status;
 }
 
-/* What a conversion works on. */
+/* The state of a conversion. */
 struct conversion {
     const char *path; /* as the user wrote it */
     const struct results_format *format;

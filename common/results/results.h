@@ -33,11 +33,11 @@ struct results_sink {
     bool name_is_synced; /* the file is found after a crash */
 };
 
-/* Whether the file's kind is known, present in this build, and able to hold such results. -1 with one line. */
+/* Checks whether the file's kind is known, present in this build, and able to hold such results. -1 with one line. */
 int results_check(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Whether results_create() can be expected to make its file there. Nothing is made to find that out. -1 with one line.
- */
+/* Checks whether results_create() can be expected to make its file there. Nothing is made to find that out. -1 with
+ * one line. */
 int results_check_place(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* There is no room for the results. */
@@ -47,15 +47,15 @@ int results_check_place(const char *path, const struct hdss_loop *loop, struct e
  * cannot be, RESULTS_NO_ROOM with one line when the disk is too small for it; then the file is removed again. */
 int results_create(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Whether what results_create() made for such a loop is there, as a run that ended early leaves it, and makes it ready
- * to go on with. RESULTS_ABSENT where it is not, -1 with one line where it is another file. */
+/* Checks whether what results_create() made for such a loop is there, as a run that ended early leaves it, and makes
+ * it ready to go on with. RESULTS_ABSENT where it is not, -1 with one line where it is another file. */
 #define RESULTS_ABSENT 2
 int results_find(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* The same, and nothing is made ready. */
 int results_look(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* Whether the file itself, or what is written for it during a run, is there. */
+/* True if the file itself, or what is written for it during a run, is there. */
 bool results_exist(const char *path, const struct hdss_loop *loop);
 
 /* Opens what results_create() made, perhaps on another node; `writer` is another number for each rank that does. -1
@@ -91,16 +91,17 @@ int results_sync_files(const char *path, const struct hdss_loop *loop, struct er
 /* Removes what the final files were made from. */
 void results_remove(const char *path, const struct hdss_loop *loop);
 
-/* Whether what results_create() made holds all of `done`, as far as can be seen without reading it: RESULTS_COMPLETE,
- * RESULTS_LACKS where some of variable output is missing, RESULTS_ABSENT, or -1 with one line. */
+/* Checks whether what results_create() made holds all of `done`, as far as can be seen without reading it:
+ * RESULTS_COMPLETE, RESULTS_LACKS where some of variable output is missing, RESULTS_ABSENT, or -1 with one line. */
 enum { RESULTS_COMPLETE, RESULTS_LACKS = 3 };
 int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Of variable output, what of `done` is there and as it was written, and the sum of its digests. -1 with one line. */
+/* For variable output: finds the part of `done` that is there and as it was written, and the sum of its digests. -1
+ * with one line. */
 int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct ranges *sound,
                        uint64_t *digest, struct error *error);
 
-/* Of variable output, what of `done` the earlier runs of a job call failed, and the sum of its digests. -1 with one
- * line. */
+/* For variable output: finds the part of `done` that the earlier runs of a job call failed, and the sum of its
+ * digests. -1 with one line. */
 int results_find_failed(const char *path, const struct hdss_loop *loop, const struct ranges *done,
                         struct ranges *failed, uint64_t *digest, struct error *error);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* So many pictures in a row that the sheet is about as wide as it is high. */
+/* The number of pictures in a row for which the sheet is about as wide as it is high. */
 static uint64_t pictures_across(const struct sheet *sheet)
 {
     double cell_width = (double)sheet->picture_width + SHEET_GAP,

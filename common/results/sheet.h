@@ -12,7 +12,7 @@
 #define SHEET_GAP       2   /* pixels */
 #define SHEET_GAP_SHADE 172 /* a grey of its own among white pictures and black ones */
 
-/* Of a two-dimensional result: one picture. */
+/* For a two-dimensional result: a picture. */
 struct sheet {
     uint64_t pictures, picture_width, picture_height;
     uint64_t across;        /* pictures in a row */

@@ -80,7 +80,7 @@ static void awf_settle(struct sched *sched, unsigned j)
     learn_sum_add(&awf->speeds, worker->speed);
 }
 
-/* Whether the worker will get no more of the batch that its pending chunks are of. */
+/* True if the worker will get no more of the batch that its pending chunks are of. */
 static bool is_settled_at_once(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is learned from the measured times of chunks: see learn.h.
+/* Learning from the measured times of chunks: see learn.h.
  *
  * Everything is O(1) for a chunk: sums that grow, and per worker one chunk that is kept apart while it is not clear
  * whether the worker's speed has changed. */
@@ -91,7 +91,7 @@ double learn_stats_variance(const struct learn_stats *stats)
     return variance_within(stats) + variance_between(stats);
 }
 
-/* Whether enough is known of the iterations' spread to tell a change from chance. */
+/* True if enough is known of the iterations' spread to tell a change from chance. */
 static bool spread_is_known(const struct learn_stats *stats, const struct learn_chunk *chunk)
 {
     return stats->freedom > 0 || chunk->freedom > 0 || stats->chunks > 2;
@@ -108,7 +108,7 @@ static double variance_of_distance(const struct learn_stats *stats, const struct
     return within / chunk->iterations + within / stats->iterations + variance_between(stats);
 }
 
-/* Whether the chunk's mean is beyond the factor: 1 above, -1 below, 0 not. */
+/* Checks whether the chunk's mean is beyond the factor: 1 above, -1 below, 0 not. */
 static int direction(const struct learn_stats *stats, const struct learn_chunk *chunk, double restart)
 {
     double mean = learn_mean_of(chunk);
@@ -130,7 +130,7 @@ static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_ch
            learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
-/* Whether the chunk after the suspect confirms it. One that is too small to depart by itself does if it is as fast. */
+/* True if the chunk after the suspect confirms it. One that is too small to depart by itself does if it is as fast. */
 static bool is_confirmed(const struct learn_worker *worker, const struct learn_chunk *chunk, double restart)
 {
     const struct learn_stats *stats = &worker->stats;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is learned from the measured times of chunks: mean and deviation of the time of ONE iteration, how fast each
- * worker is, and whether it has become faster or slower.
+/* Learning from the measured times of chunks: mean and deviation of the time of ONE iteration, how fast each worker
+ * is, and whether it has become faster or slower.
  *
  * The estimator. A chunk c of n_c iterations tells its mean x_c = time/n_c and, where it was timed in m_c >= 2 pieces,
  * s_c: an estimate of the standard deviation of one iteration within it, with m_c - 1 degrees of freedom. Of C chunks:
@@ -67,7 +67,7 @@ struct learn_chunk {
     double freedom;  /* its degrees of freedom, 0: not known */
 };
 
-/* Of one iteration's compute time, over the chunks added. Starts as zeros. */
+/* Mean and deviation of one iteration's compute time, over the chunks added. Starts as zeros. */
 struct learn_stats {
     double chunks, iterations;
     double compute;         /* sum(n_c x_c) */
@@ -76,8 +76,8 @@ struct learn_stats {
     double within, freedom; /* sum((m-1) s^2), sum(m-1) */
 };
 
-/* One worker. Starts as zeros. The averages weight the k-th chunk since the beginning (or since the history started
- * anew) by k. */
+/* The history of a worker. Starts as zeros. The averages weight the k-th chunk since the beginning (or since the
+ * history started anew) by k. */
 struct learn_worker {
     struct learn_stats stats;
     double weighted_time, weighted_iterations; /* sum(k t_k), sum(k n_k) */
@@ -90,8 +90,8 @@ struct learn_sum {
     double high, low;
 };
 
-/* What was measured, as a chunk; `with_wait`: the wait counts for the speed. false where it tells nothing: it took no
- * time. */
+/* Takes a measurement, as a chunk; `with_wait`: the wait counts for the speed. false where it tells nothing: it took
+ * no time. */
 bool learn_chunk_of(struct learn_chunk *chunk, const struct sched_feedback *feedback, bool with_wait);
 
 /* Makes one of two; `chunk` may be zeros. */
@@ -129,6 +129,6 @@ struct learn_pool {
     struct learn_stats stats;
 };
 
-/* One block for sched->own; NULL when memory is out. */
+/* Allocates a block for sched->own; NULL when memory is out. */
 struct learn_pool *learn_pool_new(int mean_param, int deviation_param);
 void learn_pool_add(struct learn_pool *pool, struct sched *sched, const struct sched_feedback *feedback);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One loop and its chunks: everything that is the same for all techniques. Preparing it, the weighting mechanism,
- * the clamping, and the powers from measured speeds.
+/* A loop and its chunks: everything that is the same for all techniques. Preparing it, the weighting mechanism, the
+ * clamping, and the powers from measured speeds.
  *
  * The invariants are kept here and nowhere else, whatever a technique's formula gives: a chunk is never empty while
  * work remains, never larger than what remains, and every call takes the work nearer to its end. */
@@ -187,7 +187,7 @@ void sched_claim(struct sched *sched, uint64_t count)
     sched->remaining -= count < sched->remaining ? count : sched->remaining;
 }
 
-/* What a worker takes on a loaded core would be known as its power, and the load count twice. */
+/* A worker's time on a loaded core would be known as its power, and the load count twice. */
 static void unload(struct sched_feedback *feedback, double load)
 {
     feedback->compute_s /= load;
@@ -244,8 +244,8 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
     return technique->init != NULL ? technique->init(sched, error) : 0;
 }
 
-/* What is measured during the loop is not known to who draws the first steps, and differs from worker to worker; what
- * a probe told before the loop is as good as given. */
+/* A measurement during the loop is not known to who draws the first steps, and differs from worker to worker; what a
+ * probe told before the loop is as good as given. */
 static bool sched_is_missing(const struct sched *sched, unsigned param)
 {
     switch (sched->technique->params[param].measured) {

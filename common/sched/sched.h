@@ -42,7 +42,7 @@ enum sched_measured {
     SCHED_MEASURED_BY_FEEDBACK, /* known after the first batch */
 };
 
-/* One parameter of a technique, given as name=value. The table ends with a NULL name. What is measured may also be
+/* A parameter of a technique, given as name=value. The table ends with a NULL name. What is measured may also be
  * given as `name=measure`, which is the same as leaving it out; it is a SCHED_PARAM_REAL. */
 struct technique_param {
     const char *name;
@@ -79,7 +79,7 @@ struct sched_config {
     double swr;        /* shortest over longest of five timed iterations, in (0, 1]; 0: not known */
 };
 
-/* What a worker measured of chunks that it has finished. */
+/* A worker's measurements of chunks that it has finished. */
 struct sched_feedback {
     unsigned worker; /* 0 .. P-1 */
     uint32_t chunks; /* how many, at least 1 */
@@ -151,7 +151,7 @@ struct technique {
     uint64_t (*from_rest)(struct sched *sched, unsigned worker);
     /* Takes what was measured; NULL where nothing is learned. O(1), amortised. */
     void (*feedback)(struct sched *sched, const struct sched_feedback *feedback);
-    /* What it has learned of the worker, as a weight (the mean of all workers is 1); NULL where it learns none. */
+    /* The technique's estimate of a worker, as a weight (the mean of all workers is 1); NULL where it learns none. */
     double (*weight)(const struct sched *sched, unsigned worker);
     /* The next time step begins, remaining and step are set: keeps what was learned. NULL: begins anew by init(). */
     void (*again)(struct sched *sched);
@@ -170,10 +170,10 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
 /* Writes the spec back in its canonical spelling, cut at `size`. */
 void sched_spec_format(const struct sched_spec *spec, char *text, size_t size);
 
-/* Whether a loop with this spec wants sched_feedback() of its chunks: it learns, or measures what was not given. */
+/* True if a loop with this spec wants sched_feedback() of its chunks: it learns, or measures what was not given. */
 bool sched_spec_learns(const struct sched_spec *spec);
 
-/* Whether sched_config.overhead_s or .swr is wanted, which take a probe. */
+/* True if sched_config.overhead_s or .swr is wanted, which take a probe. */
 bool sched_spec_probes(const struct sched_spec *spec);
 
 /* Writes what values the parameter accepts, for people ("an integer from 1 to 2^63"), cut at `size`. */
@@ -213,8 +213,8 @@ void sched_claim(struct sched *sched, uint64_t count);
  * is negative or not a number) is dropped. */
 void sched_feedback(struct sched *sched, const struct sched_feedback *feedback);
 
-/* What the technique has learned of the worker, as a weight: the mean of all workers is 1. Its power over the mean
- * power where the technique does not learn. */
+/* The technique's estimate of the worker, as a weight: the mean of all workers is 1. Its power over the mean power
+ * where the technique does not learn. */
 double sched_weight(const struct sched *sched, unsigned worker);
 
 /* The measured values that are in use, of parameters that were not given; returns how many. */
@@ -224,8 +224,8 @@ unsigned sched_values_used(const struct sched *sched, struct sched_value_used us
  * after which the sched is only good for sched_fini(). */
 int sched_again(struct sched *sched, uint64_t iterations, struct error *error);
 
-/* Whether the loop may be cut by its closed form. -1 with one line: the technique has none, or a value was not given
- * that is measured only during the loop, or by a probe that was not made. */
+/* Checks whether the loop may be cut by its closed form. -1 with one line: the technique has none, or a value was
+ * not given that is measured only during the loop, or by a probe that was not made. */
 int sched_check_closed(const struct sched *sched, struct error *error);
 
 /* Closed form: the size of chunk `step` (from 0) before it is clamped to what remains, at least max(min_chunk, 1).

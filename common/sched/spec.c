@@ -137,7 +137,7 @@ static int bad_value(const struct technique *technique, const struct technique_p
                      accepted);
 }
 
-/* One `param=value`; the word is cut at its '='. */
+/* Takes a `param=value`; the word is cut at its '='. */
 static int parse_param(struct sched_spec *spec, char *word, struct error *error)
 {
     const struct technique *technique = spec->technique;
@@ -179,7 +179,7 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
     return 0;
 }
 
-/* Whether a parameter that is measured in this way was not given. */
+/* True if a parameter that is measured in this way was not given. */
 static bool spec_is_missing(const struct sched_spec *spec, enum sched_measured measured)
 {
     const struct technique_param *params = spec->technique->params;

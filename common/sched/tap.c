@@ -39,7 +39,7 @@ static void fix_spread(struct sched *sched)
     sched->constant.real[SPREAD] = param_real(sched, PARAM_ALPHA, ALPHA) * sigma / mu;
 }
 
-/* What the closed form needs where there is one, else what is measured. */
+/* Takes the closed form's inputs, where there is one, else what is measured. */
 static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);

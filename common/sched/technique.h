@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the techniques share: the list of all techniques, the parameters as given, and the two
- * roundings of real numbers.
+/* Shared by the files of the techniques: the list of all techniques, the parameters as given, and the two roundings
+ * of real numbers.
  *
  * A technique is one file that defines `const struct technique technique_<name>`. Its init() puts what it needs
  * into sched->constant and sched->state, indexed by an enum of its own; a larger table goes to sched->own. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tss and tfss share: the parameters, the trapezoid they make, and the sum of its first chunks. See trapezoid.h.
- */
+/* Shared by tss and tfss: the parameters, the trapezoid they make, and the sum of its first chunks. See trapezoid.h. */
 #include "common/sched/trapezoid.h"
 
 enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT };

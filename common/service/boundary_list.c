@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who computes the chunk behind which: see boundary_list.h. */
+/* The worker that computes the chunk behind each boundary: see boundary_list.h. */
 #include "common/service/boundary_list.h"
 
 #include "common/util/grow.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who computes the chunk behind which: the account of a loop with dependencies.
+/* The worker that computes the chunk behind each boundary: the account of a loop with dependencies.
  *
  * A *boundary* is where one chunk ends and the next begins; it is named by the first iteration of the latter. The data
  * that go over it travel from worker to worker, so that the worker before it must be told who is behind it. Whoever

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is held against iterations: see poison.h. Neighbours of which the same is known are one item. */
+/* Deaths and failures of iterations: see poison.h. Neighbours of which the same is known are one item. */
 #include "common/service/poison.h"
 
 #include "common/util/grow.h"

@@ -230,9 +230,9 @@ static void leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-/* What the worker computed when it died is held against those iterations: with threads that may be any chunk that it
- * held. Not so of what others' results count, nor of iterations that depend on one another, which could not be run one
- * by one in a child process. The oldest comes first; returns how many, at least one, which may be empty. */
+/* The iterations that the worker computed when it died are blamed: with threads that may be any chunk that it held.
+ * Not so of what others' results count, nor of iterations that depend on one another, which could not be run one by
+ * one in a child process. The oldest comes first; returns how many, at least one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = running_grant(worker);
@@ -362,7 +362,7 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
-/* So long after `since_ns`, `least_ns` at least. */
+/* The moment this long after `since_ns`, `least_ns` at least. */
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
 {
     return span_ns < (double)least_ns ? since_ns + least_ns : span_ns < 1e18 ? since_ns + (uint64_t)span_ns : NEVER;
@@ -376,9 +376,9 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
 }
 
-/* Who computes gives up at once, or after the time that a drain leaves him, but not before his executor looks at the
- * messages: in the middle of an iteration, which is not longer than all of his chunk should take. A drain has not the
- * time to wait for that. Where no chunk was assigned a worker that has not asked may still probe. */
+/* A worker that computes gives up at once, or after the time that a drain leaves it, but not before its executor
+ * looks at the messages: in the middle of an iteration, which is not longer than all of his chunk should take. A
+ * drain has not the time to wait for that. Where no chunk was assigned a worker that has not asked may still probe. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
@@ -413,7 +413,7 @@ struct overdue {
     uint64_t end_ns;
 };
 
-/* What two have is overdue when it is with both. */
+/* A chunk that two workers have is overdue when it is with both. */
 static uint64_t end_of_both_ns(const struct service *service, const struct served *worker, struct grant *grant,
                                double mean_ns)
 {

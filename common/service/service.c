@@ -426,7 +426,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  });
 }
 
-/* Those who are told of a neighbour have their chunks by then. */
+/* Workers that are told of a neighbour have their chunks by then. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
     for (unsigned i = 0; i < service->answered_count; i++)
@@ -467,7 +467,7 @@ RARELY static bool widen(struct served *worker)
     return true;
 }
 
-/* Whether the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. Nor is
+/* True if the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. Nor is
  * there room behind a chunk that goes alone. */
 static bool has_slot(struct service *service, unsigned w)
 {

@@ -26,11 +26,11 @@
 /* Most have few: there is room for so many of each at first, and it doubles where they do not fit. */
 #define GRANTS_LEAST 4
 
-/* What has taken so many workers down is run in a child process of the next one, */
+/* Iterations that have taken so many workers down are run in a child process of the next one, */
 #define ISOLATED_DEATHS 2
 /* and given up when it takes so many down. */
 #define DEATHS_MAX 3
-/* What did not work with one worker waits so long for another. */
+/* Iterations that failed at one worker wait so long for another. */
 #define ELSEWHERE_NS 1000000000u
 /* A chunk is overdue when it takes so many times as long as the earlier ones of its worker let expect, */
 #define LEASE_FACTOR 10
@@ -40,13 +40,13 @@
 #define LEASE_UNKNOWN_NS 60000000000u
 /* While nobody is idle who could be given one, it is looked for again after this. */
 #define LEASE_LOOK_NS 100000000u
-/* Who has not left so long after he could is taken for lost: see service_leave_due_ns(). */
+/* A worker that has not left so long after it could is taken for lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
 
 /* For record_bytes: each iteration yields what it likes. */
 #define RECORD_VARIABLE UINT64_MAX
 
-/* Whose results count. */
+/* The copy whose results count. */
 enum copy_owner {
     OWNER_SELF,      /* this worker's */
     OWNER_UNDECIDED, /* of two workers that have the rest, those of the first to send some */
@@ -225,8 +225,8 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns);
  * its first; `counts`: its results do, else they are dropped. */
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns);
 
-/* What others know of iterations: adds to what is known here, says how much it is at least, or that nothing is held
- * against them any more. */
+/* Knowledge of others about iterations: adds to what is known here, says how much it is at least, or that nothing is
+ * held against them any more. */
 void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);

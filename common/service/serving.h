@@ -40,7 +40,7 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
 /* The grant is nobody's any more: where another worker has its rest, too, that one has it alone. */
 void service_unshare(struct service *service, const struct grant *grant);
-/* Whether it is to be run with care. */
+/* True if it is to be run with care. */
 bool service_wants_care(const struct service *service, const struct range *range);
 /* The next iterations of a grant, which are counted as over, did not work. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,

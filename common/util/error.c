@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One-line errors for people: see error.h. */
+/* Errors of one line for people: see error.h. */
 #include "common/util/error.h"
 
 #include <stdio.h>

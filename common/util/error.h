@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One-line errors for people.
+/* Errors of one line for people.
  *
  * A function that can fail on what a user gave takes a `struct error *` last, writes one line into it
  * (what, where, what is accepted) and returns -1. Whoever reports it prints the line once. */

@@ -21,7 +21,7 @@ static inline uint64_t splitmix64(uint64_t *state)
 /* Output number `index`, from 0, of the splitmix64 that starts with the state `seed`. */
 uint64_t splitmix64_at(uint64_t seed, uint64_t index);
 
-/* One well-mixed value of (seed, index), independent of any order of calls. */
+/* A well-mixed value of (seed, index), independent of any order of calls. */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
     uint64_t state = seed;

@@ -49,7 +49,7 @@ bool ranges_take(struct ranges *set, uint64_t want, struct range *taken);
 
 bool ranges_contains(const struct ranges *set, uint64_t iteration);
 
-/* Whether all of [first, first + count), count at least 1, is in the set. */
+/* True if all of [first, first + count), count at least 1, is in the set. */
 bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
 
 /* Whether any of [first, first + count) is in the set. */

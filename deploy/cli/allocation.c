@@ -77,8 +77,8 @@ static int allocation_read_number(const char *name, unsigned *number, struct err
     return 0;
 }
 
-/* Who has said how many tasks are to run on a node, and how many cores a task has, has meant them; else it is all cores
- * that the job has got there. */
+/* A batch system that has said how many tasks are to run on a node, and how many cores a task has, has meant them;
+ * else it is all cores that the job has got there. */
 static int read_slurm(struct hosts *hosts, struct error *error)
 {
     unsigned cores = 0, each = 1;
@@ -186,7 +186,7 @@ static unsigned allocation_ranks_on(const struct hosts *hosts, const char *name)
     return 0;
 }
 
-/* Those of nodes without ranks are not used, but none may be 0. */
+/* Cores of nodes without ranks are not used, but none may be 0. */
 char *allocation_tasks(const struct hosts *hosts)
 {
     struct hosts nodes = {0};

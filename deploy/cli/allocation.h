@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a batch system has given the job that this process is part of: its nodes, their cores, and how long they are
- * there.
+/* The allocation of the batch system to the job that this process is part of: its nodes, their cores, and how long
+ * they are there.
  *
  * Read from the environment: Slurm's (SLURM_JOB_NODELIST and the counts beside it), LSF's (LSB_MCPU_HOSTS,
  * LSB_DJOB_HOSTFILE or LSB_HOSTS) and PBS's (PBS_NODEFILE). */
@@ -16,7 +16,7 @@
  * which names the variable: it cannot be understood, or the file that it names. */
 int allocation_read(struct hosts *hosts, struct error *error);
 
-/* Whether the job is one of Slurm's. */
+/* True if the job is one of Slurm's. */
 bool allocation_is_slurm(void);
 
 /* Seconds until the batch system ends the job; -1 where there is no end, or nobody says when it is. May ask Slurm. */

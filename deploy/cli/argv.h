@@ -15,7 +15,7 @@ void argv_fini(struct argv *words);
 void argv_add(struct argv *words, const char *word);
 void argv_add_format(struct argv *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Each of the words in `text`, which blanks separate. */
+/* Adds each of the words in `text`, which blanks separate. */
 void argv_add_split(struct argv *words, const char *text);
 void argv_add_all(struct argv *words, const struct argv *others);
 /* Inserts a word before the one at `place`, which is at most `count`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One axis of a picture: where its ends and ticks are, and how the numbers on it read. */
+/* An axis of a picture: where its ends and ticks are, and how the numbers on it read. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What another program says. */
+/* The output of another program. */
 #pragma once
 
 #include <stddef.h>

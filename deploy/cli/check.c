@@ -26,7 +26,7 @@ static bool launch_check_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->dca.count > 0;
 }
 
-/* Whether the rank that leads may find other files under the names that the job gives. */
+/* True if the rank that leads may find other files under the names that the job gives. */
 static bool leads_elsewhere(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run can be known to fail at before anything of it is started. */
+/* Checks that find what a run fails at before anything of it is started. */
 #pragma once
 
 #include "deploy/cli/compose.h"
@@ -9,5 +9,5 @@
  * leader to judge. -1 with one line. */
 int check_launch_plan(struct launch_plan *launch_plan, struct error *error);
 
-/* Whether the kernel can describe its loop, and has what it needs. -1 with one line. */
+/* Checks whether the kernel can describe its loop, and has what it needs. -1 with one line. */
 int check_inputs(struct launch_plan *launch_plan, struct error *error);

@@ -4,7 +4,7 @@
 
 #include "deploy/cli/series.h"
 
-/* What has been written so far. */
+/* The text written so far. */
 struct tally {
     uint64_t chunks, largest, smallest;
     int width, worker_width; /* of the columns, text only */

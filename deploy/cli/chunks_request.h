@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `hdss chunks` is asked for. */
+/* The request to `hdss chunks`. */
 #pragma once
 
 #include "common/config/options.h"

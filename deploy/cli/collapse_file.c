@@ -130,7 +130,7 @@ void collapse_file_fini(struct collapse_file *file)
     file->states = NULL;
 }
 
-/* What was never computed is 0, and the density of no particle is. */
+/* An iteration that was never computed is 0, and the density of no particle is. */
 static int check_states(const struct collapse_file *file, uint64_t step, struct error *error)
 {
     for (size_t i = 0; i < file->particles; i++) {

@@ -24,7 +24,7 @@ int collapse_file_read(struct collapse_file *file, uint64_t step, struct error *
 
 double collapse_file_time(const struct collapse_file *file, uint64_t step);
 
-/* Of the whole gas, of the step that was read. */
+/* Totals of the whole gas, of the step that was read. */
 struct collapse_energy {
     double kinetic, internal, potential, total;
 };

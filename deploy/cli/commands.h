@@ -4,7 +4,7 @@
 
 #include "common/config/options.h"
 
-/* What the words of a command line are that are not options. */
+/* The meaning of the words of a command line that are not options. */
 enum operands {
     OPERANDS_NONE,
     OPERANDS_KERNEL,     /* a kernel and its parameters */
@@ -47,7 +47,7 @@ void run_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
 void study_grammar(struct grammar *grammar);
 
-/* What the shells ask, which is no command for people: see complete.c. */
+/* Requests of the shells, which is no command for people: see complete.c. */
 int command_complete(int argc, char **argv);
 
 /* The page that `result`, OPTIONS_HELP or OPTIONS_VERSION, asks for. Returns the exit status; a failure is named after

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What may stand where the cursor is, for the shells' completions: `hdss complete PROGRAM WORD...`, of which the last
- * word is the one to be completed, prints one candidate a line, a tab behind it and what it is for. Where a file may be
- * meant the line is ":files" or ":folders", and behind the tab what stands before its name in the word.
+/* Completions for the cursor's place, for the shells' completions: `hdss complete PROGRAM WORD...`, of which the
+ * last word is the one to be completed, prints one candidate a line, a tab behind it and what it is for. Where a
+ * file may be meant the line is ":files" or ":folders", and behind the tab what stands before its name in the word.
  *
  * All of it comes from the tables from which the command lines are parsed. Of kernels only the built-in ones are looked
  * at: pressing the tab key never loads code of a user's. */

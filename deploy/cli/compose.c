@@ -171,7 +171,7 @@ static char *deal_ranks(struct launch_plan *launch_plan)
     return list;
 }
 
-/* What stands before the first program; the user's own options last, so that they win. -1 with one line. */
+/* Writes the words before the first program; the user's own options last, so that they win. -1 with one line. */
 static int add_launcher(struct launch_plan *launch_plan, struct argv *line, struct error *error)
 {
     const struct dialect *dialect = dialect_of(launch_plan);
@@ -231,14 +231,14 @@ static void add_job(const struct launch_plan *launch_plan, struct argv *line)
         argv_add(line, launch_plan->job.items[i]);
 }
 
-/* What the supermaster is given, given to a worker. A host without a terminal cannot see that there is one here. */
+/* Gives a worker the options of the supermaster. A host without a terminal cannot see that there is one here. */
 static void add_dca_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     argv_add_all(line, &launch_plan->dca);
     add_job(launch_plan, line);
 }
 
-/* What a worker's option is given; NULL: it does not get it. */
+/* The value of a list's option for one worker; NULL: it does not get it. */
 static const char *compose_value_of(const struct argv *list, unsigned worker, const char *standard)
 {
     const char *value = list->count == 0 ? NULL : list->items[list->count == 1 ? 0 : worker];

@@ -9,7 +9,7 @@ void curve_begin(struct curve *curve, FILE *file)
     *curve = (struct curve){.file = file};
 }
 
-/* One less than the chunks of the group that `step` is of, with 2^(bits - 1) groups in each doubling and 2^bits single
+/* The chunks of the group that `step` is of, less one, with 2^(bits - 1) groups in each doubling and 2^bits single
  * chunks before: where a group begins these bits of the step are 0. */
 static uint64_t group_mask(uint64_t step, int bits)
 {

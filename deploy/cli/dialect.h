@@ -8,10 +8,11 @@
 typedef void variable_setter(const char *name, const char *value, void *context);
 
 struct dialect {
-    /* Whether the others can go on when a rank of this line-up dies. NULL: they never can. */
+    /* Checks whether the others can go on when a rank of this line-up dies. NULL: they never can. */
     bool (*survives)(const struct launch_plan *launch_plan);
 
-    /* Whether the launcher can start the line-up once its ranks are dealt; -1 with one line. NULL: it always can. */
+    /* Checks whether the launcher can start the line-up once its ranks are dealt; -1 with one line. NULL: it always
+     * can. */
     int (*check)(const struct launch_plan *launch_plan, struct error *error);
 
     /* Adds the options that stand before the first program. `hosts` has "NAME:RANKS,..." in the order of the ranks,
@@ -33,13 +34,13 @@ extern const struct dialect openmpi_dialect, mpich_dialect;
  * built with MPICH. */
 const struct dialect *dialect_of(const struct launch_plan *launch_plan);
 
-/* Whether all ranks run on this machine, as far as can be known here: no other machine is named by the user, by the
+/* True if all ranks run on this machine, as far as can be known here: no other machine is named by the user, by the
  * environment of the launcher or by a batch system. */
 bool launch_plan_is_here(const struct launch_plan *launch_plan);
 
-/* Whether the rank that leads runs on this machine. Where the machines are named to the launcher itself, nobody knows.
- */
+/* True if the rank that leads runs on this machine. Where the machines are named to the launcher itself, nobody
+ * knows. */
 bool launch_plan_leads_here(const struct launch_plan *launch_plan);
 
-/* Whether the user tells the launcher of machines by options of its own. */
+/* True if the user tells the launcher of machines by options of its own. */
 bool launch_plan_names_hosts(const struct launch_plan *launch_plan);

@@ -87,7 +87,7 @@ static _Noreturn void gnuplot_become(const char *path, const struct child *child
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* Its exit status as waitpid() gives it; -1 where it could not be started. */
+/* The exit status as waitpid() gives it; -1 where it could not be started. */
 static int gnuplot_run(const char *path, const struct child *child)
 {
     int status = -1;

@@ -9,7 +9,7 @@
 /* -1 with one line that names the package where gnuplot is not in PATH. */
 int gnuplot_check(struct error *error);
 
-/* What gnuplot calls the kind of picture that the file's name ends in, .png or .svg; NULL for others. */
+/* gnuplot's word for the kind of picture that the file's name ends in, .png or .svg; NULL for others. */
 const char *gnuplot_terminal(const char *path);
 
 /* Runs the script, which has a `set terminal` and no `set output`, and makes what it draws the file `path`, which is

@@ -31,7 +31,7 @@ static struct host *find_host(struct hosts *hosts, const char *name)
     return NULL;
 }
 
-/* What a list for mpirun may have. ssh would take a dash that comes first for an option. */
+/* Characters that a list for mpirun may have. ssh would take a dash that comes first for an option. */
 static bool hosts_is_name(const char *name, size_t length)
 {
     if (length == 0 || length >= HOST_NAME_BYTES || name[0] == '-')
@@ -181,7 +181,7 @@ static uint64_t size_of(const struct host *host)
     return host->slots > 0 ? host->slots - host->reserved : 1;
 }
 
-/* One more worker goes to the host that is then the least loaded for its size. One without a core for it gets none,
+/* Gives one more worker to the host that is then the least loaded for its size. One without a core for it gets none,
  * unless all are so. */
 static struct host *least_loaded(struct hosts *hosts)
 {
@@ -194,8 +194,8 @@ static struct host *least_loaded(struct hosts *hosts)
     return least;
 }
 
-/* What each host gets in any case, which is its share, rounded down; returns how many workers that are. To go on one by
- * one from there comes to the same as from nothing: that way, d'Hondt's, gives nobody less. */
+/* The workers that each host gets in any case, which is its share, rounded down; returns how many workers that are.
+ * To go on one by one from there comes to the same as from nothing: that way, d'Hondt's, gives nobody less. */
 static unsigned deal_shares(struct hosts *hosts, unsigned workers)
 {
     uint64_t total = 0, dealt = 0;

@@ -39,10 +39,10 @@ int hosts_parse_file(struct hosts *hosts, const char *text, struct error *error)
 
 typedef int hosts_parser(struct hosts *hosts, const char *text, struct error *error);
 
-/* What `parse` finds in the file. -1 with one line, also where it cannot be read. */
+/* The hosts of the file, by `parse`. -1 with one line, also where it cannot be read. */
 int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struct error *error);
 
-/* Whether those of all hosts were given. */
+/* True if those of all hosts were given. */
 bool hosts_know_slots(const struct hosts *hosts);
 
 /* All slots that are not reserved; 0 where those of some host were not given. */
@@ -56,11 +56,12 @@ void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads);
  */
 void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers);
 
-/* Whether the workers came out as if they had been dealt in turn, from the first host. */
+/* True if the workers came out as if they had been dealt in turn, from the first host. */
 bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers);
 
-/* Of the workers [first, first + count), dealt in turn, how many each host has: dealt[] has an entry for each host. */
+/* Counts how many of the workers [first, first + count), dealt in turn, each host has: dealt[] has an entry for each
+ * host. */
 void hosts_count_workers(const struct hosts *hosts, unsigned first, unsigned count, unsigned *dealt);
 
-/* Whether the name is that of this machine, with or without its domain. */
+/* True if the name is that of this machine, with or without its domain. */
 bool host_is_here(const char *host);

@@ -314,8 +314,8 @@ static void launch_tell(const struct child *child, const char *text)
         fprintf(child->how->log, "hdss: %s\n", text);
 }
 
-/* Of a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which left.
- */
+/* For a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which
+ * left. */
 static int explain_silence(const struct child *child)
 {
     launch_tell(child, child->watch.begun ? "the run ended without its supermaster"

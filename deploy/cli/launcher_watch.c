@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So long no rank ends any more: the others wait for one that was lost while they found each other; */
+/* The time in which no rank ends any more: the others wait for one that was lost while they found each other; */
 #define START_MS 3000
 /* nor do they come up on other machines, where nobody sees them; */
 #define REMOTE_START_MS 120000

@@ -38,7 +38,7 @@ void launcher_watch_fini(struct launcher_watch *watch);
 /* Takes what the ranks have said. */
 void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms);
 
-/* Whether the launcher is to be ended. */
+/* True if the launcher is to be ended. */
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
 /* The exit status of the run, or -1 where nobody has said it. */

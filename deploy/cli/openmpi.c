@@ -65,7 +65,7 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
         argv_add_split(line, "--with-ft ulfm");
 }
 
-/* One-sided operations over the transports of version 4 cannot reach another machine; the others of its kinds can.
+/* Remote operations over the transports of version 4 cannot reach another machine; the others of its kinds can.
  * Version 5 has no others. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {

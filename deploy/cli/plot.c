@@ -90,7 +90,7 @@ static enum plot_result write_curve(const struct drawing *drawing, unsigned k, s
     return PLOT_TOO_LONG;
 }
 
-/* Both axes, from the extent of all lines. */
+/* Draws both axes, from the extent of all lines. */
 static void plot_measure(struct drawing *drawing)
 {
     double longest = 0, shortest = INFINITY, least = INFINITY, most = 0;
@@ -160,7 +160,7 @@ static bool any_grouped(const struct drawing *drawing)
     return false;
 }
 
-/* What is not the default, and what is drawn in another way than chunk by chunk. */
+/* Writes settings that are not the default, and what is drawn in another way than chunk by chunk. */
 static void plot_write_caption(const struct drawing *drawing)
 {
     const struct series_setup *setup = drawing->plot->setup;

@@ -17,12 +17,12 @@ struct plot {
     unsigned count;
 };
 
-/* Whether the name ends in a format that can be drawn. */
+/* True if the name ends in a format that can be drawn. */
 bool plot_accepts(const char *path);
 
-/* What all pictures have: the first settings of the script that draws the file `path`, which ends in one of the
- * formats; and line number `k`: its colour, dashes and markers for gnuplot's `with linespoints`, and the colour alone.
- * No two lines are alike before there are hundreds of them. */
+/* Common to all pictures: the first settings of the script that draws the file `path`, which ends in one of the
+ * formats; and line number `k`: its colour, dashes and markers for gnuplot's `with linespoints`, and the colour
+ * alone. No two lines are alike before there are hundreds of them. */
 void plot_write_canvas(const char *path, FILE *script);
 void plot_write_line(unsigned k, FILE *script);
 const char *plot_colour(unsigned k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc shows of mpirun and its ranks. */
+/* The state of mpirun and its ranks from /proc. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
  * would reach ranks that know what to do with it. */
 bool ready_for(pid_t launcher, unsigned depth, int signal_number);
 
-/* Whether the process does not run any more, be it that nobody has asked after it yet. */
+/* True if the process does not run any more, be it that nobody has asked after it yet. */
 bool has_ended(pid_t pid);
 
 /* Ranks of `launcher` that run. */

@@ -195,7 +195,7 @@ static const struct options launch_options = {
              "clean drain.",
 };
 
-/* Both tables in one, for parsing: what is not ours is the job's. */
+/* Joins both tables in one, for parsing: what is not ours is the job's. */
 static struct options all_options(void)
 {
     struct options all = launch_options;
@@ -244,7 +244,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
                             "--journal FILE, and not with --dca");
 }
 
-/* What can be said of the job wherever its supermaster will be; check.h looks further. */
+/* Checks the job wherever its supermaster will be; check.h looks further. */
 static int run_command_check_job(struct launch_plan *launch_plan, struct error *error)
 {
     const struct argv *job = &launch_plan->job;
@@ -283,7 +283,7 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
     return run_command_check_job(launch_plan, error);
 }
 
-/* Who names no hosts gets those of the batch job, if there is one. */
+/* A user who names no hosts gets those of the batch job, if there is one. */
 static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->hosts.count > 0 || launch_plan_names_hosts(launch_plan))
@@ -360,13 +360,13 @@ static void run_command_add_resume(struct argv *job)
     argv_insert(job, place, "--resume");
 }
 
-/* Whether a launch that ended so is worth another one: it failed, and nobody wanted it to end. */
+/* True if a launch that ended so is worth another one: it failed, and nobody wanted it to end. */
 static bool can_restart(const struct launch_plan *launch_plan, int status, bool asked)
 {
     return status == EXIT_STATUS_FAILED && !asked && launch_plan->restarts > 0;
 }
 
-/* Of the time that is left a tenth, but at most a minute, is kept for the end. */
+/* A tenth of the time that is left, but at most a minute, is kept for the end. */
 static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s)
 {
     if (launch_plan->margin_s >= 0)

@@ -5,13 +5,14 @@
 #include "common/util/error.h"
 #include "deploy/cli/launch.h"
 
-/* Whether `hdss run` accepts the command line; argv[0] is not looked at. 0, one of OPTIONS_*, or -1 with one line. */
+/* Checks whether `hdss run` accepts the command line; argv[0] is not looked at. 0, one of OPTIONS_*, or -1 with one
+ * line. */
 int run_check(int argc, char **argv, struct error *error);
 
 /* The same, and whether the files are right that its kernel reads, where they are on this machine. */
 int run_check_inputs(int argc, char **argv, struct error *error);
 
-/* Whether one option, which must be of its tables, accepts the value. -1 with one line. */
+/* Checks whether one option, which must be of its tables, accepts the value. -1 with one line. */
 int run_check_option(const char *name, const char *value, struct error *error);
 
 /* Runs the command line as `how` says. Returns an enum exit_status; the error is empty where the run itself says what

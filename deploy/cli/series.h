@@ -8,7 +8,7 @@
 #include "common/sched/bounds.h"
 #include "common/sched/sched.h"
 
-/* What all series of one command have in common; everything is borrowed. */
+/* Common to all series of one command; everything is borrowed. */
 struct series_setup {
     struct sched_config config;
     enum sched_form form;
@@ -33,8 +33,8 @@ struct series {
 int series_init(struct series *series, const struct series_setup *setup, const char *spec, struct error *error);
 void series_fini(struct series *series);
 
-/* Whether all chunks but the last, which may be smaller, are of one `size`, and that is known without a walk: where the
- * technique has a formula for the start of a chunk. */
+/* True if all chunks but the last, which may be smaller, are of one `size`, and that is known without a walk: where
+ * the technique has a formula for the start of a chunk. */
 bool series_is_equal(const struct series *series, uint64_t *size);
 
 /* False at the end. */

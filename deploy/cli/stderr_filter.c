@@ -42,7 +42,7 @@ void stderr_filter_flush(struct stderr_filter *stderr_filter)
     stderr_filter->held_length = 0;
 }
 
-/* Whether what is held is the beginning of `begin`, or (`*whole`) all of it. */
+/* True if what is held is the beginning of `begin`, or (`*whole`) all of it. */
 static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const char *begin, bool *whole)
 {
     size_t name = 0;

@@ -125,7 +125,7 @@ static int techniques_command_wrong_use(const char *text)
     return EXIT_STATUS_USAGE;
 }
 
-/* What --technique takes beside the techniques. */
+/* Values of --technique beside the techniques. */
 static void describe_auto(void)
 {
     puts(RUN_TECHNIQUE_AUTO ": the technique that promises to finish first\n"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one rank has seen of the loop. */
+/* One rank's view of the loop. */
 struct seen {
     double iterations, compute_s; /* of all steps */
     double round_trip_s;          /* the shortest wait for a chunk in the latest step; 0: not known */

@@ -223,7 +223,7 @@ static struct dls_parameters share_parameters(const infoDLS *info, int64_t first
     return parameters;
 }
 
-/* Whether the loop that is there can go on as the next time step. */
+/* True if the loop that is there can go on as the next time step. */
 static bool dls4lb_goes_on(const struct dls_own *own, struct dls_parameters parameters)
 {
     parameters.first = own->parameters.first;
@@ -359,7 +359,7 @@ static void dls4lb_weigh(infoDLS *info)
         info->weights[i] = info->stats[3 * i] > 0 ? known / (info->stats[3 * i] * sum) : 1;
 }
 
-/* What the foreman knows of all at the end. */
+/* The foreman's knowledge of all ranks at the end. */
 static void dls4lb_gather(infoDLS *info, const struct dls_own *own)
 {
     struct hdss_stats figures;

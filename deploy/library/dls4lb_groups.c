@@ -6,7 +6,7 @@
 
 #define GROUP_MOST 4
 
-/* This rank's group among those of its node. */
+/* The group of this rank among those of its node. */
 static MPI_Comm make_group(MPI_Comm world, bool is_member)
 {
     MPI_Comm node, members, group;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Whether there was something to do. A loop that another thread is in answers for itself. */
+/* True if there was something to do. A loop that another thread is in answers for itself. */
 static bool linked_serve(struct hdss_shared_loop *loop)
 {
     if (pthread_mutex_trylock(&loop->mutex) != 0)

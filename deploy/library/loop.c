@@ -42,7 +42,7 @@ static int api_loop_fail(struct error *error, int status, const char *text)
     return status;
 }
 
-/* What one rank can see by itself, before it talks to any other. */
+/* The values that one rank can check by itself, before it talks to any other. */
 static int check_communicator(MPI_Comm comm, struct error *error)
 {
     int is_inter = 0, ranks = 0;
@@ -351,7 +351,7 @@ static void api_loop_hand_out(struct hdss_shared_loop *loop, int64_t *first, int
     loop->figures.pieces++;
 }
 
-/* Whether there was a chunk. */
+/* True if there was a chunk. */
 static bool api_loop_draw(struct hdss_shared_loop *loop)
 {
     loop->asked = false;

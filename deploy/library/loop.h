@@ -14,7 +14,7 @@ struct hdss_shared_loop;
 
 bool loop_is_valid(const struct hdss_shared_loop *loop);
 
-/* What a rank has measured of chunks that it has finished. */
+/* Measurements of a rank for chunks that it has finished. */
 struct measured {
     uint32_t worker; /* rank */
     uint32_t chunks;
@@ -22,7 +22,7 @@ struct measured {
     double compute_s, wait_s;
 };
 
-/* One way of sharing the loop. What all ranks call together: open, close. */
+/* A way to share the loop. What all ranks call together: open, close. */
 struct mode {
     size_t own_bytes; /* of what it keeps at loop->own, zero at first */
     /* Each rank for itself, for a loop or the next time step: looks whether the technique goes with the mode, and
@@ -36,7 +36,7 @@ struct mode {
     void (*ask)(struct hdss_shared_loop *loop);
     /* Answers others; whether there was something to do. */
     bool (*serve)(struct hdss_shared_loop *loop);
-    /* This rank draws no more, at the end or before: returns when nobody needs it. */
+    /* Ends this rank's drawing, at the end or before: returns when nobody needs it. */
     void (*finish)(struct hdss_shared_loop *loop);
     void (*close)(struct hdss_shared_loop *loop);
     /* Releases what prepare() has left. */
@@ -111,7 +111,7 @@ struct hdss_shared_loop {
 /* The program has computed its latest piece, and what it does until the next call is none of the loop's. */
 void loop_pause(struct hdss_shared_loop *loop);
 
-/* This rank draws no more; returns when nobody needs it. */
+/* Ends this rank's drawing; returns when nobody needs it. */
 void loop_finish(struct hdss_shared_loop *loop);
 
 /* Makes loop->powers for the technique, of the ranks or of the groups. -1 when memory is out. */
@@ -122,7 +122,7 @@ int loop_make_powers(struct hdss_shared_loop *loop, bool by_group);
 /* To be called after each look for a message that found none. */
 void linked_wait(struct hdss_shared_loop *loop);
 
-/* Of a loop that ends: the others forget it. */
+/* For a loop that ends: the others forget it. */
 void linked_fini(struct hdss_shared_loop *loop);
 
 /* --- auto.c: choosing the technique --- */

@@ -36,7 +36,7 @@ enum kind {
     KIND_GONE,   /* the group is through */
 };
 
-/* What is asked, and what has been measured since; as many of the records go over as there are. */
+/* The question to the coordinator, and what has been measured since; as many of the records go over as there are. */
 struct ask {
     uint32_t kind, records;
     struct measured measured[];
@@ -142,7 +142,7 @@ static bool group_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* One chunk for each rank of the group. Returns how many there are. */
+/* Makes a chunk for each rank of the group. Returns how many there are. */
 static unsigned cut_refill(struct served *served, unsigned group, struct grant *grants)
 {
     struct group_refill refill = {served, group, grants, 0};
@@ -163,7 +163,7 @@ static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordi
     loop->figures.refills++;
 }
 
-/* What the ranks of the group have measured goes along. Returns the ask's size. */
+/* The measurements of the group's ranks go along. */
 static size_t gather_measured(struct served *served, enum kind kind)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -271,7 +271,7 @@ static void served_answer(struct hdss_shared_loop *loop, struct served *served, 
     count_message(loop, sizeof grant);
 }
 
-/* Those that waited, in the order of their requests; some may have to wait again. */
+/* Serves the ranks that waited, in the order of their requests; some may have to wait again. */
 static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;

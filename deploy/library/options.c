@@ -12,7 +12,7 @@
 #define MAGIC UINT64_C(0x6f7074696f6e7331)
 /* Unless the option says another. It wants neither powers nor anything measured, and runs in every mode. */
 #define TECHNIQUE "fac2"
-/* What `auto` begins with: it learns as it goes. */
+/* The technique with which `auto` begins: it learns as it goes. */
 #define TECHNIQUE_AT_FIRST "awf-c"
 
 /* --- the table --- */

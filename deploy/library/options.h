@@ -13,7 +13,7 @@ enum api_mode { API_CENTRAL, API_HIERARCHICAL, API_TWO_SIDED, API_RMA, API_NODE 
 
 #define API_NAME_MAX 64
 
-/* What one loop is given. Plain data: a loop keeps a copy. */
+/* The settings of one loop. Plain data: a loop keeps a copy. */
 struct api_settings {
     enum api_mode mode;
     struct sched_spec technique, node_technique;
@@ -40,8 +40,8 @@ struct hdss_options {
 
 void api_settings_init(struct api_settings *settings);
 
-/* What must be the same on every rank, as one number. */
+/* The options that must be equal on every rank, as one number. */
 uint64_t api_settings_digest(const struct api_settings *settings);
 
-/* Whether these are options, and not what is left of some. */
+/* True if these are options, and not what is left of some. */
 bool api_options_are_valid(const struct hdss_options *options);

@@ -32,5 +32,5 @@ void team_fini(struct team *team);
 /* The worst status of all ranks; where that is an error, all have the line of the lowest rank that has it. */
 int team_agree(const struct team *team, int status, struct error *error);
 
-/* Whether all ranks have the same value. */
+/* True if all ranks have the same value. */
 bool team_is_same(const struct team *team, uint64_t value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the backends of `hdss simulate` have in common: what they are given, and what they say of the outcome. */
+/* Types that the backends of `hdss simulate` have in common: what they are given, and what they say of the outcome. */
 #pragma once
 
 #include "deploy/simulate/simulation.h"

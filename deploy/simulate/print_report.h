@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a simulated run says at its end, the same for every backend. */
+/* The report of a simulated run at its end, the same for every backend. */
 #pragma once
 
 #include "common/metrics/report.h"

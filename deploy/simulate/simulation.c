@@ -182,7 +182,7 @@ static int take_count(const char *word, double *value, struct error *error)
     return result == 0 ? 0 : error_set(error, "--load '%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
 }
 
-/* One for all workers, or one for each; `values` has a place for each. */
+/* Takes a value for all workers, or one for each; `values` has a place for each. */
 static int simulation_read_list(const char *text, unsigned workers, const char *option,
                                 int (*take)(const char *word, double *value, struct error *error), double *values,
                                 struct error *error)
@@ -329,7 +329,7 @@ static int make_costs(struct simulation *simulation, struct error *error)
 
 /* --- the whole --- */
 
-/* What only runs with a supermaster have. */
+/* Refuses options that need a supermaster. */
 static int simulation_check_dca(const struct simulation *simulation, struct error *error)
 {
     if (!simulation->dca)
@@ -340,7 +340,7 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
     return 0;
 }
 
-/* What a simulated run has nothing for. */
+/* Refuses options without effect in a simulated run. */
 static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->plan.job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `hdss simulate` is asked for, read and made ready, for either backend: a job, a line-up, a platform with the
+/* The request to `hdss simulate`, read and made ready, for either backend: a job, a line-up, a platform with the
  * ranks on it, the costs of the iterations, and what happens to the nodes. */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
-/* What happens to a node. */
+/* The event at a node. */
 struct simulation_event {
     unsigned node; /* among those that the run uses, from 0 */
     double factor; /* it becomes that many times slower; 0: it fails */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* What the functions of the cluster are given. */
+/* The arguments of the cluster's functions. */
 struct machine_model {
     const struct simulation *simulation;
     unsigned *site; /* [nodes] */

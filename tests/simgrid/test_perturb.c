@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to happen to the ranks of a run on SimGrid, made of the faults of its configuration. */
+/* The faults and changes that happen to the ranks of a run on SimGrid, made of the faults of its configuration. */
 #include "deploy/simulate/virtual/perturb.h"
 #include "tests/lib/suite.h"
 

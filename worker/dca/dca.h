@@ -10,7 +10,7 @@
 #include "common/mpi/wait.h"
 #include "worker/exec/inline.h"
 
-/* What each rank knows of itself at the end. */
+/* One rank's statistics at the end. */
 struct dca_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes;
     uint64_t first_ns, finish_ns; /* since the common start; NEVER without a chunk */
@@ -46,12 +46,12 @@ struct dca {
 /* Ends the run here with lead.error, and for all. */
 void dca_fail(struct dca *dca);
 
-/* What the transports need to know of this rank, and how it waits: after runtime_group(). */
+/* The transports' knowledge of this rank, and how it waits: after runtime_group(). */
 void dca_begin_sharing(struct dca *dca, const struct transport *transport);
 /* Collective. -1 with one line. */
 int dca_open_transport(struct dca *dca);
 
-/* What comes now may take a while and is not the kernel's. */
+/* The following call may take a while and is not the kernel's. */
 static inline void dca_pause(struct dca *dca)
 {
     dca->figures.compute_ns += exec_pause(&dca->exec);

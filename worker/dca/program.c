@@ -41,7 +41,8 @@ static int agree(struct dca *dca, int status)
     return worst.status;
 }
 
-/* What must be the same on every rank, as one number: the job's words and the mode, not the slowdown and the load. */
+/* The settings that must be equal on every rank, as one number: the job's words and the mode, not the slowdown and
+ * the load. */
 static uint64_t digest_of(const struct dca_options *options)
 {
     const struct worker_options *worker = &options->worker;
@@ -69,7 +70,7 @@ static int check_same_job(struct dca *dca)
 
 /* --- before the loop --- */
 
-/* Whether the technique takes powers. */
+/* True if the technique takes powers. */
 static bool takes_powers(const struct job *job)
 {
     return (job->spec.technique.technique->needs & SCHED_NEEDS_POWER) != 0 ||
@@ -111,7 +112,7 @@ static int check_techniques(struct dca *dca)
     return result < 0 ? EXIT_STATUS_USAGE : EXIT_STATUS_DONE;
 }
 
-/* What rank 0 sees to before anything starts. */
+/* Checks and files of rank 0 before anything starts. */
 static int check_as_leader(struct dca *dca)
 {
     struct root *root = &dca->root;

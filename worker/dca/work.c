@@ -156,7 +156,7 @@ static void look_at_clock(struct dca *dca)
         dca_work_show_progress(dca, now_ns);
 }
 
-/* Whether others need this rank to look after them while it computes. */
+/* True if others need this rank to look after them while it computes. */
 static bool must_serve(const struct dca *dca)
 {
     return dca->rank == 0 && dca->ranks > 1 && dca->share.transport->serve != NULL &&
@@ -203,7 +203,7 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
         dca->figures.finish_ns = runtime_now() - dca->start_ns;
 }
 
-/* Whether the chunk is over. */
+/* True if the chunk is over. */
 static bool dca_work_handle(struct dca *dca, const struct event *event)
 {
     switch (event->type) {
@@ -229,7 +229,7 @@ static void look_around(struct dca *dca, uint64_t compute_ns)
         dca->share.transport->serve(&dca->share);
 }
 
-/* One that is known to be short; nobody waits for it to break off. */
+/* A chunk that is known to be short; nobody waits for it to break off. */
 static void run_short(struct dca *dca, const struct range *chunk)
 {
     uint64_t compute_ns = 0;

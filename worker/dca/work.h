@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a flat worker does between its first draw and its last chunk. */
+/* The work of a DCA worker between its first draw and its last chunk. */
 #pragma once
 
 struct dca;

@@ -21,7 +21,7 @@ double adjoint_scalar(const double *b, const double *c, uint64_t m, uint64_t i)
     return adjoint_tree(partials);
 }
 
-/* What the template (adjoint_vector.h, which explains it) shares among its widths. */
+/* Shared by the widths of the template (adjoint_vector.h, which explains it). */
 
 enum {
     ADJOINT_SPAN = 64,    /* iterations whose partial sums are kept, 8 KiB */

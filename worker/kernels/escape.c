@@ -25,7 +25,7 @@ uint32_t escape_scalar(double cx, double cy, unsigned exponent, uint32_t max_ite
     return escape_scalar_from(0, 0, cx, cy, exponent, 0, max_iter);
 }
 
-/* What the template (escape_vector.h, which explains it) shares among its widths. */
+/* Shared by the widths of the template (escape_vector.h, which explains it). */
 
 #define ESCAPE_BLOCK       32
 #define ESCAPE_FIRST_STEPS 32
@@ -68,7 +68,7 @@ static inline void escape_append(struct escape_points *to, double x, double y, d
     to->index[i] = index;
 }
 
-/* Whether a z with |z| > 2 grows without end, rounding included: not certain where exponent is 2 and |c| all but 2. */
+/* True if a z with |z| > 2 grows without end, rounding included: not certain where exponent is 2 and |c| all but 2. */
 static inline bool stays_out(double cx, double cy, unsigned exponent)
 {
     double square = cx * cx + cy * cy;
@@ -101,7 +101,7 @@ static inline void escape_take_out(struct escape_points *deep, unsigned exponent
 #include "worker/kernels/escape_vector.h"
 #endif
 
-/* What every x86-64 and every aarch64 has; elsewhere the compiler makes plain code of it. */
+/* The width that every x86-64 and every aarch64 has; elsewhere the compiler makes plain code of it. */
 #define LANES   2
 #define VECTORS 6
 #define VECTOR_TARGET

@@ -22,7 +22,7 @@ struct escape_points {
     size_t length;
 };
 
-/* One call's points. The caller fills fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Align to 64. */
+/* The points of a call. The caller fills fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Align to 64. */
 struct escape_batch {
     _Alignas(64) struct escape_points fresh;
     struct escape_points deep;  /* not escaped in the first steps */

@@ -122,7 +122,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) *
     lanes->blocks[lane] = some ? blocks : INT64_MAX;
 }
 
-/* One block of every lane. Returns whether a lane is through: escaped, or no block left. */
+/* Runs a block of every lane. Returns whether a lane is through: escaped, or no block left. */
 VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * lanes, unsigned exponent)
 {
     vec x[VECTORS], y[VECTORS], cx[VECTORS], cy[VECTORS];

@@ -117,8 +117,8 @@ static int hydro_open_instance(const union hdss_value *values, const struct hdss
     return 0;
 }
 
-/* One column of a sweep: `old` and `next` are this column and the one behind it before the sweep, `left` the one before
- * it after the sweep. `own` may be `old`. */
+/* A column of a sweep: `old` and `next` are this column and the one behind it before the sweep, `left` the one
+ * before it after the sweep. `own` may be `old`. */
 static inline void relax(const struct column *c, const double *old, const double *next, const double *left, double *own)
 {
     double below = c->below;

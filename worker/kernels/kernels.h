@@ -8,14 +8,14 @@
 
 #include <stddef.h>
 
-/* All of them, sorted by name. */
+/* All kernels, sorted by name. */
 const struct hdss_kernel *const *kernels(size_t *count);
 
 /* The kernel that a command line names: one of them, a shared object ("./mine.so"), or "python:MODULE.FUNCTION". -1
  * with one line. */
 int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* What check() looks at, for whoever only wants to know before a run: nothing is made, and of a kernel that is not one
+/* The work of check(), for whoever only wants to know before a run: nothing is made, and of a kernel that is not one
  * of ours nothing is called. As check() otherwise. */
 int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);

@@ -18,7 +18,7 @@
 #define PYTHON_MODULE "hdss-python.so"
 #define PYTHON_SYMBOL "hdss_python_kernel"
 
-/* What the module for Python offers: the kernel "module.function". NULL with one line in `error`. */
+/* A kernel from the module for Python: the kernel "module.function". NULL with one line in `error`. */
 typedef const struct hdss_kernel *python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
 static bool ends_with(const char *text, const char *ending)
@@ -32,7 +32,7 @@ static bool is_file(const char *name)
     return strchr(name, '/') != NULL || ends_with(name, ".so");
 }
 
-/* What dlerror() says, without the name that it begins with. */
+/* Refuses with the text of dlerror(), without the name that it begins with. */
 static int refuse_load(const char *name, const char *path, struct error *error)
 {
     const char *reason = dlerror();

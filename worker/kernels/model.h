@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the iterations of the built-in kernels cost, where a formula or a sample tells it: for simulated runs. */
+/* Cost models of the built-in kernels, where a formula or a sample tells it: for simulated runs. */
 #pragma once
 
 #include "worker/kernels/costs/costs.h"
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Whether the kernel has a model of its costs: adjoint, mandelbrot, synthetic, floyd-steinberg and hydro have. */
+/* True if the kernel has a model of its costs: adjoint, mandelbrot, synthetic, floyd-steinberg and hydro have. */
 bool kernel_has_model(const struct hdss_kernel *kernel);
 
 /* The costs of the iterations [first, first + count) on a core of speed 1, which is one with AVX2 vectors as

@@ -42,7 +42,7 @@ void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const do
     cloud->filled++;
 }
 
-/* Who looks, and how far. */
+/* The viewer, and its reach. */
 struct spin_eye {
     float x, y, z, nx, ny, nz, limit;
     float half, last, width; /* W/2, W - 1, W */
@@ -89,7 +89,7 @@ void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, u
     }
 }
 
-/* Whether anything of the block may be seen; what rounding can do is allowed for. */
+/* True if anything of the block may be seen; what rounding can do is allowed for. */
 static inline bool spin_can_see(const struct spin_eye *e, const struct spin_bound *bound)
 {
     float dx = bound->x - e->x, dy = bound->y - e->y, dz = bound->z - e->z;
@@ -101,7 +101,7 @@ static inline bool spin_can_see(const struct spin_eye *e, const struct spin_boun
     return !(cosine < bound->least || row + reach < -1 || row - reach > e->last || alpha - reach > e->last);
 }
 
-/* What the template (spin_vector.h, which explains it) keeps of a block. */
+/* The template's view of a block (see spin_vector.h). */
 enum { PLACES = 16 }; /* in the widest vector */
 
 struct spin_block {

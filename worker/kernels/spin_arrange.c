@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the rounding of a normal's three numbers and of a product of two normals may take from a cosine. */
+/* The amount that rounding of a normal's three numbers and of a product of two normals may take from a cosine. */
 #define COSINE_SLACK 1e-6
 
 /* More than that is as an angle, which at 0 is its root. */

@@ -46,7 +46,7 @@ static const struct hdss_param params[] = {
 
 /* A sleep that lasted longer than this too long (the process was stopped) is not made up for. */
 #define OVERSLEPT_MAX_NS 100e6
-/* What timers are late by. More than that, on a core that others use, is made up for little by little: if iterations
+/* The lateness of timers. More than that, on a core that others use, is made up for little by little: if iterations
  * took no time at all meanwhile, a worker that is being probed would pass for thousands of times as fast as others. */
 #define TIMER_LATE_NS 200e3
 
@@ -68,7 +68,7 @@ struct synthetic {
     struct named fail, crash;
 };
 
-/* One unit of work takes some tens of nanoseconds: a chain of dependent multiplications and shifts. */
+/* A unit of work takes some tens of nanoseconds: a chain of dependent multiplications and shifts. */
 static uint64_t work(uint64_t state, uint64_t units)
 {
     for (; units > 0; units--)

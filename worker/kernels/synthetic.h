@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a synthetic iteration costs: see synthetic.c for the parameters. */
+/* The cost of a synthetic iteration: see synthetic.c for the parameters. */
 #pragma once
 
 #include <stdint.h>
 
-/* Of one iteration, as the parameter `mean` has it, too. */
+/* The time of one iteration, as the parameter `mean` has it, too. */
 #define SYNTHETIC_COST_MAX_US 1e9
 
 enum synthetic_distribution {

@@ -67,7 +67,7 @@ static char *trim(char *line)
 
 #define LINE_MAX_BYTES 256
 
-/* Whether fgets() has read a whole line of text: not one that is cut off, nor one with a NUL in it. */
+/* True if fgets() has read a whole line of text: not one that is cut off, nor one with a NUL in it. */
 static bool is_whole(const char *line, FILE *file)
 {
     size_t length = strlen(line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the vector templates need: which widths to build, and what one width is made of.
+/* Requirements of the vector templates: which widths to build, and what one width is made of.
  *
  * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included once for each width by its .c file, with
  * LANES (doubles in a vector) and VECTOR_TARGET (a function attribute) set. The functions are chosen at run time by the

@@ -93,7 +93,7 @@ static size_t field_size(const char *at)
     return size;
 }
 
-/* One field, without its quotes. NULL where a quote is not closed, or memory is out. */
+/* Reads a field, without its quotes. NULL where a quote is not closed, or memory is out. */
 static char *read_field(struct reader *reader)
 {
     bool quoted = *reader->at == '"';

@@ -20,7 +20,7 @@ void csv_fini(struct csv *csv);
 /* Adds an empty row and returns its number. */
 size_t csv_add(struct csv *csv);
 
-/* Of a column that is new it is the first value. */
+/* In a new column it is the first value. */
 void csv_set(struct csv *csv, size_t row, const char *column, const char *value);
 
 /* "" where there is none. Valid until the row changes. */

@@ -269,7 +269,7 @@ static void write_numbers(const struct drawing *drawing)
     fputs(")\n", script);
 }
 
-/* What halves or doubles with each step along x is a straight line where both axes are logarithmic. */
+/* A number that halves or doubles with each step along x is a straight line where both axes are logarithmic. */
 static bool is_logarithmic(const struct drawing *drawing, double least, double most)
 {
     bool scales = drawing->figure->measure == MEASURE_ELAPSED || drawing->figure->measure == MEASURE_SPEEDUP;
@@ -496,7 +496,7 @@ static struct colours figure_choose_colours(const struct drawing *drawing)
     return colours;
 }
 
-/* Whether the letters on it are to be white. */
+/* True if the letters on it are to be white. */
 static bool is_dark(const struct colours *colours, double value)
 {
     double place = colours->logarithmic ? log(value / colours->least) / log(colours->most / colours->least)
@@ -504,7 +504,7 @@ static bool is_dark(const struct colours *colours, double value)
     return colours->diverging ? place < 0.15 || place > 0.85 : place > 0.6;
 }
 
-/* Its number, on dark squares in white; or why there is none. */
+/* Draws the number, on dark squares in white; or why there is none. */
 static void write_square(const struct drawing *drawing, unsigned x, unsigned y, const struct colours *colours)
 {
     const struct summary_cell *cell = figure_cell(drawing->summary, drawing->figure, x, y);

@@ -14,7 +14,7 @@ struct figure {
     int x, y;          /* the axes: of a heat map both; y of lines: what each line is for, or AXIS_NONE */
 };
 
-/* All of them; the caller frees the list. NULL when memory is out. */
+/* Lists all figures; the caller frees the list. NULL when memory is out. */
 struct figure *figures_list(const struct summary *summary, size_t *count);
 
 /* "time", "time-2", "heat-time": what its files are called. */
@@ -30,7 +30,7 @@ void figure_panel(const struct summary *summary, const struct figure *figure, ch
 const struct summary_cell *figure_cell(const struct summary *summary, const struct figure *figure, unsigned x,
                                        unsigned y);
 
-/* Whether there is anything to be seen. */
+/* True if there is anything to be seen. */
 bool figure_has_data(const struct summary *summary, const struct figure *figure);
 
 /* Draws the file. -1 with one line. */

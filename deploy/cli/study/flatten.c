@@ -48,7 +48,7 @@ static void flatten(struct csv *csv, size_t row, const char *prefix, json_t *obj
     }
 }
 
-/* Of the list of the workers only how long each has computed. */
+/* Takes from the list of the workers only how long each has computed. */
 static void flatten_take_workers(struct csv *csv, size_t row, json_t *list)
 {
     char text[WORKERS_SHOWN_MAX * 16] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system says of itself: see machine.h. */
+/* Facts about the machine: see machine.h. */
 #include "deploy/cli/study/machine.h"
 #include "deploy/cli/cores.h"
 

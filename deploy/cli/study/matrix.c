@@ -130,7 +130,7 @@ static unsigned matrix_workers_of(const struct matrix *matrix, unsigned cell)
     return (unsigned)strtoul(matrix_value(matrix, cell, AXIS_WORKERS), NULL, 10);
 }
 
-/* What follows from the loop is put in here; where it cannot be told, hdss run says why. */
+/* A value that follows from the loop is put in here; where it cannot be told, hdss run says why. */
 static void add_axis(const struct matrix *matrix, unsigned cell, int axis, struct argv *line)
 {
     const char *value = matrix_value(matrix, cell, axis);

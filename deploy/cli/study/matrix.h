@@ -36,7 +36,7 @@ struct matrix_run *matrix_order(const struct matrix *matrix, size_t *count);
 /* "mandelbrot width=512, dtss, 2 masters, 4 workers": what varies, for people. */
 void matrix_describe(const struct matrix *matrix, unsigned cell, char *text, size_t size);
 
-/* Whether `hdss simulate` does it, not `hdss run`. */
+/* True if `hdss simulate` does it, not `hdss run`. */
 bool matrix_simulates(const struct matrix *matrix, unsigned cell);
 
 /* The words for the command, with its report to `report`. */

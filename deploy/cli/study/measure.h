@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is made of a run's figures. */
+/* Results computed from a run's statistics. */
 #pragma once
 
 enum measure {

@@ -116,7 +116,7 @@ static int study_plan_add_value(struct reader *reader, int axis, const char *val
     return 0;
 }
 
-/* One kernel with its parameters; each line is a value of the axis. */
+/* A kernel with its parameters; each line is a value of the axis. */
 static int take_kernel(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     struct study *study = reader->study;
@@ -136,7 +136,7 @@ static int take_kernel(struct reader *reader, const struct key *key, const struc
     return 0;
 }
 
-/* What is no value of the option: `none` stands for one that is not given. */
+/* True for a value of our own: `none` stands for one that is not given. */
 static bool study_plan_is_ours(int axis, const char *value)
 {
     return ((axis == AXIS_DELAY || axis == AXIS_LOAD) && strcmp(value, "none") == 0) ||
@@ -556,7 +556,7 @@ static int check_simulated_axes(struct reader *reader, struct error *error)
     return 0;
 }
 
-/* What is real has no platform, and not all can be simulated. */
+/* A real run has no platform, and not all can be simulated. */
 static int check_machines(struct reader *reader, struct error *error)
 {
     const struct study *study = reader->study;
@@ -572,7 +572,7 @@ static int check_machines(struct reader *reader, struct error *error)
     return 0;
 }
 
-/* What the lines of a picture run along, and what each of them is for. */
+/* The axes of a picture: its lines run along one, and what each of them is for. */
 static void choose_axes(struct reader *reader)
 {
     static const int along[] = {AXIS_WORKERS,   AXIS_THREADS,       AXIS_MASTERS,   AXIS_SYNC_POINTS,
@@ -714,13 +714,13 @@ static int check_line_by(line_check *check, const struct study *study, const str
     return result <= 0 ? result : error_set(why, "--help and --version are not accepted in a study");
 }
 
-/* Whether the kernel can be run with the options. */
+/* True if the kernel can be run with the options. */
 static int check_line(const struct study *study, const struct argv *options, unsigned kernel, struct error *why)
 {
     return check_line_by(run_check, study, options, kernel, why);
 }
 
-/* Which of them the threads can share a chunk by is known only where they stand beside their number. */
+/* The techniques by which the threads can share a chunk are known only where they stand beside their number. */
 static int check_thread_techniques(const struct study *study, struct error *why)
 {
     const struct argv *values = &study->values[AXIS_THREAD_TECHNIQUE];

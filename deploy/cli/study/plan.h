@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a study file asks for: the axes of the matrix, and what is made of its runs.
+/* The contents of a study file: the axes of the matrix, and what is made of its runs.
  *
  * The file has lines "key = value value ..." and comments from a # to the end of the line. The values of an axis are
  * checked as the options of `hdss run` are that they become. How masters, hierarchies and flat launches lie on one
@@ -85,19 +85,18 @@ struct study {
 int study_parse(struct study *study, const char *name, const char *text, struct error *error);
 void study_fini(struct study *study);
 
-/* Whether the kernels can be run with the options, and simulated on the platforms: this may load code. -1 with one
- * line.
- */
+/* Checks whether the kernels can be run with the options, and simulated on the platforms: this may load code. -1
+ * with one line. */
 int study_check(const struct study *study, const char *name, struct error *error);
 
 /* The axis that has this name, or AXIS_NONE. */
 int study_axis_find(const char *name);
 
-/* Whether the axis has more than one value; whether all of them are numbers. */
+/* True if the axis has more than one value; whether all of them are numbers. */
 bool study_varies(const struct study *study, int axis);
 bool study_is_numeric(const struct study *study, int axis);
 
-/* Whether some of the cells are simulated. */
+/* True if some of the cells are simulated. */
 bool study_simulates(const struct study *study);
 
 /* "central", "hierarchical", "dca-rma": what a value of the axis of the masters is. */

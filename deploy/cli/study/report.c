@@ -25,7 +25,7 @@ static bool is_shown(const struct study *study, int axis)
     return study_varies(study, axis) || axis == AXIS_WORKERS;
 }
 
-/* What the study calls 0 or none where it is something. */
+/* A label for a value that the study calls 0 or none. */
 static const char *value_name(const struct study *study, int axis, const char *value)
 {
     if (axis == AXIS_MASTERS && strcmp(value, "0") == 0)
@@ -202,7 +202,7 @@ static void write_definitions(const struct study *study, FILE *file)
     putc('\n', file);
 }
 
-/* What stands in a square of a heat map. */
+/* The number in a square of a heat map. */
 static void square_text(const struct summary_cell *cell, int measure, char *text, size_t size)
 {
     if (cell->values[measure].count > 0)
@@ -310,7 +310,7 @@ static void write_figure(const struct study_report *report, const struct figure 
         fprintf(file, "![%s](%s-%s.svg)\n\n", title, report->name, name);
 }
 
-/* Of heat maps there are tables as well. */
+/* For heat maps there are tables as well. */
 static void write_figures(const struct study_report *report, FILE *file)
 {
     char title[200];

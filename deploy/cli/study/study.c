@@ -59,7 +59,7 @@ static bool is_signalled(void)
     return signalled != 0;
 }
 
-/* Those that whoever started us wants ignored stay so. */
+/* Signals that whoever started us wants ignored stay so. */
 static void note_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
@@ -224,7 +224,7 @@ static int list_due(struct session *session, struct error *error)
     return ready ? 0 : error_set(error, "out of memory for %zu runs", count);
 }
 
-/* What the runs print goes there; who has it locked is the only one who writes the table. */
+/* The output of the runs goes there; who has it locked is the only one who writes the table. */
 static int open_log(struct session *session, struct error *error)
 {
     char path[PATH_MAX];
@@ -324,7 +324,7 @@ static int simulate_words(const struct argv *line, struct launch *how, struct er
     return status;
 }
 
-/* One run; -1 where the study cannot go on. */
+/* Does a run; -1 where the study cannot go on. */
 static int make_run(struct session *session, const struct matrix_run *run, struct error *error)
 {
     char path[PATH_MAX], reason[REASON_MAX] = "";

@@ -32,7 +32,7 @@ void summary_set(struct summary_value *value, double *values, unsigned count)
     value->median = (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Of one run; false where it has none. */
+/* Takes the values of a run; false where it has none. */
 static bool read_figure(const struct csv *csv, size_t row, const struct measure_row *measure, double *figure)
 {
     double over;
@@ -105,7 +105,7 @@ static double serial_time(const struct summary *summary, unsigned kernel)
     return time;
 }
 
-/* What only the figures of others tell. Both fall where the time rises. */
+/* Values that only the figures of others tell. Both fall where the time rises. */
 static void set_speedup(struct summary_cell *cell, double serial)
 {
     const struct summary_value *elapsed = &cell->values[MEASURE_ELAPSED];

@@ -21,7 +21,7 @@ static unsigned read_times(const char *text, double times[WORKERS_SHOWN_MAX])
     return count;
 }
 
-/* Of the runs of a cell; their figures are in `sample`, worker after worker. */
+/* For the runs of a cell; their figures are in `sample`, worker after worker. */
 static void workers_take_cell(struct workers *workers, const struct csv *csv, const size_t *rows, unsigned repetitions,
                               double *sample)
 {

@@ -25,7 +25,7 @@ struct wave {
     double pull; /* speed squared */
 };
 
-/* What a chunk hands to the next of each point: its last moment but one, and its last. */
+/* Boundary data of a chunk, for each point: its last moment but one, and its last. */
 struct pair {
     double earlier, later;
 };

@@ -13,7 +13,7 @@
 #define BREAK_NS 50000.0
 #define TURN_NS  2000000.0
 
-/* What is busy with a request and its answer, sending and receiving apart: the rank that asks takes 458 ns, a bare
+/* Service times of a request and its answer, sending and receiving apart: the rank that asks takes 458 ns, a bare
  * round trip at the same time 310 (tests/bench/RESULTS.md, the benchmark dca), by two. */
 #define EXCHANGE_NS  74
 #define ASKING_BYTES 24
@@ -157,7 +157,7 @@ static void coordinator_look(struct dca_run *run, double at_ns)
     own->resumed_ns = begins_later ? own->resumed_ns + (served_ns - at_ns) : served_ns;
 }
 
-/* It has other chunks to compute, and was delayed in this one. */
+/* The rank has other chunks to compute, and was delayed in this one. */
 static double coordinator_finish(struct dca_run *run, unsigned w, double at_ns)
 {
     struct coordinator *own = run->coordinator;

@@ -17,7 +17,7 @@
 #define BYTES_PER_NS_MIN 1e-6
 #define BYTES_PER_NS_MAX 1e9
 
-/* One statement: its first word, and `key=value` words. */
+/* A statement: its first word, and `key=value` words. */
 struct statement {
     char name[WORD_MAX];
     char key[LINE_WORDS][WORD_MAX], value[LINE_WORDS][WORD_MAX];
@@ -275,7 +275,7 @@ static void list_names(char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", platform_names[i]);
 }
 
-/* So many nodes in all: each group keeps its share. */
+/* The number of nodes in all: each group keeps its share. */
 static void resize(struct platform *platform, unsigned nodes)
 {
     uint64_t before = 0, whole = platform->nodes;

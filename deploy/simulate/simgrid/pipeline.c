@@ -49,7 +49,7 @@ static void sim_pipeline_drop_halo(struct simulated_pipeline *pipeline, uint64_t
         *boundary_at = pipeline->halos[--pipeline->halo_count];
 }
 
-/* Those within a message may be here before those announced earlier: these are in their place all the same. */
+/* Data within a message may be here before those announced earlier: these are in their place all the same. */
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
 {
@@ -87,7 +87,7 @@ static void simulated_release(struct executor *executor, uint64_t at)
     (void)executor, (void)at; /* what is sent is all ranks' */
 }
 
-/* What others have kept is as good as what was on its way. */
+/* Boundary data that others have kept are as good as what was on its way. */
 static void simulated_quiesce(struct executor *executor, const uint64_t *halos, unsigned count)
 {
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
@@ -117,7 +117,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     pipeline->in_step = pipeline->has_waited = pipeline->ready_due = false;
 }
 
-/* Whether the boundary data are there that the next step needs. */
+/* True if the boundary data are there that the next step needs. */
 static bool sim_pipeline_may_begin(struct simulated_pipeline *pipeline)
 {
     const struct virtual_config *config = config_of(pipeline);

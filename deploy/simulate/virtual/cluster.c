@@ -110,7 +110,7 @@ uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
                       cluster->nodes[rank].service_factor);
 }
 
-/* What cutting and assigning so many chunks takes. */
+/* The time to cut and assign so many chunks. */
 static double cutting_ns(const struct virtual_config *config, unsigned calculations, unsigned assignments)
 {
     return (double)(calculations * (config->calculation_ns + config->spec.calculation_ns) +
@@ -269,7 +269,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster_lose_dropped(cluster, rank);
 }
 
-/* Whom it has dropped in this step is lost to it. */
+/* A rank dropped in this step is lost to the cluster. */
 static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -486,7 +486,7 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
     return node->busy_until_ns > cluster->now_ns || node->queue_first != NULL || node->stopped;
 }
 
-/* What is due: takes over `future`. */
+/* Delivers a future event: takes over `future`. */
 static void happen(struct virtual_cluster *cluster, struct future *future)
 {
     if (future->fault == NULL && !future->wake) {
@@ -508,7 +508,7 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
         faults_apply(cluster, fault);
 }
 
-/* Of many ranks the next one is in no cache: it comes while this one is busy. */
+/* With many ranks the next one is in no cache: it comes while this one is busy. */
 static void prefetch_next(const struct virtual_cluster *cluster)
 {
     const struct heap *heap = &cluster->heap;

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Of one step: those of ordinary steps need no more room while a machine runs, whose allocations may be counted. */
+/* The actions of one step: those of ordinary steps need no more room while a machine runs, whose allocations may be
+ * counted. */
 #define ACTIONS 128
 
 static int build_topology(struct virtual_cluster *cluster)

@@ -18,7 +18,7 @@ static uint64_t virtual_dependent_end_of(const struct virtual_config *config)
     return config->first + config->count;
 }
 
-/* What there is above the loop's first row. */
+/* The values above the loop's first row. */
 static void begin_column(const struct virtual_config *config, uint64_t column, uint64_t *window)
 {
     for (uint64_t i = 0; i < columns_distance(config); i++)
@@ -133,7 +133,7 @@ void dependent_fini(struct virtual_cluster *cluster)
 
 /* --- steps --- */
 
-/* Whether what the next step needs is there. */
+/* True if what the next step needs is there. */
 static bool virtual_dependent_may_begin(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct pipeline *pipeline = node->pipeline;
@@ -169,7 +169,7 @@ void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double facto
     pipeline->step_ends_ns = cluster->now_ns + later_ns;
 }
 
-/* What the running chunk needs, and where it leaves what the next one does. */
+/* Boundary data that the running chunk needs, and where it leaves what the next one does. */
 static void find_ready(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct virtual_config *config = &cluster->config;

@@ -93,7 +93,7 @@ static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned maste
             faults_tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
 }
 
-/* What is on its way from `rank` to another arrives, or is cut off; and where that one watches, it is told. */
+/* A message on its way from `rank` to another arrives, or is cut off; and where that one watches, it is told. */
 static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned rank, uint64_t cut_ns)
 {
     const struct virtual_config *config = &cluster->config;
@@ -109,7 +109,7 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         tell_of_dead_workers(cluster, rank, last);
 }
 
-/* Of a worker only its master and the supermaster hear anything, unless workers exchange boundary data. */
+/* About a worker only its master and the supermaster hear anything, unless workers exchange boundary data. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -233,7 +233,7 @@ static size_t garble(struct random *random, unsigned char *bytes, size_t size)
     return size;
 }
 
-/* Which decodes, and is not for the sender to send to this one. */
+/* A message that decodes, and is not for the sender to send to this one. */
 static size_t misplace(const struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes)
 {
     const struct topology *topology = &cluster->topology;

@@ -40,7 +40,7 @@ struct due {
     struct future *future;
 };
 
-/* So many futures are allocated at once; they stay where they are. */
+/* The number of futures that are allocated at once; they stay where they are. */
 #define HEAP_BLOCK 1024
 
 struct heap {
@@ -66,7 +66,7 @@ struct future *heap_pop(struct heap *heap);
 /* Frees what it owns; it may be used again. */
 void heap_return(struct heap *heap, struct future *future);
 
-/* What the rank computes takes so many times as long from `now_ns` on. */
+/* The rank's work takes so many times as long from `now_ns` on. */
 void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor);
 
 /* Frees all, those included that were popped or not pushed. */

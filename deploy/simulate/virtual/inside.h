@@ -106,9 +106,9 @@ struct virtual_cluster {
 
 /* Schedules a copy of it, which takes over what it owns. */
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
-/* So long after the step that is running began its next action happens. */
+/* The time from the beginning of the step that is running to its next action. */
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* One event into one machine, its actions applied in order. `data` is the data payload that came with a message. */
+/* Steps a machine with an event, its actions applied in order. `data` is the data payload that came with a message. */
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data);
 /* When the rank is no longer busy it takes the next event of its queue. */
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
@@ -133,7 +133,7 @@ uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
 void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
-/* What timing the chunk in pieces shows. */
+/* The samples from timing a chunk in pieces. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);
 
 /* --- dependent.c --- */
@@ -159,12 +159,13 @@ void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 
 /* --- store.c --- */
 
-/* Of the iteration's record, and of any. */
+/* The digest of an iteration's record, and of any. */
 uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 /* Writes the results of the part; NULL, or why that failed. */
 const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
-/* What iterations yield: records, or a block; `*bytes` of it. NULL when memory is out; the caller frees it. */
+/* Produces the results of iterations: records, or a block; `*bytes` of it. NULL when memory is out; the caller frees
+ * it. */
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
@@ -178,15 +179,15 @@ void store_check(struct virtual_cluster *cluster);
 
 bool faults_any(const struct virtual_cluster *cluster);
 void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *fault);
-/* One that lasts for some time is over. */
+/* An action that lasts for some time is over. */
 void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fault);
 /* How many of the `count` actions of the event that it handles the rank lives to apply. */
 size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t count);
-/* What is to happen to the rank behind the event that it has handled. */
+/* Lets the faults happen to the rank behind the event that it has handled. */
 void faults_after_event(struct virtual_cluster *cluster, unsigned rank);
 /* The time when a message that is sent now arrives, which takes `transfer_ns` when nothing disturbs it. */
 uint64_t faults_arrival(struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t transfer_ns);
-/* What is sent instead of the message, where the sender babbles; its size. */
+/* Garbage instead of the message, where the sender babbles; its size. */
 size_t faults_send_garbage(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes,
                            size_t size);
 /* `rank` takes `other` for lost because of what it sent, and tells it to leave. */
@@ -194,7 +195,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
 bool faults_has_dropped(const struct virtual_cluster *cluster, unsigned rank, unsigned other);
 void faults_kill(struct virtual_cluster *cluster, unsigned rank);
 void faults_kill_all(struct virtual_cluster *cluster);
-/* Those who watch `rank` learn that it is gone; what is on its way and arrives after `cut_ns` does not. */
+/* The watchers of `rank` learn that it is gone; what is on its way and arrives after `cut_ns` does not. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns);
-/* Whether a data message that is on its way when its sender dies makes it. */
+/* True if a data message that is on its way when its sender dies makes it. */
 bool faults_spare(const struct virtual_cluster *cluster, const struct part *part, unsigned rank);

@@ -130,7 +130,7 @@ double machines_load(const struct virtual_config *config, unsigned w)
     return load;
 }
 
-/* What a worker tells of its core first, as in a REQUEST; 0: it tells none. */
+/* A worker's first word about its core, as in a REQUEST; 0: it tells none. */
 static uint16_t first_load(const struct virtual_config *config, unsigned w)
 {
     return config->spec.weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machines of a simulated line-up are told at their start. Every way to simulate them tells them the same:
- * virtual time (cluster_setup.c), and SimGrid's MPI (deploy/simulate/simgrid). */
+/* The settings that the machines of a simulated run get at their start. Every way to simulate them tells them the
+ * same: virtual time (cluster_setup.c), and SimGrid's MPI (deploy/simulate/simgrid). */
 #pragma once
 
 #include "common/machine/probe.h"
@@ -12,7 +12,7 @@ static inline unsigned cluster_ranks(const struct virtual_config *config)
     return 1 + config->masters + config->workers;
 }
 
-/* Of the record of a virtual run, see virtual_record(). */
+/* The size of a record of a virtual run, see virtual_record(). */
 #define RECORD_BYTES 8
 
 /* Bytes of an iteration's results, as the daemons are told; and of the boundary data that a chunk hands to the next. */
@@ -31,22 +31,23 @@ int machines_speeds(const struct virtual_config *config, double **speeds, struct
 struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct topology *topology,
                                                const double *speeds);
 
-/* Of the m-th master. `ranks` has room for those of its workers, and they are set. */
+/* The configuration of the m-th master. `ranks` has room for those of its workers, and they are set. */
 struct master_config machines_master(const struct virtual_config *config, const struct topology *topology, unsigned m,
                                      unsigned *ranks);
 
-/* Of the w-th worker. `boundaries` is its own where iterations depend on those before them, else NULL. */
+/* The configuration of the w-th worker. `boundaries` is its own where iterations depend on those before them, else
+ * NULL. */
 /* Runnable processes on the core of the w-th worker at the start, itself being one. */
 double machines_load(const struct virtual_config *config, unsigned w);
 
 struct worker_config machines_worker(const struct virtual_config *config, const struct topology *topology, unsigned w,
                                      struct boundaries *boundaries);
 
-/* Whether `watcher` learns of the end of `rank`. `masterless`: where that is a worker, the supermaster looks after it.
- */
+/* True if `watcher` learns of the end of `rank`. `masterless`: where that is a worker, the supermaster looks after
+ * it. */
 bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
 
-/* So long after the end of `rank` it learns of it. */
+/* The time after the end of `rank` at which `watcher` learns of it. */
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);
 
 /* Before the first iteration is timed. */

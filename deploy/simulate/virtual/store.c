@@ -48,7 +48,7 @@ static unsigned char *make_records(uint64_t first, uint64_t count, uint64_t *byt
     return records;
 }
 
-/* What an iteration yields, written or compared; -1 where it differs. */
+/* The result of an iteration, written or compared; -1 where it differs. */
 static int handle_yield(uint64_t iteration, unsigned char *at, bool write)
 {
     uint64_t record = virtual_record(iteration);
@@ -152,7 +152,7 @@ static void collect_later(struct virtual_cluster *cluster, unsigned rank, const 
     cluster_schedule(cluster, &future);
 }
 
-/* It takes its time, and that is all. */
+/* The disk takes its time, and that is all. */
 static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     cluster->sending_ns += cluster->config.byte_ns * (double)action->store.bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line of text for each event, state change and action: what a virtual run looked like. */
+/* A line of text for each event, state change and action: what a virtual run looked like. */
 #pragma once
 
 #include "common/machine/machine.h"

@@ -129,7 +129,7 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
     }
 }
 
-/* Whether all of the time steps before the iteration's is done, or given up. */
+/* True if all of the time steps before the iteration's is done, or given up. */
 static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration)
 {
     const struct virtual_config *config = &cluster->config;
@@ -204,7 +204,7 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
                                                .data = cluster_copy(cluster, &speed, sizeof speed)});
 }
 
-/* What timing the chunk in pieces shows. */
+/* The samples from timing a chunk in pieces. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk)
 {
     const struct running *running = &node->running;

@@ -12,8 +12,8 @@
 
 #define COST_MAX_US 1e12
 
-/* What the iterations before a place cost together. Three kinds: all alike (no places), a place every `step` iterations
- * and a function for those between, or places at `start` with equal iterations between two of them. */
+/* Sums of the costs of all iterations before a place. Three kinds: all alike (no places), a place every `step`
+ * iterations and a function for those between, or places at `start` with equal iterations between two of them. */
 struct costs {
     double constant_ns;
     uint64_t first, count;

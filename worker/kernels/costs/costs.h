@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the iterations of a simulated loop cost: how long each takes on a core of speed 1.
+/* Costs of the iterations of a simulated loop: how long each takes on a core of speed 1.
  *
  * From a model of the kernel, from a file that a real run has measured (--record-costs), or from a distribution. Both
  * backends ask for the sum over a range. Sums are kept for up to COSTS_ENTRIES places of the loop, so that a sum takes
@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #define COSTS_ENTRIES (1u << 24)
-/* Of a loop whose costs are a function or a distribution: each is asked for once, and more would take too long. */
+/* The limit for a loop whose costs are a function or a distribution: each is asked for once, and more would take too
+ * long. */
 #define COSTS_ITERATIONS_MAX (UINT64_C(1) << 34)
 
 struct costs;
@@ -38,7 +39,7 @@ struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, stru
 
 #define COSTS_DISTRIBUTIONS "constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing"
 
-/* Whether the text begins with the name of a distribution. */
+/* True if the text begins with the name of a distribution. */
 bool costs_is_distribution(const char *spec);
 
 /* From a distribution, `name` or `name:param=value,..`, one of COSTS_DISTRIBUTIONS, with mean= (us), cov= (uniform,

@@ -56,7 +56,7 @@ static const struct {
 
 enum { LONGEST = sizeof longest / sizeof *longest };
 
-/* What these are divided by; the part of the neighbours as it was measured of 40 to 150. */
+/* The divisors of these; the part of the neighbours as it was measured of 40 to 150. */
 static double fineness(const union hdss_value *values)
 {
     double particles = (double)values[PARTICLES].integer;

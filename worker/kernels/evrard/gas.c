@@ -120,7 +120,7 @@ void gas_state(const struct gas *gas, size_t particle, const struct gas_push *pu
         state->velocity[k] += half * (push->acceleration[k] + pull.acceleration[k]);
 }
 
-/* One component: half a step on, and a whole place; `now` is carried on to the new time. */
+/* A component: half a step on, and a whole place; `now` is carried on to the new time. */
 static void gas_advance_particles(double *place, double *half, double *now, double known, double time_step)
 {
     *half = 2 * known - *half;

@@ -40,7 +40,7 @@ struct gas {
     double *slot_rho, *slot_h, *inverse_h, *sound, *stress, *balsara, *reach; /* stress: P / (omega rho^2) */
 };
 
-/* What the density loop finds of a particle. */
+/* Results of the density loop for a particle. */
 struct gas_density {
     double rho, h, omega; /* omega: 1 + (h / 3 rho) d rho / d h */
     double divergence, curl, neighbours;
@@ -59,7 +59,7 @@ struct gas_push {
 int gas_init(struct gas *gas, const struct gas_config *config);
 void gas_fini(struct gas *gas);
 
-/* Both loops can run on several threads at once. */
+/* The two loops can run on several threads at once. */
 void gas_density(const struct gas *gas, size_t particle, struct gas_density *density);
 void gas_push(const struct gas *gas, size_t particle, struct gas_push *push);
 /* With the push of that particle: gravity is added here. */

@@ -83,7 +83,7 @@ static void octree_make_keys(struct octree *tree, const double *const place[3])
     }
 }
 
-/* One pass of a radix sort, by the byte at `shift`, which leaves equal ones in their order. */
+/* A pass of a radix sort, by the byte at `shift`, which leaves equal ones in their order. */
 static void sort_pass(const struct octree_key *from, struct octree_key *to, size_t points, unsigned shift)
 {
     size_t starts[256] = {0}, start = 0;

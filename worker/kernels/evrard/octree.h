@@ -12,7 +12,7 @@
 /* Points in a cell that is not divided; more where their keys are the same. */
 #define OCTREE_LEAF 8
 
-/* What the walks look at. */
+/* The tree as the walks see it. */
 struct octree_cell {
     uint32_t first, count; /* slots */
     uint32_t skip;         /* the cell that follows when this one is passed over */
@@ -21,7 +21,7 @@ struct octree_cell {
     double reach;           /* the farthest that one of its points looks: see octree_set_reach() */
 };
 
-/* What it attracts like. The quadrupole is traceless: xx, yy, zz, xy, xz, yz. */
+/* A node's mass distribution. The quadrupole is traceless: xx, yy, zz, xy, xz, yz. */
 struct octree_moment {
     double mass, centre[3], quadrupole[6];
     double open2; /* nearer to its centre than the root of this it is opened */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in a record of the evrard kernel: the state of a particle, and what stands in its place in the loop of
- * densities, which comes before. */
+/* The contents of a record of the evrard kernel: the state of a particle, and what stands in its place in the loop
+ * of densities, which comes before. */
 #pragma once
 
 enum evrard_field {

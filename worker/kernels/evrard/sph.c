@@ -11,7 +11,7 @@
 
 /* Far more than a smoothing length takes in; one that would take in more is made smaller. */
 #define NEAR_MAX 1024
-/* What is gathered reaches a little farther than the guess, so that a larger h needs no second look. */
+/* The gathered neighbourhood reaches a little farther than the guess, so that a larger h needs no second look. */
 #define GATHER_MARGIN 1.1
 #define H_TOLERANCE   1e-9
 /* Where particles lie on top of each other there is no length that takes in as few as is wished. */

@@ -12,7 +12,7 @@ static inline double spline(double q)
     return SPLINE_NORM * (0.25 * (far * far * far) - close * close * close);
 }
 
-/* Its derivative by q. */
+/* The derivative by q. */
 static inline double spline_slope(double q)
 {
     double far = q < 2 ? 2 - q : 0, close = q < 1 ? 1 - q : 0;

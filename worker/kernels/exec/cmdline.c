@@ -124,7 +124,7 @@ static size_t place_length(const struct scan *scan)
     return end != NULL ? (size_t)(end - from) + 1 : 0;
 }
 
-/* Whether a {..} begins here that something is put in for. 1, 0, or -1 with one line. */
+/* Checks whether a {..} begins here that something is put in for. 1, 0, or -1 with one line. */
 static int cmdline_find_place(struct scan *scan, const char **value, size_t *value_length, size_t *length)
 {
     *length = place_length(scan);
@@ -156,7 +156,7 @@ static int enter_word(struct scan *scan)
     return begin_word(scan->words, scan->error);
 }
 
-/* Whether the word that is complete is NAME=value, as far as its name goes. */
+/* True if the word that is complete is NAME=value, as far as its name goes. */
 static bool is_assignment(const char *word)
 {
     size_t length = 0;

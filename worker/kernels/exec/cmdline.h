@@ -56,5 +56,5 @@ static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
     return words->text + words->start[i];
 }
 
-/* Whether a shell takes the word as it stands, without quotes. */
+/* True if a shell takes the word as it stands, without quotes. */
 bool cmdline_is_plain(const char *word);

@@ -18,16 +18,16 @@
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-/* Who holds the output open after the end is most often about to end as well. */
+/* A process that holds the output open after the end is most often about to end as well. */
 #define LINGER_NS 200000000u
-/* Its memory is looked at so long after the start, then after twice the time each, up to the longest. */
+/* The memory is looked at this long after the start, then after twice the time each, up to the longest. */
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
 /* Where the kernel does not tell when a process ends it is asked for. */
 #define ASK_NS 1000000u
 /* Reads after which the messages get their turn. */
 #define READS_MAX 16
-/* What a task needed more than this for its output goes back after it. */
+/* Memory beyond this that a task needed for its output goes back after it. */
 #define KEPT_BYTES (1u << 20)
 
 #define STATUS_NOT_FOUND 127

@@ -35,7 +35,7 @@ struct command_outcome {
 
 enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 
-/* What a stream brings: kept here or, where there is a name for it, in a file. */
+/* The output of a stream: kept here or, where there is a name for it, in a file. */
 struct capture {
     int pipe;         /* -1: at its end */
     const char *name; /* of the file; NULL: none */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of Open MPI and its run-time system, of PMI and PMIx, of MPICH's launcher, and of hdss run. */
+/* Variables of Open MPI and its run-time system, of PMI and PMIx, of MPICH's launcher, and of hdss run. */
 static const char *const of_the_run[] = {
     "OMPI_",
     "OPAL_",

@@ -56,7 +56,7 @@ static const struct hdss_param params[] = {
 
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_NS 2000000000u
-/* Of a command in the log. */
+/* The longest text of a command in the log. */
 #define TEXT_MAX 4096
 
 struct exec_kernel {
@@ -184,7 +184,7 @@ static int refuse_folder(const char *path, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* Whether it can be made. */
+/* True if it can be made. */
 static int check_new_folder(const char *path, char error[HDSS_ERROR_MAX])
 {
     struct error inner;
@@ -394,7 +394,7 @@ static int begin_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERRO
     return try_task(k, task, error);
 }
 
-/* Some of what it wrote could not be kept, though there was room for it within max_output. */
+/* Some output of the command could not be kept, though there was room for it within max_output. */
 static bool has_lost_output(const struct exec_kernel *k)
 {
     return k->command.captures[COMMAND_OUT].error != 0 || k->command.captures[COMMAND_ERR].error != 0;

@@ -9,7 +9,7 @@
 
 extern const struct hdss_kernel exec_kernel;
 
-/* What check() looks at; the folder of keep= is not made. -1 with one line. */
+/* The work of check(); the folder of keep= is not made. -1 with one line. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
 /* The command of a task as one would type it, cut with "..." where it does not fit `size`. -1 with one line. */

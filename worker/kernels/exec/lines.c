@@ -117,7 +117,7 @@ static int take_bytes(struct pass *pass, const char *bytes, size_t count)
     return 0;
 }
 
-/* What some programs write before all text; it is none of it. */
+/* The byte order mark that some programs write before all text; it is none of it. */
 static size_t byte_order_mark(const struct pass *pass, const char *bytes, size_t count)
 {
     return pass->offset == 0 && count >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

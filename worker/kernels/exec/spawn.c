@@ -18,10 +18,10 @@
 
 #define STACK_BYTES (64u << 10)
 #define SHELL       "/bin/sh"
-/* Of the child that could not become the program; nobody sees it. */
+/* The exit status of the child that could not become the program; nobody sees it. */
 #define STATUS_NEVER_BEGAN 127
 
-/* Both run on the same memory, one after the other. */
+/* Parent and child run on the same memory, one after the other. */
 struct attempt {
     const struct spawn *spawn;
     pid_t worker;
@@ -54,7 +54,7 @@ static void reset_signals(void)
         sigaction(signal, &standard, NULL); /* refuses those that cannot be set */
 }
 
-/* One by one where the kernel (before 5.9) cannot do it at once. */
+/* Closes one by one where the kernel (before 5.9) cannot do it at once. */
 void spawn_close_others(void)
 {
     struct rlimit limit;

@@ -29,7 +29,7 @@ static int check_source(const struct tasks_source *source, struct error *error)
     return 0;
 }
 
-/* One line serves all rows of the table; else each line has a row of its own. */
+/* A line serves all rows of the table; else each line has a row of its own. */
 static int match_table(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -94,7 +94,7 @@ static bool tasks_is_name(const char *name, size_t length, const char *wanted)
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
-/* What was meant as a column, so that a slip of the pen does not go to a command as it stands. */
+/* A name that was probably meant as a column, so that a slip of the pen does not go to a command as it stands. */
 static bool looks_like_column(const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -195,7 +195,7 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     return result < 0 ? tasks_complain(tasks, &line, &inner, error) : 0;
 }
 
-/* One line for all, without a table, is right for all if it is for one. */
+/* A line for all, without a table, is right for all if it is for one. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     bool alike = !tasks_is_given(tasks->source.list) && !tasks_is_given(tasks->source.table);

@@ -20,10 +20,10 @@ struct image {
     uint8_t *gray;                       /* [height * width], owned; NULL after image_look() */
 };
 
-/* What the file's head says, without its pixels. -1 with one line: what is wrong, and what is accepted. */
+/* Reads the file's head, without its pixels. -1 with one line: what is wrong, and what is accepted. */
 int image_look(struct image *image, const void *bytes, size_t size, struct error *error);
 
-/* All of it. -1 with one line, and nothing is owned. */
+/* Reads the whole image. -1 with one line, and nothing is owned. */
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error);
 void image_fini(struct image *image);
 

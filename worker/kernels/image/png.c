@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is under way; libpng jumps to `failed` on a failure. */
+/* The state of one conversion; libpng jumps to `failed` on a failure. */
 struct reader {
     png_structp png;
     png_infop info;

@@ -108,7 +108,7 @@ static int refuse_row(const struct image *image, uint64_t row, struct error *err
                      image->height);
 }
 
-/* Whether there are bytes enough for all samples, before there is room made for them. */
+/* True if there are bytes enough for all samples, before there is room made for them. */
 static int check_length(const struct reader *reader, const struct image *image, struct error *error)
 {
     uint64_t row = (uint64_t)image->width * reader->channels * (reader->is_text || reader->highest > UINT8_MAX ? 2 : 1);

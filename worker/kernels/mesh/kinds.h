@@ -11,5 +11,5 @@ int off_read(struct reader *reader, struct mesh_builder *builder);
 int obj_read(struct reader *reader, struct mesh_builder *builder);
 int ply_read(struct reader *reader, struct mesh_builder *builder);
 
-/* Whether the word is the first one of an OFF file, such as NOFF; then whether the points have normals. */
+/* True if the word is the first one of an OFF file, such as NOFF; then whether the points have normals. */
 bool off_is_keyword(const char *word, bool *has_normals);

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Of each coordinate, so that products of several stay finite. */
+/* A bound for each coordinate, so that products of several stay finite. */
 #define MESH_COORDINATE_MAX 1e12
 
 enum mesh_kind { MESH_OFF, MESH_OBJ, MESH_PLY };
@@ -22,8 +22,8 @@ struct mesh {
     double (*normal)[3];   /* owned, of length 1 */
 };
 
-/* What kind of file it is: by its first word, or where that says nothing, by the ending of its name. -1 with one line
- * where neither tells. */
+/* Finds the kind of a file: by its first word, or where that says nothing, by the ending of its name. -1 with one
+ * line where neither tells. */
 int mesh_kind_of(enum mesh_kind *kind, const char *name, const char *bytes, size_t size, struct error *error);
 
 /* -1 with one line, which does not name the file, and nothing is allocated. */

@@ -13,7 +13,7 @@ enum ply_encoding { PLY_TEXT, PLY_LITTLE_ENDIAN, PLY_BIG_ENDIAN };
 
 enum ply_type { PLY_INT8, PLY_UINT8, PLY_INT16, PLY_UINT16, PLY_INT32, PLY_UINT32, PLY_FLOAT32, PLY_FLOAT64 };
 
-/* What is done with a property. */
+/* The treatment of a property. */
 enum ply_role { PLY_SKIP, PLY_X, PLY_Y, PLY_Z, PLY_NX, PLY_NY, PLY_NZ, PLY_CORNERS };
 
 struct ply_property {

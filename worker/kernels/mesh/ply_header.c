@@ -156,7 +156,7 @@ static int check_element(struct reader *reader, const struct ply_header *header,
     return 0;
 }
 
-/* Which of the roles up to NZ the vertices have, one bit each; -1 with the line set where one is there twice. */
+/* The set of the roles up to NZ the vertices have, one bit each; -1 with the line set where one is there twice. */
 static int roles_of(struct reader *reader, const struct ply_header *header, const struct ply_element *element)
 {
     int roles = 0;

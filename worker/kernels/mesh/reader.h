@@ -48,5 +48,5 @@ int reader_vector(struct reader *reader, const char *what, double vector[3]);
 /* A count of things that take at least `least` bytes each: no more than fit what is left. -1 with the line set. */
 int reader_count(const struct reader *reader, const char *word, const char *what, size_t least, size_t *count);
 
-/* Whether what was read as binary can be a coordinate. -1 with the line set. */
+/* Checks whether what was read as binary can be a coordinate. -1 with the line set. */
 int reader_check_coordinate(const struct reader *reader, double value);

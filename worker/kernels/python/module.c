@@ -150,7 +150,7 @@ static int python_open_kernel(const union hdss_value *values, const struct hdss_
     return 0;
 }
 
-/* What the user prints goes out at once, not when Python thinks fit. */
+/* The user's text goes out at once, not when Python thinks fit. */
 static void flush_prints(void)
 {
     static const char *const names[] = {"stdout", "stderr"};
