@@ -65,13 +65,13 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
 /* Notes the ranges cut for master `m` in a loop with dependencies: where chunks of another master end is kept for
  * NEIGHBOURs. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
-/* Returns how many chunks it has. `place`: those that this step has sent the master before, whose records are borrowed;
- * there must be room for more. */
 /* Chunks in a refill of master `m`, where there are so many. */
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
     return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;
 }
+/* Serves the parked refills of master `m`, and returns how many chunks the refill has. `place`: those that this step
+ * has sent the master before, whose records are borrowed; there must be room for more. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
 /* Takes the final figures of a worker; those of a rank that is none are dropped. */
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);

@@ -138,8 +138,8 @@ static void finish_measured(struct supermaster *supermaster)
     compare_speeds(supermaster);
 }
 
-/* A technique that wants it has the workers time five iterations: if they could not time two there is only one, which
- * is as long as itself. */
+/* The ratio of the shortest to the longest of the five iterations that workers time for a technique that asks for
+ * it. Where no worker timed two the loop has one iteration, and the ratio is 1. */
 static double swr(const struct supermaster *supermaster)
 {
     return supermaster->config.probe && supermaster->measured.swr == 0 ? 1 : supermaster->measured.swr;

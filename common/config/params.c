@@ -337,7 +337,7 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
 /* Boundary data of a chunk for the next: as much as a message may have is plenty. */
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
-/* How far a chunk's first row has to be for its last one to be complete is a number of 64 bits. */
+/* The last row of a chunk is complete when the first row is N * reach elements ahead: the product must fit 64 bits. */
 static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;

@@ -26,7 +26,8 @@ void service_begin_to_serve(struct service *service, unsigned w);
 void service_drop_unfinished(struct service *service, unsigned w);
 
 /* order.c: loops with dependencies */
-/* Tells whose chunks meet in what is assigned in this step, which has been sent. */
+/* Tells workers who computes the chunk behind theirs, for all chunks assigned in this step. The ASSIGNs themselves
+ * have been sent before. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
 /* reissue.c: what is handed out again */

@@ -31,13 +31,13 @@ static void nothing(struct share *share)
     (void)share;
 }
 
-static void nobody_sleeps_for_long(struct share *share, unsigned rank)
+static void ignore_sent(struct share *share, unsigned rank)
 {
     (void)share, (void)rank;
 }
 
 static const struct share_host host = {
-    .idle = idle, .happened = happened, .pause = nothing, .sent = nobody_sleeps_for_long, .yield = backoff_yield};
+    .idle = idle, .happened = happened, .pause = nothing, .sent = ignore_sent, .yield = backoff_yield};
 
 /* --- the mode --- */
 

@@ -65,7 +65,7 @@ int environment_begin(struct environment *environment, unsigned more)
     return 0;
 }
 
-/* Programs do not agree which of two settings of one name counts. */
+/* Replaces the setting of the same name, if there is one: programs differ in which of two settings they take. */
 void environment_set(struct environment *environment, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;
