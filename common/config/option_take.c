@@ -4,6 +4,7 @@
 #include "common/sched/sched.h"
 #include "common/util/number.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,9 @@ static void put_number(const struct option_row *row, unsigned char *member, uint
 {
     const bool truth = number != 0;
     const unsigned narrow = (unsigned)number;
+    assert((row->size == sizeof number || row->size == sizeof narrow || row->size == sizeof truth) &&
+           "a row's member is one of these three");
+    assert((row->size != sizeof narrow || number <= UINT32_MAX) && "a row's bounds fit its member");
     if (row->size == sizeof number)
         memcpy(member, &number, sizeof number);
     else if (row->size == sizeof narrow)

@@ -5,6 +5,7 @@
 
 #include "common/os/files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -237,11 +238,14 @@ static int journal_take_back(struct journal *journal, struct error *error)
     return -1;
 }
 
-/* Cannot fail: there is room. */
+/* journal_append() has made room for the ranges. */
 static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        ranges_add(&journal->done, ranges[i].first, ranges[i].count, NULL);
+    for (size_t i = 0; i < count; i++) {
+        int result = ranges_add(&journal->done, ranges[i].first, ranges[i].count, NULL);
+        assert(result == 0 && "room for the ranges was reserved");
+        (void)result;
+    }
 }
 
 static bool has_grown(const struct journal *journal)
@@ -260,6 +264,7 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     if (journal_make_room(journal, count) < 0 ||
         ranges_reserve(&journal->done, ranges_length(&journal->done) + count) < 0)
         return error_set(error, "%.200s: out of memory", journal->path);
+    assert(journal_record_size(count) <= journal->capacity && "the record has room");
     uint32_t crc = journal_record_put(ranges, count, digest, journal->crc, journal->bytes);
     if (file_write_at(journal->fd, journal->bytes, journal_record_size(count), journal->size) < 0 ||
         (journal->sync && fdatasync(journal->fd) < 0))

@@ -10,6 +10,7 @@
 #include "common/util/ranges.h"
 #include "common/util/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -242,6 +243,7 @@ static bool predict_cut(struct simulation *simulation, struct handler *handler, 
     struct range range;
     if (!sched_cut(&simulation->sched, w, &range))
         return false;
+    assert(range.count > 0 && w < simulation->sched.workers && "a chunk has iterations and a worker");
     simulation->chunks++;
     return pool_put(&handler->pool, w, range);
 }

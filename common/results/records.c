@@ -7,6 +7,7 @@
 #include "common/results/formats.h"
 #include "common/results/partial.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -252,6 +253,7 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
         return error_set(error, "%.200s: iterations %llu + %llu are beyond the loop's %llu", sink->path,
                          (unsigned long long)first, (unsigned long long)count,
                          (unsigned long long)sink->loop.iterations);
+    assert(sink->fd >= 0 && "the file of the records is open");
     int status = sink->loop.layout == HDSS_LAYOUT_TILES
                      ? write_all_tiles(sink, first, count, records)
                      : file_write_at(sink->fd, records, count * sink->record_bytes,
