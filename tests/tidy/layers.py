@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The layers of CONTRIBUTING.md as data, and the check that every #include and every call of the tree keeps them.
+"""The layers of docs/ARCHITECTURE.md as data, and the check that every #include and every call of the tree keeps them.
 
     layers.py ROOT          checks the tree at ROOT, TAP on standard output
     layers.py --self-test   shows on made-up trees with one breach each that the check finds it
