@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The times of a run's chunks, for --record-costs: each worker writes those of its own beside the file as it leaves,
- * and the supermaster makes one file of them, sorted, as costs_parse() in common/simulate reads it. Nothing of this
- * is on the way of a chunk where it is not asked for. */
+ * and the supermaster makes one file of them, sorted, as costs_parse() in worker/kernels/costs reads it. Nothing of
+ * this is on the way of a chunk where it is not asked for. */
 #pragma once
 
 #include "common/util/error.h"
