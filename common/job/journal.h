@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal's file: what is done and stored of a loop, kept beside the output so that a run that ended early can be
- * resumed. Written by the supermaster alone; see format.h for what is in it.
+ * resumed. Written by the supermaster alone; see journal_format.h for what is in it.
  *
  * A journal is begun as a new file under a temporary name and takes its place by renaming, so that there is always a
  * whole one; after that it is only appended to, one write for a group of ranges. When it has grown to several times

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal in bytes: see format.h. */
+/* The journal in bytes: see journal_format.h. */
 #include "common/job/journal_format.h"
 
 #include "common/util/crc.h"

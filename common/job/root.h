@@ -30,14 +30,14 @@ struct root {
 void root_init(struct root *root, const char *name, const char *version);
 
 /* The speeds that --power gives, one for each of the ranks; NULL where they are measured. To be freed by the caller,
- * also after -1 (with one line in lead->error). */
+ * also after -1 (with one line in root->error). */
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds);
 
 /* Looks at all that can be known before anything is changed, what an earlier run has left above all.
- * `keeps_journal`: this one keeps a journal. -1 with one line in lead->error. */
+ * `keeps_journal`: this one keeps a journal. -1 with one line in root->error. */
 int root_check(struct root *root, bool keeps_journal);
 
-/* Begins the journal and creates the output, or finds that of the run that is resumed. -1 with one line in lead->error
+/* Begins the journal and creates the output, or finds that of the run that is resumed. -1 with one line in root->error
  * for wrong use, RESULTS_NO_ROOM. */
 int root_create_files(struct root *root);
 int root_open_sink(struct root *root);

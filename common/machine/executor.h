@@ -2,10 +2,10 @@
 /* Executors: computing the chunks of a worker, as a runtime sees it.
  *
  * An executor is embedded in the structure that implements it, as its first member, and belongs to one thread, which
- * makes all calls. The implementations: worker/exec/inline.h computes in the thread of the caller, team.h with several
- * threads, pipeline.h a loop whose iterations depend on those before them; deploy/simulate/simgrid lets simulated time
- * pass instead. A machine (machine.h) decides, an executor computes, and the runtime carries actions to the executor
- * and events to the machine.
+ * makes all calls. The implementations: worker/exec/inline.h computes in the thread of the caller, thread_pool.h with
+ * several threads, pipeline.h a loop whose iterations depend on those before them; deploy/simulate/simgrid lets
+ * simulated time pass instead. A machine (machine.h) decides, an executor computes, and the runtime carries actions to
+ * the executor and events to the machine.
  *
  * The life of a chunk: executor_begin(), then executor_advance() until its event is FINISHED. Each event that has
  * records, or boundary data that are sent, is answered by executor_sent() once they may be written to again. */
@@ -99,9 +99,9 @@ static inline void executor_forget(struct executor *executor)
 }
 
 /* Computes for a turn of a few milliseconds at most (one iteration at least). The event of TURN_EVENT is MARK, SLICE,
- * ITERATIONS_FAILED, FINISHED, EDGE of a dependent loop, DRY of several threads, or once FATAL: then nothing more is
- * computed. Records and boundary data in an event stay untouched until executor_sent(). Where the clock was just read,
- * event->now_ns says so, else it is as it was. */
+ * ITERATIONS_FAILED, FINISHED, BOUNDARY_READY of a dependent loop, DRY of several threads, or once FATAL: then nothing
+ * more is computed. Records and boundary data in an event stay untouched until executor_sent(). Where the clock was
+ * just read, event->now_ns says so, else it is as it was. */
 static inline enum turn executor_advance(struct executor *executor, struct event *event)
 {
     enum turn turn = executor->ops->advance(executor, event);
@@ -131,7 +131,7 @@ static inline void executor_fini(struct executor *executor)
     executor->ops->fini(executor);
 }
 
-/* --- boundary data: see ACTION_BOUNDARY, _INHERIT, _RELEASE, _HALT and _RESTART --- */
+/* --- boundary data: see ACTION_BOUNDARY, _REUSE, _RELEASE, _QUIESCE and _RESTART --- */
 
 /* Copies boundary data that are here. */
 static inline void executor_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,

@@ -75,7 +75,7 @@ struct boundary_ready {
 struct event {
     enum event_type type;
     uint64_t now_ns; /* monotonic, the same clock for all events of one machine; a message's may be some 300 ns old */
-    unsigned from;   /* MESSAGE, WORKER_LOST: rank */
+    unsigned from;   /* MESSAGE, RANK_LOST: rank */
     bool lost;       /* STORED: its sender is dead, the part is not stored, and the disk is not to blame */
     const char *text;
     union {
@@ -118,7 +118,7 @@ enum action_type {
                        SENDs of it that are not over yet take */
     ACTION_QUIESCE, /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given
                     up, and so are all boundary data, also those on their way, but for what is complete of
-                    `halt.boundaries`, which is saved. Nothing more is sent to rank `halt.lost`, nor taken from it */
+                    `quiesce.boundaries`, which is saved. Nothing more is exchanged with rank `quiesce.lost` */
     ACTION_RESTART, /* of what was saved only the boundary data of `boundary` are wanted again; 0: none */
     ACTION_DROP,    /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
                        follows,    and it is sent nothing more. If it is the supermaster, that ends this rank */
@@ -137,7 +137,7 @@ struct action {
             uint32_t chunk;
             uint64_t first, count;
             uint64_t mark; /* iterations after which to tell; 0: not at all */
-            bool isolated; /* in a child process: iterations that end it are FAILUREs, and final */
+            bool isolated; /* in a child process: iterations that end it fail, and for good */
         } run;
         struct {
             struct part part;

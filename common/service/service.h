@@ -61,7 +61,7 @@ struct grant {
     uint32_t chunk;     /* number; 0: the slot is unused */
     bool computed;      /* DONE has come */
     bool flawed;        /* some of it did not work */
-    uint8_t copy_owner; /* enum claim */
+    uint8_t copy_owner; /* enum copy_owner */
     union {
         struct {
             uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy */

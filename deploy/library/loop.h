@@ -101,7 +101,7 @@ struct hdss_shared_loop {
     } spread;
     bool speeds_measured, technique_changed;
 
-    /* progress thread.c */
+    /* progress_thread.c */
     bool helped;
     pthread_t progress_thread;
     pthread_mutex_t serving;
@@ -133,7 +133,7 @@ int auto_choose(struct hdss_shared_loop *loop);
 const struct choice *auto_choice(const struct hdss_shared_loop *loop);
 void auto_fini(struct hdss_shared_loop *loop);
 
-/* --- progress thread.c: a thread that answers others --- */
+/* --- progress_thread.c: a thread that answers others --- */
 
 /* -1 when there is no thread to be had. */
 int progress_start(struct hdss_shared_loop *loop);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Where format.h has them. */
+/* Where journal_format.h has them. */
 enum { TEXT_BYTES_AT = 12, TEXT_AT = 32, RECORD_CRC_AT = 4, RECORD_REST_AT = 8 };
 
 static void mend(uint8_t *bytes, size_t size)

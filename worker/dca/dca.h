@@ -39,11 +39,11 @@ struct dca {
     uint64_t next_tick_ns;
     bool serves;   /* others need this rank while it computes */
     bool stopping; /* stop() was called here */
-    bool failed;   /* with lead.error */
+    bool failed;   /* with root.error */
     struct dca_figures figures;
 };
 
-/* Ends the run here with lead.error, and for all. */
+/* Ends the run here with root.error, and for all. */
 void dca_fail(struct dca *dca);
 
 /* The transports' knowledge of this rank, and how it waits: after runtime_group(). */

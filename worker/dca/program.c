@@ -22,7 +22,7 @@
 
 /* --- agreeing --- */
 
-/* The worst status of all ranks, which wait for one another asleep. The lowest rank that has it says why: lead->error.
+/* The worst status of all ranks, which wait for one another asleep. The lowest rank that has it says why: root.error.
  */
 static int agree(struct dca *dca, int status)
 {

@@ -14,7 +14,7 @@ struct future {
     uint64_t at_ns;
     const struct virtual_fault *fault; /* of the configuration, which this is about; NULL: it is an event */
     unsigned rank;                     /* to whom */
-    unsigned from;                     /* MESSAGE, WORKER_LOST; STORED: who sent the results */
+    unsigned from;                     /* MESSAGE, RANK_LOST; STORED: who sent the results */
     enum event_type type;
     bool wake;           /* the rank is no longer busy: it takes the next event of its queue */
     bool dropped;        /* it will not happen after all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From points, normals and faces to oriented points: see builder.h. */
+/* From points, normals and faces to oriented points: see mesh_builder.h. */
 #include "worker/kernels/mesh/mesh_builder.h"
 
 #include "common/util/grow.h"
