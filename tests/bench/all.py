@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = ['floor', 'chunk', 'rates', 'wire', 'memory', 'soak', 'collect', 'journal', 'start', 'run', 'waiting', 'topologies', 'dca', 'library', 'kernels_loops', 'exec', 'ranks']
-PROGRAMS = {'kernels': 'tests/kernels/bench-kernels', 'sched': 'tests/bench/sched', 'flat': 'tests/bench/flat-draws'}
+PROGRAMS = {'kernels': 'tests/kernels/bench-kernels', 'sched': 'tests/bench/sched', 'flat': 'tests/bench/dca-draws'}
 NEEDED = {'SUPERMASTER': 'deploy/supermaster', 'MASTER': 'deploy/master', 'WORKER': 'deploy/worker', 'HDSS': 'deploy/hdss',
           'SERIAL': 'tests/bench/serial', 'BARE_MPI': 'tests/bench/bare_mpi', 'BARE_DRAW': 'tests/bench/bare_draw',
           'LIBRARY_DRAW': 'tests/bench/library-draw', 'LEDGER_MEMORY': 'tests/bench/ledger-memory',

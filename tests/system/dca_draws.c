@@ -2,9 +2,9 @@
 /* The draws of real flat runs: ranks that share loops by the transports of worker --dca, without a kernel, and write
  * down what they drew.
  *
- *   flat-draws forms    every technique in every mode that takes it, loops of 0, 1, 7, 1000 and 1,000,000 iterations:
+ *   dca-draws forms    every technique in every mode that takes it, loops of 0, 1, 7, 1000 and 1,000,000 iterations:
  *                       the chunks cover the loop exactly once, and are those of the closed form
- *   flat-draws contest  in every mode 200 short loops right after one another, of chance lengths and techniques; some
+ *   dca-draws contest  in every mode 200 short loops right after one another, of chance lengths and techniques; some
  *                       are stopped by one of the ranks: no iteration twice, and none lost unless stopped
  *
  * Run by mpirun with any number of ranks. One line on standard output when all is well; else one on standard error and
@@ -59,7 +59,7 @@ static uint64_t loops_done, chunks_done;
 
 static void fail(const struct loop *loop, const char *what, uint64_t where)
 {
-    fprintf(stderr, "flat-draws: %s, %s inside %s, %" PRIu64 " iterations, %u ranks: %s at %" PRIu64 "\n",
+    fprintf(stderr, "dca-draws: %s, %s inside %s, %" PRIu64 " iterations, %u ranks: %s at %" PRIu64 "\n",
             loop->mode->name, loop->technique, loop->inside, loop->iterations, dca.ranks, what, where);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
@@ -67,7 +67,7 @@ static void fail(const struct loop *loop, const char *what, uint64_t where)
 static void *checked(void *memory)
 {
     if (memory == NULL) {
-        fprintf(stderr, "flat-draws: out of memory\n");
+        fprintf(stderr, "dca-draws: out of memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     return memory;
@@ -78,7 +78,7 @@ static struct sched_spec spec_of(const char *text)
     struct sched_spec spec;
     struct error error;
     if (sched_spec_parse(&spec, text, &error) < 0) {
-        fprintf(stderr, "flat-draws: %s\n", error.text);
+        fprintf(stderr, "dca-draws: %s\n", error.text);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     return spec;

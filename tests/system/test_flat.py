@@ -55,7 +55,7 @@ def synthetic(iterations):
     return ['synthetic', f'iterations={iterations}', 'mean=0']
 
 
-# Here whole runs; flat_draws draws in all combinations of ranks, lengths, modes and techniques.
+# Here whole runs; dca_draws draws in all combinations of ranks, lengths, modes and techniques.
 
 
 def test_every_mode_and_length():
