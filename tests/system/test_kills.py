@@ -12,7 +12,7 @@ import random
 import signal
 import time
 
-from launch import SUPERMASTER, finish, job, kill_tree, long, main, run_job, start
+from launch import HDSS, SUPERMASTER, finish, job, kill_tree, long, main, run_job, start
 from test_faults import hdss, lines_with, ranks
 from test_resume import read
 from trials import run_trials
@@ -90,7 +90,8 @@ def kill_something(process, chance):
 def launch(chance, output, kill):
     """Returns (what was killed, the run)."""
     before, killed = state(output + '.journal'), 'nothing'
-    process = start(line_for(chance, output))
+    line = line_for(chance, output)
+    process = start(line)
     if kill:
         wait_for_instant(process, chance, output + '.journal', before)
         if process.poll() is None:
@@ -100,7 +101,9 @@ def launch(chance, output, kill):
             if process.poll() is None:
                 kill_tree(process.pid)
                 killed += ', then the launcher'
-    return killed, finish(process)
+    result = finish(process)
+    result.is_of_mpirun = HDSS not in line
+    return killed, result
 
 
 def is_complete(result):
@@ -109,8 +112,9 @@ def is_complete(result):
 
 
 def is_ended(result):
-    """By a loss, or a kill. Open MPI's mpirun may crash in its PMIx as it ends after one."""
-    return result.status in (1, 137, -signal.SIGKILL) or (result.status == -signal.SIGSEGV and 'libpmix' in result.raw_err)
+    """By a loss, or a kill. Open MPI's mpirun may crash in its PMIx as it ends after one; version 5 does so without a word."""
+    crashed = result.status == -signal.SIGSEGV and (result.is_of_mpirun or 'libpmix' in result.raw_err)
+    return crashed or result.status in (1, 137, -signal.SIGKILL)
 
 
 def attempt(number, references):
