@@ -13,6 +13,7 @@ import signal
 import time
 
 from launch import HDSS, SUPERMASTER, finish, job, kill_tree, long, main, run_job, start
+from openmpi import IS_5
 from test_faults import hdss, lines_with, ranks
 from test_resume import read
 from trials import run_trials
@@ -113,7 +114,7 @@ def is_complete(result):
 
 def is_ended(result):
     """By a loss, or a kill. Open MPI's mpirun may crash in its PMIx as it ends after one; version 5 does so without a word."""
-    crashed = result.status == -signal.SIGSEGV and (result.is_of_mpirun or 'libpmix' in result.raw_err)
+    crashed = result.status == -signal.SIGSEGV and ((IS_5 and result.is_of_mpirun) or 'libpmix' in result.raw_err)
     return crashed or result.status in (1, 137, -signal.SIGKILL)
 
 
