@@ -3,6 +3,7 @@
  * given, cut to a readable length, and says what is accepted. */
 #include "common/config/params.h"
 
+#include "common/config/options.h"
 #include "common/config/suggest.h"
 #include "common/util/number.h"
 
@@ -40,20 +41,6 @@ static void params_append_choices(char *text, size_t size, const char *choices)
             params_append(text, size, ", ", 2);
             choices++;
         }
-    }
-}
-
-/* Index of the word in "a|b|c", or -1. */
-static int64_t choice_index(const char *choices, const char *word)
-{
-    size_t wanted = strlen(word);
-    for (int64_t i = 0;; i++) {
-        size_t length = strcspn(choices, "|");
-        if (length == wanted && memcmp(choices, word, length) == 0)
-            return i;
-        if (choices[length] == '\0')
-            return -1;
-        choices += length + 1;
     }
 }
 
@@ -106,7 +93,7 @@ static int params_parse_value(const struct hdss_param *param, const char *text, 
         if (number_parse_real(text, &value->real) < 0)
             return -1;
         return value->real >= param->minimum && value->real <= param->maximum ? 0 : -1;
-    case HDSS_PARAM_CHOICE: value->integer = choice_index(param->choices, text); return value->integer < 0 ? -1 : 0;
+    case HDSS_PARAM_CHOICE: value->integer = option_choice(param->choices, text); return value->integer < 0 ? -1 : 0;
     case HDSS_PARAM_TEXT: value->text = text; return 0;
     }
     return -1;
