@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *dca_way_name(enum dca_way way)
-{
-    static const char *const names[] = {"place", "step", "rest"};
-    return names[way];
-}
-
 /* --- which way --- */
 
 static int check_span(const struct sched_config *config, struct error *error)

@@ -88,5 +88,3 @@ static inline bool dca_learns(const struct dca_core *core)
 {
     return core->known != NULL;
 }
-
-const char *dca_way_name(enum dca_way way);

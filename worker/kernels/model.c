@@ -238,12 +238,6 @@ static struct costs *mandelbrot_costs(const union hdss_value *values, const stru
 
 /* --- */
 
-bool kernel_has_model(const struct hdss_kernel *kernel)
-{
-    return kernel == &adjoint_kernel || kernel == &mandelbrot_kernel || kernel == &synthetic_kernel ||
-           kernel == &floyd_steinberg_kernel || kernel == &hydro_kernel;
-}
-
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error)
 {

@@ -5,11 +5,6 @@
 #include "worker/kernels/costs/costs.h"
 #include "hdss/kernel.h"
 
-#include <stdbool.h>
-
-/* True if the kernel has a model of its costs: adjoint, mandelbrot, synthetic, floyd-steinberg and hydro have. */
-bool kernel_has_model(const struct hdss_kernel *kernel);
-
 /* The costs of the iterations [first, first + count) on a core of speed 1, which is one with AVX2 vectors as
  * tests/kernels/bench_kernels measures it: see model.c. NULL with one line where the kernel has no model, a file that
  * it reads is none, or memory is out. */
