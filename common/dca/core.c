@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which way a technique is drawn, and what all workers of a loop have in common: see core.h. */
+/* The way in which a technique is drawn, and the state that all workers of a loop have in common: see core.h. */
 #include "common/dca/core.h"
 
 #include <inttypes.h>

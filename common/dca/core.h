@@ -41,7 +41,7 @@ struct dca_config {
     bool two_counters;         /* by step also where by position is possible */
 };
 
-/* What is the same for all workers of a loop. */
+/* The settings of a loop, which are the same for all its workers. */
 struct dca_core {
     enum dca_way way;
     struct sched sched; /* owned */
@@ -71,10 +71,10 @@ static inline bool dca_draw_step(const struct dca_core *core, uint64_t step, str
     return true;
 }
 
-/* Whether the first counter of a draw, which was `counter`, says that there is no more, for ever. */
+/* True if `counter`, the first counter of a draw, says that nothing is left for ever. */
 bool dca_is_over(const struct dca_core *core, uint64_t counter);
 
-/* What the others have measured is in core->fresh: the technique learns what is new in it. A record that does not fit
+/* Has the technique learn what is new in core->fresh, the measurements of the other workers. A record that does not fit
  * its check is left for the next time. */
 void dca_learn(struct dca_core *core);
 /* Sets the check of a record that is to be published. */

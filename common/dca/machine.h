@@ -113,7 +113,7 @@ void dca_machine_set_load(struct dca_machine *machine, double load);
 void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
                          unsigned samples);
 
-/* What FINISHED (or START) and the FETCHED of its FETCH_ADD come to, in one, for who has drawn `step` already: the
+/* Takes FINISHED (or START) and the FETCHED of its FETCH_ADD in one, for a worker that has drawn `step` already: the
  * commonest draw, by place, from the counters and not delayed. False when there is none, for ever. */
 static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t step, struct range *chunk)
 {

@@ -55,7 +55,7 @@ bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, ui
  * worker, it gets that much, and the rest, no smaller, stays where it was. */
 bool pool_take(struct pool *pool, unsigned worker, struct range *range);
 
-/* Whether a chunk is here that was cut for the worker. */
+/* True if the pool has a chunk that was cut for the worker. */
 bool pool_has_own(const struct pool *pool, unsigned worker);
 
 /* Iterations in the pool. */

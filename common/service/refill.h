@@ -77,11 +77,11 @@ static inline bool refills_are_wanted(const struct refills *refills, uint64_t ha
     return have == 0 ? waiting > 0 || mark > 0 : mark > 0 && have <= mark + waiting;
 }
 
-/* One is asked for; no more than REFILLS_OPEN_MAX may be open. */
+/* Notes that a refill is asked for; no more than REFILLS_OPEN_MAX may be open. */
 void refills_ask(struct refills *refills, uint64_t now_ns);
 
 /* The last message of the oldest is here; one must be open. */
 void refills_take(struct refills *refills, uint64_t now_ns);
 
-/* Those that are open will not be answered. */
+/* Forgets the open refills, which will not be answered. */
 void refills_forget(struct refills *refills);
