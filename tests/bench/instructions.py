@@ -42,7 +42,7 @@ def count(program, words):
 
 
 def inclusive(lines):
-    """Instructions of each machine's steps: what is spent in step_any() of its core.c, and in the calls that it makes."""
+    """Instructions of each machine's steps: what is spent in MACHINE_step_any() of its core.c, and in the calls that it makes."""
     found = dict.fromkeys(MACHINES, 0)
     file = machine = None
     for line in lines:
@@ -52,7 +52,8 @@ def inclusive(lines):
         elif line.startswith('fn='):
             name = line[3:].strip()
             match = re.search(r'(\w+)/core\.c$', file or '')
-            machine = match.group(1) if match and re.match(r'step_any\b', name) and match.group(1) in found else None
+            machine = match.group(1) if match and match.group(1) in found else None
+            machine = machine if machine and re.match(machine + r'_step_any\b', name) else None
         elif machine and re.match(r'\+?-?\d|\*', line):
             found[machine] += int(line.split()[1])
     return found
@@ -105,6 +106,8 @@ def check(figures, measured):
         name, before = f'{case}: {machine}', figures.get((case, machine))
         if before is None:
             verdict, failed = f'not ok {number} - {name} has no figure: HDSS_UPDATE_INSTRUCTIONS=1 writes it', failed + 1
+        elif value <= 0:
+            verdict, failed = f'not ok {number} - {name}: its step function was not found in what valgrind has counted', failed + 1
         elif value > before * LIMIT + SLACK:
             verdict = f'not ok {number} - {name}: {value:.1f} instructions per chunk, it was {before:.1f}'
             failed += 1
