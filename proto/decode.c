@@ -47,17 +47,6 @@ static bool chunk_is_bad(uint64_t first, uint64_t count)
     return count == 0 || first > UINT64_MAX - count;
 }
 
-/* A payload that follows by itself: its bytes. */
-static enum decode_result decode_data(struct message *message, const unsigned char *bytes, size_t size)
-{
-    enum decode_result result = decode_check_size(size, PAYLOAD_SIZE_BYTES);
-    if (result != DECODE_OK)
-        return result;
-    message->payload = PAYLOAD_DATA;
-    message->payload_bytes = wire_get64(bytes);
-    return message->payload_bytes == 0 || message->payload_bytes > PAYLOAD_MAX ? DECODE_OUT_OF_RANGE : DECODE_OK;
-}
-
 /* Sets the payload of a REQUEST, RESULT or BOUNDARY whose fixed part has `fixed` bytes. */
 static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
                                          size_t size, size_t fixed)
@@ -66,10 +55,16 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
         return DECODE_TOO_SHORT;
     if ((flags & FLAG_INLINE) && (flags & FLAG_DATA))
         return DECODE_OUT_OF_RANGE;
-    if (flags & FLAG_DATA)
-        return decode_data(message, bytes + fixed, size - fixed);
-    if (!(flags & FLAG_INLINE))
+    if (!(flags & (FLAG_INLINE | FLAG_DATA)))
         return decode_check_size(size, fixed);
+    if (flags & FLAG_DATA) { /* it follows by itself: here is how many bytes it has */
+        enum decode_result result = decode_check_size(size, fixed + PAYLOAD_SIZE_BYTES);
+        if (result != DECODE_OK)
+            return result;
+        message->payload = PAYLOAD_DATA;
+        message->payload_bytes = wire_get64(bytes + fixed);
+        return message->payload_bytes == 0 || message->payload_bytes > PAYLOAD_MAX ? DECODE_OUT_OF_RANGE : DECODE_OK;
+    }
     if (size == fixed)
         return DECODE_TOO_SHORT;
     if (size - fixed > INLINE_MAX)
@@ -77,14 +72,6 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     message->payload = PAYLOAD_INLINE;
     message->payload_data = bytes + fixed;
     message->payload_bytes = size - fixed;
-    return DECODE_OK;
-}
-
-static enum decode_result check_cells(const struct speed *speed)
-{
-    for (unsigned i = 0; i < CELLS; i++)
-        if (speed->cells[i].count == 0 && speed->cells[i].mean_ns > 0)
-            return DECODE_NOT_ZERO;
     return DECODE_OK;
 }
 
@@ -116,8 +103,10 @@ static enum decode_result check_speed(const struct message *message)
             return DECODE_OUT_OF_RANGE;
     if (speed.swr > 1)
         return DECODE_OUT_OF_RANGE;
-    enum decode_result result = check_cells(&speed);
-    return result == DECODE_OK && !is_in_proportion(&speed) ? DECODE_OUT_OF_RANGE : result;
+    for (unsigned i = 0; i < CELLS; i++)
+        if (speed.cells[i].count == 0 && speed.cells[i].mean_ns > 0)
+            return DECODE_NOT_ZERO;
+    return is_in_proportion(&speed) ? DECODE_OK : DECODE_OUT_OF_RANGE;
 }
 
 static enum decode_result decode_speed(struct message *message, const struct header *header, const unsigned char *bytes,
@@ -149,19 +138,18 @@ static enum decode_result check_completion(const unsigned char *completion)
     return check_deviation(completion + 24, wire_get16(completion + 28));
 }
 
-/* A completion of an earlier chunk: the load is told once, with the latest. */
-static enum decode_result check_earlier(const unsigned char *completion)
-{
-    return wire_get16(completion + COMPLETION_BYTES - 2) != 0 ? DECODE_NOT_ZERO : check_completion(completion);
-}
-
-/* The completions of chunks before the one that the message is about: they have no payload. */
+/* The completions of chunks before the one that the message is about: they have no payload, and the load is told once,
+ * with the latest. */
 static enum decode_result decode_earlier(struct message *message, const unsigned char *bytes)
 {
     enum decode_result result = DECODE_OK;
     message->records = bytes + REQUEST_BYTES;
-    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
-        result = check_earlier(message->records + (size_t)i * COMPLETION_BYTES);
+    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
+        const unsigned char *completion = message->records + (size_t)i * COMPLETION_BYTES;
+        if (wire_get16(completion + COMPLETION_BYTES - 2) != 0)
+            return DECODE_NOT_ZERO;
+        result = check_completion(completion);
+    }
     return result == DECODE_OK && message->payload != PAYLOAD_NONE ? DECODE_OUT_OF_RANGE : result;
 }
 
