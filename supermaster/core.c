@@ -260,11 +260,6 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
     }
 }
 
-static bool worker_is_out(const struct supermaster *supermaster, unsigned w)
-{
-    return supermaster->losses.worker[w] == WORKER_IS_LOST || supermaster->losses.worker[w] == WORKER_HAS_LEFT;
-}
-
 static void supermaster_receive(struct supermaster *supermaster, const struct event *event)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -274,23 +269,16 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
         return;
     }
     unsigned w = service_find(&supermaster->service, event->from);
-    if (w < topology->workers && supermaster->service.workers[w].present)
+    const bool is_worker = w < topology->workers;
+    const enum worker_status status = is_worker ? supermaster->losses.worker[w] : WORKER_IS_ALIVE;
+    if (is_worker && supermaster->service.workers[w].present)
         receive_from_worker(supermaster, w, event);
-    else if (w < topology->workers && worker_is_out(supermaster, w))
+    else if (status == WORKER_IS_LOST || status == WORKER_HAS_LEFT)
         REASON(supermaster->reasons, "rank %u is not listened to: it was taken for lost", event->from);
-    else if (w < topology->workers && event->message->type == MESSAGE_ADOPT)
+    else if (is_worker && event->message->type == MESSAGE_ADOPT)
         supermaster_receive_adopt(supermaster, w, &event->message->adopt);
     else
         supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
-}
-
-/* Overdue chunks are looked for, and those who should have left are waited for no longer. */
-static void supermaster_expire(struct supermaster *supermaster)
-{
-    service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
-    supermaster_expire_orphans(supermaster);
-    supermaster_expire_speeds(supermaster);
-    supermaster_look_at_masters(supermaster);
 }
 
 static void supermaster_handle(struct supermaster *supermaster, const struct event *event)
@@ -311,7 +299,12 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         break;
     case EVENT_DRAIN: supermaster_end(supermaster); break;
     case EVENT_RANK_LOST: supermaster_receive_loss(supermaster, event->from); break;
-    case EVENT_TIMER: supermaster_expire(supermaster); break;
+    case EVENT_TIMER: /* overdue chunks are looked for, and those who should have left are waited for no longer */
+        service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
+        supermaster_expire_orphans(supermaster);
+        supermaster_expire_speeds(supermaster);
+        supermaster_look_at_masters(supermaster);
+        break;
     case EVENT_FATAL: supermaster_fail(supermaster, supermaster->config.topology->supermaster, event->text); break;
     default: break;
     }

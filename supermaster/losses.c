@@ -54,22 +54,17 @@ static void supermaster_losses_fail_without_memory(struct supermaster *supermast
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* The workers of a lost master are not asked about one another: see recovery.c. */
-static void end_dependent(struct supermaster *supermaster, unsigned rank)
-{
-    struct error text;
-    error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed", rank);
-    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text.text);
-}
-
-/* In a loop with dependencies. */
+/* In a loop with dependencies. The workers of a lost master are not asked about one another: see recovery.c. */
 static void go_on_without(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
-    if (topology_worker(topology, rank) < topology->workers)
+    struct error text;
+    if (topology_worker(topology, rank) < topology->workers) {
         supermaster_quiesce(supermaster, rank);
-    else
-        end_dependent(supermaster, rank);
+        return;
+    }
+    error_set(&text, "master rank %u was lost, and what depends on its iterations cannot be computed", rank);
+    supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 
 static void supermaster_losses_note(struct supermaster *supermaster, unsigned rank, uint64_t chunks)
@@ -245,24 +240,19 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
 
 /* In the central topology the service hands out again what was requeued. Else most workers are with masters, and it is
  * free for all. */
-static void take_requeued(struct supermaster *supermaster)
+static void supermaster_losses_take_news(struct supermaster *supermaster, unsigned news)
 {
+    const unsigned masters = supermaster->config.topology->masters;
+    struct service *service = &supermaster->service;
     struct range range;
-    supermaster->losses.serve_due = true;
-    while (!is_central(supermaster) && service_take_away(&supermaster->service, &range)) {
-        if (ledger_return(&supermaster->ledger, supermaster->config.topology->masters, range.first, range.count) < 0)
+    unsigned count;
+    supermaster->losses.serve_due |= (news & SERVICE_RETURNED) != 0;
+    while (news & SERVICE_RETURNED && !is_central(supermaster) && service_take_away(service, &range)) {
+        if (ledger_return(&supermaster->ledger, masters, range.first, range.count) < 0)
             supermaster_losses_fail_without_memory(supermaster);
         else
             sched_give_back(&supermaster->sched, range.count);
     }
-}
-
-static void supermaster_losses_take_news(struct supermaster *supermaster, unsigned news)
-{
-    struct service *service = &supermaster->service;
-    unsigned count;
-    if (news & SERVICE_RETURNED)
-        take_requeued(supermaster);
     if (service->out_of_memory)
         supermaster_losses_fail_without_memory(supermaster);
     for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
@@ -302,14 +292,6 @@ static void serve_master(struct supermaster *supermaster, unsigned m)
             break;
 }
 
-static void serve_all(struct supermaster *supermaster)
-{
-    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
-        if (supermaster->refills_parked[m] > 0)
-            serve_master(supermaster, m);
-    service_serve(&supermaster->service, supermaster->now_ns, supermaster->actions);
-}
-
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 {
     supermaster->losses.look_again = false;
@@ -320,12 +302,18 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     supermaster->losses.serve_due = false;
     if (ledger_is_complete(&supermaster->ledger) || supermaster->state >= SUPERMASTER_ENDING)
         return;
-    if (nobody_is_left(supermaster))
+    if (nobody_is_left(supermaster)) {
         supermaster_fail(supermaster, supermaster->config.topology->supermaster,
                          supermaster->config.journal ? "all workers are lost: --resume goes on with the rest"
                                                      : "all workers are lost");
-    else if (supermaster->state == SUPERMASTER_SERVING)
-        serve_all(supermaster);
+        return;
+    }
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
+        if (supermaster->refills_parked[m] > 0)
+            serve_master(supermaster, m);
+    service_serve(&supermaster->service, supermaster->now_ns, supermaster->actions);
 }
 
 /* --- for people --- */

@@ -5,17 +5,6 @@
 
 #include "common/service/refill.h"
 
-static struct message refill_part(const unsigned char *records, unsigned first, unsigned total)
-{
-    unsigned left = total - first, count = left < REFILL_MAX ? left : REFILL_MAX;
-    return (struct message){
-        .type = MESSAGE_REFILL,
-        .refill = {.more = count < left, .empty = total == 0},
-        .records = records + (size_t)first * CHUNK_RECORD_BYTES,
-        .record_count = count,
-    };
-}
-
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range)
 {
     uint64_t end = range->first + range->count;
@@ -76,10 +65,16 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
     supermaster_note_grant(supermaster, m);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
-    do {
-        struct message message = refill_part(records, sent, chunks);
-        actions_send(supermaster->actions, topology->master_rank[m], &message);
-        sent += message.record_count;
+    do { /* in parts; where there are no chunks one part says so */
+        unsigned left = chunks - sent, count = left < REFILL_MAX ? left : REFILL_MAX;
+        actions_send(supermaster->actions, topology->master_rank[m],
+                     &(struct message){
+                         .type = MESSAGE_REFILL,
+                         .refill = {.more = count < left, .empty = chunks == 0},
+                         .records = records + (size_t)sent * CHUNK_RECORD_BYTES,
+                         .record_count = count,
+                     });
+        sent += count;
     } while (sent < chunks);
     supermaster->refills_parked[m] -= chunks > 0;
     if (chunks == 0) {
@@ -144,13 +139,6 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
     }
 }
 
-static void receive_recovery_counts(struct supermaster *supermaster, unsigned m, const struct recovery_counts *faults)
-{
-    supermaster->losses.reissued += faults->reissued;
-    supermaster->losses.duplicates += faults->duplicates;
-    supermaster_note_recovery_counts(supermaster, m);
-}
-
 static void recv_master_receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     if (supermaster->losses.dismissed[m])
@@ -172,7 +160,11 @@ void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m
     case MESSAGE_STATS: receive_stats(supermaster, message); break;
     case MESSAGE_GOODBYE: recv_master_receive_goodbye(supermaster, m, message); break;
     case MESSAGE_WORKER_LOST: supermaster_receive_worker_lost(supermaster, m, &message->worker_lost); break;
-    case MESSAGE_RECOVERY_COUNTS: receive_recovery_counts(supermaster, m, &message->recovery_counts); break;
+    case MESSAGE_RECOVERY_COUNTS:
+        supermaster->losses.reissued += message->recovery_counts.reissued;
+        supermaster->losses.duplicates += message->recovery_counts.duplicates;
+        supermaster_note_recovery_counts(supermaster, m);
+        break;
     case MESSAGE_ITERATIONS_FAILED:
         if (supermaster_speaks_for(supermaster, message->iterations_failed.id))
             supermaster_receive_iterations_failed(supermaster, &message->iterations_failed);
