@@ -164,51 +164,81 @@ static void receive_from_supermaster(struct master *master, const struct event *
     }
 }
 
+/* Passes a message of a worker on, unchanged. It may be about the worker itself only. */
+static void relay(struct master *master, const struct event *event)
+{
+    const struct message *message = event->message;
+    unsigned subject = event->from;
+    struct speed speed;
+    switch (message->type) {
+    case MESSAGE_SPEED:
+        speed_get(message, &speed);
+        subject = speed.worker;
+        break;
+    case MESSAGE_FATAL: subject = message->fatal.rank; break;
+    case MESSAGE_THREADS: subject = message->threads.worker; break;
+    default: break;
+    }
+    if (subject == event->from)
+        actions_send(master->actions, master->config.supermaster, message);
+    else
+        master_refuse(master, event->from, "sent a message in the name of another rank");
+}
+
+/* Requests and results of workers go to the service, the rest of what they send goes up. */
 static void master_receive(struct master *master, const struct event *event)
 {
+    const struct message *message = event->message;
     unsigned w = service_find(&master->service, event->from);
-    if (event->from == master->config.supermaster)
+    struct error error;
+    if (event->from == master->config.supermaster) {
         receive_from_supermaster(master, event);
-    else if (w < master->service.worker_count)
-        master_receive_from_worker(master, w, event->now_ns, event->message);
-    else
-        master_refuse(master, event->from, "sent a message to a master that does not serve it");
-}
-
-/* A master without a worker any more gives back all that is not done, by leaving. */
-static void end_without_workers(struct master *master)
-{
-    const struct service *service = &master->service;
-    if (service->loss_count == 0 || service->gone < service->present)
         return;
-    service_close(&master->service, master->actions);
-    master_move(master, MASTER_ENDING);
+    }
+    if (w == master->service.worker_count) {
+        master_refuse(master, event->from, "sent a message to a master that does not serve it");
+        return;
+    }
+    switch (message->type) {
+    case MESSAGE_SPEED:
+    case MESSAGE_FATAL:
+    case MESSAGE_THREADS:
+    case MESSAGE_DRAIN: relay(master, event); break;
+    case MESSAGE_QUIESCED: master_receive_quiesced(master, w, message); break;
+    default:
+        if (service_message(&master->service, w, event->now_ns, message, master->actions, &error) < 0)
+            master_refuse(master, event->from, error.text);
+        else if (message->type == MESSAGE_ITERATIONS_FAILED)
+            service_serve(&master->service, event->now_ns, master->actions);
+    }
 }
 
-static void master_handle(struct master *master, const struct event *event)
+/* The supermaster is told of lost workers, of chunks that were handed out again, and of ranges that were given up.
+ * Nothing of it is sent in a run where nothing goes wrong. A master without a worker any more gives back all that is
+ * not done, by leaving. */
+static void master_tell_losses(struct master *master, unsigned news)
 {
-    unsigned w;
-    switch (event->type) {
-    case EVENT_MESSAGE: master_receive(master, event); break;
-    case EVENT_STORED:
-        service_stored(&master->service, event, master->actions);
-        if (event->lost)
-            service_serve(&master->service, event->now_ns, master->actions);
-        else if (event->text != NULL)
-            master_fatal(master, master->config.rank, event->text);
-        break;
-    case EVENT_FATAL: master_fatal(master, master->config.rank, event->text); break;
-    case EVENT_DRAIN:
-        actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
-        break;
-    case EVENT_RANK_LOST: /* the others do its chunks */
-        if ((w = service_find(&master->service, event->from)) == master->service.worker_count)
-            break;
-        service_lost(&master->service, w, event->now_ns);
-        service_serve(&master->service, event->now_ns, master->actions);
-        break;
-    case EVENT_TIMER: service_expire(&master->service, event->now_ns, master->actions); break;
-    default: break; /* START: the standing rules do what is due */
+    struct service *service = &master->service;
+    const unsigned supermaster = master->config.supermaster;
+    const unsigned char *records;
+    unsigned count;
+    for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;)
+        actions_send(master->actions, supermaster,
+                     &(struct message){.type = MESSAGE_WORKER_LOST,
+                                       .worker_lost = {service->ranks[loss->worker], loss->chunks, loss->running.first,
+                                                       loss->running.count}});
+    const struct recovery_counts counts = service_take_counts(service);
+    if (counts.reissued > 0 || counts.duplicates > 0)
+        actions_send(master->actions, supermaster,
+                     &(struct message){.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = counts});
+    while (news & SERVICE_GAVE_UP && (records = service_take_given_up(service, GIVEN_UP_MAX, &count)) != NULL)
+        actions_send(master->actions, supermaster,
+                     &(struct message){.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = records, .record_count = count});
+    if (service->out_of_memory)
+        master_fatal(master, master->config.rank, "out of memory for what was lost");
+    if (master->state < MASTER_ENDING && service->loss_count > 0 && service->gone == service->present) {
+        service_close(service, master->actions);
+        master_move(master, MASTER_ENDING);
     }
 }
 
@@ -231,19 +261,38 @@ static void report_if_due(struct master *master, uint64_t now_ns)
 
 void master_step(struct master *master, const struct event *event, struct actions *actions)
 {
+    unsigned w;
     if (master->state == MASTER_GONE)
         return;
     master->actions = actions;
     actions->event = event;
-    master_handle(master, event);
-    const unsigned news = service_take_news(&master->service);
-    if (news != 0) {
-        master_tell_losses(master, news);
-        if (master->state < MASTER_ENDING)
-            end_without_workers(master);
-        if (master->state == MASTER_QUIESCED)
-            master_tell_quiesced(master, event->now_ns);
+    switch (event->type) {
+    case EVENT_MESSAGE: master_receive(master, event); break;
+    case EVENT_STORED:
+        service_stored(&master->service, event, master->actions);
+        if (event->lost)
+            service_serve(&master->service, event->now_ns, master->actions);
+        else if (event->text != NULL)
+            master_fatal(master, master->config.rank, event->text);
+        break;
+    case EVENT_FATAL: master_fatal(master, master->config.rank, event->text); break;
+    case EVENT_DRAIN:
+        actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
+        break;
+    case EVENT_RANK_LOST: /* the others do its chunks */
+        if ((w = service_find(&master->service, event->from)) == master->service.worker_count)
+            break;
+        service_lost(&master->service, w, event->now_ns);
+        service_serve(&master->service, event->now_ns, master->actions);
+        break;
+    case EVENT_TIMER: service_expire(&master->service, event->now_ns, master->actions); break;
+    default: break; /* START: the standing rules do what is due */
     }
+    const unsigned news = service_take_news(&master->service);
+    if (news != 0)
+        master_tell_losses(master, news);
+    if (news != 0 && master->state == MASTER_QUIESCED)
+        master_tell_quiesced(master, event->now_ns);
     if (master->loads_changed && master->service.assigned == 0)
         master_send_loads(master); /* the first refill may still wait for the speeds */
     if (master->state == MASTER_SERVING)

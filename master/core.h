@@ -8,9 +8,6 @@
  * sends one. */
 #define REPORT_INTERVAL_NS 50000000u
 
-/* recv_worker.c */
-void master_receive_from_worker(struct master *master, unsigned w, uint64_t now_ns, const struct message *message);
-
 /* collect.c */
 void master_note_done(struct master *master, const struct part *part);
 /* The same with a chunk of a loop with dependencies, which may have been done before, other than its neighbours. */
@@ -27,10 +24,6 @@ void master_send_feedback(struct master *master);
 /* loads.c */
 /* Tells the loads that have changed; the messages borrow them until the next one. */
 void master_send_loads(struct master *master);
-
-/* losses.c */
-/* Tells the supermaster the news of the service, a set of enum service_news. */
-void master_tell_losses(struct master *master, unsigned news);
 
 /* refill.c */
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);

@@ -118,27 +118,8 @@ void driver_lose_fenced(struct driver *driver)
     }
 }
 
-/* The process of a peer has ended: in order, as it does where the run has lost somebody, or it is lost itself. Its last
- * messages may tell of its loss before: then the machine knows, and nothing is left to be done. */
-static void on_peer_exit(struct driver *driver, unsigned rank, bool in_order)
-{
-    struct runtime *runtime = driver->runtime;
-    assert(rank != runtime->rank);
-    runtime->degraded = true;
-    take_last_messages(driver);
-    if (driver->state != DRIVER_RUNS || peers_state(&runtime->peers, rank) != PEER_CLOSED)
-        return;
-    if (rank == runtime->topology.supermaster)
-        exit_orphaned(runtime, in_order);
-    if (in_order)
-        cancel_data(driver, rank);
-    else {
-        peers_move(&runtime->peers, rank, PEER_LOSE);
-        deliver_loss(driver, rank);
-    }
-    watch_orphans(runtime, rank);
-}
-
+/* The process of a peer may have ended: in order, as it does where the run has lost somebody, or it is lost itself. Its
+ * last messages may tell of its loss before: then the machine knows, and nothing is left to be done. */
 void driver_look_at_peers(struct driver *driver)
 {
     struct runtime *runtime = driver->runtime;
@@ -148,8 +129,20 @@ void driver_look_at_peers(struct driver *driver)
     const char *why_fenced = runtime->ops->fenced(runtime);
     if (why_fenced != NULL)
         exit_fenced(runtime, why_fenced);
-    while (peers_take_ended(&runtime->peers, &ended, &in_order)) {
-        on_peer_exit(driver, ended, in_order);
-        runtime->ops->look_at_peers(runtime, driver->now_ns);
+    for (; peers_take_ended(&runtime->peers, &ended, &in_order); runtime->ops->look_at_peers(runtime, driver->now_ns)) {
+        assert(ended != runtime->rank);
+        runtime->degraded = true;
+        take_last_messages(driver);
+        if (driver->state != DRIVER_RUNS || peers_state(&runtime->peers, ended) != PEER_CLOSED)
+            continue;
+        if (ended == runtime->topology.supermaster)
+            exit_orphaned(runtime, in_order);
+        if (in_order)
+            cancel_data(driver, ended);
+        else {
+            peers_move(&runtime->peers, ended, PEER_LOSE);
+            deliver_loss(driver, ended);
+        }
+        watch_orphans(runtime, ended);
     }
 }

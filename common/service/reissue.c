@@ -59,21 +59,14 @@ static bool is_hopeless(const struct service *service, const struct poison *pois
     return poison->deaths >= DEATHS_MAX || poison->failures > service->spec->retries;
 }
 
-/* Parts of one chunk come back one after the other. */
-static bool merge_requeued(struct service *service, const struct range *range)
-{
-    struct requeued *last = service->requeued_count > 0 ? &service->requeued[service->requeued_count - 1] : NULL;
-    if (last == NULL || last->range.first + last->range.count != range->first)
-        return false;
-    last->range.count += range->count;
-    return true;
-}
-
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns)
 {
     void *items = service->requeued;
-    if (merge_requeued(service, range))
+    struct requeued *last = service->requeued_count > 0 ? &service->requeued[service->requeued_count - 1] : NULL;
+    if (last != NULL && last->range.first + last->range.count == range->first) { /* parts of one chunk */
+        last->range.count += range->count;
         return;
+    }
     if (!reissue_make_room(service, &items, service->requeued_count, &service->requeued_capacity,
                            sizeof *service->requeued))
         return;
@@ -192,16 +185,6 @@ static struct range rest_of(const struct grant *grant)
     return (struct range){grant->first + grant->received, grant->count - grant->received};
 }
 
-/* Takes back what is not received of a grant; what is on its way to the disk comes by itself. Returns whether there was
- * something to be handed out again. */
-static bool reissue_take_back(struct service *service, struct grant *grant, uint64_t now_ns)
-{
-    const struct range rest = rest_of(grant);
-    service_unshare(service, grant);
-    grant->chunk = 0;
-    return rest.count > 0 && grant->copy_owner == OWNER_SELF && service_requeue(service, &rest, now_ns);
-}
-
 /* The one that the worker computed when it died: the oldest that it has not finished. */
 static struct grant *running_grant(struct served *worker)
 {
@@ -262,9 +245,16 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     if (worker->gone || !worker->present)
         return;
     unsigned blamed = blame_running(service, worker, running);
-    for (unsigned i = 0; i < worker->slots; i++)
-        if (worker->grants[i].chunk != 0)
-            chunks += reissue_take_back(service, &worker->grants[i], now_ns);
+    for (unsigned i = 0; i < worker->slots; i++) {
+        struct grant *grant = &worker->grants[i];
+        if (grant->chunk == 0)
+            continue;
+        const struct range rest = rest_of(grant); /* what is on its way to the disk comes by itself */
+        service_unshare(service, grant);
+        grant->chunk = 0;
+        if (rest.count > 0 && grant->copy_owner == OWNER_SELF)
+            chunks += service_requeue(service, &rest, now_ns);
+    }
     service->busy -= worker->holds > 0;
     worker->holds = 0;
     leave_queue(service, w);
@@ -322,23 +312,19 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     };
 }
 
-static void take_for_lost(struct service *service, uint64_t now_ns)
-{
-    service->leave_due_ns = NEVER;
-    for (unsigned w = 0; w < service->worker_count; w++)
-        service_lost(service, w, now_ns);
-}
-
 void service_expire(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service_deadline(service) > now_ns)
         return;
     service->elsewhere_due_ns = NEVER;
     service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
-    if (service->state == SERVICE_ENDING)
-        take_for_lost(service, now_ns);
-    else
+    if (service->state != SERVICE_ENDING) {
         service_serve(service, now_ns, actions);
+        return;
+    }
+    service->leave_due_ns = NEVER;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        service_lost(service, w, now_ns);
 }
 
 /* --- second copies --- */

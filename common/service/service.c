@@ -203,14 +203,17 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* Notes that a chunk is computed; NULL where it was never assigned. What others have done, too, or did not all work is
- * not learned from. */
-static struct grant *complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request)
+/* Notes that a chunk is computed. What others have done, too, or did not all work is not learned from. As
+ * service_message(). */
+static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
+                          struct error *error)
 {
     struct served *worker = &service->workers[w];
     struct grant *grant = find_grant(worker, request->chunk);
+    if (grant == NULL && worker->gone)
+        return 1; /* it was taken for lost, and was not */
     if (grant == NULL)
-        return NULL;
+        return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
     worker->chunks++;
     worker->compute_ns += request->compute_ns;
     worker->wait_ns += request->wait_ns;
@@ -219,25 +222,13 @@ static struct grant *complete_chunk(struct service *service, unsigned w, uint64_
     release_chunk(service, worker);
     if (service->ops->finished != NULL && !grant->flawed && grant->copy_owner != OWNER_OTHER)
         tell_finished(service, w, grant, request);
-    return grant;
+    return 0;
 }
 
 static void service_enqueue(struct service *service, unsigned w)
 {
     unsigned last = service->waiting_first + service->waiting_count++;
     service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
-}
-
-static int note_asks(struct service *service, unsigned w, unsigned asks, struct error *error)
-{
-    struct served *worker = &service->workers[w];
-    if (worker->asks + asks > ASKS_MAX)
-        return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
-    if (worker->asks == 0 && asks > 0)
-        service_enqueue(service, w);
-    worker->asks += asks;
-    service->asks_waiting += asks;
-    return 0;
 }
 
 /* The load of its core, where it tells one. */
@@ -249,16 +240,6 @@ static void note_load(struct service *service, unsigned w, uint16_t load)
     worker->load = load;
     if (service->ops->loaded != NULL)
         service->ops->loaded(service->owner, w);
-}
-
-static int complete_or_refuse(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
-                              struct error *error)
-{
-    if (complete_chunk(service, w, now_ns, request) != NULL)
-        return 0;
-    if (service->workers[w].gone)
-        return 1; /* it was taken for lost, and was not */
-    return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
 }
 
 /* The completions that came with a request, the oldest first. */
@@ -285,20 +266,28 @@ static void list_completions(const struct message *message, struct completions *
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
+    struct served *worker = &service->workers[w];
     struct completions done;
     int refused;
     list_completions(message, &done);
     for (unsigned i = 0; i < done.count; i++)
-        if ((refused = complete_or_refuse(service, w, now_ns, &done.of[i], error)) != 0)
+        if ((refused = complete_chunk(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
-    if (service->workers[w].gone)
+    if (worker->gone)
         return 1; /* it was taken for lost, and wakes: what it was given now would not be asked back */
     note_load(service, w, message->request.load);
-    if (service->state == SERVICE_SERVING && note_asks(service, w, message->request.asks, error) < 0)
-        return -1;
+    if (service->state == SERVICE_SERVING) {
+        const unsigned asks = message->request.asks;
+        if (worker->asks + asks > ASKS_MAX)
+            return error_set(error, "asks for more than %d chunks at once", ASKS_MAX);
+        if (worker->asks == 0 && asks > 0)
+            service_enqueue(service, w);
+        worker->asks += asks;
+        service->asks_waiting += asks;
+    }
     service_serve(service, now_ns, actions);
     for (unsigned i = 0; i < done.count; i++) {
-        struct grant *grant = grant_slot(&service->workers[w], done.of[i].chunk);
+        struct grant *grant = grant_slot(worker, done.of[i].chunk);
         uint64_t rest = grant->count - grant->received;
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
@@ -378,18 +367,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
     }
 }
 
-/* Adds a chunk to the worker's ASSIGN of this step. */
-static void service_answer(struct service *service, unsigned w, uint32_t chunk, const struct range *range)
-{
-    struct served *worker = &service->workers[w];
-    if (worker->answers++ > 0) {
-        assign_record_put(service->more + (size_t)w * SERVICE_MORE, worker->answers - 2, range->first, range->count);
-        return;
-    }
-    worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
-    service->answered[service->answered_count++] = w;
-}
-
+/* Grants the chunk to the worker, and adds it to its ASSIGN of this step. */
 static inline struct grant *assign(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
                                    struct actions *actions)
 {
@@ -410,7 +388,12 @@ static inline struct grant *assign(struct service *service, unsigned w, const st
         service->first_assign_ns = now_ns;
     worker->asks--;
     service->asks_waiting--;
-    service_answer(service, w, chunk, range);
+    if (worker->answers++ > 0)
+        assign_record_put(service->more + (size_t)w * SERVICE_MORE, worker->answers - 2, range->first, range->count);
+    else {
+        worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
+        service->answered[service->answered_count++] = w;
+    }
     return grant;
 }
 
@@ -520,9 +503,9 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     service->lease_due_ns = 0;
 }
 
-/* Takes the chunk as next_chunk() does, and says whose it was: where the owner cuts it for the worker there is nothing
+/* Takes the chunk as pool_take() does, and says whose it was: where the owner cuts it for the worker there is nothing
  * to say. */
-RARELY static bool explain_next_chunk(struct service *service, unsigned w, struct range *range)
+RARELY static bool explain_chunk(struct service *service, unsigned w, struct range *range)
 {
     bool has_own = pool_has_own(&service->pool, w);
     unsigned count = service->pool.count;
@@ -538,29 +521,25 @@ RARELY static bool explain_next_chunk(struct service *service, unsigned w, struc
     return true;
 }
 
-static bool next_chunk(struct service *service, unsigned w, struct range *range)
-{
-    if (service->pool.count == 0 && service->ops->on_empty != NULL)
-        service->ops->on_empty(service->owner, w);
-    if (service->reasons != NULL)
-        return explain_next_chunk(service, w, range);
-    return pool_take(&service->pool, w, range);
-}
-
 /* Chunks of the pool that may turn out to be for other workers before this one has to wait. */
 #define TRIES_MAX 16
 
-/* Assigns a chunk to the worker: what was requeued first, then of the pool. */
+/* Assigns a chunk to the worker: what was requeued first, then of the pool, into which the owner may put some. */
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
     if (service->requeued_count > 0 && assign_requeued(service, w, now_ns, actions))
         return true;
-    for (unsigned tries = 0; tries < TRIES_MAX && next_chunk(service, w, &range); tries++)
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+        if (service->pool.count == 0 && service->ops->on_empty != NULL)
+            service->ops->on_empty(service->owner, w);
+        if (!(service->reasons != NULL ? explain_chunk(service, w, &range) : pool_take(&service->pool, w, &range)))
+            return false;
         if (service->poisons.count == 0)
             return assign(service, w, &range, now_ns, actions) != NULL;
-        else if (assign_poison(service, w, &range, now_ns, actions))
+        if (assign_poison(service, w, &range, now_ns, actions))
             return true;
+    }
     return false;
 }
 
