@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); QUIESCED: see quiesce.c */
-static const char *const master_state_names[] = {"SERVING", "HALTED", "ENDING", "GONE"};
+static const char *const master_state_names[] = {"SERVING", "QUIESCED", "ENDING", "GONE"};
 static const unsigned master_moves[] = {
     [MASTER_SERVING] = 1u << MASTER_QUIESCED | 1u << MASTER_ENDING,
     [MASTER_QUIESCED] = 1u << MASTER_SERVING | 1u << MASTER_ENDING,

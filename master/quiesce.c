@@ -6,7 +6,7 @@
 void master_receive_quiesce(struct master *master, const struct quiesce *quiesce)
 {
     if (master->config.distance == 0) {
-        master_refuse(master, master->config.supermaster, "halted a loop without dependencies");
+        master_refuse(master, master->config.supermaster, "quiesced a loop without dependencies");
         return;
     }
     if (master->state >= MASTER_ENDING)
@@ -24,7 +24,7 @@ void master_receive_restart(struct master *master, const struct restart *restart
     if (master->state >= MASTER_ENDING)
         return;
     if (master->state != MASTER_QUIESCED || restart->epoch != master->service.epoch) {
-        master_refuse(master, master->config.supermaster, "let a loop go on that was not halted");
+        master_refuse(master, master->config.supermaster, "let a loop go on that was not quiesced");
         return;
     }
     master_move(master, MASTER_SERVING);

@@ -82,8 +82,8 @@ void supermaster_check(const struct supermaster *supermaster)
         assert(!ledger_is_complete(&supermaster->ledger) && "who serves has something left");
         break;
     case SUPERMASTER_QUIESCED:
-        assert(supermaster->config.distance > 0 && "only a loop with dependencies is halted");
-        assert(supermaster->service.state == SERVICE_HALTED && "while the loop stands still nobody is served");
+        assert(supermaster->config.distance > 0 && "only a loop with dependencies is quiesced");
+        assert(supermaster->service.state == SERVICE_QUIESCED && "while the loop stands still nobody is served");
         break;
     case SUPERMASTER_ENDING:
         assert(supermaster->service.state == SERVICE_ENDING && "at the end nobody is served");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const supermaster_state_names[] = {"GATHERING", "SERVING", "HALTED", "ENDING", "GONE"};
+static const char *const supermaster_state_names[] = {"GATHERING", "SERVING", "QUIESCED", "ENDING", "GONE"};
 static const unsigned supermaster_moves[] = {
     [SUPERMASTER_GATHERING] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
     [SUPERMASTER_SERVING] = 1u << SUPERMASTER_QUIESCED | 1u << SUPERMASTER_ENDING,

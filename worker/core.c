@@ -17,15 +17,15 @@
 #define HOLD_MAX_NS 1000000u
 
 static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING",  "COMPUTING",
-                                                 "HALTED",   "STUCK",   "LEAVING", "GONE"};
+                                                 "QUIESCED", "STUCK",   "LEAVING", "GONE"};
 
 #define TO(state) (1u << WORKER_##state)
 static const unsigned worker_moves[] = {
-    [WORKER_STARTING] = TO(PROBING) | TO(ASKING) | TO(HALTED) | TO(STUCK) | TO(LEAVING),
-    [WORKER_PROBING] = TO(ASKING) | TO(HALTED) | TO(STUCK) | TO(LEAVING),
-    [WORKER_ASKING] = TO(COMPUTING) | TO(HALTED) | TO(STUCK) | TO(GONE),
-    [WORKER_COMPUTING] = TO(ASKING) | TO(COMPUTING) | TO(HALTED) | TO(STUCK) | TO(LEAVING) | TO(GONE),
-    [WORKER_HALTED] = TO(ASKING) | TO(STUCK) | TO(GONE),
+    [WORKER_STARTING] = TO(PROBING) | TO(ASKING) | TO(QUIESCED) | TO(STUCK) | TO(LEAVING),
+    [WORKER_PROBING] = TO(ASKING) | TO(QUIESCED) | TO(STUCK) | TO(LEAVING),
+    [WORKER_ASKING] = TO(COMPUTING) | TO(QUIESCED) | TO(STUCK) | TO(GONE),
+    [WORKER_COMPUTING] = TO(ASKING) | TO(COMPUTING) | TO(QUIESCED) | TO(STUCK) | TO(LEAVING) | TO(GONE),
+    [WORKER_QUIESCED] = TO(ASKING) | TO(STUCK) | TO(GONE),
     [WORKER_STUCK] = TO(GONE),
     [WORKER_LEAVING] = TO(GONE),
     [WORKER_GONE] = 0,
@@ -106,7 +106,7 @@ static void worker_flush(struct worker *worker, uint64_t now_ns, struct actions 
 /* Nothing runs here. */
 static bool stands_idle(const struct worker *worker)
 {
-    return worker->state == WORKER_ASKING || worker->state == WORKER_HALTED || worker->state == WORKER_STUCK;
+    return worker->state == WORKER_ASKING || worker->state == WORKER_QUIESCED || worker->state == WORKER_STUCK;
 }
 
 static void worker_leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
@@ -268,7 +268,7 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
     case WORKER_STARTING:
     case WORKER_PROBING: worker->behind_probe = WORKER_LEAVING; break;
     case WORKER_ASKING:
-    case WORKER_HALTED: worker_leave(worker, now_ns, actions); break;
+    case WORKER_QUIESCED: worker_leave(worker, now_ns, actions); break;
     case WORKER_STUCK: worker_give_up(worker, now_ns, actions); break;
     case WORKER_COMPUTING:
         if (!goes_on) {
@@ -499,16 +499,16 @@ static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct
                             struct actions *actions)
 {
     if (!worker_is_dependent(worker)) {
-        worker_refuse(worker->config.master, "halted a loop without dependencies", actions);
+        worker_refuse(worker->config.master, "quiesced a loop without dependencies", actions);
         return;
     }
     worker_flush(worker, now_ns, actions);
     if (worker->state == WORKER_COMPUTING)
         worker->idle_since_ns = now_ns;
     if (worker->state <= WORKER_PROBING && worker->behind_probe == WORKER_ASKING)
-        worker->behind_probe = WORKER_HALTED;
+        worker->behind_probe = WORKER_QUIESCED;
     else if (worker->state == WORKER_ASKING || worker->state == WORKER_COMPUTING)
-        worker_move(worker, WORKER_HALTED, actions);
+        worker_move(worker, WORKER_QUIESCED, actions);
     drop_queue(worker, actions);
     worker_quiesce_boundaries(worker, quiesce, actions);
 }
@@ -517,8 +517,8 @@ static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct
 static bool may_restart(const struct worker *worker)
 {
     bool measures = worker->state <= WORKER_PROBING;
-    return worker->state == WORKER_HALTED || worker->state == WORKER_STUCK ||
-           (measures && worker->behind_probe == WORKER_HALTED);
+    return worker->state == WORKER_QUIESCED || worker->state == WORKER_STUCK ||
+           (measures && worker->behind_probe == WORKER_QUIESCED);
 }
 
 static void receive_restart(struct worker *worker, uint64_t now_ns, const struct restart *restart,
@@ -531,7 +531,7 @@ static void receive_restart(struct worker *worker, uint64_t now_ns, const struct
     }
     if (worker->state <= WORKER_PROBING)
         worker->behind_probe = WORKER_ASKING;
-    if (worker->state != WORKER_HALTED)
+    if (worker->state != WORKER_QUIESCED)
         return;
     worker_move(worker, WORKER_ASKING, actions);
     request(worker, 1, NULL, now_ns, actions);

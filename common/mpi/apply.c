@@ -88,7 +88,7 @@ static void apply_quiesce(struct driver *driver, const struct action *action)
     driver->runtime->degraded = true;
     driver->releases.count = 0;
     net_quiesce_inbound(&driver->net);
-    peers_move(&driver->runtime->peers, action->quiesce.lost, PEER_HALT);
+    peers_move(&driver->runtime->peers, action->quiesce.lost, PEER_NAMED);
     net_cancel_inbound(&driver->net, action->quiesce.lost);
     executor_quiesce(driver->effects->executor, action->quiesce.boundaries, action->quiesce.count);
 }

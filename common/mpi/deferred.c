@@ -53,7 +53,7 @@ void deferred_look(struct driver *driver)
     if (driver->runtime->hellos[from].role == ROLE_WORKER || message_decode(&message, bytes, size) != DECODE_OK)
         return;
     if (message.type == MESSAGE_QUIESCE && message.quiesce.rank < driver->runtime->ranks)
-        peers_move(peers, message.quiesce.rank, PEER_HALT);
+        peers_move(peers, message.quiesce.rank, PEER_NAMED);
     for (unsigned w = 0; message.type == MESSAGE_END && w < topology->workers; w++)
         if (topology->worker_rank[w] != driver->runtime->rank)
             peers_move(peers, topology->worker_rank[w], PEER_DISMISS);

@@ -20,7 +20,7 @@ static const char *const state_names[PEER_STATES] = {
 };
 
 static const char *const event_names[PEER_EVENTS] = {
-    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is fenced", "is named by a HALT", "is lost",
+    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is fenced", "is named by a QUIESCE", "is lost",
 };
 
 /* The states, for the table. */
@@ -31,14 +31,14 @@ static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names
  * peer that dies is forgotten: should the peer be watched later, its detector tells again. */
 /* clang-format off */
 static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
-    /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   WORKER_LOST */
+    /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   LOST */
     [PEER_WATCH]   = {WATCHED,   WATCHED,   DISMISSED, LEFT,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
     [PEER_DISMISS] = {GONE,      DISMISSED, DISMISSED, GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
     [PEER_LEAVES]  = {GONE,      LEFT,      LEFT,      GONE,    LEFT,    LEFT,    CLOSED,  FENCED,  LOST},
     [PEER_DIES]    = {UNWATCHED, DIED,      DIED,      GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
     [PEER_CLOSE]   = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, CLOSED,  CLOSED,  ILLEGAL, ILLEGAL, ILLEGAL},
     [PEER_FENCE]   = {FENCED,    FENCED,    FENCED,    FENCED,  FENCED,  FENCED,  FENCED,  ILLEGAL, ILLEGAL},
-    [PEER_HALT]    = {LOST,      LOST,      LOST,      LOST,    LOST,    LOST,    LOST,    FENCED,  LOST},
+    [PEER_NAMED]   = {LOST,      LOST,      LOST,      LOST,    LOST,    LOST,    LOST,    FENCED,  LOST},
     [PEER_LOSE]    = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, LOST,    LOST,    ILLEGAL},
 };
 /* clang-format on */

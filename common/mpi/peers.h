@@ -27,7 +27,7 @@ enum peer_event {
     PEER_DIES,    /* a detector: it has ended, or is silent */
     PEER_CLOSE,   /* the loop deals with its end */
     PEER_FENCE,   /* the machine takes it for lost, though its process may be there */
-    PEER_HALT,    /* a QUIESCE names it as lost */
+    PEER_NAMED,   /* a QUIESCE names it as lost */
     PEER_LOSE,    /* the machine is told of its loss */
 };
 #define PEER_EVENTS (PEER_LOSE + 1)
@@ -50,7 +50,7 @@ bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 /* A peer that has ended, each once: it is CLOSED then. `in_order`: it has left. */
 bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 
-/* A peer that this rank's machine took for lost, each once: it is WORKER_LOST then. */
+/* A peer that this rank's machine took for lost, each once: it is LOST then. */
 bool peers_take_fenced(struct peers *peers, unsigned *rank);
 
 /* True where the invariants of the table hold: for assertions and tests. */

@@ -23,8 +23,8 @@ static bool is_there(const struct served *worker)
 void service_quiesce(struct service *service, const struct quiesce *quiesce, struct actions *actions)
 {
     service->epoch = quiesce->epoch;
-    assert(service->dependent && "only a loop with dependencies is halted");
-    service_move(service, SERVICE_HALTED, actions);
+    assert(service->dependent && "only a loop with dependencies is quiesced");
+    service_move(service, SERVICE_QUIESCED, actions);
     service->news |= SERVICE_STOOD_STILL;
     service->waiting_first = service->waiting_count = service->asks_waiting = 0;
     service->ends.count = service->beginnings.count = 0;
@@ -41,7 +41,8 @@ void service_quiesce(struct service *service, const struct quiesce *quiesce, str
 bool service_take_quiesced(struct service *service, unsigned w, const struct quiesced *quiesced)
 {
     struct served *worker = &service->workers[w];
-    if (service->state != SERVICE_HALTED || quiesced->epoch != service->epoch || worker->quiesced || !is_there(worker))
+    if (service->state != SERVICE_QUIESCED || quiesced->epoch != service->epoch || worker->quiesced ||
+        !is_there(worker))
         return false;
     service_drop_unfinished(service, w);
     worker->quiesced = true;
@@ -54,7 +55,7 @@ bool service_is_quiesced(const struct service *service)
     for (unsigned w = 0; w < service->worker_count; w++)
         if (is_there(&service->workers[w]) && !service->workers[w].quiesced)
             return false;
-    return service->state == SERVICE_HALTED && service->parts_on_way == 0;
+    return service->state == SERVICE_QUIESCED && service->parts_on_way == 0;
 }
 
 void service_restart(struct service *service, const struct restart *restart, struct actions *actions)

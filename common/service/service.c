@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const char *const service_state_names[] = {"SERVING", "HALTED", "ENDING"};
+static const char *const service_state_names[] = {"SERVING", "QUIESCED", "ENDING"};
 static const unsigned service_moves[] = {
-    [SERVICE_SERVING] = 1u << SERVICE_HALTED | 1u << SERVICE_ENDING,
-    [SERVICE_HALTED] = 1u << SERVICE_HALTED | 1u << SERVICE_SERVING | 1u << SERVICE_ENDING,
+    [SERVICE_SERVING] = 1u << SERVICE_QUIESCED | 1u << SERVICE_ENDING,
+    [SERVICE_QUIESCED] = 1u << SERVICE_QUIESCED | 1u << SERVICE_SERVING | 1u << SERVICE_ENDING,
     [SERVICE_ENDING] = 0,
 };
 static const struct state_table service_states = {"service", SERVICE_ENDING + 1, service_state_names, service_moves};

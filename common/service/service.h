@@ -121,7 +121,7 @@ struct loss {
 
 /* SERVING. QUIESCED: in a loop with dependencies all are to stand still, see quiesce.c. ENDING: nobody is served any
  * more. Requests for chunks are listened to while it is SERVING only. */
-enum service_state { SERVICE_SERVING, SERVICE_HALTED, SERVICE_ENDING };
+enum service_state { SERVICE_SERVING, SERVICE_QUIESCED, SERVICE_ENDING };
 
 /* What has come about in a service that its owner is to look at: a set of bits, see service_take_news(). */
 enum service_news {

@@ -15,7 +15,7 @@ void service_move(struct service *service, enum service_state state, const struc
 /* While QUIESCED: the owner is to look whether all are quiesced. */
 static inline void service_note_standstill(struct service *service)
 {
-    if (service->state == SERVICE_HALTED)
+    if (service->state == SERVICE_QUIESCED)
         service->news |= SERVICE_STOOD_STILL;
 }
 

@@ -249,7 +249,7 @@ static void assert_quiesced(unsigned epoch, unsigned count, const uint64_t *expe
     }
 }
 
-START_TEST(a_halted_worker_goes_on_from_what_it_has_kept)
+START_TEST(a_quiesced_worker_goes_on_from_what_it_has_kept)
 {
     begin_asking(0);
     compute(1, 0, 1);
@@ -257,7 +257,7 @@ START_TEST(a_halted_worker_goes_on_from_what_it_has_kept)
     come(4, 20, 0, 100, 1);
     quiesce(1, 2);
     assert_quiesced(1, 1, (uint64_t[]){10}); /* not 30, of which not all is there */
-    ck_assert_str_eq(worker_state_name(&worker), "HALTED");
+    ck_assert_str_eq(worker_state_name(&worker), "QUIESCED");
     ck_assert_uint_eq(boundaries.halo_receive_count, 0);
     quiesce(2, 2); /* another is lost */
     assert_quiesced(2, 1, (uint64_t[]){10});
@@ -326,7 +326,7 @@ START_TEST(data_of_an_earlier_round_are_dropped)
 }
 END_TEST
 
-START_TEST(who_is_halted_asks_for_nothing)
+START_TEST(who_is_quiesced_asks_for_nothing)
 {
     begin_asking(0);
     quiesce(1, 2);
@@ -445,11 +445,11 @@ int main(void)
     tcase_add_test(all, nobody_is_behind_the_last_chunk);
     tcase_add_test(all, data_may_come_before_their_chunk);
     tcase_add_test(all, the_latest_that_were_sent_are_kept);
-    tcase_add_test(all, a_halted_worker_goes_on_from_what_it_has_kept);
+    tcase_add_test(all, a_quiesced_worker_goes_on_from_what_it_has_kept);
     tcase_add_test(all, what_a_worker_inherits_is_kept_while_it_runs);
     tcase_add_test(all, what_is_not_wanted_is_let_go);
     tcase_add_test(all, data_of_an_earlier_round_are_dropped);
-    tcase_add_test(all, who_is_halted_asks_for_nothing);
+    tcase_add_test(all, who_is_quiesced_asks_for_nothing);
     tcase_add_test(all, restarts_that_cannot_be_are_refused);
     tcase_add_test(all, an_end_is_not_kept_waiting);
     tcase_add_test(all, boundary_data_that_cannot_be_are_refused);

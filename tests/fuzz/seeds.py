@@ -65,11 +65,11 @@ def boundary(first, offset, flags=2, tail=b"boundary", round=0):
     return header(0x1B, flags, round) + struct.pack("<QQ", first, offset) + tail
 
 
-def halt(round, rank):
+def quiesce(round, rank):
     return header(0x1C, 0, round, rank)
 
 
-def halted(round, rank, *seams):
+def quiesced(round, rank, *seams):
     return header(0x1D, 0, round, rank) + struct.pack("<Q", len(seams)) + b"".join(struct.pack("<Q", seam) for seam in seams)
 
 
@@ -104,8 +104,8 @@ MESSAGES = {
     "threads-below-mean": threads(longest=0.5), "threads-nan": threads(cov=float("nan")),
     "neighbour": neighbour(7, 5), "neighbour-first": neighbour(0, 5), "boundary": boundary(7, 16),
     "boundary-data": boundary(7, 16, 4, struct.pack("<Q", 32768)), "boundary-nothing": boundary(7, 16, 0, b""),
-    "boundary-round": boundary(7, 16, round=3), "halt": halt(3, 5), "halted": halted(3, 4, 5, 7), "halted-none": halted(1, 2),
-    "halted-zero": halted(3, 4, 0), "halted-many": halted(3, 4, *range(1, 66)), "restart": restart(3, 4, 7), "restart-first": restart(3, 0, 0),
+    "boundary-round": boundary(7, 16, round=3), "quiesce": quiesce(3, 5), "quiesced": quiesced(3, 4, 5, 7), "quiesced-none": quiesced(1, 2),
+    "quiesced-zero": quiesced(3, 4, 0), "quiesced-many": quiesced(3, 4, *range(1, 66)), "restart": restart(3, 4, 7), "restart-first": restart(3, 0, 0),
     "restart-nobody": restart(3, 4, 0),
     "boundary-overflow": boundary(7, 2**64 - 4), "boundary-long": boundary(7, 0, 2, bytes(2049)),
     "goodbye": header(0x15) + struct.pack("<QQQ", 5, 600, 7),
@@ -355,15 +355,15 @@ LIVES = {
         (1, neighbour(99, 3)), (1, GOODBYE)),
     "master-dependent": steps(MASTER, 0, DEPENDENT, 0, (3, ASK), (5, ASK), (0, refill((10, 10, 5), (20, 10, 3), (40, 10, 6))), (0, neighbour(50, 4)),
         (6, ASK), (0, neighbour(30, 4)), (0, neighbour(30, 4)), (3, request(chunk=1)), (0, END), (3, GOODBYE)),
-    "central-halted": steps(CENTRAL, 1, DEPENDENT, 5, (1, ASK), (2, ASK), (3, ASK), (1, request(chunk=1)), (2, report(1)), (1, halted(1, 1, 5)),
-        (3, halted(1, 3)), (4, halted(1, 4)), (5, halted(1, 5)), (6, halted(1, 6)), (1, ASK), (3, ASK), (1, request(chunk=2)), *BYE),
-    "supermaster-halted": steps(SUPERMASTER, 8, DEPENDENT, 156, (1, report(1)), (2, report(1)), (1, header(0x26, 0, 0, 3) + bytes(24)), (2, halted(1, 4, 9)),
-        (2, halted(1, 2)), (1, halted(1, 1)), (1, report(1)), (2, report(1)), (2, halted(1, 2)), (1, GOODBYE)),
-    "master-halted": steps(MASTER, 0, DEPENDENT, 0, (3, ASK), (5, ASK), (0, refill((10, 10, 5), (20, 10, 3))), (0, halt(1, 4)), (3, request(chunk=1)),
-        (3, halted(1, 3, 20)), (5, halted(1, 5)), (6, halted(1, 6)), (0, restart(1, 3, 20)), (5, ASK), (0, refill((20, 10, 5))), (0, restart(1, 3, 20))),
-    "worker-halted": steps(WORKER, 0, DEPENDENT, 1, (1, given(1, 0, 10)), (1, neighbour(10, 6)), COMPUTED + 22, COMPUTED, (1, given(2, 20, 10)),
-        (4, boundary(20, 0)), (1, halt(1, 5)), (4, boundary(20, 8)), (6, boundary(30, 0, round=1)), (1, restart(1, 2, 10)), (1, neighbour(10, 3)),
-        (1, given(3, 30, 5)), (1, halt(2, 3)), (1, restart(2, 4, 7)), (1, END)),
+    "central-quiesced": steps(CENTRAL, 1, DEPENDENT, 5, (1, ASK), (2, ASK), (3, ASK), (1, request(chunk=1)), (2, report(1)), (1, quiesced(1, 1, 5)),
+        (3, quiesced(1, 3)), (4, quiesced(1, 4)), (5, quiesced(1, 5)), (6, quiesced(1, 6)), (1, ASK), (3, ASK), (1, request(chunk=2)), *BYE),
+    "supermaster-quiesced": steps(SUPERMASTER, 8, DEPENDENT, 156, (1, report(1)), (2, report(1)), (1, header(0x26, 0, 0, 3) + bytes(24)), (2, quiesced(1, 4, 9)),
+        (2, quiesced(1, 2)), (1, quiesced(1, 1)), (1, report(1)), (2, report(1)), (2, quiesced(1, 2)), (1, GOODBYE)),
+    "master-quiesced": steps(MASTER, 0, DEPENDENT, 0, (3, ASK), (5, ASK), (0, refill((10, 10, 5), (20, 10, 3))), (0, quiesce(1, 4)), (3, request(chunk=1)),
+        (3, quiesced(1, 3, 20)), (5, quiesced(1, 5)), (6, quiesced(1, 6)), (0, restart(1, 3, 20)), (5, ASK), (0, refill((20, 10, 5))), (0, restart(1, 3, 20))),
+    "worker-quiesced": steps(WORKER, 0, DEPENDENT, 1, (1, given(1, 0, 10)), (1, neighbour(10, 6)), COMPUTED + 22, COMPUTED, (1, given(2, 20, 10)),
+        (4, boundary(20, 0)), (1, quiesce(1, 5)), (4, boundary(20, 8)), (6, boundary(30, 0, round=1)), (1, restart(1, 2, 10)), (1, neighbour(10, 3)),
+        (1, given(3, 30, 5)), (1, quiesce(2, 3)), (1, restart(2, 4, 7)), (1, END)),
     "worker-late": steps(WORKER, 0, DEPENDENT, 1, (4, boundary(77, 0, 4, struct.pack("<Q", 32), round=1)), (5, boundary(77, 0, 4, struct.pack("<Q", 1000), round=1))),
     "worker-dependent": steps(WORKER, 0, DEPENDENT | AHEAD, 1, (4, boundary(10, 0)), (1, given(1, 10, 10)), (1, given(2, 20, 10)), COMPUTED + 22,
         (4, boundary(10, 8)), COMPUTED, COMPUTED, (1, neighbour(30, 6)), (5, boundary(77, 0, 4, struct.pack("<Q", 1000))), (5, boundary(77, 9)),

@@ -387,7 +387,7 @@ END_TEST
 
 /* The chunk is given up, what is complete is set aside, and comes back where it is wanted; what is on its way may come
  * into memory that nothing else has meanwhile. */
-START_TEST(a_halt_gives_up_all_but_what_is_set_aside)
+START_TEST(a_quiesce_gives_up_all_but_what_is_set_aside)
 {
     uint64_t told[SYNC_MAX];
     struct event event;
@@ -496,7 +496,7 @@ int main(void)
     tcase_add_test(tcase, any_chunks_on_any_workers_equal_the_serial_loop);
     tcase_add_test(tcase, boundary_data_are_told_once_for_each_point);
     tcase_add_test(tcase, nothing_is_computed_before_its_data_are_there);
-    tcase_add_test(tcase, a_halt_gives_up_all_but_what_is_set_aside);
+    tcase_add_test(tcase, a_quiesce_gives_up_all_but_what_is_set_aside);
     tcase_add_test(tcase, what_is_set_aside_is_not_what_comes);
     tcase_add_test(tcase, a_mark_is_reached_by_the_work_that_is_done);
     tcase_add_test(tcase, a_kernel_that_fails_is_a_problem_said_once);
