@@ -5,6 +5,8 @@
  * way to it has room there. */
 #include "master/core.h"
 
+#include "common/machine/state.h"
+
 #include <stdlib.h>
 
 /* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); QUIESCED: see quiesce.c */
@@ -15,7 +17,8 @@ static const unsigned master_moves[] = {
     [MASTER_ENDING] = 1u << MASTER_GONE,
     [MASTER_GONE] = 0,
 };
-static const struct state_table master_states = {"master", MASTER_GONE + 1, master_state_names, master_moves};
+static const struct state_table master_states = {"master", MASTER_GONE + 1, master_state_names, master_moves,
+                                                 event_write_name};
 
 static void master_on_committed(void *owner, const struct part *part)
 {

@@ -6,6 +6,8 @@
  * granted or cut short. */
 #include "supermaster/core.h"
 
+#include "common/machine/state.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ static const unsigned supermaster_moves[] = {
     [SUPERMASTER_GONE] = 0,
 };
 static const struct state_table supermaster_states = {"supermaster", SUPERMASTER_GONE + 1, supermaster_state_names,
-                                                      supermaster_moves};
+                                                      supermaster_moves, event_write_name};
 
 void supermaster_move(struct supermaster *supermaster, enum supermaster_state state)
 {

@@ -6,6 +6,8 @@
  * one another, but never while the worker has nothing to compute. */
 #include "worker/core.h"
 
+#include "common/machine/state.h"
+
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -30,7 +32,8 @@ static const unsigned worker_moves[] = {
     [WORKER_LEAVING] = TO(GONE),
     [WORKER_GONE] = 0,
 };
-static const struct state_table worker_states = {"worker", WORKER_GONE + 1, worker_state_names, worker_moves};
+static const struct state_table worker_states = {"worker", WORKER_GONE + 1, worker_state_names, worker_moves,
+                                                 event_write_name};
 
 static void worker_move(struct worker *worker, enum worker_state state, const struct actions *actions)
 {

@@ -2,7 +2,9 @@
 /* The worker of DCA: see machine.h. */
 #include "common/dca/machine.h"
 
-#include <assert.h>
+#include "common/machine/state.h"
+
+#include <stdio.h>
 
 /* A number this close below a whole number is that number: as in the techniques. */
 #define ROUNDING_GUARD 1e-9
@@ -13,7 +15,7 @@
 #define STATE(state) (1u << (state))
 
 /* Where each state may go to. */
-static const unsigned legal[DCA_STATES] = {
+static const unsigned dca_moves[DCA_STATES] = {
     [DCA_IDLE] = STATE(DCA_EXCHANGING) | STATE(DCA_FETCHING) | STATE(DCA_DRAWING) | STATE(DCA_ENDED),
     [DCA_EXCHANGING] = STATE(DCA_FETCHING),
     [DCA_FETCHING] = STATE(DCA_TAKING) | STATE(DCA_COMPUTING) | STATE(DCA_PUBLISHING) | STATE(DCA_ENDED),
@@ -26,19 +28,39 @@ static const unsigned legal[DCA_STATES] = {
     [DCA_ENDED] = 0,
 };
 
-const char *dca_state_name(enum dca_state state)
+static const char *const dca_state_names[DCA_STATES] = {
+    "IDLE", "EXCHANGING", "FETCHING", "TAKING", "DRAWING", "AWAITING", "PUBLISHING", "COMPUTING", "ENDED",
+};
+
+/* The one event that each state awaits, beside a STOP. */
+static const enum dca_event_type dca_awaited[DCA_STATES] = {
+    [DCA_IDLE] = DCA_EVENT_START,           [DCA_EXCHANGING] = DCA_EVENT_EXCHANGED, [DCA_FETCHING] = DCA_EVENT_FETCHED,
+    [DCA_TAKING] = DCA_EVENT_FETCHED,       [DCA_DRAWING] = DCA_EVENT_DREW,         [DCA_AWAITING] = DCA_EVENT_REFILLED,
+    [DCA_PUBLISHING] = DCA_EVENT_PUBLISHED, [DCA_COMPUTING] = DCA_EVENT_FINISHED,   [DCA_ENDED] = DCA_EVENT_STOP,
+};
+
+static void dca_write_event_name(const void *type, char *text, size_t size)
 {
-    static const char *const names[DCA_STATES] = {"idle",     "exchanging", "fetching",  "taking", "drawing",
-                                                  "awaiting", "publishing", "computing", "ended"};
-    return names[state];
+    static const char *const names[] = {
+        [DCA_EVENT_START] = "START",       [DCA_EVENT_FETCHED] = "FETCHED",     [DCA_EVENT_EXCHANGED] = "EXCHANGED",
+        [DCA_EVENT_DREW] = "DREW",         [DCA_EVENT_PUBLISHED] = "PUBLISHED", [DCA_EVENT_REFILLED] = "REFILLED",
+        [DCA_EVENT_FINISHED] = "FINISHED", [DCA_EVENT_STOP] = "STOP",
+    };
+    snprintf(text, size, "%s", names[*(const enum dca_event_type *)type]);
 }
 
-static void dca_move(struct dca_machine *machine, enum dca_state to)
+static const struct state_table dca_states = {"DCA worker", DCA_STATES, dca_state_names, dca_moves,
+                                              dca_write_event_name};
+
+const char *dca_state_name(enum dca_state state)
 {
-    const bool is_legal = (legal[machine->state] & STATE(to)) != 0;
-    assert(is_legal);
-    (void)is_legal;
-    machine->state = to;
+    return dca_state_names[state];
+}
+
+/* At the event that the state has awaited: others do not come here, see dca_machine_step(). */
+static inline void dca_move(struct dca_machine *machine, enum dca_state to)
+{
+    state_move(&dca_states, &machine->state, to, &dca_awaited[machine->state]);
 }
 
 void dca_machine_init(struct dca_machine *machine, struct dca_core *core, unsigned worker, double power, bool by_node)
@@ -222,7 +244,6 @@ PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint6
 PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca_drawn result,
                                            const struct range *range)
 {
-    assert(machine->state == DCA_DRAWING);
     switch (result) {
     case DCA_DRAWN:
         dca_move(machine, DCA_COMPUTING);
@@ -250,26 +271,26 @@ static struct dca_action dca_stop(struct dca_machine *machine)
 
 PART struct dca_action dca_take_answer(struct dca_machine *machine, uint64_t counter)
 {
-    assert(machine->state == DCA_FETCHING || machine->state == DCA_TAKING);
     return machine->state == DCA_FETCHING ? dca_take_first_answer(machine, counter)
                                           : dca_take_second_answer(machine, counter);
 }
 
 PART struct dca_action dca_take_measured(struct dca_machine *machine)
 {
-    assert(machine->state == DCA_EXCHANGING);
     dca_learn(machine->core);
     return dca_fetch_first(machine);
 }
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event)
 {
+    if (event->type != DCA_EVENT_STOP && event->type != dca_awaited[machine->state])
+        state_refuse_event(&dca_states, machine->state, &event->type);
     switch (event->type) {
     case DCA_EVENT_STOP: return dca_stop(machine);
-    case DCA_EVENT_START: assert(machine->state == DCA_IDLE); return dca_begin_draw(machine);
-    case DCA_EVENT_FINISHED: assert(machine->state == DCA_COMPUTING); return dca_begin_draw(machine);
-    case DCA_EVENT_PUBLISHED: assert(machine->state == DCA_PUBLISHING); return dca_begin_draw(machine);
-    case DCA_EVENT_REFILLED: assert(machine->state == DCA_AWAITING); return dca_begin_draw(machine);
+    case DCA_EVENT_START:
+    case DCA_EVENT_FINISHED:
+    case DCA_EVENT_PUBLISHED:
+    case DCA_EVENT_REFILLED: return dca_begin_draw(machine);
     case DCA_EVENT_EXCHANGED: return dca_take_measured(machine);
     case DCA_EVENT_FETCHED: return dca_take_answer(machine, event->value);
     case DCA_EVENT_DREW: return dca_take_from_queue(machine, event->drawn.result, &event->drawn.range);

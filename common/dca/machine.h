@@ -83,8 +83,8 @@ struct dca_action {
 
 struct dca_machine {
     struct dca_core *core; /* borrowed; several machines of one process may share it */
-    enum dca_state state;
-    bool by_node; /* draws from its node's queue */
+    unsigned state;        /* enum dca_state */
+    bool by_node;          /* draws from its node's queue */
     bool stopped;
     unsigned worker;    /* as whom it draws: of the core's, 0 .. P-1; with by_node its node */
     double weight;      /* by step: what a chunk is multiplied with; 0: not weighted */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Action lists and state tables: see machine.h. */
+/* Action lists, reasons and names of events: see machine.h. */
 #include "common/machine/machine.h"
 
-#include <assert.h>
-#include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,8 +102,7 @@ void reason_note(const struct reason_sink *sink, const char *format, ...)
     sink->note(sink->context, text);
 }
 
-/* "EVENT" or "MESSAGE TYPE". */
-static const char *name_event(const struct event *event, char text[60])
+void event_write_name(const void *event, char *text, size_t size)
 {
     static const char *const names[] = {
         [EVENT_START] = "START",
@@ -114,27 +111,18 @@ static const char *name_event(const struct event *event, char text[60])
         [EVENT_PROBED] = "PROBED",
         [EVENT_MARK] = "MARK",
         [EVENT_SLICE] = "SLICE",
-        [EVENT_ITERATIONS_FAILED] = "FAILURE",
-        [EVENT_BOUNDARY_READY] = "EDGE",
+        [EVENT_ITERATIONS_FAILED] = "ITERATIONS_FAILED",
+        [EVENT_BOUNDARY_READY] = "BOUNDARY_READY",
         [EVENT_DRY] = "DRY",
         [EVENT_FINISHED] = "FINISHED",
         [EVENT_TIMER] = "TIMER",
         [EVENT_DRAIN] = "DRAIN",
-        [EVENT_FATAL] = "PROBLEM",
+        [EVENT_FATAL] = "FATAL",
         [EVENT_LOAD] = "LOAD",
-        [EVENT_RANK_LOST] = "LOST",
+        [EVENT_RANK_LOST] = "RANK_LOST",
     };
-    bool has_type = event->type == EVENT_MESSAGE;
-    snprintf(text, 60, "%s%s%s", names[event->type], has_type ? " " : "",
-             has_type ? message_name(event->message->type) : "");
-    return text;
-}
-
-void state_refuse(const struct state_table *table, unsigned from, unsigned to, const struct event *event)
-{
-    char text[60];
-    assert(from < table->count && to < table->count && "a machine is in one of its states");
-    warnx("a defect: the %s goes from %s to %s at %s, which its table does not have", table->machine,
-          table->names[from], table->names[to], name_event(event, text));
-    abort();
+    const struct event *of = event;
+    const bool has_type = of->type == EVENT_MESSAGE;
+    snprintf(text, size, "%s%s%s", names[of->type], has_type ? " " : "",
+             has_type ? message_name(of->message->type) : "");
 }

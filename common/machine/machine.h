@@ -225,6 +225,9 @@ void actions_add(struct actions *actions, const struct action *action);
 /* Appends a DROP. */
 void actions_drop(struct actions *actions, unsigned rank, const char *text);
 
+/* Writes the name of a `struct event` into `text`, as "EVENT" or "MESSAGE TYPE": for the tables of states. */
+void event_write_name(const void *event, char *text, size_t size);
+
 /* A FATAL message about `rank`; the text is borrowed, and cut at TEXT_MAX. */
 struct message fatal_message(unsigned rank, const char *text);
 
@@ -255,22 +258,3 @@ struct machine {
 
 /* Place of `rank` in `ranks`, which are sorted; `count` where it is not among them. */
 unsigned rank_index(const unsigned *ranks, unsigned count, unsigned rank);
-
-/* The states of a machine. */
-struct state_table {
-    const char *machine;      /* "worker" */
-    unsigned count;           /* of states */
-    const char *const *names; /* [count] */
-    const unsigned *legal;    /* [count] the set of states (bit n for state n) that each may go to */
-};
-
-/* Stops the program, and says which machine it is, the two states and the event. */
-_Noreturn void state_refuse(const struct state_table *table, unsigned from, unsigned to, const struct event *event);
-
-/* Moves a state by its table, at an event. A move that the table does not have is a defect in the machine. */
-static inline void state_move(const struct state_table *table, unsigned *state, unsigned to, const struct event *event)
-{
-    if ((table->legal[*state] >> to & 1) == 0)
-        state_refuse(table, *state, to, event);
-    *state = to;
-}

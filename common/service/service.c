@@ -2,6 +2,8 @@
 /* Serving workers: see service.h. */
 #include "common/service/serving.h"
 
+#include "common/machine/state.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +14,8 @@ static const unsigned service_moves[] = {
     [SERVICE_QUIESCED] = 1u << SERVICE_QUIESCED | 1u << SERVICE_SERVING | 1u << SERVICE_ENDING,
     [SERVICE_ENDING] = 0,
 };
-static const struct state_table service_states = {"service", SERVICE_ENDING + 1, service_state_names, service_moves};
+static const struct state_table service_states = {"service", SERVICE_ENDING + 1, service_state_names, service_moves,
+                                                  event_write_name};
 
 void service_move(struct service *service, enum service_state state, const struct actions *actions)
 {

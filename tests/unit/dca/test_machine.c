@@ -4,6 +4,7 @@
 #include "common/dca/machine.h"
 #include "tests/unit/sched/loops.h"
 
+#include <signal.h>
 #include <string.h>
 
 static struct dca_core core;
@@ -74,7 +75,7 @@ START_TEST(by_place_one_counter_says_all)
     expect_fetch(DCA_STEP, 1, true, false);
     answer(10);
     expect(DCA_ACTION_END);
-    ck_assert_str_eq(dca_state_name(machine.state), "ended");
+    ck_assert_str_eq(dca_state_name(machine.state), "ENDED");
     dca_fini(&core);
 }
 END_TEST
@@ -239,6 +240,23 @@ START_TEST(the_check_finds_what_cannot_be)
 }
 END_TEST
 
+/* No answer is awaited of a counter before START. */
+START_TEST(an_event_that_is_not_awaited_stops_the_program)
+{
+    begin("css:chunk=100", false, false);
+    answer(3);
+}
+END_TEST
+
+/* Who has no queue of its node does not come to wait for one. */
+START_TEST(a_move_that_the_table_does_not_have_stops_the_program)
+{
+    begin("css:chunk=100", true, false);
+    machine.state = DCA_AWAITING;
+    tell(DCA_EVENT_REFILLED);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("dca-machine");
@@ -253,6 +271,8 @@ int main(void)
     tcase_add_test(tcase, a_stop_leaves_nobody_waiting);
     tcase_add_test(tcase, a_draw_in_one_is_that_of_two_steps);
     tcase_add_test(tcase, the_check_finds_what_cannot_be);
+    tcase_add_test_raise_signal(tcase, an_event_that_is_not_awaited_stops_the_program, SIGABRT);
+    tcase_add_test_raise_signal(tcase, a_move_that_the_table_does_not_have_stops_the_program, SIGABRT);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

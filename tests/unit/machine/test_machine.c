@@ -2,6 +2,7 @@
 /* The shared parts of the machines: the line-up and its grouping, the pool, the service of workers, state tables. */
 #include "common/service/pool.h"
 #include "common/service/service.h"
+#include "common/machine/state.h"
 #include "common/machine/topology.h"
 #include "common/util/random.h"
 #include "tests/lib/suite.h"
@@ -539,7 +540,7 @@ START_TEST(a_move_that_the_table_does_not_have_stops_the_program)
 {
     const unsigned legal[] = {1u << 1, 0};
     const char *const names[] = {"FIRST", "LAST"};
-    const struct state_table table = {"machine", 2, names, legal};
+    const struct state_table table = {"machine", 2, names, legal, event_write_name};
     const struct event event = {.type = EVENT_TIMER};
     unsigned state = 0;
     state_move(&table, &state, 1, &event);
