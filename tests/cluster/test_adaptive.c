@@ -131,7 +131,7 @@ START_TEST(weights_follow_a_worker_that_becomes_slower)
         struct virtual_config config = cluster_of(masters, WORKERS, learners[_i], ITERATIONS);
         config.speeds = true_speeds;
         config.spec.power = RUN_POWER_MEASURE;
-        config.slow_worker_plus_1 = 3;
+        config.slow_worker = 2;
         config.slow_at_ns = (uint64_t)(0.55 * ITERATIONS * mean_ns / 7); /* a little more than half of the run */
         config.slow_factor = 3;
         /* Two chunks, or batches, and the way of what was measured: the next chunk is asked for, through a master,
@@ -303,7 +303,7 @@ START_TEST(every_technique_computes_everything_once)
                 run_whole(&config);
                 config.collect = true;
                 config.spec.power = RUN_POWER_MEASURE;
-                config.slow_worker_plus_1 = 1;
+                config.slow_worker = 0;
                 config.slow_at_ns = 300000;
                 config.slow_factor = 5;
                 run_whole(&config);
@@ -341,9 +341,11 @@ START_TEST(random_runs_compute_everything_once)
     config.spec.ask_ahead_chunks = (unsigned)random_between(&random, 1, ASKS_MAX);
     config.latency_ns = random_between(&random, 0, 30000);
     config.service_ns = random_between(&random, 0, 3000);
-    config.slow_worker_plus_1 = (unsigned)random_between(&random, 0, config.workers);
+    const unsigned slow = (unsigned)random_between(&random, 0, config.workers); /* the last is not there */
     config.slow_at_ns = random_between(&random, 0, 5000000);
-    config.slow_factor = 0.5 + 10 * random_uniform(&random);
+    const double slow_factor = 0.5 + 10 * random_uniform(&random);
+    config.slow_worker = slow;
+    config.slow_factor = slow < config.workers ? slow_factor : 0;
     config.cost_ns = any_cost;
     config.context = &seed;
     run_whole(&config);

@@ -76,7 +76,7 @@ START_TEST(another_decision_goes_by_the_chunks)
         .step_iterations = 400000,
         .spec.power = RUN_POWER_MEASURE,
         .latency_ns = 1000,
-        .slow_worker_plus_1 = 1,
+        .slow_worker = 0,
         .slow_at_ns = 15000000, /* after the probes */
         .slow_factor = 5,
     };

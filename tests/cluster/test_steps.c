@@ -154,7 +154,7 @@ START_TEST(a_slow_worker_gets_less_in_the_next_steps)
         for (unsigned i = 0; i < sizeof learning / sizeof learning[0]; i++) {
             struct virtual_config config = config_of(masters, learning[i]);
             struct virtual_result result;
-            config.slow_worker_plus_1 = 2;
+            config.slow_worker = 1;
             config.slow_at_ns = 300000; /* in the third step */
             config.slow_factor = 4;
             struct virtual_cluster *cluster = cluster_ran(&config, &result);

@@ -14,7 +14,7 @@ static const char *find_unknown(const struct virtual_config *config)
     for (unsigned i = 0; i < config->load_count; i++)
         if (config->loads[i].at_ns > 0)
             return "loads that come later";
-    if (config->outcome != NULL || config->slow_worker_plus_1 > 0)
+    if (config->outcome != NULL || config->slow_factor > 0)
         return "failing iterations and slowdowns of single workers";
     if (config->collect || config->journal || config->done != NULL)
         return "results, journals and resumed runs";

@@ -109,9 +109,9 @@ struct virtual_config {
     /* what happens */
     uint64_t drain_at_ns; /* a signal reaches `drain_rank`; NEVER or 0: none */
     unsigned drain_rank;
-    unsigned slow_worker_plus_1; /* this worker (from 0) becomes slower at `slow_at_ns`; 0: none */
+    unsigned slow_worker; /* the one (from 0) that becomes slower at `slow_at_ns` */
     uint64_t slow_at_ns;
-    double slow_factor;               /* 3: to a third of its speed */
+    double slow_factor;               /* 3: to a third of its speed; 0: no worker becomes slower */
     const struct virtual_load *loads; /* [load_count] in the order of their times; borrowed; 1 before the first */
     unsigned load_count;
     const struct virtual_fault *faults; /* [fault_count] borrowed */

@@ -76,7 +76,7 @@ static void init_speed(struct virtual_cluster *cluster, unsigned w)
 {
     const struct virtual_config *config = &cluster->config;
     struct node *node = &cluster->nodes[cluster->topology.worker_rank[w]];
-    bool slows = config->slow_worker_plus_1 == w + 1;
+    bool slows = config->slow_factor > 0 && config->slow_worker == w;
     node->speed = config->speeds != NULL ? config->speeds[w] : 1;
     node->slow_at_ns = slows ? config->slow_at_ns : NEVER;
     node->slow_factor = slows ? config->slow_factor : 1;
