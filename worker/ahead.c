@@ -12,6 +12,8 @@
 #include "worker/core.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 /* A round trip that was kept waiting (for work, for a core) must not make the worker hoard. */
 #define LEAD_MAX_NS 10000000u
@@ -55,6 +57,35 @@ static bool looks_ahead(const struct worker *worker)
     return worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
 }
 
+/* Says why the worker wants so many chunks, or none; returns how many, so that who calls it last keeps nothing. */
+static __attribute__((noinline, cold)) unsigned explain_wants(const struct worker *worker, uint64_t done,
+                                                              unsigned wants)
+{
+    const struct run_spec *spec = worker->config.spec;
+    const unsigned have = worker->queue_count + worker->asked;
+    char wish[40] = "wants no more";
+    if (wants > 0)
+        snprintf(wish, sizeof wish, "wants %u more", wants);
+    if (done == worker->running.count && have == 0)
+        reason_note(worker->reasons, "%s: it has nothing to compute", wish);
+    else if (spec->ask_ahead == ASK_AHEAD_OFF)
+        reason_note(worker->reasons, "%s: it is not to ask ahead", wish);
+    else if (spec->ask_ahead == ASK_AHEAD_FIXED)
+        reason_note(worker->reasons, "%s: %u chunks are here or on their way, and it is to have %u%s", wish, have,
+                    spec->ask_ahead_chunks + (done == worker->running.count),
+                    done == worker->running.count ? ", as none is running" : "");
+    else if (!looks_ahead(worker))
+        reason_note(worker->reasons, "%s: %" PRIu64 " iterations are few against the %" PRIu64 " of the largest chunk",
+                    wish, worker->running.count, worker->largest);
+    else if (worker->iteration_ns <= 0)
+        reason_note(worker->reasons, "%s: how long an iteration takes is not known yet", wish);
+    else
+        reason_note(worker->reasons,
+                    "%s: it has work for %.3f us, %u chunks are here or on their way, and it asks %.3f us ahead", wish,
+                    ahead_work_ns(worker, done) / 1e3, have, lead_ns(worker) / 1e3);
+    return wants;
+}
+
 unsigned worker_wants(const struct worker *worker, uint64_t done)
 {
     unsigned have = worker->queue_count + worker->asked, idle = done == worker->running.count, target = 0;
@@ -65,7 +96,8 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     case ASK_AHEAD_AUTO: target = looks_ahead(worker) ? have + wants_auto(worker, done) : idle; break;
     }
     unsigned wants = target > have ? target - have : 0;
-    return wants > ASKS_MAX - worker->asked ? ASKS_MAX - worker->asked : wants;
+    wants = wants > ASKS_MAX - worker->asked ? ASKS_MAX - worker->asked : wants;
+    return worker->reasons == NULL ? wants : explain_wants(worker, done, wants);
 }
 
 /* The part of the chunks that are to be here or on their way, the part for which a request goes: what is left lasts

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -62,8 +63,9 @@ static void send_up(const struct worker *worker, struct actions *actions, const 
 }
 
 /* From this sender nothing that it sends can be relied on. */
-static void worker_refuse(unsigned from, const char *text, struct actions *actions)
+static void worker_refuse(const struct worker *worker, unsigned from, const char *text, struct actions *actions)
 {
+    REASON(worker->reasons, "does without rank %u: it %s", from, text);
     error_set(&actions->room.refusal, "%s", text);
     actions_drop(actions, from, actions->room.refusal.text);
 }
@@ -133,9 +135,10 @@ static void worker_begin(struct worker *worker, uint64_t now_ns, struct actions 
 {
     worker_move(worker, worker->behind_probe, actions);
     worker->idle_since_ns = now_ns;
-    if (worker->state == WORKER_LEAVING)
+    if (worker->state == WORKER_LEAVING) {
+        REASON(worker->reasons, "leaves: END came while it measured");
         worker_leave(worker, now_ns, actions);
-    else if (worker->state == WORKER_ASKING)
+    } else if (worker->state == WORKER_ASKING)
         request(worker, 1, NULL, now_ns, actions);
 }
 
@@ -213,7 +216,7 @@ static void queue_special(struct worker *worker, const struct assigned *chunk, s
     if (!worker_is_dependent(worker))
         worker_begin_chunk(chunk, 0, actions);
     else if (worker_expect_chunk(worker, chunk) < 0)
-        worker_refuse(worker->config.master, "assigned chunks that are not in order", actions);
+        worker_refuse(worker, worker->config.master, "assigned chunks that are not in order", actions);
 }
 
 static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
@@ -235,7 +238,7 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
 {
     unsigned chunks = 1 + message->record_count;
     if (chunks > worker->asked || worker->queue_count + chunks > WORKER_QUEUE_MAX) {
-        worker_refuse(worker->config.master, "assigned chunks that were not asked for", actions);
+        worker_refuse(worker, worker->config.master, "assigned chunks that were not asked for", actions);
         return;
     }
     struct assigned chunk = {message->assign.first, message->assign.count, message->assign.chunk,
@@ -255,8 +258,11 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
 }
 
 /* Leaves in the middle of its chunk: nothing is computed any more by who is gone. */
-static void worker_give_up(struct worker *worker, uint64_t now_ns, struct actions *actions)
+static void worker_give_up(struct worker *worker, const char *why, uint64_t now_ns, struct actions *actions)
 {
+    const struct assigned *running = &worker->running;
+    REASON(worker->reasons, "leaves in the middle of [%" PRIu64 ", %" PRIu64 "): %s", running->first,
+           running->first + running->count, why);
     worker_flush(worker, now_ns, actions);
     worker_leave(worker, now_ns, actions);
 }
@@ -266,24 +272,31 @@ static void worker_give_up(struct worker *worker, uint64_t now_ns, struct action
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
+    const char *unwanted = end->drain ? "the chunks that it depends on may never be over" : "it is not wanted any more";
     drop_queue(worker, actions);
     switch ((enum worker_state)worker->state) {
     case WORKER_STARTING:
     case WORKER_PROBING: worker->behind_probe = WORKER_LEAVING; break;
     case WORKER_ASKING:
-    case WORKER_QUIESCED: worker_leave(worker, now_ns, actions); break;
-    case WORKER_STUCK: worker_give_up(worker, now_ns, actions); break;
+    case WORKER_QUIESCED:
+        REASON(worker->reasons, "leaves: END came, and it computes nothing");
+        worker_leave(worker, now_ns, actions);
+        break;
+    case WORKER_STUCK: worker_give_up(worker, "it has told a problem, and END came", now_ns, actions); break;
     case WORKER_COMPUTING:
         if (!goes_on) {
-            worker_give_up(worker, now_ns, actions);
+            worker_give_up(worker, unwanted, now_ns, actions);
             break;
         }
+        REASON(worker->reasons, "computes [%" PRIu64 ", %" PRIu64 ") to its end: a drain leaves it %.3f s for that",
+               worker->running.first, worker->running.first + worker->running.count,
+               (double)worker->config.spec->drain_ns / 1e9);
         worker->give_up_ns = now_ns + worker->config.spec->drain_ns;
         worker_move(worker, WORKER_LEAVING, actions);
         break;
     case WORKER_LEAVING:
         if (!goes_on)
-            worker_give_up(worker, now_ns, actions);
+            worker_give_up(worker, unwanted, now_ns, actions);
         break;
     case WORKER_GONE: break;
     }
@@ -301,15 +314,17 @@ static void worker_be_stuck(struct worker *worker, uint64_t now_ns, struct actio
     if (worker->state != WORKER_LEAVING)
         worker_move(worker, WORKER_STUCK, actions);
     if (has_end)
-        worker_give_up(worker, now_ns, actions);
+        worker_give_up(worker, "it has told a problem, and END came before", now_ns, actions);
 }
 
 static void worker_expire(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->state == WORKER_LEAVING && worker->give_up_ns <= now_ns)
-        worker_give_up(worker, now_ns, actions);
-    else
+        worker_give_up(worker, "the time is over that a drain left it", now_ns, actions);
+    else if (worker->done_count > 0) {
+        REASON(worker->reasons, "tells of %u chunks: they wait for %.3f ms", worker->done_count, HOLD_MAX_NS / 1e6);
         worker_flush(worker, now_ns, actions);
+    }
 }
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
@@ -324,7 +339,7 @@ static void receive_echo(struct worker *worker, uint64_t now_ns, const struct ec
     if (worker->state == WORKER_STUCK)
         return;
     if (worker->state != WORKER_STARTING || echo->id != worker->echoes) {
-        worker_refuse(worker->config.master, "sent an echo of what it was not sent", actions);
+        worker_refuse(worker, worker->config.master, "sent an echo of what it was not sent", actions);
         return;
     }
     uint64_t round_trip = now_ns - worker->echo_sent_ns;
@@ -406,6 +421,9 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
     size_t length = strlen(actions->room.problem.text);
     message.iterations_failed.text = actions->room.problem.text;
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
+    REASON(worker->reasons, "[%" PRIu64 ", %" PRIu64 ") did not work: %s", message.iterations_failed.first,
+           message.iterations_failed.first + message.iterations_failed.count,
+           event->chunk.final ? "nobody is to try again" : "another may try");
     worker_flush(worker, event->now_ns, actions);
     worker->running_sent += event->chunk.count;
     send_up(worker, actions, &message);
@@ -423,6 +441,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     if (worker->state == WORKER_LEAVING) {
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
+        REASON(worker->reasons, "leaves: the chunk is over that a drain left it");
         worker_leave(worker, now_ns, actions);
         return;
     }
@@ -437,6 +456,10 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     unsigned asks = worker_wants(worker, next ? 0 : worker->running.count);
     if (!next || chunk->data != NULL || !worker_may_hold(worker, asks))
         request(worker, asks, chunk, now_ns, actions);
+    else
+        REASON(worker->reasons,
+               "asks later, with %u completions: its chunks are short, and %u are here or on their way",
+               worker->done_count, 1 + worker->queue_count + worker->asked);
     if (next)
         worker_run_chunk(worker, actions);
 }
@@ -458,8 +481,10 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
 {
     bool asks =
         worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && worker->asked == 0 && worker->queue_count < ASKS_MAX - 1;
-    if (worker->state == WORKER_COMPUTING && asks)
-        request(worker, 1, NULL, now_ns, actions);
+    if (worker->state != WORKER_COMPUTING || !asks)
+        return;
+    REASON(worker->reasons, "wants 1 more: threads have nothing to do");
+    request(worker, 1, NULL, now_ns, actions);
 }
 
 /* A chunk that was asked for, that waits, or whose end was not told is the dead master's business: others are given
@@ -480,6 +505,8 @@ static void adopt(const struct worker *worker, struct actions *actions)
         message.adopt.first = worker->running.first + worker->running_sent;
         message.adopt.count = worker->running.count - worker->running_sent;
     }
+    REASON(worker->reasons, "turns to rank %u: its master was lost, and it has [%" PRIu64 ", %" PRIu64 ") to compute",
+           worker->config.master, message.adopt.first, message.adopt.first + message.adopt.count);
     send_up(worker, actions, &message);
 }
 
@@ -502,12 +529,15 @@ static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct
                             struct actions *actions)
 {
     if (!worker_is_dependent(worker)) {
-        worker_refuse(worker->config.master, "quiesced a loop without dependencies", actions);
+        worker_refuse(worker, worker->config.master, "quiesced a loop without dependencies", actions);
         return;
     }
     worker_flush(worker, now_ns, actions);
-    if (worker->state == WORKER_COMPUTING)
+    if (worker->state == WORKER_COMPUTING) {
+        REASON(worker->reasons, "gives [%" PRIu64 ", %" PRIu64 ") up: rank %u was lost, and the loop stands still",
+               worker->running.first, worker->running.first + worker->running.count, quiesce->rank);
         worker->idle_since_ns = now_ns;
+    }
     if (worker->state <= WORKER_PROBING && worker->behind_probe == WORKER_ASKING)
         worker->behind_probe = WORKER_QUIESCED;
     else if (worker->state == WORKER_ASKING || worker->state == WORKER_COMPUTING)
@@ -529,7 +559,7 @@ static void receive_restart(struct worker *worker, uint64_t now_ns, const struct
 {
     if (!worker_is_dependent(worker) || !may_restart(worker) || restart->epoch != worker->config.boundaries->epoch ||
         worker_restart_boundaries(worker, restart, actions) < 0) {
-        worker_refuse(worker->config.master, "lets a loop go on that cannot go on so", actions);
+        worker_refuse(worker, worker->config.master, "lets a loop go on that cannot go on so", actions);
         return;
     }
     if (worker->state <= WORKER_PROBING)
@@ -543,15 +573,15 @@ static void receive_restart(struct worker *worker, uint64_t now_ns, const struct
 static void worker_receive_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
 {
     if (worker_take_neighbour(worker, neighbour, actions) < 0)
-        worker_refuse(worker->config.master, "told of a neighbour that cannot be", actions);
+        worker_refuse(worker, worker->config.master, "told of a neighbour that cannot be", actions);
 }
 
 static void receive_from_another(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (event->message->type != MESSAGE_BOUNDARY)
-        worker_refuse(event->from, "sent a message to a worker that it does not serve", actions);
+        worker_refuse(worker, event->from, "sent a message to a worker that it does not serve", actions);
     else if (worker_take_boundary(worker, event->from, event->message, actions) < 0)
-        worker_refuse(event->from, "sent boundary data that cannot be", actions);
+        worker_refuse(worker, event->from, "sent boundary data that cannot be", actions);
 }
 
 static void worker_receive(struct worker *worker, const struct event *event, struct actions *actions)
@@ -567,7 +597,7 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     case MESSAGE_NEIGHBOUR: worker_receive_neighbour(worker, &event->message->neighbour, actions); break;
     case MESSAGE_QUIESCE: receive_quiesce(worker, event->now_ns, &event->message->quiesce, actions); break;
     case MESSAGE_RESTART: receive_restart(worker, event->now_ns, &event->message->restart, actions); break;
-    default: worker_refuse(event->from, "sent a message that a master does not send", actions);
+    default: worker_refuse(worker, event->from, "sent a message that a master does not send", actions);
     }
 }
 
@@ -612,6 +642,12 @@ const char *worker_state_name(const struct worker *worker)
     return worker_state_names[worker->state];
 }
 
+static void explain_any(void *self, const struct reason_sink *sink)
+{
+    struct worker *worker = self;
+    worker->reasons = sink;
+}
+
 static void worker_step_any(void *self, const struct event *event, struct actions *actions)
 {
     worker_step(self, event, actions);
@@ -639,5 +675,5 @@ static void check_any(const void *self)
 
 struct machine worker_machine(struct worker *worker)
 {
-    return (struct machine){worker, worker_step_any, worker_deadline_any, worker_state_any, check_any, NULL};
+    return (struct machine){worker, worker_step_any, worker_deadline_any, worker_state_any, check_any, explain_any};
 }

@@ -88,7 +88,8 @@ struct assigned {
 
 struct worker {
     struct worker_config config;
-    unsigned state;        /* enum worker_state */
+    const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
+    unsigned state;                    /* enum worker_state */
     unsigned behind_probe; /* STARTING, PROBING: what comes then: ASKING, QUIESCED, or LEAVING where END has come */
     bool is_plain;         /* one thread, and iterations that are independent */
     struct assigned queue[WORKER_QUEUE_MAX];

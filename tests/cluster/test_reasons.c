@@ -2,6 +2,7 @@
 /* Why the machines decide as they do, as the trace tells it: the decisions that people ask about most. */
 #include "tests/lib/cluster.h"
 #include "tests/lib/suite.h"
+#include "worker/worker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +142,142 @@ START_TEST(an_overdue_chunk_says_who_has_it)
 }
 END_TEST
 
+/* --- workers --- */
+
+/* Each has four chunks of 50 us; a round trip takes 5 us, and is at first believed to take 20. */
+START_TEST(a_worker_says_why_it_asks_ahead_or_not)
+{
+    struct virtual_config config = cluster_plain(0, 2, "css:chunk=50", 400);
+    config.spec.ask_ahead = ASK_AHEAD_OFF;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 1", "wants no more: it is not to ask ahead\n");
+    assert_said("worker 1", "wants 1 more: it has nothing to compute\n");
+    config.spec.ask_ahead = ASK_AHEAD_FIXED;
+    config.spec.ask_ahead_chunks = 2;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 1", "wants 2 more: 0 chunks are here or on their way, and it is to have 2\n");
+    assert_said("worker 1",
+                "wants 1 more: 2 chunks are here or on their way, and it is to have 3, as none is running\n");
+    config.spec.ask_ahead = ASK_AHEAD_AUTO;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 1", "wants no more: how long an iteration takes is not known yet\n");
+    assert_said("worker 1", "wants no more: it has work for 49.000 us, 0 chunks are here or on their way, and it asks "
+                            "40.000 us ahead\n");
+    assert_said("worker 1", "wants 1 more: it has work for 40.000 us, 0 chunks are here or on their way, and it asks "
+                            "40.000 us ahead\n");
+    assert_not_said("to compute");
+}
+END_TEST
+
+/* Chunks shrink in a time step, down to those during which nothing is asked for ahead. */
+START_TEST(a_worker_says_that_its_chunk_is_small_for_a_step)
+{
+    struct virtual_config config = cluster_plain(0, 2, "gss", 2000);
+    config.spec.ask_ahead = ASK_AHEAD_AUTO;
+    config.step_iterations = 1000;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 1", "wants no more: 125 iterations are few against the 500 of the largest chunk\n");
+}
+END_TEST
+
+/* A chunk lasts for a tenth of a round trip. */
+START_TEST(a_worker_says_that_it_asks_later)
+{
+    struct virtual_config config = cluster_plain(0, 1, "ss", 400);
+    config.spec.ask_ahead = ASK_AHEAD_AUTO;
+    config.latency_ns = 5000;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 1", "asks later, with 1 completions: its chunks are short, and 15 are here or on their way\n");
+}
+END_TEST
+
+/* A signal comes while both compute; the second needs longer than it is given. */
+START_TEST(a_worker_says_why_it_leaves)
+{
+    const double speeds[] = {1, 0.001};
+    struct virtual_config config = cluster_plain(0, 2, "css:chunk=10", 400);
+    config.speeds = speeds;
+    config.drain_at_ns = 20000;
+    config.spec.drain_ns = 1000000;
+    run(config, EXIT_STATUS_DRAINED);
+    assert_said("worker 1", "computes [20, 30) to its end: a drain leaves it 0.001 s for that\n");
+    assert_said("worker 1", "leaves: the chunk is over that a drain left it\n");
+    assert_said("worker 2", "computes [10, 20) to its end: a drain leaves it 0.001 s for that\n");
+    assert_said("worker 2", "leaves in the middle of [10, 20): the time is over that a drain left it\n");
+    config.drain_at_ns = 0;
+    config.speeds = NULL;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 1", "leaves: END came, and it computes nothing\n");
+}
+END_TEST
+
+START_TEST(a_worker_says_what_it_has_when_its_master_is_lost)
+{
+    const struct virtual_fault faults[] = {{.type = VIRTUAL_KILL, .rank = 1, .at_ns = 20000}};
+    struct virtual_config config = cluster_plain(1, 2, "css:chunk=20", 80);
+    config.faults = faults;
+    config.fault_count = 1;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 2", "turns to rank 0: its master was lost, and it has [0, 20) to compute\n");
+    assert_said("worker 3", "turns to rank 0: its master was lost, and it has [20, 40) to compute\n");
+}
+END_TEST
+
+static enum virtual_outcome fails_once(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context;
+    return rank == 1 && iteration == 3 ? VIRTUAL_FAILS : VIRTUAL_WORKS;
+}
+
+START_TEST(a_worker_says_what_did_not_work)
+{
+    struct virtual_config config = cluster_plain(0, 2, "css:chunk=5", 20);
+    config.outcome = fails_once;
+    config.spec.retries = 1;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 1", "[3, 4) did not work: another may try\n");
+    assert_not_said("nobody is to try again");
+}
+END_TEST
+
+/* The third worker is lost in the middle of a loop with dependencies. */
+START_TEST(a_worker_says_which_chunk_it_gives_up)
+{
+    const struct virtual_fault faults[] = {{.type = VIRTUAL_KILL, .rank = 3, .at_ns = 30000}};
+    struct virtual_config config = cluster_plain(0, 3, "css:chunk=10", 90);
+    config.columns = 8;
+    config.faults = faults;
+    config.fault_count = 1;
+    run(config, EXIT_STATUS_DONE);
+    assert_said("worker 2", "gives [");
+    ck_assert(strstr(trace, ") up: rank 3 was lost, and the loop stands still\n") != NULL);
+}
+END_TEST
+
+/* A chunk that was not asked for, from a master that cannot be relied on from then on. */
+START_TEST(a_worker_says_whom_it_does_without)
+{
+    const struct run_spec spec = {.ask_ahead = ASK_AHEAD_OFF};
+    const struct worker_config config = {.spec = &spec, .rank = 1};
+    const struct message assign = {.type = MESSAGE_ASSIGN, .assign = {.chunk = 1, .first = 0, .count = 5}};
+    const struct event start = {.type = EVENT_START}, event = {.type = EVENT_MESSAGE, .message = &assign};
+    const struct reason_sink sink = {keep_line, NULL};
+    struct actions actions;
+    struct worker worker;
+    trace[0] = '\0';
+    ck_assert_int_eq(actions_init(&actions, 4), 0);
+    worker_init(&worker, &config);
+    const struct machine machine = worker_machine(&worker);
+    machine.explain(machine.self, &sink);
+    machine.step(machine.self, &start, &actions);
+    machine.step(machine.self, &event, &actions); /* which was asked for */
+    ck_assert_str_eq(trace, "wants no more: it is not to ask ahead\n");
+    machine.step(machine.self, &event, &actions);
+    ck_assert(strstr(trace, "\ndoes without rank 0: it assigned chunks that were not asked for\n") != NULL);
+    actions_fini(&actions);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("reasons");
@@ -152,6 +289,14 @@ int main(void)
     tcase_add_test(all, a_lost_worker_is_told_with_what_goes_to_others);
     tcase_add_test(all, what_takes_workers_down_is_run_with_care);
     tcase_add_test(all, an_overdue_chunk_says_who_has_it);
+    tcase_add_test(all, a_worker_says_why_it_asks_ahead_or_not);
+    tcase_add_test(all, a_worker_says_that_its_chunk_is_small_for_a_step);
+    tcase_add_test(all, a_worker_says_that_it_asks_later);
+    tcase_add_test(all, a_worker_says_why_it_leaves);
+    tcase_add_test(all, a_worker_says_what_it_has_when_its_master_is_lost);
+    tcase_add_test(all, a_worker_says_what_did_not_work);
+    tcase_add_test(all, a_worker_says_which_chunk_it_gives_up);
+    tcase_add_test(all, a_worker_says_whom_it_does_without);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
