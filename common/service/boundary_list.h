@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 struct boundary_side {
-    uint64_t first; /* of the chunk behind it */
-    unsigned who;   /* has the chunk before it, or behind it: as the list says */
+    uint64_t first; /* iteration at which the chunk behind the boundary begins */
+    unsigned who;   /* worker or rank that has the chunk before the boundary, or behind it: each list says which */
 };
 
 /* Boundaries in any order, each at most once. */

@@ -112,7 +112,7 @@ void service_check(const struct service *service)
     seams_check(&service->beginnings);
 }
 
-/* Each of two workers that have a chunk counts the half of its rest, which is the same with both. */
+/* Twice the open iterations of a grant, as two copies of a chunk, whose rests are equal, count one half each. */
 static uint64_t twice_open(const struct grant *grant)
 {
     uint64_t rest = grant->count - grant->received;

@@ -54,7 +54,7 @@ static struct range answered_chunk(const struct service *service, unsigned w, un
     return range;
 }
 
-/* All ends are noted before any beginning is looked for: the chunks of a step are in no order here. */
+/* Notes all ends before it looks for any beginning, since the chunks of a step come in no order. */
 void service_tell_neighbours(struct service *service, struct actions *actions)
 {
     for (unsigned pass = 0; pass < 2; pass++)

@@ -35,7 +35,7 @@ static size_t poison_find(const struct poison_set *set, uint64_t iteration)
 
 static int insert(struct poison_set *set, size_t at, const struct poison *item)
 {
-    const struct poison copy = *item; /* which may be in the set */
+    const struct poison copy = *item; /* `item` may lie in the set, which grow() may move */
     struct poison *items = grow(set->items, set->count, &set->capacity, sizeof *items);
     if (items == NULL)
         return -1;
@@ -49,7 +49,7 @@ static int insert(struct poison_set *set, size_t at, const struct poison *item)
 static void erase(struct poison_set *set, size_t from, size_t to)
 {
     if (from == to)
-        return; /* there may be no memory at all */
+        return; /* an empty set may have no memory at all */
     memmove(&set->items[from], &set->items[to], (set->count - to) * sizeof *set->items);
     set->count -= to - from;
 }

@@ -33,9 +33,9 @@ struct pool_owner {
 struct pool {
     struct pool_slot *slots; /* owned */
     struct pool_owner *own;  /* [workers + 1], owned */
-    unsigned nobody;         /* the last of them */
+    unsigned nobody;         /* index in `own` of the chunks that were cut for no worker: the last one */
     struct pool_list all;
-    unsigned unused; /* of the slots that were ever in use; those behind `used` never were */
+    unsigned unused; /* first of the list of empty slots; slots from `used` on never held a chunk */
     unsigned used;
     unsigned count, capacity;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When to ask for the next refill: see refill.h. */
+/* The moment at which a master asks for its next refill: see refill.h. */
 #include "common/service/refill.h"
 
 #include <assert.h>

@@ -30,22 +30,22 @@
 #define POOL_REFILLS (2 * REFILLS_OPEN_MAX + 1)
 
 struct refills {
-    unsigned workers; /* that are served from the pool */
+    unsigned workers; /* workers that are served from the pool */
     uint64_t size;    /* chunks in a refill */
-    unsigned open;    /* asked for and not answered */
-    bool arriving;    /* of the oldest some messages are here, and more are on their way */
-    bool parked;      /* the oldest is answered by nothing: at present there is nothing free */
-    unsigned first;   /* the oldest, in the ring of the times at which they were asked for */
+    unsigned open;    /* refills asked for and not answered */
+    bool arriving;    /* some messages of the oldest refill are here, and more are on their way */
+    bool parked;      /* the oldest refill waits for an answer, as nothing is free at present */
+    unsigned first;   /* place of the oldest refill in the ring `asked_at_ns` */
     uint64_t asked_at_ns[REFILLS_OPEN_MAX];
     uint64_t round_trip_ns; /* smoothed */
-    uint64_t came_at_ns;    /* the latest; UINT64_MAX: there was none yet */
-    uint64_t lasted_ns;     /* the one before it, until then; 0: not known */
+    uint64_t came_at_ns;    /* when the latest refill came; UINT64_MAX: none came yet */
+    uint64_t lasted_ns;     /* time from the refill before the latest one to the latest; 0: not known */
     uint64_t gap_ns;        /* smoothed time between two chunks handed out; UINT64_MAX: not known */
     uint64_t gap_started_ns, gap_assigned;
-    uint64_t low_water_mark; /* chunks that are to be in the pool or on their way, by what is measured */
+    uint64_t low_water_mark; /* chunks that are to be in the pool or on their way, from the measured times */
 };
 
-/* Nothing is open, and nothing measured. `chunks`: for each worker in one refill. */
+/* Begins with no open refill and nothing measured. `chunks`: chunks for each worker in one refill. */
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks);
 
 /* Cuts a refill in its order, one chunk for each worker in turn: `cut` cuts the next one, for the `i`-th worker, and

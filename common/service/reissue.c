@@ -106,8 +106,9 @@ static bool has_others(const struct service *service, unsigned w)
     return false;
 }
 
-/* How much of the beginning of what was requeued worker `w` may get now; 0: it is for another, or `w` has something to
- * finish first: should it die, too, it is to be known of what. */
+/* Iterations at the beginning of `requeued` that worker `w` may get now. 0 where they are kept for another worker, or
+ * where they have taken a worker down and `w` still holds a chunk: if `w` died, too, nobody could tell which of the two
+ * did it. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
                          bool *isolated)
 {
@@ -261,7 +262,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     worker->gone = true;
     service->gone++;
     if (service->requeued_count > 0)
-        service->news |= SERVICE_RETURNED; /* it may have been kept for this one */
+        service->news |= SERVICE_RETURNED; /* the requeued work may have been kept for this worker */
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
         void *items = service->losses;
@@ -340,7 +341,7 @@ static double mean_iteration_ns(const struct service *service)
     return iterations > 0 ? compute / iterations : 0;
 }
 
-/* How long the grant takes as far as the earlier chunks of its worker, or of all, let expect; 0: not known. */
+/* Time that the grant should take, by the earlier chunks of its worker or else of all workers; 0: not known. */
 static double expected_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     bool has_own = worker->chunks > 0 && worker->iterations > 0;
@@ -354,7 +355,7 @@ static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
     return span_ns < (double)least_ns ? since_ns + least_ns : span_ns < 1e18 ? since_ns + (uint64_t)span_ns : NEVER;
 }
 
-/* When the grant is overdue. Those behind the running one begin when that is finished. */
+/* The moment at which the grant is overdue. A chunk behind the running one begins when the running one is finished. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
@@ -447,7 +448,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->copy_owner == OWNER_UNDECIDED) /* both who had it are overdue: one of them is passed over */
+    if (old->copy_owner == OWNER_UNDECIDED) /* both workers that have the chunk are overdue: one is passed over */
         other_copy(service, old)->copy_owner = OWNER_OTHER;
     old->copy_owner = copy->copy_owner = OWNER_UNDECIDED;
     old->other_worker = copy_worker;
@@ -521,7 +522,7 @@ static void fail_piece(struct service *service, const struct iterations_failed *
         service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
 }
 
-/* Where another worker has the chunk, too, that one tries, as long as there is hope. */
+/* Leaves the iterations to the other worker that has the chunk, if there is one, unless they are given up. */
 static bool leave_to_other_copy(struct service *service, struct grant *grant, const struct iterations_failed *piece)
 {
     if (grant->copy_owner != OWNER_UNDECIDED || (piece->final && wins(service, grant)))

@@ -167,7 +167,7 @@ static int service_take_part(struct service *service, unsigned w, struct grant *
 {
     if (check_payload(service, message, count, error) < 0)
         return -1;
-    if (count == 0) { /* its last iterations did not work */
+    if (count == 0) { /* the last iterations of the grant failed */
         if (grant->stored == grant->count)
             grant->chunk = 0;
         return 0;
@@ -478,7 +478,7 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     return true;
 }
 
-/* Something of what is in the pool may have a history: that goes the way of what was requeued. */
+/* Assigns a range of the pool; a range with poisoned iterations goes the way of requeued work. */
 RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range, uint64_t now_ns,
                                  struct actions *actions)
 {
@@ -555,12 +555,12 @@ static unsigned dequeue(struct service *service)
     return w;
 }
 
-/* Nothing is left: those who have nothing to do get what is overdue with others. One who hangs holds a chunk, though he
- * may be the first in the queue. */
+/* Nothing else is left: workers without a chunk get a copy of a chunk that is overdue with another worker. A worker
+ * that hangs still holds a chunk, though it may be the first in the queue. */
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service->assigned != service->assigned_at_look)
-        service->lease_due_ns = 0; /* of chunks that were assigned meanwhile it is not known */
+        service->lease_due_ns = 0; /* chunks assigned since the last look may fall due earlier */
     service->assigned_at_look = service->assigned;
     for (unsigned left = service->waiting_count; left > 0 && service->lease_due_ns <= now_ns; left--) {
         unsigned w = dequeue(service);
@@ -602,7 +602,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
                     serve_copies(service, now_ns, actions);
                 break;
             }
-            has_room = false; /* what is there is for another, or for later */
+            has_room = false; /* the requeued work is kept for another worker, or for later */
         }
         lagging = has_room ? 0 : lagging + 1;
         dequeue(service);
@@ -637,7 +637,7 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 {
     if (service->state == SERVICE_ENDING)
         return;
-    send_answers(service, actions); /* of this step: they were assigned before the end */
+    send_answers(service, actions); /* chunks of this step were assigned before the end */
     service_close(service, actions);
     service->leave_due_ns = service_leave_due_ns(service, end, now_ns);
     for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)

@@ -48,25 +48,25 @@
 
 /* The copy whose results count. */
 enum copy_owner {
-    OWNER_SELF,      /* this worker's */
-    OWNER_UNDECIDED, /* of two workers that have the rest, those of the first to send some */
-    OWNER_OTHER,     /* another's: these are dropped */
+    OWNER_SELF,      /* the results of this worker */
+    OWNER_UNDECIDED, /* undecided between two workers that have the rest: the first to send results */
+    OWNER_OTHER,     /* the results of the other worker; those of this one are dropped */
 };
 
 struct grant {
     uint64_t first, count;
     uint64_t received;  /* results announced so far, in iterations */
     uint64_t stored;    /* results stored so far, or dropped */
-    uint64_t since_ns;  /* when it was assigned */
+    uint64_t since_ns;  /* when the grant was assigned */
     uint32_t chunk;     /* number; 0: the slot is unused */
     bool computed;      /* DONE has come */
-    bool flawed;        /* some of it did not work */
+    bool flawed;        /* some iterations failed */
     uint8_t copy_owner; /* enum copy_owner */
     union {
         struct {
             uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy */
         };
-        uint64_t digest; /* of what is stored, in a loop with dependencies, where nothing is copied */
+        uint64_t digest; /* sum over the stored results, in a loop with dependencies, where no chunk is copied */
     };
 };
 
@@ -77,10 +77,10 @@ struct served {
     bool present;       /* served here */
     bool gone;          /* said goodbye, or is lost */
     bool quiesced;      /* stands still, as it was told to last */
-    uint16_t load;      /* of its core, as in a REQUEST; 0: it has told none */
+    uint16_t load;      /* load of the worker's core, as in a REQUEST; 0: not told */
     uint16_t load_told; /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
-    uint64_t last_done_ns; /* when its last completion came */
+    uint64_t last_done_ns; /* when the worker's last completion came */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots] by chunk number modulo `slots`; owned, unless there are GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
@@ -115,37 +115,37 @@ struct requeued {
 /* A worker that was lost, for the owner to tell. */
 struct loss {
     unsigned worker;
-    uint64_t chunks;      /* of it, that are handed out again */
-    struct range running; /* what it computed, as far as is known */
+    uint64_t chunks;      /* chunks of the worker that are handed out again */
+    struct range running; /* range that the worker was computing, as far as is known */
 };
 
-/* SERVING. QUIESCED: in a loop with dependencies all are to stand still, see quiesce.c. ENDING: nobody is served any
+/* SERVING. HALTED: in a loop with dependencies all are to stand still, see quiesce.c. ENDING: nobody is served any
  * more. Requests for chunks are listened to while it is SERVING only. */
 enum service_state { SERVICE_SERVING, SERVICE_QUIESCED, SERVICE_ENDING };
 
-/* What has come about in a service that its owner is to look at: a set of bits, see service_take_news(). */
+/* News in a service that its owner is to look at: a set of bits, see service_take_news(). */
 enum service_news {
-    SERVICE_HAS_LOST = 1 << 0,    /* workers: see service_take_loss() */
-    SERVICE_GAVE_UP = 1 << 1,     /* iterations: see service_take_given_up() */
-    SERVICE_RETURNED = 1 << 2,    /* work, of which nobody was given any yet */
-    SERVICE_COUNTED = 1 << 3,     /* what was handed out again, or dropped: see service_take_counts() */
-    SERVICE_STOOD_STILL = 1 << 4, /* while QUIESCED: another worker, or what it had is stored */
-    SERVICE_NO_MEMORY = 1 << 5,   /* for what was lost */
+    SERVICE_HAS_LOST = 1 << 0,    /* workers were lost: see service_take_loss() */
+    SERVICE_GAVE_UP = 1 << 1,     /* iterations were given up: see service_take_given_up() */
+    SERVICE_RETURNED = 1 << 2,    /* work came back, and nobody has got any of it yet */
+    SERVICE_COUNTED = 1 << 3,     /* chunks were handed out again, or results dropped: see service_take_counts() */
+    SERVICE_STOOD_STILL = 1 << 4, /* while HALTED: one more worker stands still, or one more result is stored */
+    SERVICE_NO_MEMORY = 1 << 5,   /* memory for lost work is out */
 };
 
 #define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
 
 struct service_config {
     const struct run_spec *spec; /* borrowed for the service's life */
-    const unsigned *ranks;       /* of the workers, sorted; borrowed for the service's life */
+    const unsigned *ranks;       /* ranks of the workers, sorted; borrowed for the service's life */
     unsigned workers;
     unsigned pool_capacity;
-    bool absent;           /* nobody is served at first: see service_adopt() */
-    uint64_t record_bytes; /* of one iteration's result, or RECORD_VARIABLE; 0 where results are only digested */
-    bool no_speculation;   /* nobody is given what another still computes, however long that takes */
-    bool no_isolation;     /* nothing is run in a child process: what took workers down goes out one by one */
+    bool absent;           /* no worker is served at first: see service_adopt() */
+    uint64_t record_bytes; /* bytes of one iteration's result, or RECORD_VARIABLE; 0 where results are only digested */
+    bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes, however long it takes */
+    bool no_isolation;     /* no child processes: iterations that took workers down are handed out one by one */
     bool dependent;        /* iterations need those before them: nothing is handed out again, neighbours are told */
-    uint64_t first;        /* of the loop, where it is so */
+    uint64_t first;        /* first iteration of the loop, where it is dependent */
     const struct service_ops *ops;
     void *owner;
 };
@@ -163,42 +163,42 @@ struct service {
     struct pool pool;
     unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */
     unsigned waiting_first, waiting_count;
-    unsigned asks_waiting; /* chunks that these asked for */
-    unsigned *answered;    /* those that get an ASSIGN in this step; owned */
+    unsigned asks_waiting; /* chunks that the waiting workers asked for */
+    unsigned *answered;    /* workers that get an ASSIGN in this step; owned */
     unsigned answered_count;
     uint64_t record_bytes;
     bool no_speculation, no_isolation, dependent;
     unsigned busy;         /* workers that hold a chunk */
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
     unsigned present;      /* workers that are served here, or were */
-    unsigned gone;         /* of them, that said goodbye or are lost */
+    unsigned gone;         /* workers among `present` that said goodbye or are lost */
     unsigned state;        /* enum service_state */
-    unsigned news;         /* enum service_news, of what stands below and was not taken */
-    bool has_no_source;    /* when the pool is empty there is nothing elsewhere, too: see service_set_source() */
+    unsigned news;         /* enum service_news, not yet taken by the owner */
+    bool has_no_source;    /* an empty pool cannot be refilled from elsewhere: see service_set_source() */
     bool out_of_memory;
     struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
     unsigned requeued_count;
     size_t requeued_capacity;
-    struct poison_set poisons; /* what is held against iterations that are neither done nor given up */
-    uint64_t elsewhere_due_ns; /* when not to wait for another worker any longer; NEVER where nothing does */
+    struct poison_set poisons; /* deaths and failures of iterations that are neither done nor given up */
+    uint64_t elsewhere_due_ns; /* when requeued work stops waiting for another worker; NEVER where none waits */
     struct loss *losses;       /* owned */
     unsigned loss_count, losses_told;
     size_t loss_capacity;
     unsigned char *failed; /* ranges that were given up, as records of an ITERATIONS_GIVEN_UP; owned */
     unsigned failed_count, failed_told;
     size_t failed_capacity;
-    uint64_t reissued;               /* chunks handed out again, or a second time */
-    uint64_t duplicates;             /* results that were dropped */
-    uint64_t lease_due_ns;           /* when to look for overdue chunks again; 0: at once */
-    uint64_t assigned_at_look;       /* chunks, when it was looked for last */
-    uint64_t leave_due_ns;           /* ENDING: when those who have not left are taken for lost */
-    uint64_t first_assign_ns;        /* NEVER before */
-    uint64_t assigned;               /* chunks */
-    uint64_t messages, bytes;        /* that the workers sent, from their goodbyes */
-    uint64_t first;                  /* of a loop with dependencies, as what follows: see order.c */
-    struct boundary_list ends;       /* assigned, with none behind them so far; by worker */
-    struct boundary_list beginnings; /* with others, of chunks behind some that are not assigned yet; by rank */
-    uint16_t epoch;                  /* that began when it was QUIESCED last */
+    uint64_t reissued;         /* chunks handed out again, or a second time */
+    uint64_t duplicates;       /* results that were dropped */
+    uint64_t lease_due_ns;     /* when to look for overdue chunks again; 0: at once */
+    uint64_t assigned_at_look; /* value of `assigned` at the last look for overdue chunks */
+    uint64_t leave_due_ns;     /* ENDING: when those who have not left are taken for lost */
+    uint64_t first_assign_ns;  /* NEVER before */
+    uint64_t assigned;         /* chunks assigned so far */
+    uint64_t messages, bytes;  /* traffic of the workers, from their goodbyes */
+    uint64_t first;            /* first iteration, in a loop with dependencies like all that follows: see order.c */
+    struct boundary_list ends; /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
+    struct boundary_list beginnings; /* beginnings of assigned chunks whose predecessor is not assigned yet; by rank */
+    uint16_t epoch;                  /* epoch that began at the last QUIESCE */
 };
 
 /* -1 when memory is out. */
@@ -240,7 +240,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
 /* Takes those for lost whose chunk is overdue: to be called where only others than the workers here are idle. */
 void service_lose_overdue(struct service *service, uint64_t now_ns);
 
-/* When something is to be looked at: NEVER for nearly always. */
+/* The next moment at which something is to be looked at: nearly always NEVER. */
 static inline uint64_t service_deadline(const struct service *service)
 {
     if (service->state == SERVICE_ENDING)
@@ -260,7 +260,7 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
 /* The same where no worker is left to be told. */
 void service_close(struct service *service, const struct actions *actions);
 
-/* Whether its owner can get chunks from elsewhere when the pool is empty; at first it can. */
+/* Says whether the owner can get chunks from elsewhere when the pool is empty; at first it can. */
 static inline void service_set_source(struct service *service, bool has_source)
 {
     service->has_no_source = !has_source;
@@ -296,7 +296,7 @@ bool service_take_quiesced(struct service *service, unsigned w, const struct qui
 bool service_is_quiesced(const struct service *service);
 void service_restart(struct service *service, const struct restart *restart, struct actions *actions);
 
-/* All workers have left and all their results are stored. */
+/* True when all workers have left and all their results are stored. */
 bool service_is_over(const struct service *service);
 
 /* No worker computes and no result is on its way. */

@@ -31,17 +31,17 @@ void service_drop_unfinished(struct service *service, unsigned w);
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
 /* reissue.c: what is handed out again */
-/* Where the result is below 0: memory is out, which the owner is to hear of. */
+/* Tells the owner that memory is out where `result` is below 0. */
 void service_check_memory(struct service *service, int result);
-/* Has the range handed out again, or given up where nothing helped; whether any of it is handed out. */
+/* Has the range handed out again, or given up where it has failed too often; true if any of it is handed out. */
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
-/* Puts it to what was requeued, as it is. */
+/* Adds the range to the requeued work as it is. */
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
 /* Takes what worker `w` is to get of what was requeued; false when nothing of it is for `w` now. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
-/* The grant is nobody's any more: where another worker has its rest, too, that one has it alone. */
+/* Ends the sharing of a grant: where another worker has its rest, too, that worker has it alone. */
 void service_unshare(struct service *service, const struct grant *grant);
-/* True if it is to be run with care. */
+/* True if the range is to be run with care. */
 bool service_wants_care(const struct service *service, const struct range *range);
 /* The next iterations of a grant, which are counted as over, did not work. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
