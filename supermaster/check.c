@@ -42,7 +42,7 @@ static void check_remaining_work(const struct supermaster *supermaster)
                "the remaining work of the technique is what is free of the time step at hand");
 }
 
-/* What the supermaster's own service has is what its holders in the ledger are granted. */
+/* Open iterations of the supermaster's own service are the iterations that the ledger grants to its holders. */
 static void check_own_service(const struct supermaster *supermaster)
 {
     const struct ledger *ledger = &supermaster->ledger;
@@ -50,7 +50,7 @@ static void check_own_service(const struct supermaster *supermaster)
     service_check(&supermaster->service);
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->config.distance > 0 ||
         supermaster->service.parts_on_way > 0 || supermaster->service.out_of_memory)
-        return; /* what is on its way is counted nowhere; without memory the run is about to fail */
+        return; /* results on their way are counted nowhere; without memory the run is about to fail */
     for (unsigned i = is_central(supermaster) ? 0 : ledger->holders - 1; i < ledger->holders; i++)
         granted += ranges_total(&ledger->granted[i]);
     assert(service_open_iterations(&supermaster->service) == granted &&

@@ -4,7 +4,7 @@
 
 #include "common/predict/choose.h"
 
-/* How fast a worker went: its finished chunks. */
+/* A worker's pace: the sums over its finished chunks. */
 struct pace {
     uint64_t iterations;
     double compute_s;

@@ -55,7 +55,7 @@ void supermaster_receive_speed(struct supermaster *supermaster, const struct mes
 void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: of all that are overdue */
 /* The speed of worker `w` is waited for no longer. */
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
-/* All speeds are known: makes the powers and begins to serve. */
+/* Makes the powers and begins to serve, once all speeds are known. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
 /* Makes the technique ready for another step, with what it has learned. -1 with one line. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
@@ -87,7 +87,7 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
 /* Master `m` has left before the end: its work goes to others. */
 void supermaster_master_left(struct supermaster *supermaster, unsigned m);
-/* Something may be free again, or nobody may be left: the standing rules look at it. */
+/* Has the standing rules look for free work and for a run without workers. */
 static inline void supermaster_recheck(struct supermaster *supermaster)
 {
     supermaster->losses.serve_due = supermaster->losses.look_again = true;
@@ -96,14 +96,15 @@ static inline void supermaster_recheck(struct supermaster *supermaster)
 /* The standing rules: the news of the service (a set of enum service_news), work that is free again, the last worker
  * that is lost. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
-/* A rank of this run was lost. */
+/* The standing rules of losses: the news of the service (a set of enum service_news), free work, the loss of the last
+ * worker. */
 bool supermaster_is_degraded(const struct supermaster *supermaster);
 /* A rank was lost, or may hang. */
 bool supermaster_is_late(const struct supermaster *supermaster);
 /* At the end: orphans that have not come for long are lost. */
 void supermaster_expire_orphans(struct supermaster *supermaster);
 
-/* All workers are lost, or have left with their master. */
+/* True when every worker is lost, or has left with its master. */
 static inline bool supermaster_has_no_worker(const struct supermaster *supermaster)
 {
     return supermaster->losses.workers_lost + supermaster->losses.workers_left == supermaster->config.topology->workers;

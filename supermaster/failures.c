@@ -21,7 +21,8 @@ static void failures_fail_without_memory(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what failed");
 }
 
-/* Where a kernel fails everywhere this is one entry for each chunk and worker. */
+/* Merges a failure with the last one of the list. A kernel that fails everywhere would else fill it with one entry for
+ * each chunk and worker. */
 static bool failures_merge(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;

@@ -73,13 +73,13 @@ void supermaster_receive_speed(struct supermaster *supermaster, const struct mes
         return;
     }
     if (w < topology->workers && supermaster->losses.worker[w] != WORKER_IS_ALIVE)
-        return; /* it came too late, and was taken for lost meanwhile */
+        return; /* the speed came too late: the worker was taken for lost meanwhile */
     if (w < topology->workers && supermaster->levels[w].count == SPEED_WAIVED) {
-        supermaster->speeds_missing++; /* it comes after all */
+        supermaster->speeds_missing++; /* a speed that was given up comes after all */
         supermaster->levels[w].count = 0;
     }
     if (w < topology->workers && supermaster->state > SUPERMASTER_GATHERING && supermaster_is_late(supermaster))
-        return; /* it was not waited for */
+        return; /* the run began without this speed */
     if (w == topology->workers || supermaster->speeds_missing == 0 || supermaster->levels[w].count > 0) {
         supermaster_refuse(supermaster, "sent a speed that was not asked for");
         return;
@@ -96,7 +96,7 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
         return;
     levels->count = SPEED_WAIVED;
     supermaster->speeds_missing--;
-    if (supermaster->speeds_due_ns == NEVER) /* none may come, should the others hang */
+    if (supermaster->speeds_due_ns == NEVER) /* no speed may ever come, should the other workers hang */
         supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
 }
 

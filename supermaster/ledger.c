@@ -198,7 +198,7 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released)
     return 0;
 }
 
-/* One of the sets of a ledger: free, failed, and then those of the holders. */
+/* Set `i` of a ledger: free, failed, and then those of the holders. */
 static const struct ranges *set_of_ledger(const struct ledger *ledger, unsigned i)
 {
     return i == 0 ? &ledger->free : i == 1 ? &ledger->failed : &ledger->granted[i - 2];

@@ -11,7 +11,7 @@ struct ledger {
     struct range loop; /* the whole loop */
     struct ranges free;
     struct ranges failed;
-    struct ranges *granted; /* one set per holder, owned */
+    struct ranges *granted; /* granted ranges, one set per holder; owned */
     unsigned holders;
     uint64_t done;       /* iterations committed */
     uint64_t duplicates; /* results that came for ranges already committed */
@@ -21,7 +21,7 @@ struct ledger {
 /* The fate of a result in the ledger. */
 enum ledger_commit {
     LEDGER_COMMITTED = 0, /* new: counted, its digest added */
-    LEDGER_DUPLICATE = 1, /* all of it was done before: counted as duplicate, dropped */
+    LEDGER_DUPLICATE = 1, /* the whole range was done before: counted as duplicate, dropped */
     LEDGER_MISMATCH = 2,  /* partly done, or outside the loop: not a range that was ever granted; nothing changed */
 };
 
@@ -59,7 +59,7 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
  */
 void ledger_check(const struct ledger *ledger);
 
-/* Nothing is left to be computed. */
+/* True when no iteration is left to be computed. */
 static inline bool ledger_is_complete(const struct ledger *ledger)
 {
     return ledger->done + ranges_total(&ledger->failed) == ledger->loop.count;

@@ -95,7 +95,7 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
     supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
-    /* of the last one they go to nobody */
+    /* chunks of the last worker go to nobody */
     supermaster_losses_note(supermaster, supermaster->config.topology->worker_rank[w],
                             supermaster_has_no_worker(supermaster) ? 0 : chunks);
 }

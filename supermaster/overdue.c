@@ -10,7 +10,7 @@
  * dismissed one in vain has learnt how long silence may be. */
 #include "supermaster/core.h"
 
-/* Where a master has a worker that is idle it is left to look after itself for so much longer. */
+/* A master with an idle worker is left to look after itself for so much longer. */
 #define PATIENCE_NS LEASE_UNKNOWN_NS
 
 void supermaster_note_grant(struct supermaster *supermaster, unsigned m)
@@ -27,13 +27,14 @@ void supermaster_note_report(struct supermaster *supermaster, unsigned m)
     losses->heard_ns[m] = supermaster->now_ns;
 }
 
-/* How long that took says nothing of how long masters are silent where nothing is wrong. */
+/* The time of a recovery does not count as silence: it says nothing about masters where nothing is wrong. */
 void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
 {
     supermaster->losses.heard_ns[m] = supermaster->now_ns;
 }
 
-/* Has a worker that waits and holds nothing; not so one that hangs and had asked ahead. */
+/* True if a worker of master `m` waits and holds nothing. A worker that hangs after it has asked ahead does not count.
+ */
 static bool is_idle(const struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -108,11 +109,11 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
     struct losses *losses = &supermaster->losses;
     unsigned masters = supermaster->config.topology->masters;
     if (losses->look_ns > supermaster->now_ns || supermaster->state < SUPERMASTER_SERVING)
-        return; /* who waits for the speeds is looked after when they are known */
+        return; /* masters are looked after when the speeds are known */
     losses->look_ns = NEVER;
     if (supermaster->state != SUPERMASTER_SERVING || !anybody_waits(supermaster))
         return;
-    losses->look_ns = supermaster->now_ns + LEASE_MIN_NS; /* it may be otherwise then */
+    losses->look_ns = supermaster->now_ns + LEASE_MIN_NS; /* the answer may be another one by then */
     bool idle = false;
     for (unsigned m = 0; m < masters; m++) {
         idle |= is_idle(supermaster, m);

@@ -23,7 +23,7 @@ struct program {
     struct supermaster supermaster;
     bool supermaster_ready;
     unsigned losses_said, failures_said;
-    bool failure_said;     /* why the run fails */
+    bool failure_said;     /* the reason of the failure is printed */
     unsigned *costs_ranks; /* [costs_count] of the workers, which write costs; owned */
     unsigned costs_count;
 };
@@ -70,8 +70,8 @@ static int open_files(struct program *program)
     return created != 0 || program->topology->masters > 0 ? created : root_open_sink(&program->root);
 }
 
-/* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
- */
+/* Checks all that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is
+ * right. */
 static int dca_program_prepare(struct program *program)
 {
     program->topology = runtime_group(program->runtime, program->root.plan.job.spec.group_by == RUN_GROUP_BY_NODE);
@@ -149,7 +149,7 @@ static int store(void *context, const struct part *part, const void *data, uint6
 static int record(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
     struct program *program = context;
-    print_faults(program); /* some twenty times a second there is time for it */
+    print_faults(program); /* the journal, written some twenty times a second, leaves time for this */
     return root_record(&program->root, ranges, count, digest, error);
 }
 

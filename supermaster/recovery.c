@@ -65,7 +65,7 @@ void supermaster_quiesce(struct supermaster *supermaster, unsigned rank)
 {
     struct recovery *recovery = &supermaster->recovery;
     if (supermaster->state == SUPERMASTER_GATHERING)
-        return; /* nothing has been cut */
+        return; /* no chunk has been cut */
     if (supermaster->state == SUPERMASTER_SERVING)
         supermaster_move(supermaster, SUPERMASTER_QUIESCED);
     const struct message message = {.type = MESSAGE_QUIESCE, .quiesce = {++recovery->number, rank}};
@@ -101,7 +101,7 @@ void supermaster_receive_quiesced(struct supermaster *supermaster, const struct 
         return;
     }
     if (supermaster->state != SUPERMASTER_QUIESCED || quiesced->epoch != supermaster->recovery.number)
-        return; /* another was lost since, or the run ends */
+        return; /* another worker was lost since, or the run ends */
     if (quiesced->rank != supermaster->from)
         note_checkpoints(supermaster, message);
     else if (m < topology->masters)

@@ -14,12 +14,12 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
 }
 
-/* The worker that computes what is behind chunks of another master, which is told. */
+/* Passes on to another master which worker computes the chunk behind its own. */
 static void recv_master_receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     unsigned before;
     if (supermaster->state >= SUPERMASTER_QUIESCED)
-        return; /* it does not matter any more, and may not have been noted for want of memory */
+        return; /* neighbours no longer matter, and the boundary may not have been noted for want of memory */
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
         !boundary_list_take(&supermaster->boundaries, message->neighbour.first, &before))
         supermaster_refuse(supermaster, "told of a neighbour that cannot be");
@@ -30,7 +30,7 @@ static void recv_master_receive_neighbour(struct supermaster *supermaster, const
 struct master_refill {
     struct supermaster *supermaster;
     unsigned m;             /* master */
-    unsigned char *records; /* of the refill */
+    unsigned char *records; /* records of the refill */
     unsigned chunks;
 };
 

@@ -32,14 +32,14 @@ struct supermaster_config {
     bool steps_dependent;            /* a step needs all results of the one before */
     uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
     uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
-    bool no_speculation;   /* nobody is given what another still computes */
-    bool no_isolation;     /* nothing is run in a child process */
+    bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes */
+    bool no_isolation;     /* no iteration is run in a child process */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
-    const double *speeds;  /* of the workers in any unit, borrowed during init; NULL: measure them */
-    bool probe;            /* the workers probe, be it that `speeds` are given; must be so where they are not */
+    const double *speeds;  /* speeds of the workers in any unit, borrowed during init; NULL: measure them */
+    bool probe;            /* the workers probe even where `speeds` are given; must be true where they are not */
     bool journal;          /* committed ranges are to be recorded */
-    const struct ranges *done; /* by an earlier run, inside the loop; borrowed during init; NULL: nothing */
-    uint64_t done_digest;      /* what it adds to the checksum */
+    const struct ranges *done; /* ranges done by an earlier run, inside the loop; borrowed during init; NULL: none */
+    uint64_t done_digest;      /* what `done` adds to the checksum */
 };
 
 /* The result of the workers' probes. The iterations' times are relative to the mean of the worker that took them, so
@@ -47,12 +47,12 @@ struct supermaster_config {
 struct measured {
     double *mean_s;      /* [workers] time of an iteration on that worker; owned */
     double round_trip_s; /* mean over the workers; 0: not measured */
-    double swr;          /* likewise */
+    double swr;          /* mean over the workers; 0: not measured */
     double cov;          /* sample deviation / mean of the iterations along the whole loop; 0 where fewer than two */
-    uint64_t iterations; /* that `cov` is of: as many as a worker timed one by one, at most */
+    uint64_t iterations; /* iterations that went into `cov`: at most as many as a worker timed one by one */
     struct {
-        double mean;    /* of the part's iterations; 0 where none was timed */
-        uint64_t count; /* as many as a worker timed there, at most: all time the same ones */
+        double mean;    /* mean of the iterations of this part of the loop; 0 where none was timed */
+        uint64_t count; /* iterations timed there, at most as many as by one worker: all workers time the same ones */
     } cells[CELLS];
 };
 
@@ -60,8 +60,8 @@ struct measured {
 struct gathered {
     double round_trip_s, swr;
     unsigned swr_workers;
-    double squares;   /* of the relative distances from the mean */
-    uint64_t freedom; /* degrees of it */
+    double squares;   /* squares of the relative distances from the mean */
+    uint64_t freedom; /* degrees of freedom of `squares` */
     struct {
         double sum;
         uint64_t count;
@@ -71,8 +71,8 @@ struct gathered {
 /* The time steps of the loop. Those of an earlier run are blank. */
 struct timesteps {
     uint64_t step_iterations; /* iterations of a step */
-    uint64_t number;          /* of the step at hand, from 0 */
-    uint64_t end;             /* how many iterations of the loop there are up to its end */
+    uint64_t number;          /* number of the step at hand, from 0 */
+    uint64_t end;             /* iterations of the loop up to the end of the step at hand */
     uint64_t began_ns;
     struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
     uint64_t count;
@@ -89,45 +89,45 @@ struct record {
 enum worker_status {
     WORKER_IS_ALIVE,
     WORKER_IS_LOST,
-    WORKER_IS_DEAD,   /* it died, which its master has not told yet */
-    WORKER_HAS_LEFT,  /* its master was dismissed, and it has left with it */
-    WORKER_IS_ORPHAN, /* its master is lost, and it has not come yet */
+    WORKER_IS_DEAD,   /* the worker died, and its master has not told yet */
+    WORKER_HAS_LEFT,  /* the worker has left with its master, which was dismissed */
+    WORKER_IS_ORPHAN, /* the master is lost, and the worker has not come yet */
 };
 
 /* A rank that was lost. */
 struct supermaster_loss {
     unsigned rank;
-    uint64_t chunks; /* of a worker: that others were given */
+    uint64_t chunks; /* chunks of a lost worker that were given to others */
 };
 
 /* The losses of a run, and their consequences. */
 struct losses {
     unsigned char *worker; /* [workers] enum worker_status; owned */
-    bool *master_left;     /* [masters] said goodbye, or is lost; owned */
+    bool *master_left;     /* [masters] the master said goodbye, or is lost; owned */
     unsigned masters_left, masters_lost, workers_lost, workers_left;
     unsigned orphans;        /* workers of lost masters that have not come yet */
     uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
     bool *dismissed;         /* [masters] told to leave before the end; owned */
-    uint64_t *heard_ns;      /* [masters] when it last told of something done, handed something out again, or began to
-                                have something; owned */
-    uint64_t silence_ns;     /* the longest between two such moments; 0: none yet */
-    uint64_t look_ns;        /* when to look for masters that are overdue; NEVER where nobody waits */
-    bool late;               /* a speed was not waited for */
-    bool look_again;         /* something may be free again, or nobody may be left: looked at by the end of the step */
-    bool serve_due;          /* some work is free again in this step */
+    uint64_t
+        *heard_ns; /* [masters] when the master last reported, reissued, or got something after it had nothing; owned */
+    uint64_t silence_ns; /* longest time from such a moment to a report; 0: none yet */
+    uint64_t look_ns;    /* when to look for masters that are overdue; NEVER where no worker waits */
+    bool late;           /* the run began without some worker's speed */
+    bool look_again;     /* work may be free again, or no worker left: looked at by the end of the step */
+    bool serve_due;      /* work is free again in this step */
     uint64_t reissued, duplicates;
     struct supermaster_loss *list; /* [count] in the order in which they became known; owned */
     unsigned count;
     size_t capacity;
 };
 
-/* How a loop with dependencies goes on when workers are lost: see recovery.c. */
+/* Recovery of a loop with dependencies when workers are lost: see recovery.c. */
 struct recovery {
-    uint16_t number;                  /* of the round: how many were lost, modulo 2^16 */
-    bool *is_quiesced;                /* [masters] with all of its workers; owned */
-    struct boundary_list checkpoints; /* of whose boundary data workers that stand still have told, by rank */
-    bool has_recovered;               /* this is not the first epoch, and chunks are cut from `next` on, be they done */
-    uint64_t next;                    /* the iteration behind what is cut */
+    uint16_t number;                  /* number of the round: how many ranks were lost, modulo 2^16 */
+    bool *is_quiesced;                /* [masters] the master and all of its workers are quiesced; owned */
+    struct boundary_list checkpoints; /* boundaries whose data quiesced workers keep, by rank */
+    bool has_recovered;               /* after the first epoch: chunks are cut from `next` on, be they done */
+    uint64_t next;                    /* the iteration behind all that is cut */
 };
 
 /* The number of failures that are told one by one; */
@@ -146,16 +146,16 @@ struct failures {
 struct worker_statistics {
     double speed; /* relative; 0 until known */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
-    struct threads threads; /* count 0: it has told of none */
-    uint16_t load;          /* as its master has told; 0: nothing */
-    double load_sum;        /* of the loads by which its chunks were cut, in processes, where they were known */
-    uint64_t load_chunks;   /* so many */
+    struct threads threads; /* count 0: the worker has told of none */
+    uint16_t load;          /* load that the worker's master has told; 0: none */
+    double load_sum;        /* sum of the known loads, in processes, by which the worker's chunks were cut */
+    uint64_t load_chunks;   /* number of loads in `load_sum` */
 };
 
 struct supermaster {
     struct supermaster_config config;
     unsigned state;                    /* enum supermaster_state */
-    struct actions *actions;           /* of the step that is running */
+    struct actions *actions;           /* actions of the step that is running */
     const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
     struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */
     struct sched sched;
@@ -167,16 +167,15 @@ struct supermaster {
     struct speed_levels *levels; /* [workers]; owned */
     unsigned speeds_missing;
     uint64_t started_ns;
-    uint64_t speeds_due_ns; /* when those that are missing are waited for no longer; NEVER until one came */
+    uint64_t speeds_due_ns; /* when missing speeds are given up; NEVER until one came */
     struct gathered gathered;
     struct measured measured; /* complete when SERVING, where the workers probe */
     double *powers;           /* [workers] virtual powers; owned */
     /* refills */
-    unsigned char **refill_records; /* [masters] encoded, borrowed by the messages of a step; owned */
-    unsigned *refills_parked;       /* [masters] refills asked for that could not be given yet; owned */
-    unsigned *busy;                 /* [masters] workers that hold a chunk, as last reported; owned */
-    struct boundary_list
-        boundaries; /* between chunks of different masters, by the one before; the last is the end of what is cut */
+    unsigned char **refill_records;  /* [masters] encoded, borrowed by the messages of a step; owned */
+    unsigned *refills_parked;        /* [masters] refills asked for that could not be given yet; owned */
+    unsigned *busy;                  /* [masters] workers that hold a chunk, as last reported; owned */
+    struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */
     uint64_t chunks, refills;
     uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
     struct record record;
@@ -186,9 +185,9 @@ struct supermaster {
     struct worker_statistics *statistics; /* [workers], owned */
     struct error failure;                 /* empty unless the run failed */
     unsigned failed_rank;
-    uint64_t messages, bytes; /* of everybody, complete when GONE */
-    uint64_t now_ns;          /* of the step */
-    unsigned from;            /* of a message: whose it is */
+    uint64_t messages, bytes; /* traffic of all ranks, complete when GONE */
+    uint64_t now_ns;          /* time of the step */
+    unsigned from;            /* sender of the message of the step */
     struct error refusal;     /* text of a DROP of the step */
     struct losses losses;
     struct recovery recovery;
@@ -205,17 +204,17 @@ const char *supermaster_state_name(const struct supermaster *supermaster);
 /* Between two steps: stops the program where an invariant of the supermaster does not hold. */
 void supermaster_check(const struct supermaster *supermaster);
 
-/* How many lost ranks there are to tell of so far (not of a master in a loop with dependencies, which fails with it,
- * and tells so), and a line about the i-th of them: what was lost, and what became of it. */
+/* Number of lost ranks to tell of so far (without the master that a loop with dependencies fails with, and whose loss
+ * that failure tells), and a line about the i-th of them: what was lost, and what became of it. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* How many failures there is to tell of so far, at most FAILURES_TOLD + 1, and a line about the i-th of them. */
+/* Number of failures to tell of so far, at most FAILURES_TOLD + 1, and a line about the i-th of them. */
 unsigned supermaster_failure_count(const struct supermaster *supermaster);
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
 /* Workers that hold a chunk at present. */
 unsigned supermaster_busy(const struct supermaster *supermaster);
 
-/* As a runtime sees it. */
+/* The supermaster as a runtime sees it. */
 struct machine supermaster_machine(struct supermaster *supermaster);

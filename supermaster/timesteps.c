@@ -100,7 +100,7 @@ void supermaster_next_step(struct supermaster *supermaster)
         return;
     timesteps_end_step(supermaster);
     if (supermaster->steps.end == supermaster->config.count)
-        return; /* it was the last one */
+        return; /* the last step is over */
     if (!supermaster->config.steps_dependent || ranges_total(&supermaster->ledger.failed) == 0) {
         timesteps_begin_step(supermaster);
         return;
