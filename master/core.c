@@ -52,7 +52,7 @@ static void on_neighbour(void *owner, const struct neighbour *neighbour)
 static void on_loaded(void *owner, unsigned w)
 {
     struct master *master = owner;
-    (void)w; /* all whose loads have changed are told together */
+    (void)w; /* one message tells the loads of all workers whose load has changed */
     master->loads_changed = true;
 }
 
@@ -127,7 +127,7 @@ void master_move(struct master *master, enum master_state state)
 
 void master_fatal(struct master *master, unsigned rank, const char *text)
 {
-    error_set(&master->problem, "%s", text); /* one line that outlives the step */
+    error_set(&master->problem, "%s", text); /* one line of text that outlives the step */
     struct message message = fatal_message(rank, master->problem.text);
     actions_send(master->actions, master->config.supermaster, &message);
 }
@@ -245,7 +245,7 @@ static void master_tell_losses(struct master *master, unsigned news)
     }
 }
 
-/* Something is stored, or the number of busy workers that people watch is another. */
+/* True when a result is stored, or the number of busy workers, which people watch, has changed. */
 static bool has_to_report(const struct master *master)
 {
     return master->done_count > 0 || (master->state == MASTER_SERVING && master->service.busy != master->reported_busy);

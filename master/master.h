@@ -15,16 +15,16 @@ enum master_state { MASTER_SERVING, MASTER_QUIESCED, MASTER_ENDING, MASTER_GONE 
 struct master_config {
     const struct run_spec *spec; /* borrowed for the machine's life */
     unsigned rank;
-    unsigned supermaster;  /* rank */
-    const unsigned *ranks; /* of its workers, sorted, borrowed */
+    unsigned supermaster;  /* rank of the supermaster */
+    const unsigned *ranks; /* ranks of its workers, sorted; borrowed */
     unsigned workers;
-    uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
-    bool no_speculation;   /* nobody is given what another still computes */
-    bool no_isolation;     /* nothing is run in a child process */
+    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0 where results are only digested */
+    bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes */
+    bool no_isolation;     /* no iteration is run in a child process */
     bool feedback;         /* the technique learns: tell the supermaster what the workers measure */
     uint64_t distance;     /* an iteration needs so many before it: chunks go in order; 0: they are independent */
-    uint64_t first;        /* of the loop */
-    bool sync;             /* what is reported done is on the disk, not only with the system */
+    uint64_t first;        /* first iteration of the loop */
+    bool sync;             /* results are on the disk, not only with the system, before they are reported done */
 };
 
 /* Measurements of a worker that the supermaster lacks. */
@@ -38,9 +38,9 @@ struct master {
     struct master_config config;
     unsigned state; /* enum master_state */
     struct service service;
-    struct actions *actions;           /* of the step that is running */
+    struct actions *actions;           /* actions of the step that is running */
     const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
-    /* what is stored and not yet reported */
+    /* stored results that are not yet reported */
     struct done_record done[REPORT_MAX];
     unsigned done_count;
     unsigned char *report_records; /* encoded, borrowed by the message of this step; owned */
@@ -53,10 +53,10 @@ struct master {
     unsigned measured_count;
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
     unsigned char *load_records;     /* [workers] likewise */
-    bool loads_changed;              /* of some worker, since they were told last */
+    bool loads_changed;              /* a worker's load has changed since the loads were told last */
     struct refills refills;
     bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
-    struct error problem; /* text of a FATAL of this step */
+    struct error problem; /* text of a DROP of this step */
     struct error refusal; /* and of a DROP */
 };
 
@@ -71,5 +71,5 @@ const char *master_state_name(const struct master *master);
 /* Between two steps: stops the program where an invariant of the master does not hold. */
 void master_check(const struct master *master);
 
-/* As a runtime sees it. */
+/* The master as a runtime sees it. */
 struct machine master_machine(struct master *master);

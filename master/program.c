@@ -15,10 +15,10 @@
 struct program {
     struct job_setup plan;
     struct error error;
-    const char *failure; /* why it cannot take part, NULL if it can */
+    const char *failure; /* why the master cannot take part, NULL if it can */
     struct runtime *runtime;
     const struct topology *topology;
-    unsigned *ranks; /* of its workers */
+    unsigned *ranks; /* ranks of its workers */
     unsigned workers;
     struct master master;
     struct results_sink sink;
