@@ -196,7 +196,8 @@ void worker_note_boundary_ready(struct worker *worker, const struct boundary_rea
     send_ready(worker, halo_send, actions);
 }
 
-/* All that came for it is used, and all that it hands over is complete. */
+/* Ends the running chunk's part in the exchange: it has used all boundary data that came, and completed all that it
+ * hands over. */
 void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;

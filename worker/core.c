@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How many times the round trip is measured; the first also opens the way and wakes the master. */
+/* Number of echoes that measure the round trip; the first also opens the way and wakes the master. */
 #define ECHOES 3
 /* Should a chunk turn out longer than it was expected to be, the completions before it do not wait for its own. */
 #define HOLD_MAX_NS 1000000u
@@ -108,7 +108,7 @@ static void worker_flush(struct worker *worker, uint64_t now_ns, struct actions 
         request(worker, 0, NULL, now_ns, actions);
 }
 
-/* Nothing runs here. */
+/* True where nothing runs and the state says so: asking, halted or stuck. */
 static bool stands_idle(const struct worker *worker)
 {
     return worker->state == WORKER_ASKING || worker->state == WORKER_QUIESCED || worker->state == WORKER_STUCK;
@@ -130,7 +130,8 @@ static void worker_leave(struct worker *worker, uint64_t now_ns, struct actions 
     worker_move(worker, WORKER_GONE, actions);
 }
 
-/* What is measured at the beginning is known, or is not wanted: asks for the first chunk, if nothing else was told. */
+/* Begins behind echoes and probe, or without them: asks for the first chunk, unless the worker is to do something else.
+ * */
 static void worker_begin(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     worker_move(worker, worker->behind_probe, actions);
@@ -164,7 +165,7 @@ static void worker_begin_chunk(const struct assigned *chunk, uint64_t mark, stru
                          });
 }
 
-/* What waits, and what was asked for, is not wanted any more. */
+/* Forgets the chunks that wait and those that were asked for. */
 static void drop_queue(struct worker *worker, struct actions *actions)
 {
     if (worker->config.threads != NULL && worker->queue_count > 0)
@@ -232,7 +233,8 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
         queue_special(worker, chunk, actions);
 }
 
-/* Where more is here or on its way, the next completion, which then comes soon enough, brings the next asks. */
+/* Takes chunks. No new ask is sent while chunks are here or on their way: the next completion comes soon enough with
+ * it. */
 static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
                            struct actions *actions)
 {
@@ -329,7 +331,7 @@ static void worker_expire(struct worker *worker, uint64_t now_ns, struct actions
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
-    error_set(&actions->room.problem, "%s", text); /* one line, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", text); /* one line of text, whatever the kernel wrote */
     struct message message = fatal_message(worker->config.rank, actions->room.problem.text);
     send_up(worker, actions, &message);
 }
@@ -357,7 +359,7 @@ static void receive_echo(struct worker *worker, uint64_t now_ns, const struct ec
 static void probed(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (worker->state != WORKER_PROBING)
-        return; /* it is stuck */
+        return; /* the worker is stuck */
     struct speed speed = *event->speed;
     speed.worker = worker->config.rank;
     speed.round_trip_ns = worker->least_echo_ns;
@@ -391,7 +393,7 @@ static uint64_t waited_ns(const struct worker *worker, const struct chunk_event 
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
     if (worker->running.chunk == 0)
-        return; /* all of it was told to a master that was lost */
+        return; /* a lost master had been told all of the chunk */
     if (chunk->data != NULL)
         worker_flush(worker, now_ns, actions);
     if (worker->done_count == 0)
@@ -417,7 +419,7 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
                               .count = event->chunk.count,
                               .final = event->chunk.final},
     };
-    error_set(&actions->room.problem, "%s", event->text); /* one line, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", event->text); /* one line of text, whatever the kernel wrote */
     size_t length = strlen(actions->room.problem.text);
     message.iterations_failed.text = actions->room.problem.text;
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
@@ -523,8 +525,8 @@ static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct ac
         send_echo(worker, now_ns, actions);
 }
 
-/* Another worker was lost, and what it took with it is needed: gives up its chunk, unless it is finished, and what it
- * has asked for. What it has finished is told first. */
+/* Halts because another worker was lost, and what it held is needed: first tells what is finished, then gives up the
+ * running chunk, unless it is finished, and all that was asked for. */
 static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct quiesce *quiesce,
                             struct actions *actions)
 {
@@ -546,7 +548,7 @@ static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct
     worker_quiesce_boundaries(worker, quiesce, actions);
 }
 
-/* Waits for RESTART, or does not care any more. */
+/* True where the worker waits for RESTART, or has no use for it any more. */
 static bool may_restart(const struct worker *worker)
 {
     bool measures = worker->state <= WORKER_PROBING;

@@ -24,15 +24,15 @@ void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quie
 int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions);
 
 /* ahead.c */
-/* How many chunks to ask for now, with `done` iterations of the running chunk behind it; all of them: it is about to be
- * idle. */
+/* Number of chunks to ask for now, with `done` iterations of the running chunk behind it; all of them: the worker is
+ * about to be idle. */
 unsigned worker_wants(const struct worker *worker, uint64_t done);
 /* Iterations of the running chunk after which to look again; 0: not before its end. */
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done);
 /* True if completions may wait for the next one, with `asks` chunks to be asked for. */
 bool worker_may_hold(const struct worker *worker, unsigned asks);
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns);
-/* The next chunk was here when it was needed: the lead may be shorter. */
+/* Notes that the next chunk was here when it was needed, so that the lead may be shorter. */
 void worker_came_in_time(struct worker *worker);
 void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done);
 /* Notes that `asks` chunks are asked for. */

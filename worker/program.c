@@ -25,7 +25,7 @@ struct program {
     struct worker_options options;
     struct job_setup plan;
     struct error error;
-    const char *failure; /* why it cannot compute, NULL if it can */
+    const char *failure; /* why the worker cannot compute, NULL if it can */
     struct runtime *runtime;
     const struct topology *topology;
     struct worker worker;
@@ -34,10 +34,10 @@ struct program {
     union {
         struct exec exec;         /* with one thread */
         struct thread_pool team;  /* with several */
-        struct pipeline pipeline; /* where iterations depend on those before them */
+        struct pipeline pipeline; /* for loops whose iterations depend on earlier ones */
     };
     struct executor *executor; /* the one above that the plan asks for; NULL where there is no plan */
-    bool is_open;              /* the executor is */
+    bool is_open;              /* the executor is open */
     struct load_meter meter;
     struct effects effects;
     uint64_t processor_ns;             /* processor time before the first chunk; 0 before that */
@@ -273,7 +273,7 @@ int worker_program(int argc, char **argv, const char *version)
     startup_take(&startup, dca_program_read_command_line(&program, argc, argv), &program.error, worker_help_text);
     const struct participant participant = {
         .role = ROLE_WORKER,
-        .has_threads = !program.options.no_threads, /* of --threads or of a plugin: the job is not known yet */
+        .has_threads = !program.options.no_threads, /* threads by --threads or a plugin: the job is unknown */
         .run = run_dca_loop,
         .context = &program,
     };

@@ -8,9 +8,9 @@
 #include "common/machine/topology.h"
 
 /* STARTING: measures what a message round trip costs, where a speed is wanted. PROBING: times the probe iterations.
- * ASKING: has nothing to compute, and has asked. COMPUTING. QUIESCED: in a loop with dependencies a worker was lost,
- * and this one waits for RESTART. STUCK: it has told a problem, and waits for END. LEAVING: a drain came while it
- * computes. GONE. */
+ * ASKING: has nothing to compute, and has asked. COMPUTING. HALTED: in a loop with dependencies a worker was lost, and
+ * this one waits for RESTART. STUCK: has told a problem, and waits for END. LEAVING: computes on though a drain came.
+ * GONE. */
 enum worker_state {
     WORKER_STARTING,
     WORKER_PROBING,
@@ -27,14 +27,14 @@ enum worker_state {
 
 /* Boundary data that a chunk of this worker hands to the one behind it. */
 struct halo_send {
-    uint64_t boundary_at; /* where that one begins */
-    bool known;           /* who computes that one: */
-    bool finished;        /* the chunk is */
-    bool reused;          /* by the chunk that runs */
+    uint64_t boundary_at; /* iteration at which the chunk behind begins */
+    bool known;           /* the rank `to`, which computes the chunk behind, is known */
+    bool finished;        /* the chunk that hands the data over is finished */
+    bool reused;          /* the running chunk uses the data where they lie */
     unsigned to;          /* rank */
     const void *data;     /* borrowed from the executor; NULL while there are none */
     uint64_t bytes;       /* complete so far */
-    uint64_t sent;        /* of them */
+    uint64_t sent;        /* bytes sent so far */
 };
 
 /* Boundary data that come for the chunk that begins at `first`. */
@@ -57,27 +57,27 @@ struct boundaries {
     unsigned halo_send_count;
     struct halo_receive halo_receives[HALO_RECEIVES_MAX]; /* [halo_receive_count] */
     unsigned halo_receive_count;
-    uint16_t epoch; /* of the loop: how often it was quiesced, modulo 2^16 */
+    uint16_t epoch; /* epoch of the loop: how often it was quiesced, modulo 2^16 */
 };
 
 struct worker_config {
     const struct run_spec *spec; /* borrowed for the machine's life */
     unsigned rank;
     unsigned master;      /* rank of the master, or of the supermaster in the central topology */
-    unsigned supermaster; /* rank: to whom the worker turns when its master is lost */
+    unsigned supermaster; /* rank that the worker turns to when its master is lost */
     bool probe;           /* a SPEED is wanted */
-    bool in_steps;        /* none of a time step begins before the one before it is over */
+    bool in_steps;        /* no iteration of a time step begins before the step before it is over */
     /* The threads' work until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin as
      * they come, and finish in that order. */
     const struct threads *threads;
     /* Told instead by a worker of one thread, borrowed: nothing while its `cores` are 0. NULL: never anything. */
     const struct threads *alone;
-    uint16_t load; /* of its cores at first, as in a REQUEST; 0: it tells none */
-    /* where iterations depend on those before them; such a worker has one thread */
-    struct boundaries *boundaries;   /* the worker's for its life; NULL: iterations are independent */
-    uint64_t boundary_bytes;         /* that a chunk hands to the one behind it, all of them */
-    uint64_t end;                    /* behind the loop's last iteration */
-    const struct topology *topology; /* who are workers: they send one another boundary data; borrowed */
+    uint16_t load; /* load of its cores at first, as in a REQUEST; 0: not told */
+    /* for loops whose iterations depend on earlier ones; such a worker has one thread */
+    struct boundaries *boundaries;   /* account of the boundary data, borrowed; NULL: independent iterations */
+    uint64_t boundary_bytes;         /* bytes of all boundary data that a chunk hands to the one behind it */
+    uint64_t end;                    /* the iteration behind the loop's last */
+    const struct topology *topology; /* ranks of the workers, which send one another boundary data; borrowed */
 };
 
 struct assigned {
@@ -94,26 +94,26 @@ struct worker {
     bool is_plain;         /* one thread, and iterations that are independent */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
-    uint64_t queue_iterations; /* of the chunks in it */
-    struct assigned running;   /* of which count is 0 before the first */
-    uint64_t running_sent;     /* iterations of it whose results have left, or that failed */
+    uint64_t queue_iterations; /* iterations of the chunks in the queue */
+    struct assigned running;   /* its count is 0 before the first chunk */
+    uint64_t running_sent;     /* iterations of the running chunk whose results have left, or that failed */
     unsigned asked;            /* chunks asked for and not received */
     uint64_t asked_at_ns;      /* the ask that is being timed; NEVER if none */
     unsigned asked_before;     /* chunks asked for earlier, still to come before its answer */
     uint64_t round_trip_ns;    /* smoothed */
     double iteration_ns;       /* smoothed time of one iteration; 0: not known yet */
-    uint64_t idle_since_ns;    /* when it had nothing to compute before the running chunk; NEVER: it always had */
-    uint16_t load;             /* of its cores, as in a REQUEST */
+    uint64_t idle_since_ns;    /* when the worker ran out of work before the running chunk; NEVER: it did not */
+    uint16_t load;             /* load of its cores, as in a REQUEST */
     /* completions that go with the next request: of short chunks, the latest last */
     struct request done[ASKS_MAX];
     unsigned done_count;
-    uint64_t done_deadline_ns; /* when they go at the latest */
-    uint64_t waited_ns;        /* before the running chunk */
-    uint64_t largest;          /* chunk of a loop of several steps, so far; 0 in others */
-    uint64_t give_up_ns;       /* LEAVING: when it leaves though it computes */
-    uint32_t echoes;           /* sent; the last one is on its way while STARTING */
-    uint64_t echo_sent_ns;     /* when */
-    uint64_t least_echo_ns;    /* the quickest to come back; NEVER before */
+    uint64_t done_deadline_ns; /* when the completions go at the latest */
+    uint64_t waited_ns;        /* idle time before the running chunk */
+    uint64_t largest;          /* largest chunk so far in a loop of several steps; 0 in others */
+    uint64_t give_up_ns;       /* LEAVING: when the worker leaves though it computes */
+    uint32_t echoes;           /* echoes sent; the last one is on its way while STARTING */
+    uint64_t echo_sent_ns;     /* when the last echo was sent */
+    uint64_t least_echo_ns;    /* time of the quickest echo; NEVER before the first */
 };
 
 void worker_init(struct worker *worker, const struct worker_config *config);
@@ -123,5 +123,5 @@ const char *worker_state_name(const struct worker *worker);
 /* Between two steps: stops the program where an invariant of the worker does not hold. */
 void worker_check(const struct worker *worker);
 
-/* As a runtime sees it. */
+/* The worker as a runtime sees it. */
 struct machine worker_machine(struct worker *worker);
