@@ -37,7 +37,7 @@ struct executor_ops {
     void (*check)(const struct executor *executor);     /* NULL: nothing to check */
     void (*fini)(struct executor *executor);
 
-    /* where iterations depend on those before them; all NULL for others */
+    /* for loops whose iterations depend on earlier ones; all NULL for others */
     void (*take_boundary)(struct executor *executor, uint64_t first, uint64_t offset, const void *data, uint64_t bytes);
     void *(*await_boundary)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
     void (*boundary_came)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
@@ -49,7 +49,7 @@ struct executor_ops {
 
 struct executor {
     const struct executor_ops *ops;
-    struct threads figures; /* of the threads until the latest FINISHED; one thread counts nothing */
+    struct threads figures; /* figures of the threads until the latest FINISHED; not used with one thread */
 };
 
 /* True for an executor that has threads beside the caller's. */
@@ -141,7 +141,7 @@ static inline void executor_take_boundary(struct executor *executor, uint64_t fi
     executor->ops->take_boundary(executor, first, offset, data, bytes);
 }
 
-/* Where boundary data that are on their way are to go; NULL when memory is out. */
+/* Returns the place for boundary data that are on their way; NULL when memory is out. */
 static inline void *executor_await_boundary(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     assert(executor_is_dependent(executor));
@@ -161,7 +161,7 @@ static inline void executor_inherit(struct executor *executor, uint64_t boundary
     executor->ops->reuse(executor, boundary_at);
 }
 
-/* Nothing of the boundary data is being sent any more. */
+/* Tells the executor that no boundary data of `boundary_at` are being sent any more. */
 static inline void executor_release(struct executor *executor, uint64_t boundary_at)
 {
     assert(executor_is_dependent(executor));

@@ -35,11 +35,11 @@ enum event_type {
     EVENT_STORED,  /* a STORE or COLLECT is over: `part`; `text` is NULL or says what failed; `lost`: see there */
     EVENT_PROBED,  /* a PROBE is over: `speed` */
     EVENT_MARK,    /* the running chunk has reached its mark: `chunk` says how far it is */
-    EVENT_SLICE,   /* some results of the running chunk, not its last, are ready: `chunk` */
+    EVENT_SLICE,   /* results of the running chunk, not its last, are ready: `chunk` */
     EVENT_ITERATIONS_FAILED, /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text`
                       says why. All results before them have left; the chunk goes on behind them */
-    EVENT_BOUNDARY_READY, /* more boundary data of the running chunk are complete: `edge`. In a loop with dependencies
-                   only, and not of its last chunk; those of the whole chunk are told before FINISHED */
+    EVENT_BOUNDARY_READY, /* more boundary data of the running chunk are complete: `ready`. In a loop with dependencies
+                             only, and not of its last chunk; those of the whole chunk are told before FINISHED */
     EVENT_DRY,            /* a thread of this worker finds nothing to compute in the chunks that run */
     EVENT_FINISHED,       /* the running chunk is over: `chunk`, in which there may be nothing left */
     EVENT_TIMER,          /* the deadline has passed */
@@ -53,10 +53,10 @@ enum event_type {
 struct chunk_event {
     uint64_t done;       /* iterations of the chunk finished so far */
     uint64_t compute_ns; /* time in the kernel so far */
-    uint64_t count;   /* SLICE and FINISHED: iterations whose results these are; ITERATIONS_FAILED: that did not work */
-    bool final;       /* ITERATIONS_FAILED: not to be tried again */
-    uint64_t digest;  /* of them */
-    const void *data; /* their records, NULL where results stay here; borrowed until the send is over */
+    uint64_t count;      /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: iterations that failed */
+    bool final;          /* ITERATIONS_FAILED: not to be tried again */
+    uint64_t digest;     /* digest of the results */
+    const void *data;    /* records of the results, NULL where results stay here; borrowed until the send is over */
     uint64_t bytes;
     uint64_t began_ns;   /* FINISHED: when its first iteration began; 0: not known */
     double deviation_ns; /* FINISHED, where the spread is wanted: of the time of one iteration */
@@ -65,11 +65,11 @@ struct chunk_event {
 
 /* Boundary data that the running chunk hands to the chunk behind it. */
 struct boundary_ready {
-    uint64_t boundary_at; /* where that one begins: behind the last iteration of the running one */
-    const void *data; /* all of them from the first on, also what is not complete yet; at the same place in each event
-                         of the chunk, and borrowed until RELEASE or REUSE of the boundary, and in a SEND until that is
-                         over */
-    uint64_t bytes;   /* so many are complete: more than in the event before */
+    uint64_t boundary_at; /* iteration at which the chunk behind begins: behind the last one of the running chunk */
+    const void *data; /* the whole boundary from its first byte on, with bytes that are not complete yet; at the same
+                         place in each event of the chunk; borrowed until RELEASE or REUSE of the boundary, and in a
+                         SEND until that is over */
+    uint64_t bytes;   /* bytes complete so far: more than in the event before */
 };
 
 struct event {
@@ -84,15 +84,15 @@ struct event {
         const struct speed *speed; /* borrowed for the step */
         struct chunk_event chunk;
         struct boundary_ready ready;
-        uint16_t load; /* as in a REQUEST, at least LOAD_ONE */
+        uint16_t load; /* load, as in a REQUEST, at least LOAD_ONE */
     };
 };
 
 /* The outcome of a turn of computing. */
 enum turn {
-    TURN_BLOCKED, /* nothing can be computed now: no chunk, or its results have nowhere to go yet */
+    TURN_BLOCKED, /* no computing is possible now: no chunk, or its results have nowhere to go yet */
     TURN_WORKED,  /* computed, no event */
-    TURN_EVENT,   /* there is an event for the machine */
+    TURN_EVENT,   /* an event for the machine is there */
 };
 
 enum action_type {
@@ -108,21 +108,20 @@ enum action_type {
     ACTION_JOURNAL, /* record that the ranges of `journal` are done and stored; FATAL follows where that fails */
     ACTION_SYNC, /* bring to the disk what is stored so far. Where that fails the SEND behind it, which would say that
                     it is there, is left out, and FATAL follows */
-    ACTION_BOUNDARY, /* some of the boundary data that the chunk at `boundary.first` needs are here, or on their way as
-                        a data message. They may come before the chunk is RUN, for several chunks at a time, in
-                        ascending order for each; where some are on their way and later ones are here, these must wait
-                        for them */
-    ACTION_REUSE, /* what the chunk that ended at `boundary` has handed over is what the chunk that begins there needs:
-                       the RUN of that one is the next action, all of it is complete, and no RELEASE follows */
-    ACTION_RELEASE, /* what the chunk that ended at `boundary` has handed over is not needed any more, but for what
-                       SENDs of it that are not over yet take */
-    ACTION_QUIESCE, /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given
-                    up, and so are all boundary data, also those on their way, but for what is complete of
-                    `quiesce.boundaries`, which is saved. Nothing more is exchanged with rank `quiesce.lost` */
-    ACTION_RESTART, /* of what was saved only the boundary data of `boundary` are wanted again; 0: none */
-    ACTION_DROP,    /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
-                       follows,    and it is sent nothing more. If it is the supermaster, that ends this rank */
-    ACTION_EXIT,    /* leave with exit.status */
+    ACTION_BOUNDARY, /* boundary data that the chunk at `boundary.first` needs are here, or on their way as a data
+                        message. They may come before the chunk is RUN, for several chunks at a time, in ascending order
+                        for each; data behind some that are on their way must wait for them */
+    ACTION_REUSE,    /* the boundary data of the chunk that ended at `boundary_at` are used where they lie by the chunk
+                        that begins there: its RUN is the next action, the data are complete, no RELEASE follows */
+    ACTION_RELEASE,  /* the boundary data of the chunk that ended at `boundary_at` are not needed any more, except by
+                        SENDs of them that are not over yet */
+    ACTION_QUIESCE,  /* in a loop with dependencies, when a worker is lost: the chunk that runs, if one does, is given
+                     up, and so are all boundary data, also those on their way, but for what is complete of
+                     `quiesce.boundaries`, which is saved. Nothing more is exchanged with rank `quiesce.lost` */
+    ACTION_RESTART,  /* from the saved boundary data keep those of `boundary_at` only; 0: none */
+    ACTION_DROP,     /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
+                        follows, and it is sent nothing more. If it is the supermaster, that ends this rank */
+    ACTION_EXIT,     /* leave with exit.status */
 };
 
 struct action {
@@ -130,7 +129,7 @@ struct action {
     union {
         struct {
             unsigned to;
-            unsigned calculations, assignments; /* of the step, before it */
+            unsigned calculations, assignments; /* calculations and assignments of the step before this SEND */
             struct message message;
         } send;
         struct {
@@ -150,7 +149,7 @@ struct action {
             const void *data;       /* borrowed for the step; NULL: receive the data message of rank `from` */
             uint64_t bytes;
             unsigned from;
-            bool is_late; /* they were computed before a QUIESCE: a data message is received and dropped */
+            bool is_late; /* the data were computed before a QUIESCE: a data message is received and dropped */
         } boundary;
         uint64_t boundary_at; /* REUSE, RELEASE, RESTART */
         struct {
@@ -161,11 +160,11 @@ struct action {
         struct {
             const struct range *ranges; /* borrowed for the step */
             size_t count;
-            uint64_t digest; /* of them together */
+            uint64_t digest; /* sum of the digests of the ranges */
         } journal;
         struct {
             unsigned rank;
-            const char *text; /* what it did, as in "rank 5 ..."; borrowed for the step */
+            const char *text; /* what the rank did, as in "rank 5 ..."; borrowed for the step */
         } drop;
         struct {
             int status; /* enum exit_status */
@@ -173,10 +172,10 @@ struct action {
     };
 };
 
-/* Where actions go at once, in their order: a message is on its way before the rest of the step. */
+/* A sink takes actions at once, in their order: a message is on its way before the rest of the step. */
 struct action_sink {
     void (*send)(void *context, unsigned to, const struct message *message);
-    void (*apply)(void *context, const struct action *action); /* any other action */
+    void (*apply)(void *context, const struct action *action); /* any action but a SEND */
     void *context;
 };
 
@@ -187,14 +186,14 @@ struct actions_room {
     unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
     uint64_t saved[BOUNDARIES_MAX];
     struct error problem; /* text of a FATAL or ITERATIONS_FAILED */
-    struct error refusal; /* and of a DROP */
+    struct error refusal; /* text of a DROP */
 };
 
 /* The actions of one step, and what the machine has sent in its life. */
 struct actions {
-    const struct event *event;      /* of the step that is running; borrowed for it */
-    struct action *items;           /* of this step, where there is no sink; owned */
-    const struct action_sink *sink; /* borrowed; NULL: they are noted in items */
+    const struct event *event;      /* event of the step that is running; borrowed for it */
+    struct action *items;           /* actions of this step, where there is no sink; owned */
+    const struct action_sink *sink; /* borrowed; NULL: actions are noted in `items` */
     size_t length, capacity;
     uint64_t messages, bytes; /* sent so far, payloads included */
     unsigned calculations;    /* chunks cut in this step, and chunks assigned to workers: what --inject-delay slows */
@@ -231,14 +230,13 @@ void event_write_name(const void *event, char *text, size_t size);
 /* A FATAL message about `rank`; the text is borrowed, and cut at TEXT_MAX. */
 struct message fatal_message(unsigned rank, const char *text);
 
-/* Where a machine says why it decided as it did, one line for each decision. Nothing is put together while nobody
- * listens. */
+/* A sink takes the reasons of a machine's decisions, one line for each. No text is made while nobody listens. */
 struct reason_sink {
     void (*note)(void *context, const char *text); /* the text is borrowed for the call */
     void *context;
 };
 
-/* Says it to `sink`, cut at some 200 characters. */
+/* Says a reason to `sink`, cut at some 200 characters. */
 void reason_note(const struct reason_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* Says a reason where somebody listens: `sink` may be NULL. */
@@ -248,11 +246,12 @@ void reason_note(const struct reason_sink *sink, const char *format, ...) __attr
 struct machine {
     void *self;
     void (*step)(void *self, const struct event *event, struct actions *actions);
-    uint64_t (*deadline)(const void *self); /* when it wants EVENT_TIMER, or NEVER */
+    uint64_t (*deadline)(const void *self); /* when the machine wants EVENT_TIMER, or NEVER */
     const char *(*state)(const void *self); /* for traces */
     /* Between two steps: stops the program where an invariant of the daemon does not hold. NULL: it has none. */
     void (*check)(const void *self);
-    /* From now on it says its reasons to `sink`, borrowed; NULL: to nobody, as at first. NULL: it has no reasons. */
+    /* Has the machine say its reasons to `sink`, borrowed, from now on; NULL: to nobody, as at first. The function is
+     * NULL where the machine has no reasons. */
     void (*explain)(void *self, const struct reason_sink *sink);
 };
 

@@ -17,7 +17,8 @@ static uint64_t part_of(uint64_t numerator, uint64_t count)
     return (uint64_t)((unsigned __int128)numerator * count >> 64);
 }
 
-/* Where the k-th is, as a fraction of the loop: the van der Corput sequence spreads them, whatever their number. */
+/* Place of the k-th probe iteration as a fraction of the loop: the van der Corput sequence spreads them, whatever their
+ * number. */
 static uint64_t place(uint64_t k)
 {
     uint64_t reversed = 0;

@@ -31,13 +31,13 @@
 
 struct probe {
     uint64_t first, count; /* the loop */
-    unsigned least;        /* iterations to be timed whatever it takes, as far as there are so many */
+    unsigned least;        /* iterations to be timed whatever it takes, if the loop has so many */
     uint64_t enough_ns;    /* PROBE_NS after probe_init() */
     uint64_t done;
-    uint64_t elapsed_ns; /* for those */
+    uint64_t elapsed_ns; /* time of the `done` iterations */
     unsigned levels;
     uint64_t level_ns[LEVELS_MAX];
-    struct stats all; /* those timed one by one, in ns */
+    struct stats all; /* times of the iterations timed one by one, in ns */
     double shortest_ns, longest_ns;
     struct {
         double sum_ns;
@@ -50,20 +50,20 @@ void probe_init(struct probe *probe, uint64_t first, uint64_t count, unsigned le
 /* The k-th probe iteration. */
 uint64_t probe_iteration(const struct probe *probe, uint64_t k);
 
-/* How many to time next, from the k-th = probe->done on; 0: enough. */
+/* Number of iterations to time next, from the k-th = probe->done on; 0: enough. */
 uint64_t probe_next(const struct probe *probe);
 
-/* True if those are long enough to be timed one by one as well, as far as is known. */
+/* True if the iterations of probe_next() are long enough to be timed one by one as well, as far as is known. */
 bool probe_times_each(const struct probe *probe);
 
 /* `count` iterations, at most those of probe_next(), took `elapsed_ns` together. */
 void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns);
 
-/* The k-th took `elapsed_ns` by itself. */
+/* Adds that the k-th probe iteration took `elapsed_ns` by itself. */
 void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns);
 
-/* How many, from the first on, are to be timed once more one by one: 0 unless most were too short for it. What is known
- * of single ones is forgotten if so. */
+/* Number of iterations, from the first on, to be timed once more one by one: 0 unless most were too short for it. If
+ * so, all times of single iterations are forgotten. */
 uint64_t probe_wants_singles(struct probe *probe);
 
 /* The result; `worker` and `round_trip_ns` are the caller's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much the time of one iteration spreads, as the pieces of a chunk show it.
+/* Spread of the time of one iteration, as the pieces of a chunk show it.
  *
  * A chunk is timed in K pieces; piece k has n_k iterations, of a mean time m_k. Neighbouring pieces are compared:
  *
@@ -7,8 +7,8 @@
  *
  * is an unbiased estimate of the variance of one iteration's time where the iterations are independent: the difference
  * of two means then varies by s^2 (1/n_k + 1/n_(k+1)). A trend along the chunk, which the distances from the mean of
- * all would take for spread, multiplied by the length of a piece, hardly shows in neighbours (von Neumann 1941). What
- * neighbours differ by beyond their iterations' own spread is in it: a change of the cost, a core that is shared. */
+ * all would take for spread, multiplied by the length of a piece, hardly shows in neighbours (von Neumann 1941). A
+ * change of the cost, or a core that is shared, makes neighbours differ by more, and is counted in. */
 #pragma once
 
 #include <stdint.h>
@@ -20,12 +20,12 @@
 
 struct spread {
     uint64_t pieces;
-    double sum;                           /* of the squares, of which there is one less */
+    double sum;                           /* sum over the compared pairs, of which there is one less than pieces */
     double last_iterations, last_mean_ns; /* the latest piece, of which the next one is a neighbour */
 };
 
-/* How many of the `left` last iterations of a chunk of `count` make the next piece, when one takes about `iteration_ns`
- * (0: not known). 1 .. left. */
+/* Number of the `left` last iterations of a chunk of `count` that make the next piece, when one takes about
+ * `iteration_ns` (0: not known). 1 .. left. */
 uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns);
 
 /* Adds a piece of `iterations`, at least 1, that took `elapsed_ns`. */

@@ -203,7 +203,7 @@ static int lists_init(struct lists *lists, const struct topology *topology)
     return room != NULL ? 0 : -1;
 }
 
-/* Each worker to a master of its node, where there is one. */
+/* Deals each worker to a master of its node, where there is one. */
 static void deal_within_nodes(struct topology *topology, const struct lists *lists, unsigned *load)
 {
     sort_by_node(topology->nodes, lists->master_node, topology->masters, lists->masters, lists->first_master);
