@@ -29,8 +29,8 @@ struct block {
     const unsigned char *table; /* borrowed */
     uint32_t count;             /* iterations, at least 1 */
     unsigned streams;
-    const unsigned char *stream[BLOCK_STREAMS_MAX]; /* where the bytes of each begin; borrowed */
-    uint64_t bytes[BLOCK_STREAMS_MAX];              /* and how many there are */
+    const unsigned char *stream[BLOCK_STREAMS_MAX]; /* beginning of the bytes of each stream; borrowed */
+    uint64_t bytes[BLOCK_STREAMS_MAX];              /* number of the bytes of each stream */
 };
 
 /* Accepts any bytes. False where they are not a block of so many streams. */

@@ -491,7 +491,7 @@ static enum decode_result decode_neighbour(struct message *message, const struct
     return message->neighbour.first == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-/* There is a chunk before the one that it is for, and something to hand over. */
+/* Decodes a BOUNDARY: boundary 0 is refused, as no chunk lies before it, and so is a BOUNDARY without data. */
 static enum decode_result decode_boundary(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
@@ -516,7 +516,7 @@ static enum decode_result decode_quiesce(struct message *message, const struct h
     return check_plain(&plain, size, HEADER_BYTES, 0);
 }
 
-/* There is nothing before the first iteration, and so no boundary. */
+/* Decodes a QUIESCED: boundary 0 is refused, as no chunk lies before it. */
 static enum decode_result decode_quiesced(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {

@@ -30,8 +30,8 @@
 #define MESSAGE_MAX        4096
 #define INLINE_MAX         2048
 #define SLICE_MAX          (1u << 20)
-#define PAYLOAD_SIZE_BYTES 8         /* what a payload that follows by itself adds to its announcement */
-#define PAYLOAD_MAX        INT32_MAX /* what MPI counts in an int */
+#define PAYLOAD_SIZE_BYTES 8         /* bytes that a payload which follows by itself adds to its announcement */
+#define PAYLOAD_MAX        INT32_MAX /* the most bytes that MPI counts in an int */
 #define REFILL_MAX         200
 #define REPORT_MAX         160
 #define STATS_MAX          60
@@ -41,11 +41,11 @@
 
 /* A bound for the mean in a SPEED, where anything was timed one by one: less than any iteration takes. */
 #define SPEED_MEAN_MIN_NS 1e-3
-/* Deviation, and mean of a cell, over that mean: of n times the one is at most sqrt(n) and the other n times the mean,
- * and n is below 2^LEVELS_MAX. */
+/* Bound for the deviation, and for the mean of a cell, over that mean: of n times the deviation is at most sqrt(n)
+ * times the mean and the cell's mean n times, and n is below 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
-/* A process in a load, which is told in parts of it. */
+/* One process in a load, which is told in parts of LOAD_ONE. */
 #define LOAD_ONE 256u
 
 #define FEEDBACK_MAX   100
@@ -120,10 +120,10 @@ struct request {
     uint64_t compute_ns, digest, wait_ns;
     uint32_t chunk; /* the finished one; 0 if none */
     unsigned asks;
-    float deviation_ns; /* of one iteration; 0 with fewer than two samples */
+    float deviation_ns; /* deviation of the time of one iteration; 0 with fewer than two samples */
     unsigned samples;   /* pieces that were timed, at most UINT16_MAX */
     bool done;
-    uint16_t load; /* processes that compete for the core of the worker, it being one, in LOAD_ONE; 0: not known */
+    uint16_t load; /* processes that compete for the worker's core, itself included, in LOAD_ONE; 0: not known */
 };
 
 struct result {
@@ -135,7 +135,7 @@ struct result {
 struct assign {
     uint32_t chunk;
     uint64_t first, count;
-    bool isolated; /* to be run in a child process: it has taken workers down. It goes alone */
+    bool isolated; /* to be run in a child process, and alone in its message: it has taken workers down */
 };
 
 struct end {
@@ -153,11 +153,11 @@ struct goodbye {
 struct threads {
     uint32_t worker;     /* rank */
     unsigned count;      /* at least 1 */
-    float max_over_mean; /* of the times that they computed; at least 1 */
-    float cov;           /* likewise: standard deviation over mean */
-    uint64_t chunks;     /* that they drew */
-    /* Where the workers of a node have more threads than the node has cores for them: how many cores and workers, and
-     * the processor time of this worker. Else all 0. */
+    float max_over_mean; /* longest over mean of the times that the threads computed; at least 1 */
+    float cov;           /* standard deviation over mean of the same times */
+    uint64_t chunks;     /* chunks that the threads drew */
+    /* Number of cores and workers of a node whose workers have more threads than it has cores for them, and the
+     * processor time of this worker; all 0 on other nodes. */
     uint32_t cores, workers;
     uint64_t processor_ns;
 };
@@ -173,15 +173,15 @@ struct adopt {
 
 struct worker_lost {
     uint32_t rank;
-    uint64_t chunks;       /* of it, that go to others */
-    uint64_t first, count; /* what it computed when it died, as far as is known; count may be 0 */
+    uint64_t chunks;       /* chunks of the lost worker that go to others */
+    uint64_t first, count; /* range that the worker was computing when it died, as far as is known; count may be 0 */
 };
 
 /* Iterations that did not work. */
 struct iterations_failed {
     uint32_t id; /* from a worker: the chunk; from a master: the rank of the worker */
     uint64_t first, count;
-    bool final;       /* they are not to be tried again */
+    bool final;       /* the iterations are not to be tried again */
     const char *text; /* borrowed, `length` bytes, not NUL-terminated */
     unsigned length;  /* at most TEXT_MAX */
 };
@@ -189,46 +189,48 @@ struct iterations_failed {
 /* Deaths and failures of iterations. */
 struct poison {
     uint64_t first, count;
-    uint32_t deaths;    /* of workers that computed them */
-    uint32_t failures;  /* of the kernel */
-    uint32_t failed_by; /* rank where it failed last; 0 with no failures */
+    uint32_t deaths;    /* deaths of workers that computed the iterations */
+    uint32_t failures;  /* failures of the kernel at the iterations */
+    uint32_t failed_by; /* rank where the kernel failed last; 0 with no failures */
 };
 
 struct recovery_counts {
     uint64_t reissued, duplicates;
 };
 
-/* In a loop with dependencies: who computes the chunk that begins at `first`, which is not the loop's first. */
+/* The worker that computes the chunk that begins at `first`, in a loop with dependencies; `first` is not the loop's
+ * first iteration. */
 struct neighbour {
     uint64_t first;
-    uint32_t rank; /* of a worker */
+    uint32_t rank; /* rank of the worker */
 };
 
-/* About the boundary data that the chunk before it hands to the chunk that begins at `first`, the payload is what
- * begins at `offset`. */
+/* Boundary data for the chunk that begins at `first`, from the chunk before it; the payload begins `offset` bytes into
+ * them. */
 struct boundary {
     uint64_t first;
-    uint64_t offset; /* in bytes */
+    uint64_t offset; /* bytes */
     uint16_t epoch;  /* of the loop in which they were computed: how often it has been quiesced, modulo 2^16 */
 };
 
 /* A loop with dependencies stands still, as a worker was lost. */
 struct quiesce {
-    uint16_t epoch; /* that begins with it */
-    uint32_t rank;  /* who was lost */
+    uint16_t epoch; /* epoch that begins with this message */
+    uint32_t rank;  /* rank that was lost */
 };
 
-/* The boundaries of whose boundary data a worker has all are at message.records: see record.h. */
+/* The records are the boundaries whose boundary data a worker has completely; they are at message.records: see
+ * record.h. */
 struct quiesced {
     uint16_t epoch;
-    uint32_t rank; /* who stands still: a worker, or a master with all of its workers */
+    uint32_t rank; /* rank that stands still: a worker, or a master with all of its workers */
 };
 
 /* The loop goes on behind a boundary. */
 struct restart {
     uint16_t epoch;
-    uint32_t rank;  /* of the worker whose boundary data of the boundary are wanted */
-    uint64_t first; /* of the chunk behind the boundary; 0: it begins again, and there is no such worker */
+    uint32_t rank;  /* rank of the worker whose boundary data of the boundary are wanted */
+    uint64_t first; /* iteration behind the boundary; 0: the loop begins again, and there is no such worker */
 };
 
 /* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP and LOADS end in `record_count`
@@ -249,7 +251,7 @@ struct fatal {
     unsigned length;  /* at most TEXT_MAX */
 };
 
-/* Where a message's result payload is. */
+/* The place of a message's result payload. */
 enum payload { PAYLOAD_NONE, PAYLOAD_INLINE, PAYLOAD_DATA };
 
 struct message {
@@ -257,7 +259,7 @@ struct message {
     enum payload payload;         /* REQUEST, RESULT and BOUNDARY only */
     const void *payload_data;     /* INLINE: the bytes; DATA: when sending, the bytes, when received NULL; borrowed */
     uint64_t payload_bytes;       /* at most PAYLOAD_MAX */
-    const unsigned char *records; /* SPEED: its body; the others that have some: records; encoded, borrowed */
+    const unsigned char *records; /* SPEED: its body; messages with records: the records; encoded, borrowed */
     unsigned record_count;
     union {
         struct speed_head speed;
@@ -284,7 +286,7 @@ struct message {
     };
 };
 
-/* Why bytes are not a message. */
+/* Reasons why bytes are not a message. */
 enum decode_result {
     DECODE_OK = 0,
     DECODE_TOO_SHORT,

@@ -31,12 +31,12 @@ struct stats_record {
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns, bytes;
 };
 
-/* One worker's measurements of some chunks. */
+/* Measurements of some chunks by one worker. */
 struct feedback_record {
     uint32_t worker; /* rank */
     uint32_t chunks;
     uint64_t iterations, compute_ns, wait_ns;
-    float deviation_ns; /* of one iteration; 0 with fewer than two samples */
+    float deviation_ns; /* deviation of the time of one iteration; 0 with fewer than two samples */
     uint32_t samples;
 };
 
@@ -48,14 +48,14 @@ struct load_record {
 
 /* A CELLS-th part of the loop. */
 struct speed_cell {
-    float mean_ns; /* of the iterations in it that were timed one by one; 0 where none was */
+    float mean_ns; /* mean time of the iterations there that were timed one by one; 0 where none was */
     uint32_t count;
 };
 
 struct speed {
     uint32_t worker;
     uint64_t round_trip_ns;       /* least of its echoes; 0 if it sent none */
-    double mean_ns, deviation_ns; /* of the iterations that were timed one by one */
+    double mean_ns, deviation_ns; /* mean and deviation of the iterations that were timed one by one */
     double swr;                   /* shortest over longest of the first five of them; 0 if not even two were timed */
     struct speed_cell cells[CELLS];
     unsigned levels;
