@@ -76,7 +76,8 @@ static int take_ask_ahead(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Another ending is most often a slip (the report and the output mixed up); devices are for piping it on. */
+/* Refuses a report with another ending than .json, most often a slip (report and output mixed up); a device may have
+ * any name, for piping the report on. */
 static int job_take_report(void *target, const char *value, struct error *error)
 {
     size_t length = strlen(value);

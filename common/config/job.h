@@ -25,7 +25,7 @@ enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FA
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
 struct job {
-    struct run_spec spec; /* what the machines of the run borrow */
+    struct run_spec spec; /* the part that the machines of the run borrow */
     bool threads_given;
     bool sync_points_given;
     bool thread_technique_given;
@@ -42,18 +42,18 @@ struct job {
     bool inputs_given;
     uint64_t inputs;                                 /* --inputs: the digest of the files that the kernel reads */
     const char *kernel;                              /* borrowed from the words */
-    unsigned kernel_params;                          /* how many name=value words follow the kernel */
+    unsigned kernel_params;                          /* number of name=value words that follow the kernel */
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words, and from max_output */
     char max_output[40]; /* --max-output as the parameter it stands for, or empty: such a job must not be copied */
 };
 
-/* True if it goes on from an earlier run's journal. */
+/* True if the job goes on from an earlier run's journal. */
 static inline bool job_resumes(const struct job *job)
 {
     return job->earlier == JOB_EARLIER_RESUME || job->earlier == JOB_EARLIER_RESUME_FAILED;
 }
 
-/* Everything at its default, no kernel. */
+/* Sets everything to its default, without a kernel. */
 void job_init(struct job *job);
 
 /* Parses a command line (argv[0] is the program's name and is not looked at). 0 when `job` is complete; OPTIONS_HELP or

@@ -23,42 +23,42 @@
 /* Results of parsing beside 0 (go on) and -1 (one line in `error`): the user asks for a page, nothing else counts. */
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 
-/* How the value of an option is taken. */
+/* The way in which the value of an option is taken. */
 enum option_kind {
     OPTION_PARSED,    /* by apply() */
-    OPTION_FLAG,      /* there is none: a bool becomes true */
+    OPTION_FLAG,      /* no value: a bool becomes true */
     OPTION_INTEGER,   /* `least` to `most`, or the word `zero`: an unsigned or a uint64_t */
     OPTION_SECONDS,   /* a number from 0 to `most`: a uint64_t of nanoseconds */
-    OPTION_CHOICE,    /* one of the words of `value`: its place among them, as an enum or a bool */
-    OPTION_WORD,      /* of `least` characters: a const char *, borrowed */
+    OPTION_CHOICE,    /* one of the words of `value`: the place of the word among them, as an enum or a bool */
+    OPTION_WORD,      /* a word of `least` characters: a const char *, borrowed */
     OPTION_PATH,      /* the name of a file: a char [] */
     OPTION_TECHNIQUE, /* a struct sched_spec */
 };
 
-/* Who does not accept an option that others do: see `not_for`. */
+/* Programs and modes that do not accept an option that others do: see `not_for`. */
 enum option_scope {
-    OPTION_DCA = 1,      /* workers alone, --dca: it is for launches with a supermaster */
+    OPTION_DCA = 1,      /* workers alone, --dca: the option is for launches with a supermaster */
     OPTION_SIMULATE = 2, /* hdss simulate */
-    OPTION_STUDY = 4,    /* the key `options` of a study, which sets it itself */
+    OPTION_STUDY = 4,    /* the key `options` of a study, as the study sets the option itself */
 };
 
 struct option_row {
     const char *name;     /* without the dashes; a NULL name ends the table */
     char letter;          /* the short form, 0 if none */
-    const char *value;    /* what the help calls the value, and completion offers: "none|power", words as they are;
-                             "FILE", "FILE.json", "PROGRAM": names of files; "SPEC": techniques; other capitals are
-                             for people alone; "[failed]" for one that can be left out; NULL for a flag */
+    const char *value;    /* name of the value in the help, and words for completion: "none|power", words as they are;
+                             "FILE", "FILE.json", "PROGRAM": names of files; "SPEC": techniques; other capitals are for
+                             people alone; "[failed]" for a value that can be left out; NULL for a flag */
     const char *accepted; /* the values, for errors: "none, power"; NULL for a flag, and where the kind says it */
     const char *summary;  /* for the help, with the default; no newline */
     /* Takes the value into `target`. Returns 0, one of OPTIONS_*, or -1; then with one line in `error`, or with an
      * empty one where `accepted` says it all. */
     int (*apply)(void *target, const char *value, struct error *error);
     enum option_kind kind;
-    size_t offset, size; /* of the member of the target that takes the value, but for OPTION_PARSED */
+    size_t offset, size; /* place of the member of the target that takes the value; not for OPTION_PARSED */
     uint64_t least, most;
     const char *zero; /* NULL: no word stands for 0 */
     size_t given;     /* offset of a bool of the target that becomes true; 0: there is none */
-    unsigned not_for; /* of enum option_scope; 0: the option is for everybody who has it in his table */
+    unsigned not_for; /* set of enum option_scope; 0: every program whose table has the option accepts it */
 };
 
 /* The kinds, as the rows of a table have them behind the summary: FIELD is a member of the target's TYPE. */
@@ -78,7 +78,7 @@ struct option_section {
 };
 
 struct options {
-    const char *usage; /* what follows "Usage: "; more lines are separated by newlines */
+    const char *usage; /* text that follows "Usage: "; more lines are separated by newlines */
     const char *about; /* one paragraph */
     struct option_section sections[OPTIONS_SECTIONS_MAX];
     const char
@@ -97,10 +97,10 @@ struct options_reader {
     bool operands_only; /* `--` was seen */
 };
 
-/* A word (or option with its value) of it. */
+/* A word, or an option with its value, of a command line. */
 struct options_word {
     const struct option_row *row; /* NULL: an operand */
-    const char *value;            /* of the option, NULL for a flag; or the operand; borrowed from argv */
+    const char *value;            /* value of the option, NULL for a flag; or the operand; borrowed from argv */
 };
 
 void options_reader_init(struct options_reader *reader, const struct options *options, int argc, char *const *argv);

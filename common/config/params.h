@@ -12,7 +12,7 @@
 
 #define KERNEL_PARAM_TEXT_MAX 64
 
-/* Where kernels come from. The daemons and hdss hand in kernel_loader of worker/kernels/kernels.h. */
+/* Source of the kernels. The daemons and hdss hand in kernel_loader of worker/kernels/kernels.h. */
 struct kernel_loader {
     /* The kernel that a command line names. The kernel is borrowed for the rest of the process. -1 with one line. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);

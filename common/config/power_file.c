@@ -14,7 +14,7 @@ struct reader {
     const unsigned *ranks;
     unsigned workers;
     double *powers; /* 0: not yet given */
-    unsigned next;  /* where the worker of the next line is expected: files are mostly in order */
+    unsigned next;  /* place of the worker that the next line is expected to name: files are mostly in order */
     unsigned line;
 };
 

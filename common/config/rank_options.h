@@ -7,7 +7,7 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* How flat workers share the loop. */
+/* The means by which flat workers share the loop. */
 enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_DCA_NODE };
 
 #define WORKER_SLOWDOWN_MAX   1000
@@ -16,13 +16,13 @@ enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_
 
 struct worker_options {
     double slowdown; /* 1 .. WORKER_SLOWDOWN_MAX: run so many times slower than the core can */
-    bool loaded;     /* bound to one core, with so many busy processes beside it: */
+    bool loaded;     /* bound to one core, beside `load` busy processes */
     unsigned load;   /* 0 .. WORKER_LOAD_MAX */
-    bool no_threads; /* nothing runs in a second thread of this worker */
+    bool no_threads; /* the worker makes no second thread */
     enum worker_dca dca;
     bool two_counters; /* rma:atomics=2, two-sided:exchanges=2 */
     bool node_technique_given;
-    struct sched_spec node_technique; /* of the workers of a node among themselves */
+    struct sched_spec node_technique; /* technique among the workers of a node */
     uint64_t break_after;             /* iterations between two looks at the messages; 0: chosen automatically */
 };
 

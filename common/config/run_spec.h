@@ -21,15 +21,15 @@ struct run_spec {
     bool technique_auto; /* to be chosen once the probes are known; `technique` is taken where nothing is better */
     enum sched_weighting weighting;
     uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 is taken as 1 */
-    unsigned refill_chunks; /* for each worker, in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
-    enum run_power power;   /* where the powers of the workers come from */
+    unsigned refill_chunks; /* chunks for each worker in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
+    enum run_power power;   /* source of the workers' powers */
     enum run_group_by group_by;
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks to have beside the running one, 1 .. RUN_ASK_AHEAD_MAX */
-    unsigned threads;          /* of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
-    struct sched_spec thread_technique; /* of the threads of a worker among themselves */
-    uint64_t sync_points;    /* of each chunk in a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */
-    unsigned retries;        /* of iterations at which the kernel fails */
+    unsigned threads;          /* threads of each worker, 1 .. RUN_THREADS_MAX; 0: as many as it has cores */
+    struct sched_spec thread_technique; /* technique among the threads of a worker */
+    uint64_t sync_points;    /* points in each chunk of a loop with dependencies; 0: RUN_SYNC_POINTS for each worker */
+    unsigned retries;        /* new tries of iterations at which the kernel fails */
     uint64_t drain_ns;       /* workers may finish their chunks for so long after a drain */
     uint64_t calculation_ns; /* for studies: the calculation of each chunk takes so much longer */
     uint64_t assignment_ns;  /* for studies: the assignment of each chunk takes so much longer */
