@@ -32,7 +32,7 @@ struct dca_measured {
     uint64_t chunks, iterations, compute_ns;
     uint64_t freedom; /* sum of m - 1 over the chunks, that were timed in m pieces */
     double squares;   /* sum of (m - 1) s^2, in ns^2 */
-    uint64_t check;   /* of the others: a record that was read half old, half new is left for the next time */
+    uint64_t check;   /* check sum of the rest: a record that was read half old, half new is left for the next time */
 };
 
 struct dca_config {
@@ -50,8 +50,8 @@ struct dca_core {
     double power_sum;    /* wf: of all powers, for weights that sum to P; 0: a worker's weight is its power */
     uint64_t iterations; /* N */
     uint64_t stop;       /* added to a counter to end the run; at least 2 N */
-    struct dca_measured *known, *fresh; /* [workers] what was learned of each, and what is published of each; owned;
-                                            NULL where nothing is learned */
+    struct dca_measured *known, *fresh; /* [workers] `known`: what was learned of each worker; `fresh`: what each worker
+                                           publishes; owned; NULL where nothing is learned */
 };
 
 /* -1 with one line: the technique cannot run with DCA, or its parameters are wrong; nothing is owned then. */

@@ -44,7 +44,7 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);
     view->epoch = NO_EPOCH;
     if (atomic_load(&queue->head) >> STEP_BITS != epoch)
-        return 0; /* it has gone on */
+        return 0; /* the queue has gone on */
     dca_queue_drop_bounds(view);
     if (count > PIECE_MAX)
         return 0; /* half of another one */
@@ -104,7 +104,7 @@ bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk)
 static void publish(struct dca_queue *queue, uint64_t step)
 {
     uint64_t epoch = (atomic_load(&queue->head) >> STEP_BITS) + 1;
-    atomic_store(&queue->head, epoch << STEP_BITS | step); /* what is shifted out is the wrap of the epoch */
+    atomic_store(&queue->head, epoch << STEP_BITS | step); /* the shift drops the wrap of the epoch */
 }
 
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk)

@@ -19,12 +19,12 @@
 
 #include <stdatomic.h>
 
-/* All zero: the head is at the end of an empty chunk. Shared by the node's workers. */
+/* A queue of all zeros has its head at the end of an empty chunk. Shared by the node's workers. */
 struct dca_queue {
     _Alignas(64) _Atomic uint64_t head; /* epoch << STEP_BITS | step */
     _Atomic uint64_t first, count;      /* the big chunk */
     _Atomic uint32_t stopped;
-    _Alignas(64) _Atomic uint64_t rest_first, rest_count; /* of a big chunk that is too long at once: the refiller's */
+    _Alignas(64) _Atomic uint64_t rest_first, rest_count; /* rest of a big chunk that is too long, for the refiller */
 };
 
 /* A worker's view of it. */
@@ -40,7 +40,7 @@ enum dca_drawn {
     DCA_DRAWN,  /* a chunk */
     DCA_REFILL, /* this worker must fetch a big chunk: dca_queue_refill() or dca_queue_end() comes next */
     DCA_WAIT,   /* another worker fetches one */
-    DCA_END,    /* there is no more */
+    DCA_END,    /* no chunk is left */
     DCA_BROKEN, /* the view cannot be prepared: one line in `error` */
 };
 
@@ -60,7 +60,7 @@ bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 /* Puts a big chunk into the queue; the draw must have returned DCA_REFILL. */
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk);
 
-/* There are no more big chunks; the draw must have returned DCA_REFILL. */
+/* Ends the queue, as no big chunk is left; the draw must have returned DCA_REFILL. */
 void dca_queue_end(struct dca_queue *queue);
 
 /* Nobody draws from now on, whatever the queue holds. */

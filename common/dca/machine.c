@@ -300,7 +300,7 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
 
 /* --- the synchronous driver --- */
 
-/* Each action and the step of what answers it, without the event in between. */
+/* Carries out each action and the step of its answer, without the event in between. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk)
 {
     if (machine->state == DCA_ENDED)

@@ -28,7 +28,7 @@ enum dca_state {
     DCA_TAKING,     /* waits for DCA_START, from which it takes `size` iterations */
     DCA_DRAWING,    /* waits for the queue of its node */
     DCA_AWAITING,   /* waits until another worker has refilled that queue */
-    DCA_PUBLISHING, /* its big chunk is on its way into the queue */
+    DCA_PUBLISHING, /* the worker's big chunk is on its way into the queue */
     DCA_COMPUTING,
     DCA_ENDED,
     DCA_STATES,
@@ -66,7 +66,7 @@ enum dca_action_type {
     DCA_ACTION_AWAIT,     /* wait for another worker's PUBLISH; REFILLED answers, also when it is too early */
     DCA_ACTION_COMPUTE,   /* compute the chunk `range`; FINISHED answers */
     DCA_ACTION_STOP,      /* add `amount` to each counter of `counters`, and stop the node's queue; nothing answers */
-    DCA_ACTION_END,       /* this worker draws no more */
+    DCA_ACTION_END,       /* the worker draws no more */
 };
 
 struct dca_action {
@@ -86,7 +86,7 @@ struct dca_machine {
     unsigned state;        /* enum dca_state */
     bool by_node;          /* draws from its node's queue */
     bool stopped;
-    unsigned worker;    /* as whom it draws: of the core's, 0 .. P-1; with by_node its node */
+    unsigned worker;    /* index for drawing: of the worker, 0 .. P-1; with by_node of its node */
     double weight;      /* by step: what a chunk is multiplied with; 0: not weighted */
     double load;        /* by step: and divided by */
     double carry;       /* by step: what rounding has cut off, for the next chunk; below 1 */
@@ -125,7 +125,7 @@ static inline bool dca_machine_draw_step(struct dca_machine *machine, uint64_t s
 
 /* --- the synchronous driver: each action is done before the next event --- */
 
-/* How a rank reaches what it shares: each does one action, and returns when that is done. */
+/* Access of a rank to the shared counters: each function does one action, and returns when that is done. */
 struct dca_counters {
     void *self;
     /* Adds to the counter and returns what it was; with 0 it reads. `assigns` as in the action. */

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-/* How long to look at the queue while another rank fills it, before napping. */
+/* Looks at the queue while another rank fills it, before napping. */
 #define REFILL_LOOKS  1000
 #define REFILL_NAP_NS 20000
-/* How often the first rank of a node looks whether another node has stopped the run. */
+/* Time between two looks of a node's first rank whether another node has stopped the run. */
 #define STOP_LOOK_NS 50000000u
 
-/* In the memory of the node's first rank. */
+/* Shared memory of a node, with its first rank. */
 struct node_shared {
     struct dca_queue queue;
     pthread_mutex_t assigning; /* held during a delayed assignment: the kernel wakes who waits */
@@ -25,7 +25,7 @@ struct node {
     struct window window;
     MPI_Win memory;
     struct node_shared *shared;
-    struct dca_queue *queue; /* in it */
+    struct dca_queue *queue; /* the queue in `shared` */
     struct dca_view view;
     bool view_ready;
     int index; /* on the node */
@@ -50,7 +50,7 @@ static int open_queue(struct share *share, struct node *own)
     int unit, workers;
     MPI_Comm_rank(share->node, &own->index);
     MPI_Comm_size(share->node, &workers);
-    /* one more than needed, as the library promises no alignment to a cache line */
+    /* one structure more than needed, as the library promises no alignment to a cache line */
     MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, share->node, &memory,
                             &own->memory);
     MPI_Win_shared_query(own->memory, 0, &size, &unit, &memory);

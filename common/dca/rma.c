@@ -65,7 +65,8 @@ static void rma_calculating(void *self)
     share->host->delay(share, share->calculation_ns);
 }
 
-/* Each word comes whole, a record perhaps not: that is what its check is for. */
+/* Publishes this worker's measurements and reads those of all. Each word comes whole, a record perhaps not: its check
+ * tells. */
 static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;

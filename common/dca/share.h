@@ -15,14 +15,14 @@ struct share;
 /* A way to share the loop. open() and close() are called by all ranks together. */
 struct transport {
     enum report_topology topology;
-    size_t own_bytes; /* of what it keeps at share->own */
+    size_t own_bytes; /* bytes that the transport keeps at share->own */
     /* Makes windows and communicators. -1 with one line in share->error; close() comes all the same. */
     int (*open)(struct share *share);
-    /* The next chunk, from the loop's beginning. False: there is no more. NULL: as the machine draws it. */
+    /* Draws the next chunk, from the loop's beginning. False: no chunk is left. NULL: as the machine draws it. */
     bool (*draw)(struct share *share, struct range *chunk);
-    /* Looks after the others' requests; whether there was one. NULL: nobody asks this rank. */
+    /* Looks after the others' requests; returns whether one came. NULL: nobody asks this rank. */
     bool (*serve)(struct share *share);
-    /* About once in a millisecond; NULL: nothing to do then. */
+    /* Called about once in a millisecond; NULL: nothing to do then. */
     void (*look)(struct share *share, uint64_t now_ns);
     /* Ends this rank's drawing: returns when nobody needs it. NULL: at once. */
     void (*finish)(struct share *share);
@@ -35,10 +35,10 @@ extern const struct transport transport_rma, transport_two_sided, transport_node
 
 /* The transport's view of the program around it. */
 struct share_host {
-    /* Nothing has come yet: to be called while this rank waits; sleeps after a moment. `poll` is called once more
-     * before it does. */
+    /* Called while this rank waits and nothing has come yet; sleeps after a moment. `poll` is called once more before
+     * the rank sleeps. */
     void (*idle)(struct share *share, bool (*poll)(void *context), void *context);
-    /* Something has: the next wait begins anew. */
+    /* Called when something has come: the next wait begins anew. */
     void (*happened)(struct share *share);
     /* The following call may take a while and is not the computation's. */
     void (*pause)(struct share *share);
@@ -55,11 +55,11 @@ struct share {
     const struct transport *transport;
     const struct share_host *host;
     void *context;        /* the host's */
-    MPI_Comm world, node; /* of the sharing ranks; those of them with whom this one shares memory */
+    MPI_Comm world, node; /* world: the sharing ranks; node: those of them with whom this rank shares memory */
     unsigned rank, ranks, nodes;
-    bool cores_are_free;        /* each rank of this node can have a core */
-    struct dca_core core;       /* how the loop (with nodes: how big chunks) is drawn */
-    struct dca_machine machine; /* this rank, which draws */
+    bool cores_are_free;        /* each rank of this node can have a core of its own */
+    struct dca_core core;       /* drawing of the loop (with nodes: of big chunks) */
+    struct dca_machine machine; /* the machine of this rank, which draws */
     struct dca_counters counters;
     const struct sched_spec *node_technique; /* for the node transport */
     uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
