@@ -137,8 +137,8 @@ static int job_setup_check_dependencies(struct job_setup *plan, struct error *er
     job->journal_off = true;
     job->spec.retries = 0;
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        job->spec.ask_ahead = ASK_AHEAD_OFF; /* who is quick to ask would get chunks that follow each other, which only
-                                               one worker after the other can compute at the same time */
+        job->spec.ask_ahead = ASK_AHEAD_OFF; /* a worker that asks quickly would get neighbouring chunks, which only one
+                                                worker after the other can compute at the same time */
     plan->min_chunk_raised = job->spec.min_chunk < plan->loop.distance;
     if (plan->min_chunk_raised)
         job->spec.min_chunk = plan->loop.distance;

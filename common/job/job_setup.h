@@ -19,8 +19,8 @@ struct job_setup {
     struct hdss_loop loop;
     uint64_t first, count;    /* the part of the loop that this job runs */
     uint64_t step_iterations; /* iterations of a time step */
-    bool min_chunk_raised;    /* as an iteration needs more of those before it */
-    uint64_t record_bytes;    /* of one iteration's result, or RECORD_VARIABLE */
+    bool min_chunk_raised;    /* raised because an iteration needs more earlier ones */
+    uint64_t record_bytes;    /* bytes of one iteration's result, or RECORD_VARIABLE */
     bool collect;             /* results go to an output; else they are digested where they are made */
 };
 
@@ -30,7 +30,7 @@ static inline bool job_setup_has_dependent_steps(const struct job_setup *plan)
     return plan->loop.steps > 1 && plan->kernel->step != NULL;
 }
 
-/* True if iterations need those before them. */
+/* True if iterations need earlier ones. */
 static inline bool job_setup_is_dependent(const struct job_setup *plan)
 {
     return plan->loop.sync > 0;

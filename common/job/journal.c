@@ -274,7 +274,7 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     journal->digest += digest;
     journal->crc = crc;
     if (has_grown(journal))
-        replace(journal, NULL); /* where there is no room for a second one, the long one stays */
+        replace(journal, NULL); /* the long journal stays where a second one finds no room */
     return 0;
 }
 

@@ -17,8 +17,8 @@ enum journal_state {
     JOURNAL_ABSENT,   /* no such file */
     JOURNAL_READABLE, /* `content` has what it says */
     JOURNAL_UNUSABLE, /* not a journal, or nothing in it can be believed: `error` says what */
-    JOURNAL_IN_USE,   /* another run is writing it: `error` says so */
-    JOURNAL_FAILED,   /* it could not be read: `error` */
+    JOURNAL_IN_USE,   /* another run is writing the journal: `error` says so */
+    JOURNAL_FAILED,   /* the journal could not be read: `error` */
 };
 
 struct journal_file {
@@ -47,11 +47,11 @@ struct journal {
     unsigned char *head; /* owned, encoded */
     size_t head_bytes;
     uint32_t head_crc;
-    struct ranges done; /* of the whole loop, as far as it is recorded; owned */
+    struct ranges done; /* ranges of the whole loop that are recorded as done; owned */
     uint64_t digest;
-    uint32_t crc;         /* of the last record */
-    uint64_t size;        /* of the good part of the file */
-    unsigned char *bytes; /* of the record that is written; owned */
+    uint32_t crc;         /* CRC of the last record */
+    uint64_t size;        /* bytes of the good part of the file */
+    unsigned char *bytes; /* room for the record that is written; owned */
     size_t capacity;
 };
 

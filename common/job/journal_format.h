@@ -52,7 +52,7 @@ uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t d
 
 /* Reads a file of `size` bytes. */
 struct journal_content {
-    struct journal_head head; /* its text is borrowed from the bytes */
+    struct journal_head head; /* head, whose text is borrowed from the bytes */
     struct ranges done;       /* owned */
     uint64_t digest;
     size_t valid; /* bytes that are good; what follows is torn or corrupted */
@@ -61,7 +61,7 @@ struct journal_content {
 enum journal_decoded {
     JOURNAL_GOOD,          /* the head and all records up to `valid` */
     JOURNAL_FOREIGN,       /* does not begin as a journal does */
-    JOURNAL_OTHER_VERSION, /* of a version that this program does not know */
+    JOURNAL_OTHER_VERSION, /* a version that this program does not know */
     JOURNAL_BAD_HEAD,      /* torn or corrupted before the first record */
     JOURNAL_CONTRADICTS,   /* a good record says what cannot be: no HDSS has written it */
     JOURNAL_NO_MEMORY,

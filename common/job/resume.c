@@ -44,7 +44,8 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. */
+/* Names all that the results depend on, and their place. The output's name goes without its folder, as both files can
+ * be moved. */
 static char *name_job(const struct job_setup *plan, size_t *bytes)
 {
     struct text text;
@@ -224,7 +225,7 @@ int resume_look(struct resume *resume, const struct job_setup *plan, bool keeps,
     return job_resumes(&plan->job) ? resume_read_earlier(resume, plan, error) : check_old(resume->path, plan, error);
 }
 
-/* Nothing may begin anew where something is said to be done. */
+/* Refuses to begin anew where the journal says that something is done. */
 static int check_absent(const struct resume *resume, const struct job_setup *plan, struct error *error)
 {
     uint64_t done = ranges_total(&resume->earlier.content.done);

@@ -10,7 +10,7 @@ struct resume {
     char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal is kept */
     char *text;                      /* names the job; owned */
     struct journal_head head;
-    struct journal_file earlier; /* what it is resumed from; its content is empty where it is not */
+    struct journal_file earlier; /* journal of the run that is resumed; its content is empty where none is */
     bool resumed;
     struct journal journal;
     struct error failure; /* the first reason why something was not recorded; empty if there is none */

@@ -168,7 +168,7 @@ static void complete_report(const struct root *root, struct report *report, uint
         report->startup_s = (double)(first_assign_ns - root->process_start_ns) / 1e9;
     report->failed_task_count = ranges_length(&root->failed);
     report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&root->failed, 0) : NULL;
-    report->failure = NULL; /* it is said on standard error */
+    report->failure = NULL; /* the failure is said on standard error */
     report_compute(report);
 }
 

@@ -10,8 +10,8 @@
 #include "common/job/terminal.h"
 
 struct root {
-    const char *name;    /* of the program, before its messages */
-    const char *version; /* of HDSS */
+    const char *name;    /* name of the program, before its messages */
+    const char *version; /* version of HDSS */
     unsigned rank;
     struct job_setup plan;
     struct error error;

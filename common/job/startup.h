@@ -10,7 +10,7 @@
 struct startup {
     const char *program, *version;
     int status; /* for the hello: 0, EXIT_STATUS_USAGE or HELLO_STATUS_HELP */
-    char *text; /* what to say; owned, NULL if nothing */
+    char *text; /* text to print; owned, NULL if none */
 };
 
 /* Takes what parsing returned (0, OPTIONS_HELP, OPTIONS_VERSION or -1 with `error`). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a run's exit status reaches whoever launched it: an MPI launcher whose ranks may die returns what it likes.
+/* The way of a run's exit status to its launcher: an MPI launcher may return any status when ranks die.
  *
  * `hdss run` names a pipe in the environment, and the ranks write lines to it: the supermaster STATUS_BEGUN when all
  * ranks are there, for its process to be watched, at its end STATUS_END with its status; in a flat launch rank 0 does

@@ -9,7 +9,7 @@
 
 enum terminal_mode {
     TERMINAL_NONE,     /* no progress is shown */
-    TERMINAL_IN_PLACE, /* one line that is overwritten */
+    TERMINAL_IN_PLACE, /* a single line that is overwritten */
     TERMINAL_LINES,    /* a log: a line now and then */
 };
 

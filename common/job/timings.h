@@ -11,7 +11,7 @@
 
 struct timing {
     uint64_t first, count;
-    double us; /* of one iteration */
+    double us; /* microseconds for each iteration */
 };
 
 struct timings {
