@@ -48,7 +48,7 @@ static int map_bells(struct doorbell *doorbell, bool make, bool *inside, struct 
         return -1;
     doorbell->bells = doorbell->shared->bell;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
-        folder_unmap_name(doorbell->folder, *inside); /* nothing is left of a rank that is killed */
+        folder_unmap_name(doorbell->folder, *inside); /* without a name nothing is left of a rank that is killed */
     return 0;
 }
 

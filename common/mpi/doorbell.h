@@ -36,8 +36,8 @@ struct doorbell {
     char folder[FOLDER_MAX]; /* with the sockets of the node's ranks */
 };
 
-/* All ranks of the node call it, and none waits for more than the first of them. -1 with one line where it failed; the
- * line is empty where another rank says why. */
+/* Makes the doorbell. Collective over the ranks of the node, which wait for none but the first of them. -1 with one
+ * line where it failed; the line is empty where another rank says why. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 

@@ -63,11 +63,11 @@ struct driver {
     struct outcome outcome;
     uint64_t now_ns;
     bool now_is_fresh;              /* now_ns was read just now, while there was nothing to do */
-    unsigned since_clock;           /* messages handled since it was read */
+    unsigned since_clock;           /* messages handled since the clock was read */
     uint64_t looked_ns;             /* when a computing rank last looked at the messages */
-    bool computed;                  /* in the last turn */
+    bool computed;                  /* the last turn computed */
     bool received_while_waiting;    /* a message was handled in wait_idle() */
-    uint64_t next_tick_ns, exit_ns; /* exit_ns: since when it exits */
+    uint64_t next_tick_ns, exit_ns; /* exit_ns: when the rank began to exit */
     enum driver_state state;
     int status;
 };

@@ -135,7 +135,7 @@ static bool is_answered(int bell, const char *folder, const char *name)
            (errno != ECONNREFUSED && errno != ENOENT);
 }
 
-/* Nothing else is ever in such a folder: one that has it is not ours to remove. */
+/* True for the name of a bell, which is a number. A folder with anything else in it is not ours to remove. */
 static bool is_bell_name(const char *name)
 {
     return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How ranks end that are not told to exit: peers whose process has ended or that are dropped, and this rank itself when
- * it is taken for lost, has lost the supermaster, or cannot go on. */
+/* The end of ranks that are not told to exit: peers whose process has ended or that are dropped, and this rank itself
+ * when it is taken for lost, has lost the supermaster, or cannot go on. */
 #include "common/mpi/driver.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
     exit_failed(runtime);
 }
 
-/* There is nothing to decide for a rank that has lost the supermaster. One rank of the node says so, and has the
+/* Ends a rank that has lost the supermaster, as nothing is left to decide. One rank of the node says so, and has the
  * launcher end those who are not listening, because their kernel computes on. */
 static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
 {
@@ -102,7 +102,7 @@ void driver_drop(struct driver *driver, unsigned rank, const char *text)
     fprintf(stderr, "%s: rank %u: %s rank %u %s: %s\n", role_name(runtime->role), runtime->rank,
             role_name(runtime->hellos[rank].role), rank, text,
             is_supermaster ? "this rank leaves" : "it is taken for lost");
-    if (is_supermaster) /* nothing can be relied on that comes from there */
+    if (is_supermaster) /* messages from there cannot be relied on any more */
         exit_failed(runtime);
     runtime->degraded = true;
     peers_move(&runtime->peers, rank, PEER_FENCE);

@@ -47,7 +47,7 @@ void driver_deliver_stored(struct driver *driver)
 
 /* --- what comes --- */
 
-/* Where messages follow one another, the clock is read once for so many. */
+/* Messages that follow one another share one reading of the clock, up to so many. */
 #define CLOCK_MESSAGES 16
 
 /* Reading the clock takes a tenth of a round trip, so no message waits for it: it is read when there is nothing to do,
@@ -190,7 +190,7 @@ static bool receive_while_waiting(void *context)
     return driver->received_while_waiting;
 }
 
-/* Nothing has happened in this turn: waits for a message, a signal or the next deadline. */
+/* Waits for a message, a signal or the next deadline, as nothing has happened in this turn. */
 static void driver_idle(struct driver *driver)
 {
     uint64_t until_ns = driver->machine->deadline(driver->machine->self);

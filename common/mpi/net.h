@@ -47,8 +47,8 @@ struct collect {
 struct inbound {
     unsigned from;
     uint64_t first, offset, bytes;
-    bool is_late; /* nobody wants them any more */
-    void *room;   /* where such are received, where they never had another place; owned */
+    bool is_late; /* the data are not wanted any more */
+    void *room;   /* room for late data that have no other place; owned */
     MPI_Request request;
 };
 
@@ -111,10 +111,10 @@ int net_collected(struct net *net, struct collect *collect);
 /* Receives boundary data, of a data message that was announced, at `room`. -1 when memory is out. */
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
-/* Takes the oldest of them if it has arrived. What is late is the caller's to free. */
+/* Takes the oldest awaited boundary data if they have arrived. The room of late data is the caller's to free. */
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
 
-/* All that are on their way are late. Those of a rank that is lost are given up: where they were to go stays MPI's. */
+/* Marks all boundary data on their way as late; and gives up those of a lost rank, whose room stays with MPI. */
 void net_quiesce_inbound(struct net *net);
 void net_cancel_inbound(struct net *net, unsigned from);
 

@@ -26,10 +26,10 @@ struct runtime_ops {
     /* Makes the table, and watches all that concern the rank from the start. -1 when memory, files or threads are out.
      */
     int (*watch_all)(struct runtime *runtime);
-    void (*watch)(struct runtime *runtime, unsigned rank);           /* from now on that one, too */
+    void (*watch)(struct runtime *runtime, unsigned rank);           /* watches another rank from now on */
     void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns); /* cheap where nothing is due */
-    void (*fence)(struct runtime *runtime, unsigned rank);           /* has a rank leave that is taken for lost */
-    const char *(*fenced)(const struct runtime *runtime); /* why others took this rank for lost; NULL: they did not */
+    void (*fence)(struct runtime *runtime, unsigned rank);           /* makes a rank leave that is taken for lost */
+    const char *(*fenced)(const struct runtime *runtime); /* why others took this rank for lost; NULL: no rank did */
     /* Says that this rank goes without the others. */
     void (*abandon)(struct runtime *runtime);
     /* True for one rank of the node: the one to say that the supermaster was lost. */
@@ -47,8 +47,8 @@ struct runtime_ops {
     /* --- waiting: see wait.h --- */
     int (*open_wait)(struct wait *wait, struct runtime *runtime, const struct effects *effects); /* -1: memory is out */
     void (*close_wait)(struct wait *wait);
-    void (*look)(struct wait *wait, uint64_t now_ns); /* at signals and timers */
-    /* As wait_idle(). */
+    void (*look)(struct wait *wait, uint64_t now_ns); /* looks at signals and timers */
+    /* Waits as wait_idle() does. */
     bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                  bool (*poll)(void *context), void *context);
 };

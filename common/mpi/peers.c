@@ -27,8 +27,8 @@ static const char *const event_names[PEER_EVENTS] = {
 enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, FENCED, LOST, ILLEGAL };
 static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names the states in their order");
 
-/* Each event makes one state of another. An end that is told a second time changes nothing. The end of an unwatched
- * peer that dies is forgotten: should the peer be watched later, its detector tells again. */
+/* The state that follows each state at each event. An end that is told a second time changes nothing. The end of an
+ * unwatched peer that dies is forgotten: should the peer be watched later, its detector tells again. */
 /* clang-format off */
 static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
     /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   LOST */

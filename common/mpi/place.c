@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a process runs: what tells its node from others, told without any message. */
+/* The place of a process: what tells its node from others, told without any message. */
 #include "common/mpi/place.h"
 
 #include "common/util/digest.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a process runs, as far as the start of a run wants to know: see place.c. It knows nothing of MPI. */
+/* The place of a process, as far as the start of a run wants to know: see place.c. Nothing here knows of MPI. */
 #pragma once
 
 #include <sched.h>
@@ -8,8 +8,8 @@
 
 struct place {
     uint64_t host;   /* the same for processes that can share memory: of one kernel, host name and /dev/shm */
-    uint64_t space;  /* the same for those to whom a pid means the same process */
-    cpu_set_t cores; /* on which it may run */
+    uint64_t space;  /* the same for processes to which a pid means the same process */
+    cpu_set_t cores; /* cores on which the process may run */
 };
 
 void place_look(struct place *place);

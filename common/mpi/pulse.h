@@ -12,9 +12,9 @@ struct runtime;
 /* Heartbeats to and from one peer. */
 struct beat {
     bool is_far;         /* beats are exchanged while it is watched */
-    unsigned char sent;  /* the kind of the latest */
-    unsigned may_miss;   /* as many looks more, before it is taken for silent */
-    MPI_Request request; /* of the latest */
+    unsigned char sent;  /* kind of the latest beat */
+    unsigned may_miss;   /* looks that may still pass before the peer is taken for silent */
+    MPI_Request request; /* request of the latest beat */
 };
 
 struct heartbeat {
@@ -24,16 +24,16 @@ struct heartbeat {
     unsigned char received;
     MPI_Request receive;
     uint64_t due_ns;
-    bool is_on; /* there is a thread */
+    bool is_on; /* the thread runs */
     pthread_t thread;
-    pthread_mutex_t turn; /* held by who uses MPI, and the table of peers */
+    pthread_mutex_t turn; /* held by the thread that uses MPI, and the table of peers */
     int stop;
 };
 
 /* Looks that may pass without a message before a peer is taken for silent. */
 #define MAY_MISS 10
 
-/* After all that are watched from the start are. -1 when memory or threads are out. */
+/* Begins, after all peers that are watched from the start are. -1 when memory or threads are out. */
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
 /* From now on one thread uses MPI. */
 void heartbeat_stop(struct heartbeat *heartbeat);

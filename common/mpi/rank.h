@@ -23,7 +23,7 @@ struct runtime {
     char **word;          /* [count + 1], owned */
     struct topology topology;
     bool grouped, prepared;
-    bool exchanges;     /* boundary data, with other workers */
+    bool exchanges;     /* exchanges boundary data with other workers */
     bool over;          /* all ranks are through */
     bool degraded;      /* a rank of the run was lost: from now on nobody waits for all */
     struct peers peers; /* once runtime_drive() has begun */
@@ -33,7 +33,7 @@ struct runtime {
     struct ulfm ulfm;
     bool cores_are_free;
     bool is_blind;           /* a pid is not the same process to all ranks of the node */
-    bool can_run_heartbeats; /* each worker could while it computes */
+    bool can_run_heartbeats; /* each worker could run them while it computes */
     unsigned cores;
     unsigned node_cores;   /* cores that the ranks of this node may run on */
     bool sleeps_precisely; /* the timer's slack is set */

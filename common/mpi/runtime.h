@@ -17,17 +17,17 @@ struct effects {
     void *context;
     /* worker */
     struct executor *executor; /* computes the chunks; borrowed; NULL for daemons that never compute */
-    /* A chunk is about to begin, which has been finished when chunk_ends() is called; may be NULL. */
+    /* Called when a chunk begins, and chunk_ends() when it is finished; may be NULL. */
     void (*chunk_begins)(void *context, uint64_t first, uint64_t count);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
-    struct load_meter *meter; /* of the load that the machine is told; NULL: it is told none */
+    struct load_meter *meter; /* meter of the load that the machine is told; NULL: none is told */
     /* whoever collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
     /* A rank that keeps a journal: records that the ranges are done. -1 with one line. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
     /* A rank that stores for --durability node: brings what is stored to the disk. -1 with one line. */
     int (*sync)(void *context, struct error *error);
-    /* all ranks are there, and from now on the loss of one is noticed; may be NULL */
+    /* Called when all ranks are there, and from now on the loss of one is noticed; may be NULL. */
     void (*begun)(void *context);
     /* A worker tells what its threads have done: completes the message. May be NULL. */
     void (*tell)(void *context, struct threads *threads);
@@ -41,7 +41,7 @@ struct effects {
     uint64_t calculation_ns, assignment_ns;
 };
 
-/* Each rank brings this to the start. */
+/* Introduction of a rank, which each rank brings to the start. */
 struct introduction {
     enum role role;
     const char *version; /* "major.minor.patch" */
@@ -94,7 +94,7 @@ void runtime_delay(struct runtime *runtime, uint64_t ns);
 /* Sleeps so long and some 15 us more, less than the timer's usual slack. */
 void runtime_nap(struct runtime *runtime, uint64_t ns);
 
-/* When this process was started, on that clock. */
+/* The start of this process, on that clock. */
 uint64_t runtime_process_start(void);
 
 /* Drives the machine (all ranks do, after runtime_group()) until it exits; returns its status. `failure` (NULL or a

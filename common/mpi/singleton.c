@@ -20,7 +20,7 @@
 #define LAUNCHER "mpiexec"
 #endif
 
-/* How launchers number their ranks, and what they say of how many there are. */
+/* Variables in which launchers tell the ranks and their number. */
 static const struct {
     const char *ranks, *rank;
 } launches[] = {

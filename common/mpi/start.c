@@ -311,9 +311,8 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
     _exit(status);
 }
 
-/* Where hundreds of ranks share a few cores finalising MPI takes a minute; where one is killed in that moment, for
- * ever.
- */
+/* Time for finalising MPI: a minute where hundreds of ranks share a few cores, and for ever where one is killed in that
+ * moment. */
 #define FINALIZE_MAX_S 120
 
 static int finalize_status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a rank waits, with libevent: see wait.c. */
+/* The waiting of a rank, with libevent: see wait.c. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -15,11 +15,11 @@ struct wait {
     struct event *signals[3];
     struct event *bell;
     struct event *timer;
-    struct event *ends;     /* when a peer ends; NULL: none is watched */
-    struct event *work;     /* something that a kernel waits for; NULL: nothing */
+    struct event *ends;     /* event at the end of a peer; NULL: none is watched */
+    struct event *work;     /* event that a kernel waits for; NULL: none */
     bool work_is_ready;     /* has ended the sleep */
-    bool work_is_own;       /* by other threads of this rank, not by a process that wants the core */
-    bool cores_are_free;    /* each rank of this node can have a core */
+    bool work_is_own;       /* the work is done by other threads of this rank, not by a process that wants the core */
+    bool cores_are_free;    /* each rank of this node can have a core of its own */
     bool far_peers;         /* messages may come from where no doorbell reaches */
     bool patient;           /* nobody waits for this rank while it waits */
     bool drain;             /* a signal asked for it; cleared by the loop */
@@ -48,7 +48,7 @@ static inline bool wait_take_work(struct wait *wait)
     return ready;
 }
 
-/* Something happened: the next wait begins with polling again. */
+/* Notes that something happened: the next wait begins with polling again. */
 static inline void wait_reset(struct wait *wait)
 {
     wait->idle_since_ns = NEVER;
@@ -57,9 +57,9 @@ static inline void wait_reset(struct wait *wait)
 /* Signals and timers without waiting, about once in a millisecond. */
 void wait_look(struct wait *wait, uint64_t now_ns);
 
-/* Nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` looks for a message and handles it;
- * it returns whether there was one. It is called once more after this rank has said that it sleeps. Returns whether the
- * core was given away, so that some time may have passed. */
+/* Waits as there is nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` looks for a message
+ * and handles it; it returns whether one came. It is called once more after this rank has said that it sleeps. Returns
+ * whether the core was given away, so that some time may have passed. */
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 

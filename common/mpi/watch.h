@@ -7,7 +7,7 @@
 
 struct runtime;
 
-/* How the end of a peer's process is found. */
+/* The means by which the end of a peer's process is found. */
 enum watch_means {
     WATCH_BY_KERNEL, /* by a pidfd that becomes readable */
     WATCH_BY_ASKING, /* once a second */
