@@ -98,7 +98,7 @@ static double af_weight(const struct sched *sched, unsigned worker)
 
 static void af_again(struct sched *sched)
 {
-    (void)sched; /* what was learned is all there is */
+    (void)sched; /* this technique keeps all that it learned */
 }
 
 const struct technique technique_af = {

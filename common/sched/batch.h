@@ -36,7 +36,7 @@ static inline uint64_t batch_weighted(struct sched *sched, uint64_t chunk, doubl
 {
     double *carry = &sched->state.real[BATCH_CARRY], share = (double)chunk * weight + *carry;
     uint64_t whole = floor_real(share);
-    if (whole == 0) { /* it becomes 1, and nothing was cut off */
+    if (whole == 0) { /* the share becomes 1, and nothing was cut off */
         *carry = 0;
         return 1;
     }

@@ -31,8 +31,8 @@ static uint64_t count_by_start(const struct sched *sched)
     return low;
 }
 
-/* Where the start has a formula sizes only grow or only shrink along the loop, so if the outermost ones are the same
- * all are. The last one holds what is left. */
+/* The one size of all chunks but the last, or 0. Where the start has a formula, sizes only grow or only shrink along
+ * the loop, so if the outermost ones are equal all are. The last chunk holds what is left. */
 static uint64_t equal_size(const struct sched_bounds *bounds)
 {
     if (bounds->count < 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the chunks of a closed form lie: every boundary is fixed by N, P and the parameters alone, so that a worker
+/* The places of the chunks of a closed form: every boundary is fixed by N, P and the parameters alone, so that a worker
  * that has drawn scheduling step i knows where its chunk starts, with nobody asked.
  *
  * Where the technique has a formula for the start (technique->start) there is no table; else a table with the start of

@@ -5,7 +5,7 @@
 enum { PARAM_STAGES };
 enum { FIRST, RISE, LEVEL_BATCH }; /* constant; the first batch whose chunk min_chunk does not hold up */
 
-#define STAGES_DEFAULT 3 /* as in [DCA] Table 2 */
+#define STAGES_DEFAULT 3 /* value of [DCA] Table 2 */
 
 static const struct technique_param fiss_params[] = {
     [PARAM_STAGES] = {.name = "stages",

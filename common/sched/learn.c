@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How many standard errors a departure must exceed. The means of small chunks of an irregular loop have longer tails
- * than the normal distribution: single iterations of exponentially distributed times exceed 4 by chance in one of 150
- * cases, twice in a row in one of 22,000. */
+/* Standard errors that a departure must exceed. The means of small chunks of an irregular loop have longer tails than
+ * the normal distribution: single iterations of exponentially distributed times exceed 4 by chance in one of 150 cases,
+ * twice in a row in one of 22,000. */
 #define STANDARD_ERRORS 4
 
 /* Degrees of freedom from which on a history's variance is taken for the true one: those of one chunk timed in eight

@@ -63,8 +63,8 @@ struct learn_chunk {
     double iterations;
     double compute;  /* seconds in the kernel */
     double time;     /* seconds that count for the speed: compute, or compute and wait */
-    double variance; /* of one iteration, as the spread within shows it */
-    double freedom;  /* its degrees of freedom, 0: not known */
+    double variance; /* variance of the time of one iteration, from the spread within the chunk */
+    double freedom;  /* degrees of freedom of `variance`, 0: not known */
 };
 
 /* Mean and deviation of one iteration's compute time, over the chunks added. Starts as zeros. */
@@ -124,7 +124,7 @@ static inline double learn_sum_value(const struct learn_sum *sum)
 enum { LEARN_NOT_WANTED = -1 };
 
 struct learn_pool {
-    int mean_param, deviation_param; /* of the technique, or LEARN_NOT_WANTED */
+    int mean_param, deviation_param; /* index of the technique's parameter, or LEARN_NOT_WANTED */
     uint64_t chunks;                 /* fed back */
     struct learn_stats stats;
 };

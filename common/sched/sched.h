@@ -14,17 +14,17 @@
 #include <stdint.h>
 
 #define SCHED_PARAMS_MAX     8
-#define SCHED_SPEC_TEXT_MAX  256                 /* of a spec, with its NUL */
-#define SCHED_ITERATIONS_MAX (UINT64_C(1) << 63) /* of a loop */
-#define SCHED_WORKERS_MAX    (1u << 24)          /* of a loop */
-#define SCHED_NO_START       UINT64_MAX          /* technique->start: not without a table */
+#define SCHED_SPEC_TEXT_MAX  256                 /* bytes of a spec's text, with its NUL */
+#define SCHED_ITERATIONS_MAX (UINT64_C(1) << 63) /* iterations of a loop */
+#define SCHED_WORKERS_MAX    (1u << 24)          /* workers of a loop */
+#define SCHED_NO_START       UINT64_MAX          /* technique->start: the start takes a table */
 #define SCHED_POWER_MIN      1e-9
 #define SCHED_POWER_MAX      1e9
 
-/* How iterations are weighted on top of a technique that is not weighted by nature ([SW] eq 2). */
+/* Weighting of iterations on top of a technique that is not weighted by nature ([SW] eq 2). */
 enum sched_weighting { SCHED_WEIGHTING_NONE, SCHED_WEIGHTING_POWER, SCHED_WEIGHTING_ACP };
 
-/* How a run turns measured speeds into virtual powers. */
+/* Rule by which a run turns measured speeds into virtual powers. */
 enum sched_powers {
     SCHED_POWERS_BY_SLOWEST, /* speed / slowest ([H]) */
     SCHED_POWERS_BY_FASTEST, /* speed / fastest ([SW]) */
@@ -35,9 +35,9 @@ enum sched_form { SCHED_FORM_RECURSIVE, SCHED_FORM_CLOSED };
 
 enum sched_param_kind { SCHED_PARAM_INTEGER, SCHED_PARAM_REAL, SCHED_PARAM_CHOICE };
 
-/* Where a parameter's value comes from when it is not given. */
+/* Source of a parameter's value when it is not given. */
 enum sched_measured {
-    SCHED_NOT_MEASURED,         /* it has a default */
+    SCHED_NOT_MEASURED,         /* the parameter has a default */
     SCHED_MEASURED_BY_PROBE,    /* known before the first chunk, from timed iterations and messages: sched_config */
     SCHED_MEASURED_BY_FEEDBACK, /* known after the first batch */
 };
@@ -74,7 +74,7 @@ struct sched_config {
     const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX, borrowed during init only; NULL for all 1 */
     uint64_t min_chunk;   /* 0 is taken as 1 */
     enum sched_weighting weighting;
-    bool loads;        /* sched_set_load() will tell those of the workers, without which there is no ACP */
+    bool loads;        /* sched_set_load() will tell the loads of the workers, without which there is no ACP */
     double overhead_s; /* time that handing out one chunk costs its worker; 0: not known */
     double swr;        /* shortest over longest of five timed iterations, in (0, 1]; 0: not known */
 };
@@ -82,7 +82,7 @@ struct sched_config {
 /* A worker's measurements of chunks that it has finished. */
 struct sched_feedback {
     unsigned worker; /* 0 .. P-1 */
-    uint32_t chunks; /* how many, at least 1 */
+    uint32_t chunks; /* number of chunks, at least 1 */
     uint64_t iterations;
     double compute_s; /* in the kernel */
     double wait_s;    /* idle before they began; compute + wait is the total chunk time with the scheduling overhead */
@@ -93,7 +93,7 @@ struct sched_feedback {
 
 /* A value that was not given and has been measured. */
 struct sched_value_used {
-    const char *name; /* of the parameter */
+    const char *name; /* name of the parameter */
     double value;     /* times in seconds */
 };
 
@@ -107,11 +107,11 @@ struct sched {
     enum sched_weighting weighting;    /* on top of the technique; not POWER where that is weighted by nature */
     uint64_t remaining;                /* R */
     uint64_t step;                     /* i, chunks cut so far */
-    uint64_t formula;                  /* K of the latest of them, as the technique gave it */
+    uint64_t formula;                  /* K of the latest chunk, as the technique gave it */
     double *powers;                    /* V_j, owned; NULL where nothing is weighted */
     double power_sum;                  /* V */
     double *loads;                     /* Q_j, owned; NULL where they do not matter */
-    double overhead_s, swr;            /* as configured; 0: not known */
+    double overhead_s, swr;            /* values of the configuration; 0: not known */
     double measured[SCHED_PARAMS_MAX]; /* values measured instead of given, by parameter; NaN until known */
     union {
         uint64_t integer[8];
@@ -131,7 +131,7 @@ struct technique {
     const char *title;                    /* "guided self-scheduling" */
     const char *rule;                     /* the formula in one line */
     const char *source;                   /* paper and equation */
-    const char *when;                     /* when to use it, one sentence */
+    const char *when;                     /* advice on its use, one sentence */
     const struct technique_param *params; /* NULL if none */
     unsigned needs;
     enum sched_powers powers;
@@ -157,7 +157,7 @@ struct technique {
     void (*again)(struct sched *sched);
 };
 
-/* All techniques in the order of the manual; `*count` receives how many. */
+/* Returns all techniques in the order of the manual; `*count` receives their number. */
 const struct technique *const *sched_techniques(size_t *count);
 
 /* By name or alias; NULL if there is none. */

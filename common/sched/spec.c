@@ -13,7 +13,7 @@
 /* Text written piece by piece, cut at its end. */
 struct text {
     char *at;
-    size_t size; /* what is left of it, with the NUL */
+    size_t size; /* bytes left from `at` on, with the NUL */
 };
 
 static void __attribute__((format(printf, 2, 3))) spec_append(struct text *text, const char *format, ...)

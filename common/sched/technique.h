@@ -86,13 +86,13 @@ static inline double ceil_share(double value)
     return value < WHOLE_FROM ? fmax(ceil_real(value), 1) : value;
 }
 
-/* Where a chunk starts when these iterations come before it. */
+/* Start of a chunk that has `before` iterations before it, at most N. */
 static inline uint64_t start_within(const struct sched *sched, uint128 before)
 {
     return before < sched->iterations ? (uint64_t)before : sched->iterations;
 }
 
-/* Where chunk `step` starts when all chunks are of one size. */
+/* Start of chunk `step` when all chunks are of one size. */
 static inline uint64_t start_of_equal(const struct sched *sched, uint64_t chunk, uint64_t step)
 {
     return start_within(sched, (uint128)step * (chunk > sched->min_chunk ? chunk : sched->min_chunk));

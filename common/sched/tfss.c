@@ -76,7 +76,7 @@ static uint64_t tfss_start(const struct sched *sched, uint64_t step)
     uint64_t batch = step / sched->workers, falling = batch < constant[LEVEL_BATCH] ? batch : constant[LEVEL_BATCH];
     uint128 before = sched->workers * trapezoid_sum(constant[TRAPEZOID_FIRST], slope_of(sched), offset_of(sched),
                                                     divisor_of(sched), falling);
-    uint128 others = step - (uint128)falling * sched->workers; /* of this batch, or all of the smallest size */
+    uint128 others = step - (uint128)falling * sched->workers; /* earlier chunks of this batch, or all of least size */
     uint64_t chunk = falling < constant[LEVEL_BATCH] ? tfss_chunk_of_batch(sched, falling) : tfss_smallest(sched);
     return start_within(sched, before + others * chunk);
 }

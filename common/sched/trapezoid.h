@@ -26,7 +26,7 @@ uint64_t trapezoid_step_again(const struct sched *sched);
 /* The sum of F - floor((slope i + offset)/divisor) over i = 0 .. count-1, none of them negative. O(log count). */
 uint128 trapezoid_sum(uint64_t first, uint128 slope, uint128 offset, uint128 divisor, uint64_t count);
 
-/* How many steps the trapezoid has: S = ceil(2N/(F+L)), at least 2, so that a decrement can be told. */
+/* Number of steps of the trapezoid: S = ceil(2N/(F+L)), at least 2, so that a decrement can be told. */
 static inline uint64_t trapezoid_steps(uint64_t iterations, uint64_t first, uint64_t last)
 {
     uint128 twice = 2 * (uint128)iterations, sum = (uint128)first + last;
@@ -34,8 +34,8 @@ static inline uint64_t trapezoid_steps(uint64_t iterations, uint64_t first, uint
     return steps < 2 ? 2 : steps;
 }
 
-/* Where to start again when the trapezoid has come to its end and work remains (weighted chunks were smaller than
- * the trapezoid's, or a lost worker's chunks came back): the chunk from which on it covers the rest, so that the
+/* Chunk from which to start again when the trapezoid has come to its end and work remains (weighted chunks were smaller
+ * than the trapezoid's, or a lost worker's chunks came back): the chunk from which on it covers the rest, so that the
  * rest does not go out in crumbs of `last`. From (K^2 - L^2)/(2D) = R. */
 static inline double trapezoid_level(uint64_t remaining, double first, double last, double decrement)
 {

@@ -6,7 +6,7 @@
 enum { PARAM_X };
 enum { LIMIT, LEVEL_BATCH }; /* constant: 2 K0 - 1; the first batch whose chunk min_chunk does not hold up */
 
-#define X_DEFAULT 4 /* as in [DCA] Table 2 */
+#define X_DEFAULT 4 /* value of [DCA] Table 2 */
 
 static const struct technique_param viss_params[] = {
     [PARAM_X] = {.name = "x",
