@@ -117,7 +117,7 @@ static void make_pieces(struct piece pieces[PIECES], const struct progress *prog
 /* Room for the bar once everything but the name stands; it is the same for as long as the texts keep their length. */
 static unsigned bar_columns(const struct piece pieces[PIECES], unsigned width)
 {
-    unsigned others = columns_of(pieces) - pieces[NAME].columns + 2; /* its two ends */
+    unsigned others = columns_of(pieces) - pieces[NAME].columns + 2; /* columns of the two ends of the bar */
     unsigned room = width > others ? width - others : 0;
     unsigned wanted = width / 4 < BAR_MAX ? width / 4 : BAR_MAX;
     unsigned columns = room < wanted ? room : wanted;

@@ -9,9 +9,9 @@
 #define PROGRESS_LINE_MAX 512 /* bytes, with the NUL */
 
 struct progress {
-    const char *name; /* of the kernel */
+    const char *name; /* name of the kernel */
     uint64_t done, total;
-    uint64_t resumed; /* those of `done` that another run did: they tell nothing about the rate */
+    uint64_t resumed; /* iterations of `done` that an earlier run did: they tell nothing about the rate */
     double elapsed_s; /* since the first assignment; 0 before it */
     unsigned busy, workers;
     bool draining;

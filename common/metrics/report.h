@@ -22,32 +22,32 @@ enum report_topology {
     REPORT_DCA_NODE,
 };
 
-/* How the run ended; only the summary says it. */
+/* The end of the run; only the summary says it. */
 enum report_outcome { REPORT_DONE, REPORT_TASKS_FAILED, REPORT_DRAINED, REPORT_FAILED };
 
 struct report_worker {
     unsigned rank;
     unsigned node;   /* number of its node */
-    unsigned master; /* rank of who served it: the supermaster's in the central topology */
+    unsigned master; /* rank that served the worker: the supermaster's in the central topology */
     double power;    /* virtual power */
-    double weight;   /* that the technique has learned of it; 0 where it learns none */
+    double weight;   /* weight that the technique has learned; 0 where it learns none */
     double load;     /* mean of the loads by which its chunks were cut; 0 where they were not measured */
     uint64_t iterations, chunks;
     double compute_s; /* inside the kernel */
     double wait_s;    /* idle, from its first request to the end of the run */
-    unsigned threads; /* 0: one, and nothing is told of it */
+    unsigned threads; /* 0: one thread, of which nothing is told */
     uint64_t thread_chunks;
-    double thread_max_over_mean, thread_cov; /* of the times that the threads computed */
-    /* Where the workers of its node have more threads than the node has cores: its share of the cores, and its
-     * processor time from its first chunk to its end. 0 where they have cores enough, where it waits rather than
-     * computes, and of a worker that is slowed down, or was lost. */
+    double thread_max_over_mean, thread_cov; /* spread of the times that the threads computed */
+    /* cores: the worker's share of the cores, where the workers of its node have more threads than the node has cores.
+     * processor_s: its processor time from its first chunk to its end. Both are 0 where the node has cores enough,
+     * where the worker waits rather than computes, is slowed down, or was lost. */
     double cores, processor_s;
     double finish_s; /* from the first assignment of the run to its own last completion; 0 if it had no chunk */
 };
 
 /* A time step. */
 struct report_step {
-    double elapsed_s; /* its first assignment to its last commit; 0 where an earlier run did it, or it is not done */
+    double elapsed_s; /* first assignment to last commit; 0 where an earlier run did the step, or it is not done */
     uint64_t chunks;
     uint64_t *cut; /* [workers] iterations that were cut for each; NULL where there are too many of them */
 };
@@ -59,9 +59,9 @@ struct report_faults {
 /* Iterations that did not work. */
 struct report_failure {
     struct range range;
-    unsigned rank; /* of the worker; REPORT_NO_RANK where several died of it */
-    bool given_up; /* else others have done it, or it came up again */
-    char *text;    /* why */
+    unsigned rank; /* rank of the worker; REPORT_NO_RANK where several died of the iterations */
+    bool given_up; /* true: given up; false: others have done them, or the same failure was told again */
+    char *text;    /* reason of the failure */
 };
 
 #define REPORT_NO_RANK UINT_MAX
@@ -69,40 +69,40 @@ struct report_failure {
 /* For a simulated run. */
 struct report_simulation {
     const char *backend;  /* "virtual", "simgrid" */
-    const char *platform; /* its name, or that of its file */
-    unsigned nodes;       /* that it has */
+    const char *platform; /* name of the platform, or of its file */
+    unsigned nodes;       /* nodes of the platform */
     const char *costs;    /* a file or a distribution, or "model" */
-    /* The share of the loop time for which they were busy with events, of the masters the one that was so most; below 0
-     * where that is not known. */
+    /* Shares of the loop time for which the daemon was busy with events, for the masters that of the busiest one; below
+     * 0 where they are not known. */
     double supermaster_busy, master_busy;
 };
 
 struct report {
-    const char *version;                       /* of HDSS */
-    const struct report_simulation *simulated; /* NULL: it was not. Then there is no time of day and no checksum */
+    const char *version;                       /* version of HDSS */
+    const struct report_simulation *simulated; /* NULL: a real run. Else no time of day and no checksum */
     enum report_topology topology;
     const struct hdss_kernel *kernel; /* borrowed, as all pointers here */
-    const union hdss_value *values;   /* of its parameters, in table order */
+    const union hdss_value *values;   /* values of the kernel's parameters, in table order */
     struct sched_spec technique;
-    const struct sched_spec *thread_technique; /* of the threads of a worker among themselves; NULL: there are none */
-    struct sched_value_used measured[SCHED_PARAMS_MAX]; /* values of it that were measured */
+    const struct sched_spec *thread_technique;          /* technique among a worker's threads; NULL: workers have one */
+    struct sched_value_used measured[SCHED_PARAMS_MAX]; /* measured values of the technique's parameters */
     unsigned measured_count;
-    const struct choice *choice; /* how `technique` was chosen; NULL where the user gave it */
+    const struct choice *choice; /* candidates from which `technique` was chosen; NULL where the user gave it */
     enum sched_weighting weighting;
     uint64_t min_chunk;
-    uint64_t sync_points; /* of each chunk, in a loop with dependencies; 0: iterations are independent */
-    uint64_t first;       /* where the part that --iterations asks for begins; 0 */
-    uint64_t iterations;  /* of the loop, or of that part */
+    uint64_t sync_points; /* points in each chunk of a loop with dependencies; 0: iterations are independent */
+    uint64_t first;       /* beginning of the part that --iterations asks for; 0 */
+    uint64_t iterations;  /* number of iterations of the loop, or of that part */
     unsigned masters, workers, nodes;
-    unsigned cores;     /* that the ranks may run on, on all nodes; 0: not known */
+    unsigned cores;     /* cores on all nodes that the ranks may run on; 0: not known */
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
     double startup_s;   /* program start to first assignment */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_faults faults;
-    const struct range *failed; /* [failed_count] that were given up, in order */
+    const struct range *failed; /* [failed_count] ranges that were given up, in order */
     size_t failed_count;
-    const struct report_failure *failures; /* [failure_count] as they became known; of very many not all */
+    const struct report_failure *failures; /* [failure_count] in order of arrival; of very many not all */
     size_t failure_count;
     const struct range *failed_tasks; /* [failed_task_count] done, but called failed by the kernel; in order */
     size_t failed_task_count;
@@ -113,35 +113,35 @@ struct report {
     enum report_outcome outcome;
     uint64_t done; /* iterations that are done */
 
-    /* what only the summary says */
+    /* for the summary only */
     const char *failure; /* for REPORT_FAILED: one line; NULL where it has been said elsewhere */
-    const char *journal; /* from which the run can be resumed; NULL where it cannot */
+    const char *journal; /* journal from which the run can be resumed; NULL where none can */
     const char *output;  /* name of the output file; NULL or empty if there is none */
-    bool are_tasks;      /* its iterations are called tasks, and count from 1 */
-    bool output_varies;  /* what is not computed is not there, else it is zero */
+    bool are_tasks;      /* iterations are called tasks, and count from 1 */
+    bool output_varies;  /* iterations not computed are absent from the output; else they are zero */
 
     /* filled in by report_compute() */
     double compute_s;  /* sum over the workers */
     double overhead_s; /* mean over the workers of elapsed_s - own compute_s */
     double efficiency; /* compute_s / (elapsed_s * workers); 0 where nothing was assigned */
-    /* Where workers share cores, efficiency and overhead are of the cores: efficiency = compute_s / (elapsed_s *
-     * cores), overhead_s is the mean over the cores. Workers that have cores enough count with one for each thread. */
+    /* Shares of cores, where workers share cores: efficiency = compute_s / (elapsed_s * cores), and overhead_s is the
+     * mean over the cores. Workers that have cores enough count with one for each thread. */
     struct {
         double cores;     /* 0: no worker shares any */
         double compute_s; /* sum over the threads of report_computing_s() */
     } shared;
     struct {
-        double max_over_mean, cov; /* of the workers' finish_s; 1 and 0 where nobody had a chunk */
+        double max_over_mean, cov; /* spread of the workers' finish_s; 1 and 0 where no worker had a chunk */
     } imbalance;
     struct {
-        unsigned threads; /* of all workers that have some */
+        unsigned threads; /* threads of all workers that have some */
         uint64_t chunks;  /* at the thread level */
         double max_over_mean,
-            cov; /* of the threads' computing times in a worker, mean over the workers that have some */
+            cov; /* spread of the threads' computing times in a worker, mean over the workers that have some */
     } thread_level;
 };
 
-/* For how long the worker has computed, the mean of its threads: inside the kernel it may wait for the core that it
+/* The time that the worker has computed, the mean of its threads: inside the kernel it may wait for the core that it
  * shares; then its processor time counts, if that is less. */
 double report_computing_s(const struct report_worker *worker);
 

@@ -127,7 +127,7 @@ static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
     unsigned long time = seconds < 0 ? 0 : (unsigned long)(seconds < last ? seconds : last);
     unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* since 0000-03-01 */
-    unsigned era = days / 146097, of_era = days % 146097;                     /* of 400 years */
+    unsigned era = days / 146097, of_era = days % 146097;                     /* years of 400 */
     unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
     unsigned month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
@@ -205,7 +205,7 @@ static json_t *list_ranges(const struct range *ranges, size_t count)
     return array;
 }
 
-/* Why that is, as far as it was kept. */
+/* Lists the reasons of the failures, as far as they were kept. */
 static json_t *failures(const struct report *report)
 {
     json_t *array = json_array();

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { LABEL_COLUMNS = 22 };
-#define COUNT_MAX    100000000 /* that fits its column when written out */
+#define COUNT_MAX    100000000 /* largest count that fits its column when written out */
 #define FAILED_SHOWN 4         /* ranges */
 
 struct bar {
@@ -309,7 +309,7 @@ static void add_range(struct text *text, const struct range *range, bool are_tas
         text_add(text, "%" PRIu64 "-%" PRIu64, range->first + 1, range->first + range->count);
 }
 
-/* Why the first few were given up. */
+/* Adds the reasons why the first few ranges were given up. */
 static void add_reasons(struct text *text, const struct report *report)
 {
     unsigned shown = 0;
