@@ -58,7 +58,7 @@ static double colour_real_at(enum hdss_type type, const void *row, uint64_t i)
     return type == HDSS_FLOAT32 ? (double)((const float *)row)[i] : ((const double *)row)[i];
 }
 
-/* How much of a colour is its value's rank among all values; the rest is the place of the value's logarithm. Rank alone
+/* Weight of a value's rank among all values in its colour; the rest is the place of the value's logarithm. Rank alone
  * cuts smooth slopes into bands, the logarithm alone leaves most of a picture in a few colours. */
 #define RANK_WEIGHT 0.4
 

@@ -20,13 +20,13 @@
 struct colours {
     enum hdss_type type;
     uint8_t map[COLOUR_STEPS][3];
-    /* of integers, all of them unsigned after integer_at() */
+    /* for integers, all of them unsigned after integer_at() */
     bool has_full;
     double rank_weight;     /* see colours_settle() */
     uint64_t full, nothing; /* the values drawn black and "not computed" */
     uint64_t lowest, highest;
-    uint64_t *bins; /* owned: how many values there are in each bin, then the step of each */
-    /* of reals */
+    uint64_t *bins; /* owned: number of values in each bin, later the step of each */
+    /* for reals */
     double from, to;
 };
 

@@ -10,7 +10,7 @@
 
 struct partial {
     char target[PATH_MAX]; /* the file itself, where the path is a link to it */
-    char name[PATH_MAX];   /* what becomes the target */
+    char name[PATH_MAX];   /* name of the file that becomes the target */
 };
 
 /* -1 with one line. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where variable output is kept until it is complete: the folder OUTPUT.parts, with a file for each rank that collects.
+/* Parts hold variable output until it is complete: the folder OUTPUT.parts, with a file for each rank that collects.
  * Inside common/results only.
  *
  * A file is a row of entries, each a head and a block (proto/block.h):
@@ -33,7 +33,7 @@ bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTE
  */
 const char *parts_stream_file(const char *path, const char *ending, char file[PATH_MAX]);
 
-/* As the calls of the same names in results.h. */
+/* Checks and makes the parts as the functions of the same names in results.h do. */
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_check_place(const char *path, struct error *error);
 int parts_create(const char *path, const struct hdss_loop *loop, struct error *error);
@@ -70,7 +70,7 @@ int parts_list(const char *folder, struct part_file **files, size_t *count);
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                struct error *error);
 
-/* As results_hold() in results.h. */
+/* Holds the parts as results_hold() in results.h does. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
 /* Adds to `found` what of `done` is there and sound, or of that what is called failed, and sets the sum of its digests.

@@ -21,8 +21,8 @@ struct stream {
 struct join {
     const char *path;
     const struct hdss_loop *loop;
-    struct range whole; /* what must be there; count 0: whatever is */
-    uint64_t next;      /* behind what has been joined of it */
+    struct range whole; /* iterations that must be there; count 0: all that are there */
+    uint64_t next;      /* behind the part of `whole` that has been joined */
     struct ranges *failed;
     struct stream stream[HDSS_STREAMS_MAX];
 };

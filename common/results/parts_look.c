@@ -6,10 +6,10 @@
 
 struct look {
     const struct hdss_loop *loop;
-    const struct ranges *done; /* what is looked at */
+    const struct ranges *done; /* iterations to look at */
     bool failed_only;
     struct ranges *found;
-    uint64_t digest; /* of what is found */
+    uint64_t digest; /* sum over what is found */
 };
 
 /* The streams of iteration `i` of the block, which begin at `at`: goes on behind them, and returns the digest of those

@@ -25,7 +25,7 @@
 struct entry {
     struct part_head head;
     uint32_t file;
-    uint64_t at; /* of the block */
+    uint64_t at; /* place of the block in the file */
 };
 
 /* Iterations of an entry that count. */
@@ -43,11 +43,11 @@ struct sweep {
     uint32_t fd_of[OPEN_MAX_FILES];
     struct entry *entries; /* owned */
     size_t count, capacity;
-    struct piece *pieces; /* of the group that is looked at; owned */
+    struct piece *pieces; /* pieces of the group that is looked at; owned */
     size_t piece_count, piece_capacity;
-    unsigned char *bytes; /* of the block that was read last; owned */
+    unsigned char *bytes; /* bytes of the block that was read last; owned */
     uint64_t room;
-    const struct entry *loaded; /* whose they are */
+    const struct entry *loaded; /* entry of the block in `bytes` */
     struct block block;
     parts_taker *take;
     void *context;

@@ -300,7 +300,7 @@ int records_close(struct results_sink *sink, struct error *error)
 
 /* The state of a conversion. */
 struct conversion {
-    const char *path; /* as the user wrote it */
+    const char *path; /* path as the user wrote it */
     const struct results_format *format;
     struct partial partial;
     char records[PATH_MAX];

@@ -76,7 +76,7 @@ int results_sync(struct results_sink *sink, struct error *error)
 
 int results_close(struct results_sink *sink, struct error *error)
 {
-    return records_close(sink, error); /* there is a file, and no more, in either case */
+    return records_close(sink, error); /* both kinds have one open file, and no more */
 }
 
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where results go: fixed records into one file, variable output into parts from which its files are joined.
+/* The way of results to their files: fixed records into one file, variable output into parts from which its files are
+ * joined.
  *
  * Whoever leads the run calls results_check() before anything starts, results_create() once, and results_convert() and
  * results_remove() at the end; every collecting rank calls results_open(), results_write() for the ranges it has, in
@@ -25,11 +26,11 @@ struct results_sink {
     struct hdss_loop loop;
     uint64_t header_bytes;
     uint64_t record_bytes;
-    char *path; /* owned, of the file that is written */
+    char *path; /* owned, path of the file that is written */
     char *line; /* owned, one row of the array; for tiles only */
-    /* of variable output */
-    uint32_t run;        /* of the job: those before it are resumed */
-    uint64_t end;        /* of the file */
+    /* for variable output */
+    uint32_t run;        /* number of this run of the job; earlier runs are resumed */
+    uint64_t end;        /* end of the file */
     bool name_is_synced; /* the file is found after a crash */
 };
 
@@ -40,7 +41,7 @@ int results_check(const char *path, const struct hdss_loop *loop, struct error *
  * one line. */
 int results_check_place(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* There is no room for the results. */
+/* Returned where the results find no room. */
 #define RESULTS_NO_ROOM 1
 
 /* Makes the file that is written during the run, in its full size, or empties an old one. -1 with one line when that

@@ -16,13 +16,13 @@
 struct sheet {
     uint64_t pictures, picture_width, picture_height;
     uint64_t across;        /* pictures in a row */
-    uint64_t width, height; /* of the whole */
-    uint64_t row_height;    /* of a row of pictures, with the gap below */
+    uint64_t width, height; /* pixels of the whole sheet */
+    uint64_t row_height;    /* pixels of a row of pictures, with the gap below */
 };
 
 void sheet_init(struct sheet *sheet, const struct hdss_loop *loop);
 
-/* Where in the rows of a file the next element is; begins as 0, with rewound rows. */
+/* A place in the rows of a file: that of the next element; begins as 0, with rewound rows. */
 struct sheet_source {
     const char *row;
     uint64_t left; /* elements of the row */
