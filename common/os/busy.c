@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How many children the thread had before this process. -1 where this process is none of them. */
+/* Counts the children that the thread had before this process. -1 where this process is none of them. */
 static int older_children(const char *path)
 {
     int child, older = 0;
@@ -82,18 +82,18 @@ static int bind_to_one(struct error *error)
     return error_set(error, "--load: this process cannot be bound to one core: %s", strerror(errno));
 }
 
-/* Nothing that the group is told ends it but what ends the group for good. */
+/* Keeps a core busy. Signals for the group do not end it, except those that end the group for good. */
 static _Noreturn void busy_compute(pid_t parent)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP};
     volatile uint64_t count = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before we asked to be told */
+    if (getppid() != parent) /* the parent died before this process asked to be told */
         _exit(EXIT_STATUS_DONE);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     for (long file = sysconf(_SC_OPEN_MAX) < 1024 ? sysconf(_SC_OPEN_MAX) : 1024; file >= 0; file--)
-        close((int)file); /* who reads what this process wrote sees its end */
+        close((int)file); /* readers of what this process wrote see its end */
     for (;;)
         count = count + 1;
 }

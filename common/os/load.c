@@ -47,9 +47,9 @@ int load_read(const char *folder, struct load_times *times)
         return -1;
     for (const struct dirent *entry; (entry = readdir(threads)) != NULL;) {
         if (entry->d_name[0] == '.' || read_thread(dirfd(threads), entry->d_name, &thread) < 0)
-            continue; /* one that ends at this moment */
+            continue; /* a thread that ends at this moment */
         times->wait_ns += thread.wait_ns;
-        told += thread.run_ns > 0; /* all zero: the system keeps no account of it */
+        told += thread.run_ns > 0; /* all zero: the system keeps no account of times */
     }
     closedir(threads);
     return told > 0 ? 0 : -1;
@@ -129,7 +129,7 @@ bool load_meter_look(struct load_meter *meter, uint64_t now_ns)
         if (now_ns < meter->due_ns)
             return false;
         load_begin(meter);
-        return load_conclude(meter, LOAD_LEAST_NS); /* of the stretches before */
+        return load_conclude(meter, LOAD_LEAST_NS); /* sums up the stretches before */
     }
     if (now_ns < meter->began_ns + LOAD_PERIOD_NS)
         return false;

@@ -39,12 +39,12 @@ struct load_times {
 };
 
 struct load_meter {
-    const char *folder;      /* of the threads; borrowed */
-    double load;             /* as last known, at least 1 */
-    struct load_times began; /* of the stretch that is being measured */
-    struct load_times sum;   /* of those before it, since `load` was made */
-    uint64_t began_ns;       /* when that was; 0: none is */
-    uint64_t due_ns;         /* when the next one may be */
+    const char *folder;      /* folder of the threads; borrowed */
+    double load;             /* the latest known load, at least 1 */
+    struct load_times began; /* times at the beginning of the stretch that is being measured */
+    struct load_times sum;   /* sum of the stretches before it, since `load` was made */
+    uint64_t began_ns;       /* when the stretch began; 0: none is being measured */
+    uint64_t due_ns;         /* when the next stretch may begin */
 };
 
 /* The threads of this process. */
@@ -57,9 +57,9 @@ int load_meter_init(struct load_meter *meter, const char *folder, struct error *
 void load_meter_settle(struct load_meter *meter);
 #define LOAD_SETTLE_NS 30000000u
 
-/* The process computes, at this moment. True where `meter->load` is another now. */
+/* Looks at the load while the process computes, at this moment. True where `meter->load` has changed. */
 bool load_meter_look(struct load_meter *meter, uint64_t now_ns);
-/* The load is not measured from now on. */
+/* Stops measuring the load. */
 void load_meter_pause(struct load_meter *meter);
 
 /* --- the parts of it --- */
@@ -70,5 +70,5 @@ int load_parse(const char *text, struct load_times *times);
 int load_read(const char *folder, struct load_times *times);
 /* 1 + wait / run, 1 for what is only noise. */
 double load_of(const struct load_times *times);
-/* As it goes into a message. */
+/* The load as it goes into a message. */
 uint16_t load_to_wire(double load);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the modules of HDSS are, shared objects that a program loads while it runs: beside the program, as in a build
+/* Modules of HDSS are shared objects that a program loads while it runs. They lie beside the program, as in a build
  * folder; in the library folder of the prefix that the program stands in, which may have been moved since the
  * installation; or where HDSS was configured to be installed. HDSS_MODULES names one folder instead of all of them. */
 #pragma once
