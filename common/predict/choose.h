@@ -9,15 +9,15 @@
 
 struct candidate {
     struct sched_spec spec;
-    double predicted_s; /* 0 where it was not simulated */
-    uint64_t too_many;  /* it cuts more chunks than so many, and was not simulated to the end; else 0 */
+    double predicted_s; /* 0 where the candidate was not simulated */
+    uint64_t too_many;  /* the candidate cuts more chunks than so many, and was not simulated to the end; else 0 */
 };
 
 struct choice {
     struct candidate candidates[CHOICE_CANDIDATES_MAX]; /* in the order of the manual */
     unsigned count;
-    unsigned chosen; /* among them */
-    unsigned times;  /* that it has been decided */
+    unsigned chosen; /* index of the candidate */
+    unsigned times;  /* number of decisions so far */
 };
 
 /* A difference in predicted time smaller than this is none. */

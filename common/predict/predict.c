@@ -37,11 +37,11 @@
 #define SEED 20010101
 
 struct client {
-    double asks_at;             /* when it asks next */
-    double ends_at;             /* when its running chunk is over */
-    double waited_s, took_s;    /* for and in the running chunk */
-    uint64_t running;           /* iterations of it; 0: none yet */
-    struct sched_feedback said; /* of the chunk before, when it asks ahead; iterations 0: nothing to say */
+    double asks_at;             /* when the worker asks next */
+    double ends_at;             /* when the running chunk is over */
+    double waited_s, took_s;    /* time for the running chunk, and in it */
+    uint64_t running;           /* iterations of the running chunk; 0: none yet */
+    struct sched_feedback said; /* feedback on the chunk before, told when the worker asks ahead; iterations 0: none */
 };
 
 struct handler {
@@ -60,7 +60,7 @@ struct simulation {
     struct handler *handlers; /* [masters], or one; owned */
     unsigned handler_count;
     unsigned *served, *first_served; /* workers by handler; owned */
-    double busy_s;                   /* of who hands out a chunk */
+    double busy_s;                   /* busy time of the daemon that hands out a chunk */
     bool learns;                     /* the technique wants feedback */
     uint64_t chunks;
 };
@@ -173,7 +173,7 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
     const struct predict_loop *loop = simulation->loop;
     const enum sched_weighting weighting =
         loop->spec->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE;
-    double *speeds = simulation->pace_s; /* its room is not in use yet */
+    double *speeds = simulation->pace_s; /* the room of pace_s is not in use yet */
     for (unsigned w = 0; w < loop->workers; w++)
         speeds[w] = loop->speeds != NULL ? loop->speeds[w] : 1 / loop->mean_s[w];
     sched_powers_from_speeds(spec->technique, weighting, speeds, loop->workers, speeds);

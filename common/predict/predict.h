@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a loop would take with a technique: a small simulation of it under virtual time, from what has been measured
- * of the workers, the iterations and the messages. Pure and deterministic.
+/* Prediction of the time that a loop takes with a technique: a small simulation of it under virtual time, from what has
+ * been measured of the workers, the iterations and the messages. Pure and deterministic.
  *
  * Model: a worker asks, its master hands it a chunk out of its pool, or has the pool refilled with one chunk for each
  * of its workers first; a master is busy for a part of the round trip with each request. A chunk takes the mean time of
@@ -28,7 +28,7 @@ struct predict_loop {
     bool spread_known;   /* profile.cov is measured; false: it is 0 because nothing is known */
     double round_trip_s; /* from a request to its answer */
     double clients;      /* workers that each simulated one stands for where messages are handled; 0 is taken as 1 */
-    double swr;          /* as in sched_config */
+    double swr;          /* value as in sched_config */
 };
 
 /* Predicts the loop's time in seconds: the mean of several simulations and their standard deviation on top, since a

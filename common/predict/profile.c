@@ -25,7 +25,7 @@ void profile_init_flat(struct profile *profile, double cov)
     integrate(profile);
 }
 
-/* How the variance of all samples splits: between the parts of the loop and within them. */
+/* The split of the variance of all samples: between the parts of the loop and within them. */
 struct split {
     double between, within; /* sums of squares */
     uint64_t samples, cells;
@@ -45,7 +45,7 @@ static struct split split_variance(const struct profile_samples *samples)
     return split;
 }
 
-/* How much of the difference between the parts is to be believed, 0 to 1: the positive-part shrinkage of James and
+/* Share of the difference between the parts that is to be believed, 0 to 1: the positive-part shrinkage of James and
  * Stein (1961), with the variance within the parts for the noise. With one sample in each part nothing tells a trend
  * from noise but the neighbours: then half the mean squared step from part to part is the noise (von Neumann 1941). */
 static double trust(const struct profile_samples *samples, const struct split *split)
