@@ -20,7 +20,7 @@ int error_set(struct error *error, const char *format, ...) __attribute__((forma
 
 /* The meaning of the exit status of every program of the suite. */
 enum exit_status {
-    EXIT_STATUS_DONE = 0,    /* everything done */
+    EXIT_STATUS_DONE = 0,    /* everything is done */
     EXIT_STATUS_FAILED = 1,  /* the run failed */
     EXIT_STATUS_USAGE = 2,   /* wrong use: nothing was started */
     EXIT_STATUS_TASKS = 3,   /* finished, with failed tasks */

@@ -9,5 +9,5 @@
  * false where it is NULL. An empty list is one empty word. */
 bool list_next(const char **list, char *word, size_t size);
 
-/* How many words list_next() gives. */
+/* Returns how many words list_next() gives. */
 size_t list_count(const char *list);

@@ -55,7 +55,7 @@ static size_t lower_bound(const struct ranges *set, uint64_t position)
 {
     size_t low = 0, high = set->length;
     if (high == 0)
-        return 0; /* there may be no memory at all */
+        return 0; /* an empty set may have no memory at all */
     const struct range *items = set->items + set->head;
     if (ranges_end_of(&items[high - 1]) < position)
         return high;

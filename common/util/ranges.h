@@ -52,7 +52,7 @@ bool ranges_contains(const struct ranges *set, uint64_t iteration);
 /* True if all of [first, first + count), count at least 1, is in the set. */
 bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
 
-/* Whether any of [first, first + count) is in the set. */
+/* True if any of [first, first + count) is in the set. */
 bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count);
 
 /* Stops the program where an invariant of the set does not hold. */
