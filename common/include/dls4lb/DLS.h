@@ -70,15 +70,15 @@ typedef struct {
     double h_overhead, sigma; /* for FSC; 0: measured */
     double *weights;          /* [commSize], mean 1, for WF; of AWF those that were learned */
 
-    MPI_Comm comm; /* of those who share the loop; MPI_COMM_NULL for ranks that follow their foreman */
-    MPI_Comm crew; /* of this rank's group, with DLS_GroupSetup(); else MPI_COMM_NULL */
+    MPI_Comm comm; /* communicator of the sharing ranks; MPI_COMM_NULL for ranks that follow their foreman */
+    MPI_Comm crew; /* communicator of this rank's group, with DLS_GroupSetup(); else MPI_COMM_NULL */
     int commSize, crewSize;
     int myRank, foreman, firstRank, lastRank; /* foreman: who coordinates */
     int method;
     int firstIter, lastIter;      /* inclusive */
-    int N;                        /* of iterations, at most the largest int */
+    int N;                        /* number of iterations, at most the largest int */
     int timeStep;                 /* loops begun */
-    int chunkStart, subChunkSize; /* of the piece in hand */
+    int chunkStart, subChunkSize; /* piece in hand */
     int numChunks;                /* handed to this rank; after DLS_EndLoop(), on the foreman, to all */
     int itersScheduled;           /* likewise, iterations */
     int myIters;                  /* computed by this rank */

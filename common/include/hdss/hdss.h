@@ -45,7 +45,7 @@ enum hdss_status {
     HDSS_ERROR_REPORT = -10,   /* the report cannot be written; all else is done */
 };
 
-/* What the status means, in a few words; never NULL. */
+/* Returns the meaning of the status in a few words; never NULL. */
 const char *hdss_error_text(int status);
 
 /* The library's version, as "1.2.3". */
@@ -55,14 +55,14 @@ const char *hdss_version(void);
 
 struct hdss_options;
 
-/* Everything at its default. NULL when memory is out. */
+/* Makes options with everything at its default. NULL when memory is out. */
 struct hdss_options *hdss_options_new(void);
 void hdss_options_free(struct hdss_options *options);
 
 /* Sets one option, as on a command line: "technique" to "css:chunk=80". See hdss_options_set(3) for the list. */
 int hdss_options_set(struct hdss_options *options, const char *name, const char *value);
 
-/* How fast the ranks are, one number each, in any unit; copied. Those of rank 0 count. */
+/* Sets the speeds of the ranks, one number each, in any unit; copied. Those of rank 0 count. */
 int hdss_options_set_powers(struct hdss_options *options, const double *powers, int count);
 
 /* The latest error in one line: of a call above, or of an hdss_loop_new() that was given these options. "" if none. */
@@ -76,14 +76,14 @@ struct hdss_shared_loop;
  * failure, which is that of all ranks, *loop is NULL. */
 int hdss_loop_new(MPI_Comm comm, int64_t iterations, struct hdss_options *options, struct hdss_shared_loop **loop);
 
-/* The next iterations for this rank: 1 with [*first, *first + *count), or 0 when there are no more, once. */
+/* Draws the next iterations for this rank: 1 with [*first, *first + *count), or 0 when none are left, once. */
 int hdss_loop_next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count);
 
 /* Answers other ranks that wait for this one, if there are any: for a rank that takes long over its iterations. */
 int hdss_loop_progress(struct hdss_shared_loop *loop);
 
-/* From now on, on this rank, waiting in one of the two loops answers those that wait for it in the other: for a program
- * that draws from several loops in turn. */
+/* Links two loops on this rank: from now on waiting in one answers ranks that wait in the other. For a program that
+ * draws from several loops in turn. */
 int hdss_loop_link(struct hdss_shared_loop *loop, struct hdss_shared_loop *other);
 
 /* Begins the next time step, on all ranks together: a loop of `iterations` with the same options and all that was
@@ -98,7 +98,7 @@ const char *hdss_loop_error(const struct hdss_shared_loop *loop);
 
 /* --- figures --- */
 
-/* Of this rank in this time step. */
+/* Figures of this rank in this time step. */
 struct hdss_stats {
     int64_t iterations, chunks; /* handed to this rank */
     int64_t pieces;             /* calls in which they were handed out */
@@ -106,19 +106,19 @@ struct hdss_stats {
     double wait_s;              /* in hdss_loop_next(), waiting */
 };
 
-/* Of all ranks in this time step. */
+/* Figures of all ranks in this time step. */
 struct hdss_totals {
     int64_t iterations, chunks, messages;
     double elapsed_s;     /* from the first chunk to the last rank's end */
-    double compute_s;     /* of all ranks together */
+    double compute_s;     /* sum over all ranks */
     double efficiency;    /* compute_s / (elapsed_s * ranks) */
-    double max_over_mean; /* of the times at which the ranks came to their ends */
+    double max_over_mean; /* latest over mean of the times at which the ranks came to their ends */
 };
 
-/* At any time. `size` is the structure's: newer versions may append to it. */
+/* Fills in the figures of this rank, at any time. `size` is the structure's: newer versions may append to it. */
 int hdss_loop_stats(struct hdss_shared_loop *loop, struct hdss_stats *stats, size_t size);
 
-/* When the loop has ended, on all ranks together, each of which gets them. */
+/* Fills in the figures of all ranks, on each of them. Called when the loop has ended, on all ranks together. */
 int hdss_loop_totals(struct hdss_shared_loop *loop, struct hdss_totals *totals, size_t size);
 
 #ifdef __GNUC__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel is: the loop body that HDSS runs, with its parameters and the shape of its results.
+/* The kernel: the loop body that HDSS runs, with its parameters and the shape of its results.
  *
  * A kernel is a constant `struct hdss_kernel`. `hdss run` calls describe() before it launches, the daemons call it on
  * every rank (cheap: it checks the parameters and says how long the loop is and what one iteration yields), open() on
@@ -7,7 +7,7 @@
  * from one thread, unless it is told to use several (--threads): see enum hdss_threads. Where iterations depend on
  * those before them run_block() takes the place of run(): see struct hdss_block.
  *
- * What an iteration yields is either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
+ * An iteration yields either a record, of the same type and length for all, or bytes on up to HDSS_STREAMS_MAX
  * streams, as many as it likes. Records make up an array, streams make up files: the bytes of all iterations one after
  * another, in the order of the iterations, whatever the order in which they were computed.
  *
@@ -30,9 +30,9 @@ extern "C" {
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
 #define HDSS_STREAMS_MAX 3
-/* Of a file's name, with its NUL. */
+/* Bytes of a file's name, with its NUL. */
 #define HDSS_OUTPUT_MAX 512
-/* Of a line for the user, with its NUL. */
+/* Bytes of a line for the user, with its NUL. */
 #define HDSS_NOTE_MAX 256
 
 enum hdss_param_kind {
@@ -42,8 +42,8 @@ enum hdss_param_kind {
     HDSS_PARAM_TEXT,    /* value.text: a file name or free text, borrowed from the job for its whole life */
 };
 
-/* One parameter, given as name=value on the command line. The table ends with a NULL name and has at most
- * HDSS_PARAMS_MAX parameters. */
+/* A parameter, given as name=value on the command line. The table ends with a NULL name and has at most HDSS_PARAMS_MAX
+ * parameters. */
 struct hdss_param {
     const char *name;
     enum hdss_param_kind kind;
@@ -52,7 +52,7 @@ struct hdss_param {
     const char *choices;     /* "row|column|pixel", for choices */
     const char *unit;        /* "pixels", "us", ...; "" for a pure number; of a text "file" or "folder", where it names
                                 one, so that shells complete it */
-    const char *summary;     /* one line */
+    const char *summary;     /* description in one line */
 };
 
 union hdss_value {
@@ -73,7 +73,7 @@ enum hdss_type {
     HDSS_FLOAT64
 };
 
-/* How the records of the iterations make up the output array. */
+/* The way in which the records of the iterations make up the output array. */
 enum hdss_layout {
     HDSS_LAYOUT_ROWS,    /* record after record is the array in C order (last index fastest) */
     HDSS_LAYOUT_COLUMNS, /* record after record is the array in Fortran order (first index fastest) */
@@ -81,35 +81,35 @@ enum hdss_layout {
                             only; tiles at the right and bottom edge are cut off by the array */
 };
 
-/* One of the files that variable output goes to. The texts are constants, or live as long as the process. */
+/* A file that variable output goes to. The texts are constants, or live as long as the process. */
 struct hdss_stream {
-    const char *ending;  /* what its file's name has behind that of the output, or in the place of its .out: "", ".err",
-                            ".log"; each only once */
-    const char *heading; /* what it begins with, with its line end; NULL for nothing */
-    bool differs;        /* from run to run, as times do: it is no part of the checksum */
+    const char *ending; /* ending of the file's name behind that of the output, or in the place of its .out: "", ".err",
+                           ".log"; each only once */
+    const char *heading; /* first line of the file, with its line end; NULL for none */
+    bool differs;        /* contents differ from run to run, as times do, and are no part of the checksum */
 };
 
-/* What describe() says about the loop. */
+/* Description of the loop, filled in by describe(). */
 struct hdss_loop {
     uint64_t iterations;
     enum hdss_type type;
     uint64_t record_length; /* elements per iteration, at least 1 */
-    unsigned dims;          /* of the output array, 1 .. HDSS_DIMS_MAX */
+    unsigned dims;          /* dimensions of the output array, 1 .. HDSS_DIMS_MAX */
     uint64_t shape[HDSS_DIMS_MAX];
     enum hdss_layout layout;
     uint64_t tile_height, tile_width;
     bool waits;          /* an iteration sleeps rather than computes: time it by the wall clock */
     uint64_t full_value; /* for pictures of integers: the value drawn black (the inside); 0 if there is none. Where
                             there is one, no iteration yields 0, and 0 is drawn as "not computed" */
-    bool is_bilevel;  /* of HDSS_UINT8: all values are 0, drawn black, or 1, drawn white; a picture has one bit for each
-                       */
-    bool has_effects; /* an iteration does more than yield its output: none is run only to be timed, nor by a second
-                         worker only because it takes long, and without --power all workers count as equally fast */
-    bool are_tasks;   /* iterations are called tasks, and count from 1, wherever people read of them */
-    uint64_t steps;   /* time steps, of which the loop has as many iterations each: none of a step begins before all
-                         of the step before are done. 0 is taken as 1 */
-    uint64_t inputs;  /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
-                         same, and so must a run that is resumed */
+    bool is_bilevel;     /* with HDSS_UINT8: all values are 0, drawn black, or 1, drawn white; a picture has one bit for
+                            each */
+    bool has_effects;    /* an iteration does more than yield its output: none is run only to be timed, nor by a second
+                            worker only because it takes long, and without --power all workers count as equally fast */
+    bool are_tasks;      /* iterations are called tasks, and count from 1, wherever people read of them */
+    uint64_t steps;      /* time steps, of which the loop has as many iterations each: none of a step begins before all
+                            of the step before are done. 0 is taken as 1 */
+    uint64_t inputs;     /* a digest of the files that the kernel reads; 0 where it reads none. All ranks must find the
+                            same, and so must a run that is resumed */
     char note[HDSS_NOTE_MAX]; /* a line that the user is to be told once, such as that an input was converted; "": none
                                */
     /* Dependencies, of a kernel with run_block(). An iteration is a row of `sync` elements along the synchronization
@@ -118,11 +118,11 @@ struct hdss_loop {
     uint64_t sync;           /* 0: iterations do not depend on one another */
     uint64_t distance;       /* at least 1; no chunk is smaller, but for the last */
     uint64_t reach;          /* at most `sync` */
-    uint64_t boundary_bytes; /* what a chunk hands to the next of each element along `sync`: at least 1 */
-    /* of variable output: with it nothing about records is looked at */
+    uint64_t boundary_bytes; /* bytes for each element along `sync` that a chunk hands to the next: at least 1 */
+    /* for variable output: with it nothing about records is looked at */
     unsigned streams; /* 0: there are records */
     struct hdss_stream stream[HDSS_STREAMS_MAX];
-    char output[HDSS_OUTPUT_MAX]; /* where they go unless --output says it; "": nowhere */
+    char output[HDSS_OUTPUT_MAX]; /* default of --output for variable output; "": none */
 };
 
 #define HDSS_ERROR_MAX 400
@@ -133,7 +133,7 @@ struct hdss_worker {
     uint32_t node; /* nodes count from 0 */
 };
 
-/* Where run_variable() puts what its iterations yield; more members follow that are not for kernels. */
+/* Place for the results of the iterations of run_variable(); more members follow that are not for kernels. */
 struct hdss_output {
     /* Adds bytes to a stream of an iteration: any number of times, the streams in any order, the iterations in
      * ascending order. The bytes are copied. An iteration that puts nothing yields nothing. Returns 0, or -1 where
@@ -145,10 +145,10 @@ struct hdss_output {
     int (*failed)(struct hdss_output *output, uint64_t iteration);
 };
 
-/* Returned by run_variable(): it waits for something that is not the worker's. */
+/* Returned by run_variable() while an iteration waits for something that is not the worker's. */
 #define HDSS_WAIT 1
 
-/* One step of a chunk, in a loop with dependencies. A chunk is computed in steps along the synchronization dimension;
+/* A step of a chunk, in a loop with dependencies. A chunk is computed in steps along the synchronization dimension;
  * between two of them workers exchange boundary data, so that neighbouring chunks are computed side by side.
  *
  * In a step the first row of the chunk goes on from element `from` to `to`, and each row stays `reach` elements behind
@@ -159,10 +159,10 @@ struct hdss_output {
  * two steps: then the next step is the first one of another chunk, or of the same. */
 struct hdss_block {
     uint64_t first, count; /* the chunk: iterations first .. first + count - 1 */
-    uint64_t from, to;     /* of its first row; beyond `sync` while the last rows are being completed */
-    uint64_t sync, reach;  /* as in the loop */
-    const void *before;    /* what the chunk before has handed over, of elements 0 .. to + reach - 1; aligned to 64
-                              bytes. NULL where `first` is the loop's first iteration */
+    uint64_t from, to;     /* elements of its first row; beyond `sync` while the last rows are being completed */
+    uint64_t sync, reach;  /* values of the loop */
+    const void *before;    /* boundary data of the chunk before, for elements 0 .. to + reach - 1; aligned to 64 bytes.
+                              NULL where `first` is the loop's first iteration */
     void *after;           /* sync * boundary_bytes, aligned to 64 bytes: what this chunk hands over. Of each element
                               that the last row computes it is to be filled in by the same step; elsewhere it may be
                               written to meanwhile. It keeps its contents from step to step */
@@ -188,18 +188,18 @@ static inline uint64_t hdss_block_end(const struct hdss_block *block, uint64_t r
     return hdss_block_clip(block, row, block->to);
 }
 
-/* What a kernel allows a worker that has several threads. */
+/* Use that a worker with several threads may make of a kernel. */
 enum hdss_threads {
     HDSS_THREADS_OWN,   /* each thread calls run() with an instance of its own; all are opened by one thread */
-    HDSS_THREADS_SHARE, /* one instance serves all, which run() does not change */
+    HDSS_THREADS_SHARE, /* all threads share one instance, which run() does not change */
     HDSS_THREADS_NONE,  /* a worker has one thread */
 };
 
 struct hdss_kernel {
     uint32_t abi;                    /* HDSS_KERNEL_ABI */
-    const char *name;                /* as on the command line */
+    const char *name;                /* name on the command line */
     const char *version;             /* raised when the same parameters give other results */
-    const char *summary;             /* one line */
+    const char *summary;             /* description in one line */
     const struct hdss_param *params; /* ends with a NULL name */
 
     /* Fills `loop` (zeroed before) from the values, one per parameter in table order, each already of its kind and
@@ -225,8 +225,9 @@ struct hdss_kernel {
      * where the output is variable. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
 
-    /* The same with variable output: puts what they yield. Or returns HDSS_WAIT, where there is a descriptor(): then it
-     * is called again, with the same iteration, which it goes on with. NULL where there are records. */
+    /* Runs iterations as run() does, with variable output: puts what they yield. Or returns HDSS_WAIT, where the kernel
+     * has a descriptor(): the worker then calls again, with the same iteration, which goes on. NULL where the kernel
+     * has records. */
     int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                         char error[HDSS_ERROR_MAX]);
 
@@ -239,18 +240,18 @@ struct hdss_kernel {
     /* Releases everything. May be NULL where open() allocates nothing. */
     void (*close)(void *instance);
 
-    /* What becomes readable when run_variable(), which waits for something, can go on; meanwhile the worker looks after
-     * its messages. The same for the whole life of the instance. A kernel that has one has_effects, is asked for one
-     * iteration at a time, and may be closed while it waits. What it does is to be done outside of the worker, in
-     * processes of its own: it is never put into a child process, as the descriptor is the worker's. NULL where it
-     * never waits. */
+    /* Returns the descriptor that becomes readable when run_variable(), which waits for something, can go on; meanwhile
+     * the worker looks after its messages. The descriptor is the same for the whole life of the instance. A kernel that
+     * has one has_effects, is asked for one iteration at a time, and may be closed while it waits. Its work is done
+     * outside of the worker, in processes of its own: the kernel is never put into a child process, as the descriptor
+     * is the worker's. NULL where the kernel never waits. */
     int (*descriptor)(void *instance);
 
     /* Names of parameters, "timeout|retries", that say in what manner iterations are run and not what they are: a run
      * that ended early may be resumed with other values of these. NULL where there are none. */
     const char *manner;
 
-    /* Of a kernel with records and no effects: others have one thread in any case. */
+    /* Threads for a kernel with records and no effects: others have one thread in any case. */
     enum hdss_threads threads;
 
     /* Computes one step of a chunk: what run() does where iterations depend on those before them. Called where the loop
