@@ -291,8 +291,8 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     return send_due_part(exec, event) || inline_tell_mark(exec, event) ? TURN_EVENT : TURN_WORKED;
 }
 
-/* Where a kernel waits for work of its own, it begins the next before the runtime looks at anything else: both run side
- * by side. */
+/* Advances by an iteration, or by two where a kernel waits for work of its own: it begins the next before the runtime
+ * looks at anything else, so that both run side by side. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);

@@ -40,8 +40,8 @@ struct exec_config {
     unsigned probe_least;              /* probe at least so many of them, however long they take */
     bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
     bool short_runs;                   /* the time of each single short chunk is not needed */
-    /* where time steps build upon one another */
-    uint64_t step_iterations; /* iterations of a step; 0: they do not */
+    /* for time steps that build upon one another */
+    uint64_t step_iterations; /* iterations of a step; 0: steps do not build upon one another */
     /* Reads the records of iterations that are done, whoever computed them. -1 with one line. */
     int (*read)(void *context, uint64_t first, uint64_t count, void *records, struct error *error);
     void *context; /* passed to read() */
@@ -53,7 +53,7 @@ struct exec_buffer {
     bool sent;            /* on its way: not to be touched */
 };
 
-/* The time step that the kernel is in, and its iterations: all there are where steps do not build upon one another. */
+/* The time step that the kernel is in, and its iterations: the whole loop where steps do not build upon one another. */
 struct exec_step {
     uint64_t number, first, count;
     void *earlier;             /* the records of the step before it, as far as they were read; owned */
@@ -69,8 +69,8 @@ struct exec_records {
     uint64_t bytes, capacity; /* bytes of a record; records that fit a buffer; 0 for variable output */
     struct exec_buffer buffers[EXEC_BUFFERS];
     unsigned filling;       /* the buffer that is in use */
-    bool variable;          /* the kernel's output is */
-    struct output output;   /* where variable output is */
+    bool variable;          /* the kernel's output is variable */
+    struct output output;   /* variable output */
     double iteration_bytes; /* estimate, for the size of a turn */
 };
 
@@ -83,9 +83,9 @@ struct exec_chunk {
     uint64_t first, count, mark;
     uint64_t done;     /* iterations computed, or failed */
     uint64_t sliced;   /* iterations that left with a slice, or failed */
-    uint64_t is_reset; /* up to here iterations are run one by one */
-    uint64_t digest;   /* of iterations not sliced; with variable output, of those digested where they were made */
-    uint64_t began_ns; /* when its first iteration began */
+    uint64_t is_reset; /* iteration before which iterations are run one by one */
+    uint64_t digest;   /* digest of iterations not sliced; with variable output, of those digested at their making */
+    uint64_t began_ns; /* when the chunk's first iteration began */
     uint64_t wait_began_ns;
     uint64_t compute_ns;
     uint64_t sliced_at_ns; /* compute_ns when the last slice left */
@@ -102,8 +102,8 @@ struct exec_pieces {
 struct exec_shorts {
     uint64_t count;      /* a chunk of so many iterations is short; 0: not known */
     unsigned stable;     /* short chunks in a row that were timed one by one */
-    double clock_ns;     /* reading the clock takes */
-    double iteration_ns; /* a short iteration takes */
+    double clock_ns;     /* time of a reading of the clock */
+    double iteration_ns; /* time of a short iteration */
     unsigned run_left;   /* chunks of the run that are to come; 0: it has not begun */
     uint64_t run_done;   /* iterations of the run */
     uint64_t run_began_ns;
@@ -113,14 +113,14 @@ struct exec_shorts {
 struct exec {
     struct executor executor; /* first */
     struct exec_config config;
-    void *instance; /* the kernel's, while `open` */
-    bool open;      /* the kernel is */
+    void *instance; /* instance of the kernel, while `open` */
+    bool open;      /* the kernel is open */
     struct exec_step step;
     struct exec_records records;
     struct exec_chunk chunk;
     struct exec_pieces pieces;
     struct exec_shorts shorts;
-    struct isolated isolated; /* where the chunk is run in a child process */
+    struct isolated isolated; /* child process, where the chunk is run in one */
     uint64_t ended_ns;        /* when the kernel was last seen to end; with short chunks after exec_pause() */
     double iteration_ns;      /* estimate, for the size of a turn; 0: unknown */
     double waiting_ns;        /* owed to the slowdown */

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As long as a turn of computing. */
+/* Length of a turn of computing, in ms. */
 #define TURN_MS 2
 
 struct isolated_share {

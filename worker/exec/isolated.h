@@ -30,8 +30,8 @@ struct isolated_job {
     void *instance;
     uint64_t first, count;           /* count at least 1 */
     uint64_t record_bytes, capacity; /* count is never above capacity */
-    struct output *output;           /* where variable output goes: count is 1 then; NULL: there are records */
-    const struct hdss_loop *loop;    /* for it */
+    struct output *output;           /* room for variable output: count is 1 then; NULL: the kernel has records */
+    const struct hdss_loop *loop;    /* for `output` */
 };
 
 /* Begins a child for the job, or goes on with the one that runs, waits for it for a turn, and copies to `records` what

@@ -20,7 +20,7 @@ struct output {
     struct {
         uint64_t next;
         size_t table, stream[HDSS_STREAMS_MAX]; /* bytes that had gathered */
-    } begun;                                    /* when the range that runs began */
+    } begun;                                    /* state when the range that runs began */
     unsigned streams;
     bool keeps; /* output of a failed iteration is kept; else the iteration fails as if the kernel had said so */
     bool called_failed; /* in the range that runs, where it is not kept */

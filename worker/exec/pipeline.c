@@ -268,7 +268,7 @@ static uint64_t reachable(struct pipeline *pipeline)
     return elements > loop->reach ? elements - loop->reach : 0;
 }
 
-/* How far this turn goes: to the next point at most. */
+/* The element at which this turn ends: at the next point at most. */
 static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
 {
     uint64_t point = (pipeline->chunk.from / pipeline->interval + 1) * pipeline->interval;

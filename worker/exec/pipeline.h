@@ -35,7 +35,7 @@ struct halo {
     bool is_saved;       /* while the loop is quiesced */
 };
 
-/* Where the records of a chunk are. */
+/* Room for the records of a chunk. */
 struct pipeline_buffer {
     unsigned char *bytes; /* owned, EXEC_HEADROOM + room */
     uint64_t room;
@@ -58,7 +58,7 @@ struct pipeline {
     struct exec exec;         /* the kernel, and its probe */
     struct pipeline_config config;
     uint64_t interval;   /* elements between two points */
-    uint64_t halo_bytes; /* all boundary data of a chunk take */
+    uint64_t halo_bytes; /* bytes of all boundary data of a chunk */
     struct halo *halos;  /* [halo_capacity], owned; those beyond halo_count keep their arrays for the next */
     unsigned halo_count, halo_capacity;
     unsigned char **abandoned; /* [abandoned_count] arrays that MPI may still use; owned, with the list */

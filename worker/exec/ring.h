@@ -52,26 +52,26 @@ struct ring_slot {
     /* the same for as long as somebody may draw */
     _Alignas(RING_LINE) uint64_t first;
     uint64_t count, part_count; /* iterations; of each part but the last */
-    unsigned char *records;     /* where its records go; NULL: nowhere */
+    unsigned char *records;     /* room for the slot's records; NULL: none */
     struct sched_bounds bounds;
     struct sched sched;         /* a technique without a closed form: it and `seen` are under ring->learning */
     struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
     bool bounded;
     bool many; /* chunks of one iteration: several may be drawn at once */
-    /* how far it is */
+    /* progress of the slot */
     _Alignas(RING_LINE) _Atomic uint64_t done; /* iterations that are over */
     _Atomic uint64_t busy_ns;                  /* the sum over all threads */
     _Atomic uint64_t began_ns, ended_ns;       /* the first iteration began; the latest was told to be over */
     struct ring_part part[RING_PARTS];
 };
 
-/* Where a thread is, and how much it has done there that it has not told yet. */
+/* The place of a thread, and what it has done there and not told yet. */
 struct ring_thread {
     _Alignas(RING_LINE) _Atomic uint64_t at; /* the slot; RING_NOWHERE */
     _Atomic uint64_t ahead;                  /* steps that are drawn and have not begun, by anybody: ring_ahead() */
     uint64_t index;                          /* place of the slot in the ring */
     unsigned ahead_most;                     /* steps to be drawn at once; 0 is 1 */
-    struct ring_slot *slot;                  /* NULL: at none */
+    struct ring_slot *slot;                  /* NULL: at no slot */
     uint64_t next;                           /* no slot before this one has anything for it */
     struct ring_part *part;                  /* NULL: none */
     uint64_t part_first, part_end;
@@ -120,17 +120,17 @@ struct ring_slot *ring_free_slot(struct ring *ring);
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error);
 
-/* Begins it with nothing to draw: its iterations are done elsewhere. */
+/* Begins the chunk with nothing to draw: its iterations are done elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
 /* True when no thread but the first, the owner's, is at any slot, not even one out of use; else `notify` comes when one
  * leaves. */
 bool ring_is_left(struct ring *ring);
 
-/* Nothing is drawn from slot `number` any more. */
+/* Has nothing drawn from slot `number` any more. */
 void ring_close_slot(struct ring *ring, uint64_t number);
 
-/* All slots before `number` are out of use. */
+/* Puts all slots before `number` out of use. */
 void ring_release(struct ring *ring, uint64_t number);
 
 /* No thread draws from now on, and those that sleep wake. */

@@ -42,7 +42,7 @@ static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
 
 void exec_probe(struct executor *executor, struct speed *speed);
 
-/* How long a reading of the clock takes. */
+/* Returns the time that a reading of the clock takes. */
 double exec_time_clock(void);
 
 /* Looks at a whole chunk that was timed by itself: whether it was short, and came soon after the one before. */
@@ -103,7 +103,7 @@ static inline uint64_t exec_room(const struct exec *exec)
     return fit < 1 ? 1 : fit < 1e18 ? (uint64_t)fit : UINT64_MAX;
 }
 
-/* Where the next records go. */
+/* Returns the place of the next records. */
 static inline unsigned char *exec_next_records(struct exec *exec)
 {
     if (exec->records.variable)

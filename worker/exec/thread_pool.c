@@ -39,7 +39,7 @@ static size_t whole_lines(size_t bytes)
 
 /* --- news for the main thread --- */
 
-/* Any thread has something for the main one. */
+/* Tells the main thread, from any thread, that there is something for it. */
 static void notify(void *context)
 {
     struct thread_pool *pool = context;
@@ -50,7 +50,7 @@ static void notify(void *context)
             ;
 }
 
-/* The main thread looks at everything now. */
+/* Has the main thread look at everything, now. */
 static void take_team_news(struct thread_pool *pool)
 {
     uint64_t count;
@@ -60,7 +60,7 @@ static void take_team_news(struct thread_pool *pool)
     atomic_store(&pool->has_work, false);
 }
 
-/* Nothing can be done. Whether that is still so when it is known to the others. */
+/* Says that the main thread has nothing to do. False where a thread brought news before the others knew. */
 static bool is_blocked(struct thread_pool *pool)
 {
     atomic_store(&pool->blocked, true);
@@ -124,7 +124,7 @@ static int open_thread(struct thread_pool *pool, unsigned thread)
     return -1;
 }
 
-/* All instances are in the same time step. */
+/* Tells the instances of the other threads of the time step, so that all are in the same. */
 static int tell_threads(void *context, uint64_t step, const void *results, char error[HDSS_ERROR_MAX])
 {
     struct thread_pool *pool = context;
@@ -329,8 +329,8 @@ static void thread_pool_forget(struct executor *executor)
 /* Complete iterations of the oldest slot behind those that have left. */
 struct ready {
     uint64_t count, digest;
-    bool full;   /* as much as leaves at once */
-    bool failed; /* the part behind it has */
+    bool full;   /* the iterations are as many as leave at once */
+    bool failed; /* the part behind them has failed */
 };
 
 static uint64_t part_size(const struct ring_slot *slot, uint64_t at)

@@ -35,10 +35,10 @@ struct pool_thread {
     uint64_t next, end;               /* iterations left of the latest draw */
     double iteration_ns;              /* estimate; 0: not known */
     uint64_t piece_most;              /* iterations of a call of the kernel, by that; at least 1 */
-    uint64_t tick_most;               /* and between two readings of the clock */
-    uint64_t untimed;                 /* since it was read */
+    uint64_t tick_most;               /* iterations between two readings of the clock, by the same estimate */
+    uint64_t untimed;                 /* iterations since the clock was read */
     uint64_t draws;                   /* draws that are not in `chunks` yet */
-    uint64_t read_ns;                 /* when it was */
+    uint64_t read_ns;                 /* when the clock was read */
     double waiting_ns;                /* owed to the slowdown */
     _Atomic uint64_t chunks, busy_ns; /* only the thread itself writes them */
     char error[HDSS_ERROR_MAX];
@@ -55,7 +55,7 @@ struct thread_pool_slot {
     bool isolated;
     bool last; /* the last slot of a chunk */
     bool cancelled;
-    bool over;                                       /* all iterations have been told */
+    bool over;                                       /* all iterations of the slot have been told */
     unsigned char *bytes;                            /* EXEC_HEADROOM and its records; owned, NULL: none */
     size_t size;                                     /* bytes of the records */
     unsigned sent;                                   /* parts of it on their way */
@@ -69,7 +69,7 @@ struct team_oldest {
     uint64_t slot;     /* the number of its slot that is being told: those before it are out of use */
     uint64_t told;     /* iterations of that slot that have left, or failed */
     uint64_t before;   /* iterations of the chunk in slots before that one */
-    uint64_t told_ns;  /* when the latest left */
+    uint64_t told_ns;  /* when the latest iterations left */
     bool alone;        /* the main thread computes the next of them with `exec` */
     uint64_t began_ns; /* 0: not known yet */
 };
@@ -85,7 +85,7 @@ struct thread_pool {
     uint64_t part_most, slot_most, scratch_most; /* iterations; 0: no limit */
     size_t bytes_in_use;                         /* bytes of records in all slots */
     struct thread_pool_chunk chunk[POOL_CHUNKS_MAX];
-    unsigned chunk_first, chunk_count, begun; /* begun: of them, all of whose iterations are in slots */
+    unsigned chunk_first, chunk_count, begun; /* begun: chunks whose iterations are all in slots */
     struct team_oldest oldest;
     /* time */
     uint64_t last_ended_ns; /* when the latest chunk was over */

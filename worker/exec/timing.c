@@ -132,7 +132,7 @@ uint64_t exec_pause(struct exec *exec)
 
 /* --- probing --- */
 
-/* How probe iterations are computed, and with which executor's clock. */
+/* The means to compute probe iterations, and the executor whose clock times them. */
 struct prober {
     struct exec *exec;
     void (*run_one)(void *context, uint64_t iteration);
