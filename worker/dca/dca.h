@@ -10,13 +10,13 @@
 #include "common/mpi/wait.h"
 #include "worker/exec/inline.h"
 
-/* One rank's statistics at the end. */
+/* The statistics of a rank at the end. */
 struct dca_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes;
     uint64_t first_ns, finish_ns; /* since the common start; NEVER without a chunk */
     double power;
-    double load_sum;        /* of the loads by which its chunks were cut, with weighting acp */
-    struct threads sharing; /* its cores, workers and processor time, as in THREADS */
+    double load_sum;        /* sum of the loads by which its chunks were cut, with weighting acp */
+    struct threads sharing; /* cores, workers and processor time, as in THREADS */
 };
 
 struct dca {
@@ -37,7 +37,7 @@ struct dca {
     uint64_t looked_compute_ns; /* computed since the last look at the clock */
     unsigned looked_chunks;
     uint64_t next_tick_ns;
-    bool serves;   /* others need this rank while it computes */
+    bool serves;   /* other ranks need this rank while it computes */
     bool stopping; /* stop() was called here */
     bool failed;   /* with root.error */
     struct dca_figures figures;

@@ -93,7 +93,7 @@ static struct dca_config core_config(const struct dca *dca)
     };
 }
 
-/* As whom this rank draws from the counters. */
+/* Returns the index with which this rank draws from the counters. */
 static unsigned drawer_of(const struct dca *dca)
 {
     bool by_node = dca->share.transport == &transport_node;
@@ -230,7 +230,7 @@ static int prepare_core(struct dca *dca)
 
 static int dca_program_open_meter(struct dca *dca)
 {
-    if (!dca_program_uses_acp(dca) || dca->root.plan.kernel->descriptor != NULL) /* whose processes are not this one */
+    if (!dca_program_uses_acp(dca) || dca->root.plan.kernel->descriptor != NULL) /* iterations run elsewhere */
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
@@ -254,8 +254,8 @@ static int open_transport(struct dca *dca)
     return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Everything up to the first draw, the files when the rest is known to be right. Returns a status that all ranks share.
- */
+/* Does everything up to the first draw, the files when the rest is known to be right. Returns a status that all ranks
+ * share. */
 static int dca_program_prepare(struct dca *dca)
 {
     static int (*const steps[])(struct dca * dca) = {

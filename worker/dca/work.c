@@ -199,7 +199,7 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
     dca->figures.compute_ns += chunk->compute_ns;
     dca_machine_measure(&dca->share.machine, dca->exec.chunk.count, chunk->compute_ns, chunk->deviation_ns,
                         chunk->samples);
-    if (dca->exec.config.collect) /* its results are stored */
+    if (dca->exec.config.collect) /* the results are stored */
         dca->figures.finish_ns = runtime_now() - dca->start_ns;
 }
 
@@ -292,7 +292,8 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* As workers with a supermaster tell it in THREADS: not where iterations wait, or this worker is slowed down. */
+/* Notes the share of the cores as workers with a supermaster tell it in THREADS; not where iterations wait, or this
+ * worker is slowed down. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
