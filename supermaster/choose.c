@@ -76,8 +76,7 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     };
     take_paces(supermaster, chooser->mean_s);
     take_profile(&supermaster->measured, &loop.profile);
-    for (unsigned w = 0; w < topology->workers;
-         w++) /* the room of `powers` is borrowed: the real ones are made later */
+    for (unsigned w = 0; w < topology->workers; w++) /* lends its room: the real powers are made later */
         supermaster->powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);
     return &chooser->choice.candidates[chooser->choice.chosen].spec;

@@ -108,13 +108,12 @@ struct losses {
     unsigned orphans;        /* workers of lost masters that have not come yet */
     uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
     bool *dismissed;         /* [masters] told to leave before the end; owned */
-    uint64_t
-        *heard_ns; /* [masters] when the master last reported, reissued, or got something after it had nothing; owned */
-    uint64_t silence_ns; /* longest time from such a moment to a report; 0: none yet */
-    uint64_t look_ns;    /* when to look for masters that are overdue; NEVER where no worker waits */
-    bool late;           /* the run began without some worker's speed */
-    bool look_again;     /* work may be free again, or no worker left: looked at by the end of the step */
-    bool serve_due;      /* work is free again in this step */
+    uint64_t *heard_ns;      /* [masters] last report, reissue, or grant to a master that had nothing; owned */
+    uint64_t silence_ns;     /* longest time from such a moment to a report; 0: none yet */
+    uint64_t look_ns;        /* when to look for masters that are overdue; NEVER where no worker waits */
+    bool late;               /* the run began without some worker's speed */
+    bool look_again;         /* work may be free again, or no worker left: looked at by the end of the step */
+    bool serve_due;          /* work is free again in this step */
     uint64_t reissued, duplicates;
     struct supermaster_loss *list; /* [count] in the order in which they became known; owned */
     unsigned count;

@@ -19,8 +19,7 @@ struct profile_samples {
 };
 
 struct profile {
-    double level[PROFILE_CELLS +
-                 1]; /* relative time at the borders of the parts, linear between; the integral over the loop is 1 */
+    double level[PROFILE_CELLS + 1]; /* relative time at the borders of the parts, linear between; its integral is 1 */
     double integral[PROFILE_CELLS + 1]; /* integral of `level`, from the loop's beginning to the border */
     double cov;                         /* deviation / mean of the iterations beside the trend */
 };
