@@ -15,13 +15,13 @@
 
 struct adjoint_variant {
     const char *name;
-    bool (*usable)(void); /* whether this machine can run it */
+    bool (*usable)(void); /* true if this machine can run the variant */
 
     /* sums[n] = S(first + n) for n < count. B and C have m elements and ADJOINT_PAD zeros behind them. */
     void (*run)(const double *b, const double *c, uint64_t m, uint64_t first, uint64_t count, double *sums);
 };
 
-/* All variants of this build, the widest first; the last one runs everywhere. */
+/* Returns all variants of this build, the widest first; the last one runs everywhere. */
 const struct adjoint_variant *adjoint_variants(size_t *count);
 
 /* The widest that this machine can run. */

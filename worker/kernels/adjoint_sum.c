@@ -28,7 +28,7 @@ enum {
     ADJOINT_BLOCK = 1024, /* k of one block: 8 KiB of B and of C */
 };
 
-/* Where a block that starts at `from` ends when there are `terms` k in all: whole groups of 16, into the padding. */
+/* The end of a block that starts at `from` when there are `terms` k in all: whole groups of 16, into the padding. */
 static inline uint64_t adjoint_block_end(uint64_t from, uint64_t terms)
 {
     uint64_t end = (terms + ADJOINT_PARTIALS - 1) / ADJOINT_PARTIALS * ADJOINT_PARTIALS;

@@ -31,13 +31,13 @@ struct escape_batch {
 
 struct escape_variant {
     const char *name;
-    bool (*usable)(void); /* whether this machine can run it */
+    bool (*usable)(void); /* true if this machine can run the variant */
 
     /* Writes one count for each of batch->fresh's points, at most max_iter >= 1. `exponent` is 2 or 4. */
     void (*run)(struct escape_batch *batch, unsigned exponent, uint32_t max_iter, uint32_t *counts);
 };
 
-/* All variants of this build, the widest first; the last one runs everywhere. */
+/* Returns all variants of this build, the widest first; the last one runs everywhere. */
 const struct escape_variant *escape_variants(size_t *count);
 
 /* The widest that this machine can run. */

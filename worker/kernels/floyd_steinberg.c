@@ -31,12 +31,12 @@ static const struct hdss_param params[] = {
 };
 
 struct diffusion {
-    struct image image; /* its gray is NULL where the picture is generated */
+    struct image image; /* the read picture, whose gray is NULL where the picture is generated */
     uint64_t width, height;
-    /* of the generated picture */
+    /* for a generated picture */
     uint16_t *ring;   /* [width] a column's part of the distance from the middle; owned */
     uint8_t *ramp;    /* [width] a column's level in the ramp; owned */
-    uint8_t *levels;  /* [width] of the row that is computed; owned */
+    uint8_t *levels;  /* [width] levels of the row that is computed; owned */
     int8_t *no_error; /* [width] zeros, above the first row; owned */
     int8_t *corner;   /* [corners] of each row of the chunk, the error above and left of where it goes on; owned */
     uint64_t corners;

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* All kernels, sorted by name. */
+/* Returns all kernels, sorted by name. */
 const struct hdss_kernel *const *kernels(size_t *count);
 
 /* The kernel that a command line names: one of them, a shared object ("./mine.so"), or "python:MODULE.FUNCTION". -1
@@ -20,7 +20,7 @@ int kernel_load(const char *name, const struct hdss_kernel **kernel, struct erro
 int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
 
-/* Both, for a job's set-up. */
+/* Both functions, for a job's set-up. */
 extern const struct kernel_loader kernel_loader;
 
 /* The built-in kernel of that name, or NULL. */

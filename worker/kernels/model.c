@@ -26,8 +26,8 @@
 #define STEP_4_NS  0.275
 #define POINT_NS   2.0
 #define PIXEL_NS   2.9
-#define SWEEP_NS   10.0 /* each of its columns */
-#define CALL_NS    20.0 /* of any iteration */
+#define SWEEP_NS   10.0 /* for each column of an iteration */
+#define CALL_NS    20.0 /* for any iteration */
 
 #define GRID_X 2048
 #define GRID_Y 256
@@ -102,8 +102,8 @@ struct picture {
     double xmin, xmax, ymin, ymax, step_ns;
     unsigned exponent;
     uint32_t max_iter;
-    unsigned columns, rows; /* of the grid */
-    float *steps;           /* [rows][columns] of its points */
+    unsigned columns, rows; /* size of the grid */
+    float *steps;           /* [rows][columns] steps of its points */
     float *lines;           /* [columns or rows] mean steps of a point of the column or row */
 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the fill is: seen by nobody, as its squares are finite and no cell is so far. */
+/* Coordinate of the filling points: no image has them, as their squares are finite and no cell is so far. */
 #define FAR_AWAY 1e18f
 
 int spin_cloud_init(struct spin_cloud *cloud, size_t points)

@@ -29,8 +29,8 @@
 
 enum { SPIN_X, SPIN_Y, SPIN_Z, SPIN_NX, SPIN_NY, SPIN_NZ, SPIN_AXES };
 
-/* Where the points of a block are: no farther than the radius from a place, and a normal whose cosine with the axis is
- * less than `least` is too far from all of theirs. */
+/* The bound of the points of a block: no point is farther than the radius from a place, and a normal whose cosine with
+ * the axis is less than `least` is too far from all of their normals. */
 struct spin_bound {
     float x, y, z, radius;
     float nx, ny, nz, least;
@@ -40,8 +40,8 @@ struct spin_cloud {
     size_t points, room;    /* room: a multiple of SPIN_BLOCK */
     float *axis[SPIN_AXES]; /* the first one owned, the others in it */
     size_t filled;
-    /* once it is arranged */
-    size_t *place;            /* owned: where each point is, in the order in which they were added */
+    /* for an arranged cloud */
+    size_t *place;            /* owned: place of each point, in the order in which they were added */
     struct spin_bound *bound; /* owned, one for each block */
     float limit;              /* the cosine of which that of two normals must not be less */
 };
@@ -59,13 +59,13 @@ int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees);
 
 struct spin_variant {
     const char *name;
-    bool (*usable)(void); /* whether this machine can run it */
+    bool (*usable)(void); /* true if this machine can run the variant */
 
     /* The image of one of the cloud's points: width * width counts, row by row, all of them written. */
     void (*run)(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);
 };
 
-/* All variants of this build, the widest first; the last one runs everywhere. */
+/* Returns all variants of this build, the widest first; the last one runs everywhere. */
 const struct spin_variant *spin_variants(size_t *count);
 
 /* The widest that this machine can run. */

@@ -16,7 +16,7 @@
 
 #define HALF_TURN 3.14159265358979324
 
-enum { GRID_BITS = 20 }; /* of each axis */
+enum { GRID_BITS = 20 }; /* bits of each axis */
 
 struct keyed {
     uint64_t key;
@@ -109,7 +109,7 @@ static double cosine_of(double angle)
 {
     double sine, cosine;
     spin_sine(angle / (2 * HALF_TURN), &sine, &cosine);
-    return angle < HALF_TURN ? cosine : -2; /* which no cosine is below */
+    return angle < HALF_TURN ? cosine : -2; /* no cosine is below -2 */
 }
 
 static struct spin_bound bound_of(const struct spin_cloud *cloud, size_t first, size_t count, double support_angle)

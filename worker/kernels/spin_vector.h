@@ -31,7 +31,7 @@ VECTOR_INLINE floats VECTOR_NAME(spin_keep)(floats numbers, whole mask)
 VECTOR_INLINE floats VECTOR_NAME(spin_ceil)(floats numbers)
 {
     floats down = __builtin_convertvector(__builtin_convertvector(numbers, whole), floats);
-    return down - __builtin_convertvector(numbers > down, floats); /* which is -1 or 0 */
+    return down - __builtin_convertvector(numbers > down, floats); /* the comparison gives -1 or 0 */
 }
 
 /* The first cell of each point's row, or -1 where it has none, and the squares of the distances from the line. */

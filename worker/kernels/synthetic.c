@@ -64,7 +64,7 @@ struct synthetic {
     enum mode mode;
     double units_per_us;
     double rest;    /* carried to the next call: units, or nanoseconds (negative after a long sleep) */
-    uint64_t state; /* of the work, so that no compiler drops it */
+    uint64_t state; /* result of the work, kept so that no compiler drops it */
     struct named fail, crash;
 };
 

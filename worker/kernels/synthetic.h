@@ -23,7 +23,7 @@ struct synthetic_costs {
     double mean_us;
     double spread; /* relative to the mean, 0 .. 1 */
     uint64_t seed;
-    const double *file_us; /* one per iteration, for SYNTHETIC_FILE */
+    const double *file_us; /* times, one per iteration, for SYNTHETIC_FILE */
 };
 
 /* The cost of iteration i in microseconds, never negative. */

@@ -94,7 +94,7 @@ static void sum_up(struct costs *costs)
     costs->before[costs->places] = sum;
 }
 
-/* All but the sums; NULL when memory is out. */
+/* Makes all but the sums; NULL when memory is out. */
 static struct costs *new_sums(const void *context, size_t size, uint64_t first, uint64_t count)
 {
     struct costs *costs = calloc(1, sizeof *costs);

@@ -29,7 +29,7 @@ void costs_free(struct costs *costs);
 struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), void (*release)(void *context),
                                 const void *context, size_t size, uint64_t first, uint64_t count, struct error *error);
 
-/* All cost the same. NULL when memory is out. */
+/* Makes iterations of equal cost. NULL when memory is out. */
 struct costs *costs_constant(double cost_ns);
 
 /* From the text of a file: lines "COST", the n-th is that of iteration n - 1; or lines "FIRST COUNT COST", blocks of

@@ -17,7 +17,7 @@
 struct distribution {
     double mean_ns, cov, spread;
     uint64_t seed;
-    uint64_t first, count; /* of the loop, for those that grow or shrink */
+    uint64_t first, count; /* the loop, for distributions that grow or shrink along it */
 };
 
 static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)

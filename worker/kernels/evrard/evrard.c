@@ -63,7 +63,7 @@ static double fineness(const union hdss_value *values)
     return sqrt(particles) * cube_root(sqrt(sqrt(particles))) * sqrt(NEIGHBOURS_DEFAULT / values[NEIGHBOURS].real);
 }
 
-/* How far so many steps can go. */
+/* The time up to which so many steps can go. */
 static double farthest(double steps, double fine)
 {
     double end = 0;
@@ -275,7 +275,7 @@ static int take_densities(struct evrard *e, const double *records, char error[HD
     return make_ready(e, error);
 }
 
-/* All but gravity. */
+/* Prepares all but gravity. */
 static int prepare_gravity(struct evrard *e, char error[HDSS_ERROR_MAX])
 {
     struct gas_density density;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Where the density of the profile is taken for a first smoothing length: not nearer to the middle. */
+/* Least distance from the middle at which the profile's density is taken for a first smoothing length. */
 #define PROFILE_LEAST 0.02
 #define PI            3.14159265358979324
 

@@ -27,7 +27,7 @@ struct gas_config {
 
 struct gas {
     struct gas_config config;
-    double mass; /* of a particle */
+    double mass; /* mass of a particle */
     struct octree tree;
     double *block; /* owns all arrays that follow */
     /* by particle */

@@ -15,7 +15,7 @@ enum evrard_field {
     EVRARD_H,
     EVRARD_POTENTIAL,
     EVRARD_FIELDS,
-    /* of the loop of densities; places, energy, density and h are where they are in a state */
+    /* fields in the loop of densities; places, energy, density and h are where they are in a state */
     EVRARD_DIVERGENCE = EVRARD_VX,
     EVRARD_CURL = EVRARD_VY,
     EVRARD_OMEGA = EVRARD_VZ,

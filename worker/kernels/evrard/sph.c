@@ -14,7 +14,7 @@
 /* The gathered neighbourhood reaches a little farther than the guess, so that a larger h needs no second look. */
 #define GATHER_MARGIN 1.1
 #define H_TOLERANCE   1e-9
-/* Where particles lie on top of each other there is no length that takes in as few as is wished. */
+/* Particles on top of each other have no length that takes in as few as is wished. */
 #define H_LEAST     1e-6
 #define OMEGA_LEAST 0.01
 #define H_TRIES     200
@@ -80,7 +80,7 @@ static struct weight sph_weigh(const struct near *near, double h)
     return weight;
 }
 
-/* Where h^3 rho / m, which grows with h, is looked for. */
+/* The bounds between which h is looked for: h^3 rho / m grows with h. */
 struct bracket {
     double low, high;
 };

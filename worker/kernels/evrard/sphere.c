@@ -14,8 +14,8 @@
 struct lattice {
     int32_t most;    /* coordinates are the odd numbers up to this, of both signs */
     uint32_t limit2; /* points below this squared distance are all in */
-    size_t at_limit; /* and of those at it so many, the first ones */
-    double radius;   /* of the sphere that has the volume of its points */
+    size_t at_limit; /* points at that distance that are in, the first ones */
+    double radius;   /* radius of the sphere that has the volume of its points */
 };
 
 static uint32_t square_of(int32_t i, int32_t j, int32_t k)
@@ -23,7 +23,7 @@ static uint32_t square_of(int32_t i, int32_t j, int32_t k)
     return (uint32_t)(i * i + j * j + k * k);
 }
 
-/* How many points there are at each squared distance: `counts` has room up to 3 most^2. */
+/* Counts the points at each squared distance: `counts` has room up to 3 most^2. */
 static void count_shells(int32_t most, size_t *counts)
 {
     for (int32_t i = 1; i <= most; i += 2)

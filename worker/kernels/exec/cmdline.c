@@ -24,8 +24,8 @@ struct scan {
     size_t length, at;
     enum quoting quoting;
     bool in_word;   /* a word has begun, be it empty so far */
-    bool is_quoted; /* something of it was, so far */
-    size_t opened;  /* where the quotes began */
+    bool is_quoted; /* part of the word was quoted, so far */
+    size_t opened;  /* place where the quotes began */
     const struct places *places;
     struct error *error;
 };

@@ -27,9 +27,9 @@ struct places {
 struct cmdline {
     char *text; /* the words, each with its NUL; owned */
     size_t length, capacity;
-    size_t *start; /* where each begins in the text; owned */
+    size_t *start; /* beginning of each word in the text; owned */
     unsigned count, room;
-    unsigned assignments; /* of the words, at their beginning: NAME=value */
+    unsigned assignments; /* leading words that are assignments: NAME=value */
     char **argv;          /* made by cmdline_argv(); owned */
     unsigned argv_room;
 };

@@ -23,7 +23,7 @@
 /* The memory is looked at this long after the start, then after twice the time each, up to the longest. */
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
-/* Where the kernel does not tell when a process ends it is asked for. */
+/* A kernel that does not tell when a process ends is asked so often. */
 #define ASK_NS 1000000u
 /* Reads after which the messages get their turn. */
 #define READS_MAX 16
@@ -63,7 +63,7 @@ int command_init(struct command *command, const struct command_limits *limits, i
     *command = (struct command){.limits = *limits, .folder = folder, .process = -1};
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
         command->captures[i] = (struct capture){.pipe = -1, .file = -1};
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored the kernel does not keep how a child ended */
+    signal(SIGCHLD, SIG_DFL); /* where SIGCHLD is ignored the kernel does not keep how a child ended */
     command->nothing = open_first_three();
     command->set = epoll_create1(EPOLL_CLOEXEC);
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -15,19 +15,19 @@
 #include <sys/types.h>
 
 enum command_end {
-    COMMAND_ENDED,       /* by itself, or by somebody else's signal */
-    COMMAND_TIMED_OUT,   /* its time limit was over */
-    COMMAND_STOPPED,     /* by command_stop() */
+    COMMAND_ENDED,       /* ended by itself, or by a signal of somebody else */
+    COMMAND_TIMED_OUT,   /* the time limit was over */
+    COMMAND_STOPPED,     /* ended by command_stop() */
     COMMAND_NOT_STARTED, /* `error` says why; status is what a shell would say: 127, or 126 where it is there */
 };
 
 struct command_outcome {
     enum command_end end;
-    int status, signal; /* as it exited; or the signal that ended it */
+    int status, signal; /* exit status; or the signal that ended the process */
     int error;
     double started_s; /* since 1970 */
     uint64_t wall_ns, cpu_ns;
-    uint64_t peak_kib; /* of memory, of its largest process. 0: too short-lived to tell, and no more than the worker */
+    uint64_t peak_kib; /* memory of its largest process. 0: too short-lived to tell, and no more than the worker */
 };
 
 /* Read in one go: what a pipe holds. */
@@ -38,18 +38,18 @@ enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 /* The output of a stream: kept here or, where there is a name for it, in a file. */
 struct capture {
     int pipe;         /* -1: at its end */
-    const char *name; /* of the file; NULL: none */
+    const char *name; /* name of the file; NULL: none */
     int file;         /* -1: nothing has come yet */
     char *bytes;      /* owned */
     size_t length, capacity;
-    uint64_t received; /* in all; what was more than the limit was dropped */
-    int error;         /* why the file could not be written; what came after that was dropped */
+    uint64_t received; /* bytes received in all; those above the limit were dropped */
+    int error;         /* why the file could not be written; bytes after that were dropped */
 };
 
 struct command_limits {
     uint64_t time_ns;  /* 0: none */
     uint64_t grace_ns; /* between SIGTERM and SIGKILL */
-    uint64_t bytes;    /* of each stream */
+    uint64_t bytes;    /* bytes kept of each stream */
 };
 
 enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LINGERING };
@@ -57,7 +57,7 @@ enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LI
 struct command {
     struct spawner spawner;
     struct command_limits limits;
-    int folder;              /* of the files; -1: none */
+    int folder;              /* folder of the files; -1: none */
     int set, timer, nothing; /* an epoll set; a timerfd; /dev/null */
     enum command_state state;
     pid_t pid;
@@ -66,10 +66,10 @@ struct command {
     char scratch[COMMAND_READ_BYTES];
     struct command_outcome outcome;
     uint64_t began_ns;
-    uint64_t deadline_ns; /* of what comes next: SIGTERM, SIGKILL, the end of lingering */
-    uint64_t look_ns;     /* when to look at its memory next */
+    uint64_t deadline_ns; /* time of what comes next: SIGTERM, SIGKILL, the end of lingering */
+    uint64_t look_ns;     /* when to look at the task's memory next */
     uint64_t look_span_ns;
-    uint64_t own_peak_kib; /* of the worker, which the kernel counts for the child, too */
+    uint64_t own_peak_kib; /* peak of the worker, which the kernel counts for the child, too */
 };
 
 /* The folder is an open descriptor, -1 for none; it becomes the command's. -1 when memory or descriptors are out, with

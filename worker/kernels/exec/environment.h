@@ -10,9 +10,9 @@
 #define QUICK_HWLOC_VALUE "-pci,-opencl,-gl,-linuxio"
 
 struct environment {
-    char **own; /* of the worker, as far as tasks inherit it: borrowed strings; owned */
+    char **own; /* variables of the worker that tasks inherit: borrowed strings; owned */
     unsigned own_count;
-    char **vector; /* of the task; owned */
+    char **vector; /* variables of the task; owned */
     unsigned count, room;
 };
 

@@ -297,7 +297,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
         return -1;
     }
     k->tasks = *tasks;
-    kept.there = false; /* they are this instance's now */
+    kept.there = false; /* the tasks are this instance's now */
     int result = 0;
     if (k->tasks.digest != loop->inputs) {
         snprintf(error, HDSS_ERROR_MAX, "the tasks or their table have changed since the run began");
@@ -394,7 +394,7 @@ static int begin_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERRO
     return try_task(k, task, error);
 }
 
-/* Some output of the command could not be kept, though there was room for it within max_output. */
+/* True if some output of the command could not be kept, though there was room for it within max_output. */
 static bool has_lost_output(const struct exec_kernel *k)
 {
     return k->command.captures[COMMAND_OUT].error != 0 || k->command.captures[COMMAND_ERR].error != 0;

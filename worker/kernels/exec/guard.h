@@ -12,9 +12,9 @@
 #include <sys/types.h>
 
 struct guard {
-    volatile pid_t *group; /* that runs; 0: none. Shared with the guard; owned */
+    volatile pid_t *group; /* process group that runs; 0: none. Shared with the guard; owned */
     pid_t process;
-    int end; /* of the pipe; the guard acts when it is closed */
+    int end; /* end of the pipe; the guard acts when it is closed */
 };
 
 /* `stack` and its size are for the guard's process, which has a copy. -1 with errno and nothing begun where there is no

@@ -19,11 +19,11 @@
 /* The pass through the file. */
 struct pass {
     struct lines *lines;
-    XXH3_state_t *block; /* of the bytes of the block so far; owned */
-    uint64_t offset;     /* of what is looked at */
-    uint64_t number;     /* of the line there */
+    XXH3_state_t *block; /* digest of the bytes of the block so far; owned */
+    uint64_t offset;     /* offset of the byte that is looked at */
+    uint64_t number;     /* number of the line there */
     uint64_t line_began;
-    bool counts, decided; /* whether the line is one of them, once that is known */
+    bool counts, decided; /* counts: the line is one of the list; decided: `counts` is known */
     struct error *error;
 };
 
@@ -46,7 +46,7 @@ static void end_block(struct pass *pass)
         lines->blocks[lines->block_count - 1].digest = XXH3_64bits_digest(pass->block);
 }
 
-/* The line is one of them: the first of a block? That begins here, be it behind some blanks. */
+/* Counts the line. The first line of a block begins the block here, be it behind some blanks. */
 static int lines_count_line(struct pass *pass)
 {
     struct lines *lines = pass->lines;

@@ -21,9 +21,9 @@ enum lines_kind {
 };
 
 struct lines_block {
-    uint64_t offset; /* of its first line */
-    uint64_t number; /* of that line in the file, from 1 */
-    uint64_t digest; /* of its bytes */
+    uint64_t offset; /* offset of its first line */
+    uint64_t number; /* number of that line in the file, from 1 */
+    uint64_t digest; /* digest of its bytes */
 };
 
 struct lines {
@@ -31,13 +31,13 @@ struct lines {
     enum lines_kind kind;
     int file;
     uint64_t count;             /* lines that are not left out */
-    uint64_t bytes;             /* of the file */
-    uint64_t digest;            /* of all that is of concern */
+    uint64_t bytes;             /* bytes of the file */
+    uint64_t digest;            /* digest of all that is of concern */
     struct lines_block *blocks; /* owned */
     size_t block_count, block_room;
     char *text; /* the block that was read last; owned */
     size_t text_room;
-    size_t at; /* which one that is; SIZE_MAX: none */
+    size_t at; /* index of the block that was read last; SIZE_MAX: none */
     size_t starts[LINES_BLOCK], lengths[LINES_BLOCK];
     uint64_t numbers[LINES_BLOCK];
 };

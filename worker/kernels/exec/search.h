@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a program may be: its name as it stands, or in the folders of PATH. */
+/* The places of a program: its name as it stands, or in the folders of PATH. */
 #pragma once
 
 #include <stddef.h>

@@ -80,7 +80,7 @@ static int become_program(const struct spawn *spawn)
     int error = ENOENT;
     for (const char *const *path = spawn->paths; *path != NULL; path++) {
         execve(*path, spawn->argv, spawn->environment);
-        if (errno == ENOEXEC) { /* as a shell does with a script that does not say what it is written in */
+        if (errno == ENOEXEC) { /* like a shell with a script that does not name its interpreter */
             char *first = spawn->argv[0];
             spawn->argv[-1] = (char[]){SHELL};
             spawn->argv[0] = (char *)(uintptr_t)*path;
@@ -100,7 +100,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
     struct attempt *attempt = context;
     sigset_t none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != attempt->worker) /* it ended before it was asked for */
+    if (getppid() != attempt->worker) /* the worker ended before the signal was asked for */
         _exit(STATUS_NEVER_BEGAN);
     setpgid(0, 0);
     *attempt->group = getpid();

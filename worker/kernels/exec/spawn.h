@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct spawner {
-    void *stack; /* of the child until it is the program; owned */
+    void *stack; /* stack of the child until it is the program; owned */
     size_t stack_bytes;
     struct guard guard;
     bool frees_cores; /* the child may run on any core, not only on those that the worker is bound to */
@@ -25,10 +25,10 @@ int spawner_init(struct spawner *spawner, bool frees_cores);
 void spawner_fini(struct spawner *spawner);
 
 struct spawn {
-    const char *const *paths; /* where the program may be, tried in this order; ended by NULL */
+    const char *const *paths; /* possible paths of the program, tried in this order; ended by NULL */
     char **argv;              /* with a free place before it: a file without a format that is known goes to /bin/sh */
     char *const *environment;
-    int descriptors[3]; /* that become 0, 1 and 2; all above 2 */
+    int descriptors[3]; /* descriptors that become 0, 1 and 2; all above 2 */
 };
 
 /* Returns the process, or -1 with errno: why none of the paths could be run. `*process` is a pidfd, -1 where the kernel

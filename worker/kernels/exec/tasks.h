@@ -23,11 +23,11 @@ struct tasks {
     struct lines list;
     struct table table;
     uint64_t count;
-    uint64_t digest; /* of the files */
+    uint64_t digest; /* digest of the files */
     char rank[12], node[12];
     /* the task at hand */
     char number[24];
-    const char *row; /* its row as it stands; NULL: no table */
+    const char *row; /* the task's row as it stands; NULL: no table */
     size_t row_length;
     struct cmdline words;
 };

@@ -16,7 +16,7 @@
 
 struct image {
     uint32_t width, height;
-    bool has_colour, has_alpha, is_deep; /* what was converted */
+    bool has_colour, has_alpha, is_deep; /* properties of the file that were converted */
     uint8_t *gray;                       /* [height * width], owned; NULL after image_look() */
 };
 

@@ -5,8 +5,8 @@
 #include "worker/kernels/mesh/mesh_builder.h"
 #include "worker/kernels/mesh/reader.h"
 
-/* Each reads all of the text or the bytes into the builder, which it initialises, and has nothing allocated when it
- * returns -1 with one line. */
+/* The readers read all of the text or the bytes into the builder, which they initialise, and
+ * have nothing allocated when they return -1 with one line. */
 int off_read(struct reader *reader, struct mesh_builder *builder);
 int obj_read(struct reader *reader, struct mesh_builder *builder);
 int ply_read(struct reader *reader, struct mesh_builder *builder);

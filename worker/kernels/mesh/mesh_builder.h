@@ -14,11 +14,11 @@ struct mesh_builder {
     double (*given)[3]; /* sums of the normals that the file gives each point */
     double (*area)[3];  /* sums of its faces' normals, each as long as twice the face's area */
     bool any_given, any_face;
-    size_t *corner; /* of the face that is being read */
+    size_t *corner; /* corners of the face that is being read */
     size_t corners, corners_capacity;
 };
 
-/* All is 0, also the points. -1 with one line, and nothing is allocated. */
+/* Makes a builder in which all is 0, also the points. -1 with one line, and nothing is allocated. */
 int mesh_builder_init(struct mesh_builder *builder, size_t points, struct error *error);
 void mesh_builder_fini(struct mesh_builder *builder);
 

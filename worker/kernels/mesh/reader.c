@@ -78,7 +78,7 @@ bool reader_word(struct reader *reader, char word[READER_WORD_MAX])
 bool reader_next_line(struct reader *reader)
 {
     char word[READER_WORD_MAX];
-    while (reader->has_continuation && reader_word(reader, word)) /* where the line ends is for comments to say */
+    while (reader->has_continuation && reader_word(reader, word)) /* comments may hide the end of the line */
         continue;
     const char *end = memchr(reader->bytes + reader->at, '\n', reader_left(reader));
     if (end == NULL || end + 1 == reader->bytes + reader->size) {

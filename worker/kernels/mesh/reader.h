@@ -13,7 +13,7 @@
 struct reader {
     const char *bytes;
     size_t size, at;
-    size_t line;           /* of `at`, from 1 */
+    size_t line;           /* line of the byte at `at`, from 1 */
     bool is_binary;        /* errors name the byte rather than the line */
     bool has_comments;     /* from # to the line's end */
     bool has_continuation; /* \ before a line's end: it goes on with the next one */

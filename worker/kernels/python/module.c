@@ -95,7 +95,7 @@ static const char *python_keep(PyObject *text)
 static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
 {
     Py_ssize_t count = PyList_Size(endings);
-    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* which is refused */
+    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* refused */
     for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
         if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
             return -1;
@@ -176,7 +176,7 @@ static int python_run(void *instance, uint64_t first, uint64_t count, void *reco
         Py_XDECREF(object);
         return python_explain(error);
     }
-    int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C'); /* as many bytes as hdss_python.py checked */
+    int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C'); /* hdss_python.py checks the length */
     PyBuffer_Release(&buffer);
     Py_DECREF(object);
     return result == 0 ? 0 : python_explain(error);
