@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One rank's view of the loop. */
+/* A rank's view of the loop. */
 struct seen {
-    double iterations, compute_s; /* of all steps */
+    double iterations, compute_s; /* sums over all steps */
     double round_trip_s;          /* the shortest wait for a chunk in the latest step; 0: not known */
     double spread, freedom;       /* sum of squares about the rank's own mean, in units of that; pieces but one */
 };
@@ -123,7 +123,7 @@ static int auto_prepare(struct hdss_shared_loop *loop)
     return candidates->mean_s != NULL && candidates->master_of != NULL && loop->speeds != NULL ? 0 : -1;
 }
 
-/* All go on with rank 0's. What was learned is kept where the technique stays. */
+/* Gives all ranks the technique of rank 0. What was learned is kept where the technique stays. */
 static void auto_spread(struct hdss_shared_loop *loop, const char *before)
 {
     char text[SCHED_SPEC_TEXT_MAX];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How a rank of a user's program waits for a message: it looks for a moment, then yields its core, then naps, longer
- * and longer. There is no doorbell as between the daemons: nothing of the program's process is ours but this call. */
+/* The waiting of a rank of a user's program for a message: it looks for a moment, then yields its core, then naps,
+ * longer and longer. There is no doorbell as between the daemons: nothing of the program's process is ours but this
+ * call. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +15,7 @@ struct backoff {
 
 void backoff_init(struct backoff *backoff, bool cores_are_free);
 
-/* Something happened: the next wait begins with looking. */
+/* Notes that something happened: the next wait begins with looking. */
 void backoff_reset(struct backoff *backoff);
 
 /* To be called after each look that found nothing. */

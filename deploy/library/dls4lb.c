@@ -345,7 +345,8 @@ void DLS_EndChunk(infoDLS *info)
 
 /* --- ending --- */
 
-/* How fast each rank was, the mean being 1. Who computed nothing is taken as the mean. */
+/* Makes the weights from the speeds of the ranks, with the mean 1. A rank that computed nothing is taken as the
+ * mean. */
 static void dls4lb_weigh(infoDLS *info)
 {
     double sum = 0;

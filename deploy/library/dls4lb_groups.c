@@ -41,7 +41,7 @@ void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS)
     int rank, ranks, foremen = 0;
     MPI_Comm_rank(world, &rank);
     MPI_Comm_size(world, &ranks);
-    bool coordinates = rank == coordinator, alone = ranks == 1; /* one rank coordinates and computes */
+    bool coordinates = rank == coordinator, alone = ranks == 1; /* a single rank coordinates and computes */
     MPI_Comm group = make_group(world, !coordinates || alone);
     MPI_Comm outer = make_foremen(world, group, coordinates);
     if (outer != MPI_COMM_NULL)
@@ -52,7 +52,7 @@ void DLS_GroupSetup(MPI_Comm world, int coordinator, infoDLS *GS, infoDLS *LS)
     if (group != MPI_COMM_NULL)
         MPI_Comm_size(group, &GS->crewSize);
     LS->crewSize = GS->crewSize;
-    LS->crew = MPI_COMM_NULL; /* its ranks share the loop themselves */
+    LS->crew = MPI_COMM_NULL; /* the ranks of the group share the loop themselves */
     if (outer != MPI_COMM_NULL && !alone) {
         GS->firstRank = 1;
         GS->commSize = GS->minChunk = foremen - 1;

@@ -108,7 +108,7 @@ static int take_powers(struct hdss_shared_loop *loop, const struct hdss_options 
     return HDSS_OK;
 }
 
-/* Everything that a rank can see by itself once it has the communicator. */
+/* Checks everything that a rank can see by itself once it has the communicator. */
 static int check_own(struct hdss_shared_loop *loop, int64_t iterations, const struct hdss_options *options)
 {
     int status = check_iterations(iterations, &loop->error);
@@ -173,7 +173,7 @@ static int api_loop_prepare(struct hdss_shared_loop *loop)
     return loop->mode->prepare(loop);
 }
 
-/* All ranks leave this at the same time, within the speed of a message. */
+/* Starts the loop; all ranks leave this at the same time, within the speed of a message. */
 static int api_loop_start(struct hdss_shared_loop *loop)
 {
     int status = loop->serves && loop->settings.thread && progress_start(loop) < 0
@@ -276,8 +276,8 @@ static int api_loop_report(struct hdss_shared_loop *loop)
 
 /* --- pieces --- */
 
-/* How much iterations differ: the pieces' means, each weighted by its length (Chan, Golub and LeVeque 1979). If
- * iterations vary independently, squares / (pieces - 1) is the variance of one. */
+/* Notes how the means of the pieces differ, each weighted by its length (Chan, Golub and LeVeque 1979). If iterations
+ * vary independently, squares / (pieces - 1) is the variance of one. */
 static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
 {
     double length = (double)loop->piece, time_s = (double)elapsed_ns / 1e9 / length;
@@ -324,7 +324,7 @@ static uint64_t break_size(const struct hdss_shared_loop *loop)
                             : UINT64_MAX;
 }
 
-/* How much of the rest is handed out now; may ask for the next chunk. */
+/* Returns how much of the rest is handed out now; may ask for the next chunk. */
 static uint64_t piece_size(struct hdss_shared_loop *loop)
 {
     uint64_t rest = loop->rest.count;
@@ -556,7 +556,7 @@ int hdss_loop_free(struct hdss_shared_loop **out)
     struct hdss_shared_loop *loop = *out;
     *out = NULL;
     if (!mpi_is_there()) {
-        loop->magic = 0; /* what MPI held of it is gone, and what is left cannot be told apart */
+        loop->magic = 0; /* MPI has dropped its part of the loop, and the rest cannot be told apart */
         return HDSS_ERROR_MPI;
     }
     end_piece(loop, backoff_clock_ns());

@@ -24,17 +24,17 @@ struct measured {
 
 /* A way to share the loop. What all ranks call together: open, close. */
 struct mode {
-    size_t own_bytes; /* of what it keeps at loop->own, zero at first */
-    /* Each rank for itself, for a loop or the next time step: looks whether the technique goes with the mode, and
+    size_t own_bytes; /* bytes that the mode keeps at loop->own, zero at first */
+    /* Prepares a rank by itself, for a loop or the next time step: looks whether the technique goes with the mode, and
      * allocates. An enum hdss_status, with a line. */
     int (*prepare)(struct hdss_shared_loop *loop);
     /* -1 with one line; close() comes all the same. */
     int (*open)(struct hdss_shared_loop *loop);
-    /* The next chunk, from the loop's beginning. False: there is none any more, or loop->state says why. */
+    /* Draws the next chunk, from the loop's beginning. False: no chunk is left, or loop->state says why. */
     bool (*draw)(struct hdss_shared_loop *loop, struct range *chunk);
     /* Asks for the next chunk ahead; NULL: not to be had. */
     void (*ask)(struct hdss_shared_loop *loop);
-    /* Answers others; whether there was something to do. */
+    /* Answers other ranks; returns whether there was something to do. */
     bool (*serve)(struct hdss_shared_loop *loop);
     /* Ends this rank's drawing, at the end or before: returns when nobody needs it. */
     void (*finish)(struct hdss_shared_loop *loop);
@@ -60,7 +60,7 @@ struct figures {
 };
 
 struct hdss_shared_loop {
-    void *unused[2]; /* what memory that was released is often overwritten with */
+    void *unused[2]; /* the place that is most often overwritten in released memory */
     uint64_t magic;
     pthread_mutex_t mutex; /* held during each call */
     struct error error;
@@ -73,8 +73,8 @@ struct hdss_shared_loop {
     enum loop_state state;
     const struct mode *mode;
     void *own;           /* the mode's, owned */
-    bool open, finished; /* what the mode was told in this time step */
-    bool serves;         /* others ask this rank */
+    bool open, finished; /* the mode was opened, and told to finish, in this time step */
+    bool serves;         /* other ranks ask this rank */
     struct backoff backoff;
     struct hdss_shared_loop **linked; /* [linked_count], owned */
     unsigned linked_count;
@@ -82,14 +82,14 @@ struct hdss_shared_loop {
     uint64_t start_ns;
     int64_t started_at; /* seconds since 1970 */
 
-    /* what is being handed out */
-    struct range rest;   /* of the chunk, not handed out yet */
+    /* the chunk that is being handed out */
+    struct range rest;   /* rest of the chunk, not handed out yet */
     uint64_t piece;      /* iterations of the latest piece */
-    uint64_t piece_ns;   /* when it was handed out; 0: the rank has none */
+    uint64_t piece_ns;   /* when the piece was handed out; 0: the rank has none */
     uint64_t rest_least; /* the next chunk is asked for when so much is left; 0: it is not asked for ahead */
     bool asked;
-    double iteration_ns;      /* of the latest piece; 0: not known */
-    struct measured measured; /* of the chunks that are finished and not told yet, and of the one that is not */
+    double iteration_ns;      /* time of an iteration of the latest piece; 0: not known */
+    struct measured measured; /* measurements of the finished chunks that are not told yet, and of the open one */
     bool has_chunk;
 
     /* auto.c */

@@ -30,9 +30,9 @@
 enum tag { TAG_ASK, TAG_ANSWER, TAG_REFILL, TAGS };
 
 enum kind {
-    KIND_WORK,   /* of a rank to its coordinator: a chunk is wanted */
-    KIND_LEAVE,  /* none is wanted any more */
-    KIND_REFILL, /* of a coordinator to rank 0: chunks are wanted */
+    KIND_WORK,   /* a rank tells its coordinator: a chunk is wanted */
+    KIND_LEAVE,  /* a rank tells its coordinator: no chunk is wanted any more */
+    KIND_REFILL, /* a coordinator tells rank 0: chunks are wanted */
     KIND_GONE,   /* the group is through */
 };
 
@@ -58,7 +58,7 @@ struct coordinator {
     unsigned waiting_count;
     struct pool pool; /* hierarchical */
     bool pool_ready;
-    struct refills refills;    /* parked: there are no more */
+    struct refills refills;    /* parked: no chunk is left */
     uint64_t handed_out;       /* chunks of the pool */
     struct ask *refill_ask;    /* owned */
     struct measured *measured; /* [members] since the last refill, owned */
@@ -71,7 +71,7 @@ struct coordinator {
 struct scheduler {
     struct sched sched;
     bool ready;
-    unsigned groups_left; /* that are through */
+    unsigned groups_left; /* groups that are through */
 };
 
 struct served {
@@ -81,7 +81,7 @@ struct served {
     unsigned *member;               /* [ranks] group by group, in rank order; owned */
     unsigned *first;                /* [groups + 1] where the members of a group begin; owned */
     unsigned *index;                /* [ranks] a rank's place in its group; owned */
-    int coordinator_rank;           /* this rank's */
+    int coordinator_rank;           /* rank of this rank's coordinator */
     size_t ask_bytes;               /* the longest */
     struct scheduler scheduler;     /* rank 0 */
     struct coordinator coordinator; /* coordinators */
@@ -188,7 +188,7 @@ static void send_to_rank_0(struct hdss_shared_loop *loop, struct served *served,
     count_message(loop, bytes);
 }
 
-/* Where the refill that is asked for next, or is the oldest, comes to. */
+/* Returns the room of a refill: `place` is its place in the ring, from the oldest on. */
 static struct grant *refill_place(const struct served *served, unsigned place)
 {
     return served->coordinator.refill + (size_t)place * (served->members + 1);
@@ -278,7 +278,7 @@ static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
     unsigned count = coordinator->waiting_count;
     coordinator->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
-        served_answer(loop, served, coordinator->waiting[i]); /* what waits again comes to a place that was read */
+        served_answer(loop, served, coordinator->waiting[i]); /* ranks that wait again come to places that were read */
 }
 
 static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator_rank)

@@ -114,7 +114,7 @@ void api_settings_init(struct api_settings *settings)
     sched_spec_parse(&settings->node_technique, WORKER_NODE_TECHNIQUE, &none);
 }
 
-/* Each field by itself, as there may be padding between them. */
+/* Digests each field by itself, as there may be padding between them. */
 uint64_t api_settings_digest(const struct api_settings *settings)
 {
     char technique[SCHED_SPEC_TEXT_MAX], node_technique[SCHED_SPEC_TEXT_MAX];

@@ -30,7 +30,7 @@ struct api_settings {
 };
 
 struct hdss_options {
-    void *unused[2]; /* what memory that was released is often overwritten with */
+    void *unused[2]; /* the place that is most often overwritten in released memory */
     uint64_t magic;
     struct api_settings settings;
     double *powers; /* [power_count], owned; NULL: all the same */

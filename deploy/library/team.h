@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 struct team {
-    MPI_Comm world; /* of the loop alone */
-    MPI_Comm node;  /* of this rank's group, which shares memory */
+    MPI_Comm world; /* communicator of the loop alone */
+    MPI_Comm node;  /* communicator of this rank's group, which shares memory */
     int rank, ranks;
     unsigned groups, group; /* groups in the order of their first ranks; this rank's */
     unsigned *group_of;     /* [ranks], owned */
     int *leaders;           /* [groups] the first rank of each, owned */
     int group_rank, group_ranks;
-    bool is_far;         /* some ranks are on other nodes */
-    bool cores_are_free; /* each rank of this node can have a core */
+    bool is_far;         /* the loop has ranks on other nodes */
+    bool cores_are_free; /* each rank of this node can have a core of its own */
 };
 
 /* Collective. A duplicate of `comm`, with which team_agree() works. An enum hdss_status. */
