@@ -89,7 +89,7 @@ static int read_slurm(struct hosts *hosts, struct error *error)
         return read_slurm_counts(hosts, ALLOCATION_TASKS, each, error);
     if (variable("SLURM_JOB_CPUS_PER_NODE") != NULL)
         return read_slurm_counts(hosts, "SLURM_JOB_CPUS_PER_NODE", 1, error);
-    if (hosts->count == 1) /* that of the node on which this runs */
+    if (hosts->count == 1) /* CPUS_ON_NODE is for the node on which this runs */
         hosts->items[0].slots = cores;
     return 0;
 }

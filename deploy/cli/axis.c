@@ -86,7 +86,7 @@ static double round_up(double value)
 
 static void write_linear_ticks(const struct axis *axis, FILE *script)
 {
-    double least = axis->real ? 0 : 1; /* what is counted is whole */
+    double least = axis->real ? 0 : 1; /* counted values are whole */
     double step = round_up(fmax((axis->high - axis->low) / LINEAR_TICKS, least));
     int first = (int)ceil(axis->low / step - 1e-9);
     for (int i = first; i * step <= axis->high; i++) {

@@ -19,7 +19,7 @@ void axis_linear(struct axis *axis, double high);
 /* From `low`, above 0, to `high`. */
 void axis_logarithmic(struct axis *axis, double low, double high);
 
-/* Where a value lies, 0 at the low end and 1 at the high end. */
+/* Returns the place of a value on the axis, 0 at the low end and 1 at the high end. */
 double axis_place(const struct axis *axis, double value);
 
 /* The settings of gnuplot's axis `name`, "x", "y" or "cb". */

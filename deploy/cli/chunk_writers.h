@@ -7,7 +7,7 @@
 /* The text written so far. */
 struct tally {
     uint64_t chunks, largest, smallest;
-    int width, worker_width; /* of the columns, text only */
+    int width, worker_width; /* widths of the columns, text only */
 };
 
 struct chunk_writer {

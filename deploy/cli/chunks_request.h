@@ -6,9 +6,9 @@
 #include "deploy/cli/chunk_writers.h"
 
 struct chunks_request {
-    const char **specs; /* as given, borrowed from argv; the list is owned */
+    const char **specs; /* specs as given, borrowed from argv; the list is owned */
     unsigned spec_count;
-    const char *power, *order, *plot; /* as given; NULL where they are not */
+    const char *power, *order, *plot; /* texts as given; NULL where they are not */
     bool iterations_given, workers_given;
     struct series_setup setup;
     double *powers;                    /* owned, also setup.config.powers */
@@ -19,7 +19,7 @@ struct chunks_request {
 /* The table. */
 extern const struct options chunks_options;
 
-/* Everything but the specs themselves is checked. Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line;
- * chunks_request_fini() is due all the same. */
+/* Reads the request, and checks everything but the specs themselves. Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1
+ * with one line; chunks_request_fini() is due all the same. */
 int chunks_request_init(struct chunks_request *request, int argc, char **argv, struct error *error);
 void chunks_request_fini(struct chunks_request *request);

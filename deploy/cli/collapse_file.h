@@ -12,7 +12,7 @@ struct collapse_file {
     uint64_t steps, particles;
     uint64_t first, stride; /* bytes: where the states of step 0 are, and from step to step */
     double time_step;       /* known from the states, which are at (step + 1/2) time_step */
-    double *states;         /* of the step that was read, see worker/kernels/evrard/record.h; owned */
+    double *states;         /* states of the step that was read, see worker/kernels/evrard/record.h; owned */
 };
 
 /* -1 with one line, and nothing is open: where there is no such file, or it holds something else. */

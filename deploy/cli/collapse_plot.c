@@ -93,9 +93,9 @@ int collapse_plot_energies(struct collapse_file *file, const char *path, struct 
 
 /* --- density --- */
 
-enum { SIDE = 200 };   /* of one picture, dots */
-#define HALF_WIDTH 1.0 /* what it shows of the world, from the middle */
-#define DECADES    3.5 /* of the densities */
+enum { SIDE = 200 };   /* dots of one picture */
+#define HALF_WIDTH 1.0 /* half the width of the part of the world that it shows */
+#define DECADES    3.5 /* decades of densities that it shows */
 /* In the whole, dots: each with what is around it, and alone. */
 #define PICTURE_WIDTH  340.0
 #define PICTURE_HEIGHT 360.0
@@ -160,7 +160,7 @@ static int write_pictures(struct collapse_file *file, const struct moments *mome
     return result;
 }
 
-/* Where the pictures are on the whole, in dots. */
+/* Places of the pictures on the whole, in dots. */
 struct arrangement {
     size_t across;
     double width, height;

@@ -8,9 +8,9 @@
 enum operands {
     OPERANDS_NONE,
     OPERANDS_KERNEL,     /* a kernel and its parameters */
-    OPERANDS_TECHNIQUE,  /* one, or `auto` */
-    OPERANDS_TECHNIQUES, /* with their parameters */
-    OPERANDS_FILE,       /* one */
+    OPERANDS_TECHNIQUE,  /* a technique, or `auto` */
+    OPERANDS_TECHNIQUES, /* techniques with their parameters */
+    OPERANDS_FILE,       /* a file */
 };
 
 struct grammar {
@@ -20,7 +20,7 @@ struct grammar {
 
 struct command {
     const char *name;  /* NULL ends the table */
-    const char *words; /* what follows the name */
+    const char *words; /* words that follow the name */
     const char *summary;
     /* Called with its own name as argv[0]; prints what it has to say, returns the exit status (enum exit_status). */
     int (*run)(int argc, char **argv);

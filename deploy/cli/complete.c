@@ -17,15 +17,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the cursor is. */
+/* The place of the cursor. */
 struct place {
     struct grammar grammar;
     const char *word;             /* up to the cursor */
-    const struct option_row *row; /* the word is its value; NULL: none's */
+    const struct option_row *row; /* option whose value the word is; NULL: the word is no value */
     bool operands_only;           /* `--` was seen */
     const char *kernel;           /* the first operand; NULL: there is none yet */
-    int operands;                 /* how many */
-    char *const *words;           /* those before it, for the parameters that are given */
+    int operands;                 /* number of operands so far */
+    char *const *words;           /* words before the cursor, for the parameters that are given */
     int count;
 };
 
@@ -100,7 +100,7 @@ static void offer_techniques(const struct place *place, size_t kept, bool with_p
         offer(place, kept, techniques[i]->name, "", techniques[i]->title);
 }
 
-/* As the table calls the value: "none|power", "measure|equal|FILE", "SPEC". */
+/* Offers values as the table names them: "none|power", "measure|equal|FILE", "SPEC". */
 static void offer_values(const struct place *place, size_t kept, const struct option_row *row)
 {
     bool optional = row->value[0] == '[';

@@ -15,13 +15,13 @@
 struct launch_plan {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
-    unsigned threads;         /* of each worker; 0: as many as it has cores */
+    unsigned threads;         /* threads of each worker; 0: as many as it has cores */
     bool single_threaded;     /* the kernel is one of ours, which has no threads but those */
-    struct hosts hosts;       /* none: this machine */
-    bool allocated;           /* they are those of a batch job other than Slurm's */
+    struct hosts hosts;       /* hosts of the run; none: this machine */
+    bool allocated;           /* the hosts are those of a batch job other than Slurm's */
     bool core_reserved;       /* workers leave a core to each master */
-    struct argv slowdowns;    /* one for all, one for each worker, or none */
-    struct argv loads;        /* the same: busy processes beside the workers */
+    struct argv slowdowns;    /* one slowdown for all, one for each worker, or none */
+    struct argv loads;        /* busy processes beside the workers, in the same form */
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
@@ -30,12 +30,12 @@ struct launch_plan {
     struct job_setup
         plan;     /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
     bool checked; /* by check.h */
-    char *shown;  /* what a dry run shows behind the line; owned */
+    char *shown;  /* text that a dry run shows behind the line; owned */
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
     char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */
-    int64_t limit_s;                    /* of the run's time; 0: that of the batch job; -1: none */
-    int64_t margin_s;                   /* so long before it the run drains; -1: not given */
+    int64_t limit_s;                    /* time limit of the run; 0: that of the batch job; -1: none */
+    int64_t margin_s;                   /* seconds before the limit at which the run drains; -1: not given */
     bool survives;                      /* the launcher is to let the others go on when a rank dies */
 };
 
@@ -50,5 +50,5 @@ void launch_plan_fini(struct launch_plan *launch_plan);
  * line. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
 
-/* Where a program of the suite is: beside this one, or in ../libexec/hdss. -1 with one line. */
+/* Finds a program of the suite: beside this one, or in ../libexec/hdss. -1 with one line. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

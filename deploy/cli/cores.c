@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 
-enum { CPU_SETS = 16 }; /* of 1,024 each */
+enum { CPU_SETS = 16 }; /* sets of 1,024 CPUs each */
 
 /* The lowest hardware thread of the core that `cpu` belongs to; itself where that is not known. */
 static int first_sibling(int cpu)

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Each of the first 2^CURVE_EXACT_BITS chunks is drawn as it is. Behind them as many groups as half of that go into
- * each doubling of the step, of which the first, least, greatest and last size are drawn: on a linear and on a
- * logarithmic axis alike a group is narrower than a dot of the picture. */
+/* Exactness of the curve: the first 2^CURVE_EXACT_BITS chunks are drawn one by one. Behind them as many groups as half
+ * of that go into each doubling of the step, of which the first, least, greatest and last size are drawn: on a linear
+ * and on a logarithmic axis alike a group is narrower than a dot of the picture. */
 enum { CURVE_EXACT_BITS = 11 };
 #define CURVE_EXACT (1u << CURVE_EXACT_BITS)
 

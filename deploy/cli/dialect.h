@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a line-up is put into the words of a launcher: one dialect for each family of launchers. */
+/* Dialects put a line-up into the words of a launcher: one dialect for each family of launchers. */
 #pragma once
 
 #include "deploy/cli/compose.h"

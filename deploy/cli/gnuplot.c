@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NO_PATH "/usr/local/bin:/usr/bin:/bin" /* where PATH is not set */
+#define NO_PATH "/usr/local/bin:/usr/bin:/bin" /* value where PATH is not set */
 
 static bool is_program(const char *path)
 {

@@ -175,7 +175,7 @@ void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads)
     }
 }
 
-/* How much of a host is there for workers. Where nobody knows they are all alike. */
+/* Returns the room of a host for workers. Where nobody knows it, all hosts are alike. */
 static uint64_t size_of(const struct host *host)
 {
     return host->slots > 0 ? host->slots - host->reserved : 1;

@@ -10,12 +10,12 @@
 
 #define HOSTS_MAX       4096
 #define HOST_NAME_BYTES 256
-#define SLOTS_MAX       65536 /* of a host */
+#define SLOTS_MAX       65536 /* slots of a host */
 
 struct host {
     char name[HOST_NAME_BYTES];
     unsigned slots;    /* cores, as given; 0 where they were not */
-    unsigned reserved; /* of them, for what serves and does not compute */
+    unsigned reserved; /* slots for ranks that serve and do not compute */
     unsigned workers, masters;
     unsigned ranks; /* workers, masters and the supermaster */
 };
@@ -45,7 +45,7 @@ int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struc
 /* True if those of all hosts were given. */
 bool hosts_know_slots(const struct hosts *hosts);
 
-/* All slots that are not reserved; 0 where those of some host were not given. */
+/* Returns the number of all slots that are not reserved; 0 where those of some host were not given. */
 unsigned hosts_slots(const struct hosts *hosts);
 
 /* Reserves a slot for each of the masters as they will be dealt, on the first host one where it has none, for the

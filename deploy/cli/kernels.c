@@ -22,7 +22,7 @@ static const struct options options = {
 
 #define TEXT_MAX 200
 
-/* Where what is said of a parameter begins at most; a longer setting has a line of its own. */
+/* Indent of the description of a parameter at most; a longer setting has a line of its own. */
 enum { PARAM_INDENT_MAX = 26, LOOP_INDENT = 8 };
 
 static int kernels_command_widest(int width, const char *text)

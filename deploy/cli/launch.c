@@ -25,24 +25,25 @@
 /* Within START_MS of the launch every rank is up. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
-/* How often a launcher is looked at that may not end by itself, and how long it has to end its ranks when it must. */
+/* Time between two looks at a launcher that may not end by itself, and the time it has to end its ranks when it
+ * must. */
 enum { WATCH_LOOK_MS = 500, KILL_MS = 5000 };
 
 struct child {
     pid_t pid;
     int signals;         /* signalfd */
-    int errors;          /* our end of its standard error */
-    unsigned asked;      /* how often the user asked to stop */
+    int errors;          /* own end of the child's standard error */
+    unsigned asked;      /* number of times that the user asked to stop */
     bool drain_waits;    /* SIGUSR1 is due as soon as it can be taken */
-    int64_t ready_by_ms; /* when it is sent whatever the ranks catch */
+    int64_t ready_by_ms; /* when SIGUSR1 is sent whatever the ranks catch */
     bool ended;
-    int status;      /* as waitpid() gives it */
+    int status;      /* status as waitpid() gives it */
     sigset_t before; /* the mask of signals, as it was */
     struct stderr_filter stderr_filter;
     const struct launch *how;
-    struct launcher_watch watch; /* where how->reports */
-    int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
-    int64_t late_ms;             /* when its time is over; 0: never */
+    struct launcher_watch watch; /* watch over the launcher, where how->reports */
+    int64_t end_ms;              /* when the child is killed, as it was asked to end; 0: it was not */
+    int64_t late_ms;             /* when the child's time is over; 0: never */
     bool late;
 };
 
@@ -79,8 +80,8 @@ static void block_signals(sigset_t *before, sigset_t *taken)
     sigprocmask(SIG_BLOCK, taken, before);
 }
 
-/* Where our standard error is a terminal, the ranks' is to be one like it: they look at mpirun's to see whether a
- * progress line makes sense, and how wide it may be. */
+/* Opens a terminal like that of our standard error for the ranks' own: they look at mpirun's to see whether a progress
+ * line makes sense, and how wide it may be. */
 static int launch_open_terminal(int ends[2])
 {
     char name[64];
@@ -124,9 +125,9 @@ static _Noreturn void launch_become(const struct child *child, char *const *argv
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* it died before we asked to be told */
+    if (getppid() != parent) /* the parent died before this process asked to be told */
         _exit(EXIT_STATUS_FAILED);
-    dup2(null, STDIN_FILENO); /* it is not in the terminal's foreground */
+    dup2(null, STDIN_FILENO); /* the child is not in the terminal's foreground */
     if (child->how->log != NULL)
         dup2(fileno(child->how->log), STDOUT_FILENO);
     else if (one_terminal())
@@ -221,7 +222,7 @@ static void pass_errors(struct child *child)
     while ((count = read(child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
-    if (count == 0 || errno != EAGAIN) { /* its other end is closed; EIO of a terminal */
+    if (count == 0 || errno != EAGAIN) { /* the other end is closed; EIO for a terminal */
         close(child->errors);
         child->errors = -1;
     }
@@ -287,14 +288,14 @@ static void attend(struct child *child)
             look_ready(child);
     }
     if (child->errors >= 0)
-        pass_errors(child); /* what is there; somebody may still hold the other end open */
+        pass_errors(child); /* the last lines; somebody may still hold the other end open */
     stderr_filter_flush(&child->stderr_filter);
     if (child->status != 0 && child->how->log == NULL && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr); /* a progress line whose rank was ended before it could remove it */
     fflush(stderr);
 }
 
-/* As it was before, for the next launch. */
+/* Restores the signals for the next launch. */
 static void launch_release(struct child *child)
 {
     if (child->errors >= 0)
@@ -305,7 +306,7 @@ static void launch_release(struct child *child)
         launcher_watch_fini(&child->watch);
 }
 
-/* How it ended stands where the ranks print. */
+/* Says how the launch ended, in the place where the ranks print. */
 static void launch_tell(const struct child *child, const char *text)
 {
     if (child->how->log == NULL)

@@ -20,16 +20,16 @@
 #include <stdio.h>
 
 struct launch {
-    bool remote;    /* of ranks elsewhere nobody can see here what they catch: they get a fixed time to come up */
+    bool remote;    /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
     bool survives;  /* the launcher lets ranks die: launcher_watch.h looks after it, and the ranks say how it went */
-    bool reports;   /* the ranks can say how it went: where the one that leads is on this machine */
-    unsigned ranks; /* that it launches */
-    unsigned rank_depth;    /* how far below the launcher those of this machine stand: dialect.h */
+    bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
+    unsigned ranks; /* ranks to launch */
+    unsigned rank_depth;    /* levels below the launcher at which the ranks of this machine stand: dialect.h */
     FILE *log;              /* borrowed; takes what the ranks print; NULL: they print as we do */
     bool at_once;           /* the first signal ends the ranks */
     unsigned timeout_s;     /* the ranks are ended then; 0: never */
     int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */
-    bool (*is_asked)(void); /* whether a signal came before there was anything to end; NULL: none did */
+    bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */
     bool asked;             /* set: the user asked to stop, or drain_ms came */
     bool late;              /* set: the time was over */
 };

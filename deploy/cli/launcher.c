@@ -23,7 +23,7 @@ static const struct family {
 
 enum { FAMILIES = sizeof families / sizeof *families };
 
-/* Where no --mpirun is given, in the order in which they are tried. Debian names those of each library. */
+/* Launchers without --mpirun, in the order in which they are tried. Debian names those of each library. */
 static const char *const usual[] = {"mpirun",          "mpiexec",       "mpirun.openmpi",
                                     "mpiexec.openmpi", "mpiexec.hydra", "mpiexec.mpich"};
 
@@ -53,7 +53,7 @@ void launcher_name(const struct launcher *launcher, char name[LAUNCHER_NAME_MAX]
                  launcher->minor, launcher->patch);
 }
 
-/* Where execvp() would find the program. False where it would not. */
+/* Finds a program as execvp() would. False where it would not. */
 static bool find_on_path(const char *program, char path[PATH_MAX])
 {
     if (strchr(program, '/') != NULL)

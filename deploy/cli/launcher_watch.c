@@ -11,15 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The time in which no rank ends any more: the others wait for one that was lost while they found each other; */
+/* Time in which no rank ends any more, where the others wait for one that was lost while they found each other. */
 #define START_MS 3000
-/* nor do they come up on other machines, where nobody sees them; */
+/* Time in which no rank comes up on other machines, where nobody sees them. */
 #define REMOTE_START_MS 120000
-/* the supermaster is lost, and they do not see it, as they compute; */
+/* Time where the supermaster is lost, and the ranks do not see it, as they compute. */
 #define LOST_MS 1500
-/* they have ended by themselves after a loss, all that can; */
+/* Time where all ranks that can have ended by themselves after a loss. */
 #define DEGRADED_MS 3000
-/* they leave together, for which hundreds of ranks that share a few cores take a minute. */
+/* Time where the ranks leave together, for which hundreds of ranks that share a few cores take a minute. */
 #define LEAVE_MS 90000
 
 int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, int64_t now_ms)

@@ -14,21 +14,21 @@
 #include <sys/types.h>
 
 struct launcher_watch {
-    int ends[2]; /* of the pipe; -1 where there is none */
+    int ends[2]; /* ends of the pipe; -1 where there is none */
     char line[64];
     unsigned length;
     bool begun; /* all ranks were there */
     pid_t lead;
     bool ended; /* the rank that leads has said how it went */
     bool degraded;
-    int status; /* that of the rank that leads */
-    int others; /* that of the first other rank that failed; 0: none did */
+    int status; /* status of the rank that leads */
+    int others; /* status of the first other rank that failed; 0: none did */
     unsigned ranks;
-    unsigned depth;     /* at which they stand below the launcher: dialect.h */
-    bool remote;        /* some of them are elsewhere, the supermaster is not */
-    unsigned running;   /* of them, on this machine */
-    bool started;       /* there was one */
-    int64_t changed_ms; /* since when there are so many, or the ranks have said nothing */
+    unsigned depth;     /* levels below the launcher at which the ranks stand: dialect.h */
+    bool remote;        /* some ranks are elsewhere, the supermaster is not */
+    unsigned running;   /* ranks that run on this machine */
+    bool started;       /* at least one rank ran here */
+    int64_t changed_ms; /* when `running` last changed, or the ranks last said something */
 };
 
 /* Names the pipe in the environment. -1 when files are out. */

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define DIGITS     "0123456789"
-#define DIGITS_MAX 9 /* their number fits an unsigned */
+#define DIGITS_MAX 9 /* digits that fit an unsigned */
 
 struct expansion {
-    const char *word; /* of the list: what is expanded now */
+    const char *word; /* word of the list that is expanded now */
     size_t length;
     char name[HOST_NAME_BYTES];
     size_t name_length;

@@ -40,7 +40,7 @@ static bool survives(const struct launch_plan *launch_plan)
            !argv_contain(&launch_plan->mpi_args, "--disable-recovery") && launch_plan->launcher.major >= 4;
 }
 
-/* Where others are asked to go on when a connection to another machine breaks. */
+/* True where the other ranks are asked to go on when a connection to another machine breaks. */
 static bool takes_ulfm(const struct launch_plan *launch_plan)
 {
 #ifdef HDSS_ULFM

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 1280, HEIGHT = 800 }; /* of the picture, dots */
+enum { WIDTH = 1280, HEIGHT = 800 }; /* dots of the picture */
 
 /* A line carries about as many markers as can be seen one by one. */
 enum { MARKS_ACROSS = 12 };
@@ -41,7 +41,7 @@ static const int points[] = {6, 4, 8, 10, 12, 14, 7, 5, 9, 1, 2};
 struct drawing {
     const struct plot *plot;
     FILE *script;
-    struct curve *curves; /* one for each spec */
+    struct curve *curves; /* curves, one for each spec */
     struct axis x, y;
 };
 

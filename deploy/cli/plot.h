@@ -13,7 +13,7 @@
 struct plot {
     const char *path; /* ends in one of the formats */
     const struct series_setup *setup;
-    const char *const *specs; /* as given */
+    const char *const *specs; /* specs as given */
     unsigned count;
 };
 

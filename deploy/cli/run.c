@@ -374,7 +374,7 @@ static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s
     return left_s < 10 * MARGIN_S ? left_s / 10 : MARGIN_S;
 }
 
-/* When the run is to drain, restarts included. */
+/* Sets when the run is to drain, restarts included. */
 static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
 {
     int64_t left_s = launch_plan->limit_s == 0 ? allocation_seconds_left() : launch_plan->limit_s;

@@ -7,7 +7,7 @@
 
 #define RULE        "--------------------------------------------------------------------------\n"
 #define SKIPPED_MAX 2000 /* more than any of the texts has: the end was missed */
-#define NAME_MAX    100  /* of a host, with the number of a process */
+#define NAME_MAX    100  /* characters of a host's name with the number of a process */
 
 /* A '*' stands for a name, up to the character behind it: NAME_MAX characters of one line at most; a '#' for digits. */
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
     {"# more processes have sent help message help-mpi-ft.txt / module:untested", "\n"},
     /* version 5, as its ranks end with another status than 0 */
     {"[*] PMIX ERROR: PMIX_ERR_UNREACH in file ../../../src/server/pmix_server.c", "\n"},
-    {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* when a rank is lost */
+    {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* after a loss */
 };
 
 void stderr_filter_init(struct stderr_filter *stderr_filter,

@@ -12,8 +12,8 @@
 struct stderr_filter {
     char held[256];
     size_t held_length;
-    const char *end;   /* what ends the text that is being left out; NULL: nothing is */
-    size_t end_length; /* how much of that was just seen */
+    const char *end;   /* end of the text that is being left out; NULL: none is */
+    size_t end_length; /* bytes of that end that were just seen */
     size_t skipped;    /* bytes left out since */
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;

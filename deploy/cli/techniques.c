@@ -16,7 +16,7 @@ static const struct options options = {
     .sections = {{"Help", options_common}},
 };
 
-/* Where the text of a description begins. */
+/* Column at which the text of a description begins. */
 enum { INDENT = 10 };
 
 /* "fac2 (fss)". */
@@ -68,7 +68,7 @@ static void print_wrapped(const char *heading, const char *text, size_t length)
     wrap_write(text, length, INDENT, stdout);
 }
 
-/* Each clause of the text on a line of its own, or as many as it needs. */
+/* Prints each clause of the text on a line of its own, or on as many as it needs. */
 static void describe_clauses(const char *heading, const char *text)
 {
     for (const char *end; (end = strstr(text, "; ")) != NULL; text = end + 2, heading = "")

@@ -50,7 +50,7 @@ static bool is_elf(const char *path)
     return read_all && memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* How lines about the program begin. */
+/* Makes the beginning of the lines about the program. False where the program cannot be cached. */
 static bool key_of(const char *path, char key[LINE_BYTES])
 {
     struct stat status;

@@ -35,7 +35,7 @@ struct drawing {
     bool bars;
     bool doubling; /* x is logarithmic */
     struct axis y;
-    bool failed[STUDY_VALUES_MAX]; /* of each line: some of its cells */
+    bool failed[STUDY_VALUES_MAX]; /* [lines] some cells of the line failed */
 };
 
 static unsigned figure_values_of(const struct matrix *matrix, int axis)
@@ -122,7 +122,7 @@ void figure_name(const struct figure *figure, const struct figure *all, size_t c
 void figure_title(const struct summary *summary, const struct figure *figure, char *text, size_t size)
 {
     const char *along = study_axes[figure->x].title, *title = measures[figure->measure].title;
-    int length = (int)strcspn(title, ","); /* how it is measured stands at its axis */
+    int length = (int)strcspn(title, ","); /* the part behind the comma stands at the axis */
     if (figure->kind == FIGURE_HEAT)
         snprintf(text, size, "%.*s by %s and %s", length, title, along, study_axes[figure->y].title);
     else

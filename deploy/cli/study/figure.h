@@ -10,7 +10,7 @@ enum figure_kind { FIGURE_LINES, FIGURE_HEAT };
 struct figure {
     enum figure_kind kind;
     int measure;
-    struct cell panel; /* its values on the axes that do not lie in the picture */
+    struct cell panel; /* values of the panel on the axes that do not lie in the picture */
     int x, y;          /* the axes: of a heat map both; y of lines: what each line is for, or AXIS_NONE */
 };
 

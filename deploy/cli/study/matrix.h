@@ -6,7 +6,7 @@
 #include "deploy/cli/study/plan.h"
 
 struct cell {
-    unsigned short at[AXES]; /* which value of each axis */
+    unsigned short at[AXES]; /* index of the value on each axis */
 };
 
 struct matrix {
@@ -28,9 +28,9 @@ const char *matrix_value(const struct matrix *matrix, unsigned cell, int axis);
 /* The cell that has these values. */
 unsigned matrix_find(const struct matrix *matrix, const struct cell *cell);
 
-/* All runs in the order in which they are due: the first repetition of every cell, shuffled, then the second. So a
- * machine that becomes slower in the meantime does not look like an effect of an axis, and a study that ends early has
- * as much of every cell. The seed says which order. The caller frees it; NULL when memory is out. */
+/* Returns all runs in the order in which they are due: the first repetition of every cell, shuffled by the seed, then
+ * the second. So a machine that becomes slower in the meantime does not look like an effect of an axis, and a study
+ * that ends early has as much of every cell. The caller frees the list; NULL when memory is out. */
 struct matrix_run *matrix_order(const struct matrix *matrix, size_t *count);
 
 /* "mandelbrot width=512, dtss, 2 masters, 4 workers": what varies, for people. */

@@ -26,9 +26,9 @@ struct measure_row {
     const char *name;   /* in the file and in the names of pictures */
     const char *title;  /* at an axis */
     const char *unit;   /* "" for a ratio */
-    const char *column; /* of the table of runs; NULL: it follows from others */
+    const char *column; /* column of the table of runs; NULL: the measure follows from others */
     const char *over;   /* the column by which it is divided; NULL: none */
-    const char *about;  /* how it is defined, where the title does not say it all; NULL: it does */
+    const char *about;  /* definition, where the title does not say it all; else NULL */
     int standard;       /* where the file names none */
 };
 

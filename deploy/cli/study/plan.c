@@ -42,7 +42,7 @@ struct reader {
     struct argv topologies;
     unsigned topologies_line;
     unsigned x_line, series_line, heat_line;
-    char baseline[AXES][256]; /* as written; empty: not */
+    char baseline[AXES][256]; /* baseline as written; empty: not given */
     unsigned line;
     struct argv given; /* keys that stood before */
 };

@@ -38,8 +38,8 @@ enum study_axis {
 struct study_axis_row {
     const char *name;     /* in the file and in the table of runs */
     const char *title;    /* for people */
-    const char *option;   /* of `hdss run`; NULL: it is composed in another way */
-    const char *standard; /* where the file does not name it; NULL: it must */
+    const char *option;   /* option of `hdss run`; NULL: composed in another way */
+    const char *standard; /* value where the file does not name the axis; NULL: it must */
     bool number;          /* values are numbers, unless a flat launch is among them */
     bool dealt;           /* values may be lists, whose parts are dealt out to the workers */
 };
@@ -60,22 +60,22 @@ extern const struct study_axis_row study_axes[AXES];
 #define DCA_PREFIX            "dca-"
 #define BACKEND_MPIRUN        "mpirun"
 #define BACKEND_SIMULATE      "simulate"
-#define PLATFORM_NONE         "none" /* that of hdss simulate, where it is asked for no other */
+#define PLATFORM_NONE         "none" /* platform of hdss simulate that is asked for no other */
 
 struct study {
     char title[160];
     struct argv values[AXES];
-    unsigned line[AXES];                    /* where they stand, the first of them; 0: nowhere */
-    unsigned kernel_line[STUDY_VALUES_MAX]; /* each kernel has its own */
-    struct argv options;                    /* of `hdss run`, for every run */
+    unsigned line[AXES];                    /* line of the first value; 0: none */
+    unsigned kernel_line[STUDY_VALUES_MAX]; /* line of each kernel */
+    struct argv options;                    /* options of `hdss run`, for every run */
     unsigned options_line;
     unsigned repetitions, timeout_s; /* 0 s: none */
     uint64_t seed;
     bool measured[MEASURES];
     int x, series;      /* axes of the lines; AXIS_NONE: none */
-    int heat[2];        /* of the heat maps; AXIS_NONE: none */
-    bool heat_given;    /* then of every measure, otherwise of the first */
-    int baseline[AXES]; /* what `improvement` compares with: an index of the value, or -1: the cell's own */
+    int heat[2];        /* axes of the heat maps; AXIS_NONE: none */
+    bool heat_given;    /* heat maps of every measure, otherwise of the first */
+    int baseline[AXES]; /* baseline of `improvement`: an index of the value, or -1: the cell's own */
     bool baseline_given;
     unsigned baseline_line;
 };

@@ -68,7 +68,7 @@ static void write_value(const struct summary_value *value, int measure, FILE *fi
         fprintf(file, " %s (%s .. %s) |", median, least, most);
 }
 
-/* How many of the runs there are, and what became of the others. */
+/* Writes how many runs are done, and what became of the others. */
 static void write_runs(const struct summary_cell *cell, unsigned repetitions, FILE *file)
 {
     fprintf(file, " %u", cell->done);
@@ -128,7 +128,7 @@ static void write_axes(const struct study *study, FILE *file)
     putc('\n', file);
 }
 
-/* Each that there is in the table of runs, once: a study may go on elsewhere. */
+/* Writes each machine of the table of runs once: a study may go on elsewhere. */
 static void write_machines(const struct csv *csv, FILE *file)
 {
     static const char *const columns[] = {

@@ -6,7 +6,7 @@
 #include "deploy/cli/study/machine.h"
 
 struct study_report {
-    const char *name; /* of the study's files, without their endings */
+    const char *name; /* name of the study's files, without their endings */
     const char *file; /* the study file, as given */
     const struct summary *summary;
     const struct csv *csv;

@@ -34,7 +34,7 @@ struct request {
 
 struct session {
     struct request request;
-    char name[NAME_MAX + 1]; /* of the study's files, without their endings */
+    char name[NAME_MAX + 1]; /* name of the study's files, without their endings */
     struct study study;
     struct matrix matrix;
     struct csv csv;

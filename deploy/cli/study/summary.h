@@ -10,14 +10,14 @@
 #define STATUS_TIMEOUT "timeout"
 
 struct summary_value {
-    unsigned count; /* of runs that have it; 0: the others mean nothing */
+    unsigned count; /* runs that have the value; 0: the other members mean nothing */
     double median, least, most;
 };
 
 struct summary_cell {
     unsigned done, failed;
-    const char *reason; /* of the last that failed, borrowed from the table; NULL: none did */
-    const char *status; /* the same */
+    const char *reason; /* reason of the last failure, borrowed from the table; NULL: none failed */
+    const char *status; /* status of the last failure, likewise */
     struct summary_value values[MEASURES];
 };
 

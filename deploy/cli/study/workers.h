@@ -8,7 +8,7 @@
 
 /* The column of the table of runs: seconds of the workers in the order of their ranks, with blanks between them. */
 #define WORKERS_COLUMN    "worker_stats.compute_s"
-#define WORKERS_SHOWN_MAX 64 /* there is no column for a run with more of them */
+#define WORKERS_SHOWN_MAX 64 /* a run with more workers has no column */
 
-/* Nothing where no run has such a column. -1 when memory is out. */
+/* Writes the table of workers; nothing where no run has such a column. -1 when memory is out. */
 int workers_table(const struct summary *summary, const struct csv *csv, FILE *file);
