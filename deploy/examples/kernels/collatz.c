@@ -15,7 +15,7 @@ static const struct hdss_param params[] = {
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-/* How long the loop is, and what an iteration yields. */
+/* Describes the loop: its length, and the result of an iteration. */
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;

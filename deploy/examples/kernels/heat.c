@@ -25,7 +25,7 @@ struct heat {
     double *before; /* the cells after the step before, with the ends on either side; owned */
 };
 
-/* One row of the result for each step. */
+/* Describes the loop: each step is a row of the result. */
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;
