@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* What is told of a dead rank, as common/mpi notices it: ten heartbeats of a second. */
+/* Time until a dead rank is told of, as common/mpi notices it: ten heartbeats of a second. */
 #define DETECT_NS UINT64_C(10000000000)
 #define LIMIT_NS  (UINT64_MAX / 4)
 

@@ -8,7 +8,7 @@
 struct simulation_run {
     struct virtual_config config;
     double *powers;               /* [workers] NULL: they are measured; owned */
-    struct virtual_fault *faults; /* what happens to the nodes, rank by rank; owned */
+    struct virtual_fault *faults; /* events at the nodes, rank by rank; owned */
     struct virtual_load *loads;   /* owned */
 };
 

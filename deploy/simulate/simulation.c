@@ -16,7 +16,7 @@
 
 /* --- the options --- */
 
-/* As a worker takes it. */
+/* Takes --dca as a worker takes it. */
 static int simulation_take_dca(void *target, const char *value, struct error *error)
 {
     struct simulation *simulation = target;
@@ -91,7 +91,7 @@ struct options simulation_options(void)
     return all;
 }
 
-/* Our options are taken, the others are the job's. */
+/* Takes our options, and leaves the others to the job. */
 static int read_words(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
     const struct options all = simulation_options();

@@ -10,27 +10,27 @@
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
 
-#define SIMULATION_NODES_MAX 1024 /* that are slowed down or fail */
+#define SIMULATION_NODES_MAX 1024 /* nodes that are slowed down or fail */
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
 /* The event at a node. */
 struct simulation_event {
-    unsigned node; /* among those that the run uses, from 0 */
-    double factor; /* it becomes that many times slower; 0: it fails */
+    unsigned node; /* number of the node among those that the run uses, from 0 */
+    double factor; /* the node becomes that many times slower; 0: it fails */
     uint64_t at_ns;
-    uint64_t until_ns; /* when it has its speed again; UINT64_MAX: never */
+    uint64_t until_ns; /* when the node has its speed again; UINT64_MAX: never */
 };
 
 struct simulation {
     /* the options */
     unsigned masters, workers;
     enum simulation_backend backend;
-    bool dca;                          /* --dca: workers alone, which draw their chunks themselves, */
-    struct worker_options dca_options; /* in this way; of the others it has no value */
-    const char *platform_name;         /* as on the command line: a described one, with changes, or a file */
+    bool dca;                          /* --dca: workers alone, which draw their chunks themselves */
+    struct worker_options dca_options; /* options of a worker, of which only --dca has a value */
+    const char *platform_name;         /* platform as on the command line: a described one, with changes, or a file */
     const char *costs_name;            /* likewise: a file or a distribution; NULL: the kernel's model */
-    const char *slowdown_text;         /* of the workers; NULL: none */
+    const char *slowdown_text;         /* slowdowns of the workers; NULL: none */
     const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
     /* An option that is given and is not simulated; NULL: there is none. */

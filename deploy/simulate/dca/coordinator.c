@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* As in worker/dca/work.c; and the executor comes back every TURN_NS at least. */
+/* Times between two looks as in worker/dca/work.c; and the executor comes back every TURN_NS at least. */
 #define BREAK_NS 50000.0
 #define TURN_NS  2000000.0
 
@@ -20,17 +20,17 @@
 #define ANSWER_BYTES 8
 
 struct coordinator {
-    unsigned *asked; /* [workers] a ring of those whose requests are here; owned */
+    unsigned *asked; /* [workers] ring of the workers whose requests are here; owned */
     unsigned first, count;
-    bool looks;         /* an event for that is to come */
-    bool computes;      /* rank 0 has a chunk, */
-    uint64_t done;      /* of which so many iterations were done */
-    double resumed_ns;  /* when it began or went on with it */
-    uint64_t look_done; /* and so many are when it looks */
-    double served_ns;   /* until then it answers, or has something else to do than its chunk */
+    bool looks;         /* an event for a look is to come */
+    bool computes;      /* rank 0 has a chunk */
+    uint64_t done;      /* iterations of that chunk that were done at `resumed_ns` */
+    double resumed_ns;  /* when rank 0 began the chunk or went on with it */
+    uint64_t look_done; /* iterations of the chunk that are done at the next look */
+    double served_ns;   /* until then rank 0 answers, or has something else to do than its chunk */
 };
 
-/* What the worker needs for a message of so many bytes. */
+/* Time that the worker takes for a message of `bytes` bytes. */
 static double coordinator_message_ns(const struct dca_run *run, unsigned w, double from_ns, double bytes)
 {
     const struct platform_service *service = &run->simulation->platform.service;
@@ -73,7 +73,7 @@ static uint64_t coordinator_stride(const struct dca_run *run)
     return most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
 }
 
-/* When so many iterations of the chunk are done. */
+/* The time at which `done` iterations of the chunk are done. */
 static double coordinator_done_ns(const struct dca_run *run, uint64_t done)
 {
     const struct coordinator *own = run->coordinator;
@@ -81,7 +81,8 @@ static double coordinator_done_ns(const struct dca_run *run, uint64_t done)
            dca_compute_ns(run, 0, own->resumed_ns, run->workers[0].machine.chunk.first + own->done, done - own->done);
 }
 
-/* How many are done at the first look that is not before `at_ns`; all of them: it is when the chunk is over. */
+/* Iterations that are done at the first look that is not before `at_ns`; all of them: the look comes when the chunk is
+ * over. */
 static uint64_t coordinator_find_break(const struct dca_run *run, double at_ns)
 {
     const struct coordinator *own = run->coordinator;
@@ -150,7 +151,7 @@ static double coordinator_serve(struct dca_run *run, double at_ns)
 static void coordinator_look(struct dca_run *run, double at_ns)
 {
     struct coordinator *own = run->coordinator;
-    bool begins_later = own->resumed_ns > at_ns; /* its own draw is not over */
+    bool begins_later = own->resumed_ns > at_ns; /* rank 0's own draw is not over */
     own->looks = false;
     own->done = own->look_done;
     double served_ns = coordinator_serve(run, at_ns);

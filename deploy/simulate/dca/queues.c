@@ -18,7 +18,7 @@ struct simulated_queue {
     struct dca_view view;
     bool viewed;
     double free_ns;       /* when the queue is free */
-    unsigned first, last; /* of those who wait for a big chunk; NOBODY */
+    unsigned first, last; /* ends of the line of workers that wait for a big chunk; NOBODY */
     unsigned workers;
 };
 

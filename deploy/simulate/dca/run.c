@@ -81,7 +81,7 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
         run->model->drawn(run, w, at_ns);
 }
 
-/* What timing the chunk in pieces shows, as the executor does it. */
+/* Measures what timing the chunk in pieces shows, as the executor does. */
 static void drawing_measure(struct dca_run *run, unsigned w, double began_ns)
 {
     struct drawing_worker *worker = &run->workers[w];

@@ -21,20 +21,20 @@
 
 enum drawing_event {
     DRAWING_BEGINS,   /* the worker begins a draw, or looks at its node's queue again */
-    DRAWING_ARRIVES,  /* its access is where the counters are */
-    DRAWING_FINISHES, /* its chunk is computed */
+    DRAWING_ARRIVES,  /* the worker's access is where the counters are */
+    DRAWING_FINISHES, /* the worker's chunk is computed */
     DRAWING_LOOKS,    /* rank 0 looks after the requests of the others */
-    DRAWING_LEAVES,   /* its request sets out to rank 0, and the answer to that from there: where a network carries */
-    DRAWING_RETURNS,  /* them, as on SimGrid */
+    DRAWING_LEAVES,   /* the worker's request sets out to rank 0, where a network carries it, as on SimGrid */
+    DRAWING_RETURNS,  /* the answer sets out to the worker, where a network carries it */
 };
 
 struct drawing_worker {
     struct dca_machine machine;
     struct dca_action access; /* FETCH_ADD or EXCHANGE that is under way */
-    double way_ns;            /* from it to the counters */
-    double due_ns;            /* of the event that is scheduled for it */
-    double compute_ns;        /* of the chunk that it computes */
-    unsigned behind;          /* who waits behind it for the queue of its node */
+    double way_ns;            /* way from the worker to the counters */
+    double due_ns;            /* time of the event that is scheduled for the worker */
+    double compute_ns;        /* time for the chunk that the worker computes */
+    unsigned behind;          /* worker that waits behind this one for the queue of their node */
 };
 
 struct dca_run;
@@ -43,9 +43,9 @@ struct dca_run;
 struct dca_backend {
     /* At most one event for each worker at a time, and one of rank 0's looks. */
     void (*schedule)(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
-    /* So many bytes set out from the worker to rank 0; DRAWING_ARRIVES follows. */
+    /* Sends `bytes` bytes from the worker to rank 0; DRAWING_ARRIVES follows. */
     void (*ask)(struct dca_run *run, unsigned w, double at_ns, double bytes);
-    /* The answer `counter` sets out from rank 0 to the worker; dca_deliver() follows. */
+    /* Sends the answer `counter` from rank 0 to the worker; dca_deliver() follows. */
     void (*reply)(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes);
 };
 
@@ -59,7 +59,7 @@ struct dca_model {
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
     /* DRAWING_ARRIVES */
     void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
-    /* When a worker has received an answer that is there at `there_ns`; NULL: then. */
+    /* Returns when a worker has received an answer that is there at `there_ns`; NULL: at `there_ns`. */
     double (*received_ns)(struct dca_run *run, unsigned w, double there_ns);
     /* The worker has begun a chunk, or ended. */
     void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
@@ -75,10 +75,10 @@ struct simulated_queue;
 
 struct dca_run {
     const struct simulation *simulation;
-    struct simulation_run given; /* what happens to the nodes, and the powers */
+    struct simulation_run given; /* events at the nodes, and the powers */
     struct perturbations perturbations;
     double fails_ns;      /* when a node fails, and the run with it; INFINITY: none does */
-    unsigned failed_node; /* which */
+    unsigned failed_node; /* number of that node */
     const struct dca_model *model;
     const struct dca_backend *backend;
     void *context; /* the backend's */
@@ -87,7 +87,7 @@ struct dca_run {
     uint64_t counters[DCA_COUNTERS];
     struct drawing_worker *workers;       /* [workers] owned */
     unsigned ended;                       /* workers that draw no more */
-    double look_ns;                       /* of DRAWING_LOOKS */
+    double look_ns;                       /* time of DRAWING_LOOKS */
     struct report_worker *rows;           /* [workers] owned */
     double calculation_ns, assignment_ns; /* --inject-delay among them, on a core of speed 1 */
     double free_ns;                       /* when the counters in a window are free */
@@ -106,7 +106,7 @@ int dca_run_init(struct dca_run *run, const struct simulation *simulation, const
 void dca_run_fini(struct dca_run *run);
 /* The summary and the report. Returns the exit status. */
 int dca_run_say(struct dca_run *run, bool failed, const char *version);
-/* What was scheduled for the worker happens at its time: all but LEAVES and RETURNS. */
+/* Handles the event that was scheduled for the worker, at its time: all but LEAVES and RETURNS. */
 void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type);
 /* The answer of the counters has arrived at the worker, which receives it. */
 void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there_ns);
@@ -131,19 +131,19 @@ static inline double dca_answer_bytes(const struct dca_run *run, unsigned w, dou
                : plain;
 }
 
-/* Whether a delayed assignment is part of the worker's access. */
+/* True if a delayed assignment is part of the worker's access. */
 static inline bool dca_is_late(const struct dca_run *run, unsigned w)
 {
     return run->assignment_ns > 0 && run->workers[w].access.assigns;
 }
 
-/* How long the worker takes from `from_ns` on for what takes `ns` on a core of speed 1. */
+/* Time that the worker takes from `from_ns` on for what takes `ns` on a core of speed 1. */
 static inline double dca_on_core_ns(const struct dca_run *run, unsigned w, double from_ns, double ns)
 {
     return perturbed_ns(&run->perturbations, w, from_ns, ns / run->simulation->rank_speeds[w]);
 }
 
-/* Between the worker and rank 0. */
+/* Returns the link between the worker and rank 0. */
 static inline const struct platform_link *dca_link(const struct dca_run *run, unsigned w)
 {
     const struct placement *placement = &run->simulation->placement;

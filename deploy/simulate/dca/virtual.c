@@ -36,7 +36,7 @@ static void virtual_ask(struct dca_run *run, unsigned w, double at_ns, double by
     dca_schedule(run, at_ns + run->workers[w].way_ns, w, DRAWING_ARRIVES);
 }
 
-/* Nothing else happens to the worker until then. */
+/* Delivers the answer at once, as nothing else happens to the worker until it arrives. */
 static void virtual_reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
 {
     (void)bytes;

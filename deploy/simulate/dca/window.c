@@ -12,7 +12,7 @@
 
 /* MPI_Fetch_and_op on an allocated window, within a node of an AMD EPYC (tests/bench/RESULTS.md: 79 to 99). */
 #define ATOMIC_NS    93
-#define ACCESS_BYTES 16 /* what is added, what was there */
+#define ACCESS_BYTES 16 /* bytes of what is added, and of what was there */
 
 int dca_window_open(struct dca_run *run, struct error *error)
 {
@@ -28,7 +28,7 @@ void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
     run->backend->ask(run, w, at_ns, ACCESS_BYTES);
 }
 
-/* When the next access is through that is at the window at `at_ns`. */
+/* Time at which an access that is at the window at `at_ns` is through. */
 static double window_through_ns(struct dca_run *run, double at_ns)
 {
     run->messages++;

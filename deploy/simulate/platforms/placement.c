@@ -18,7 +18,7 @@ static uint64_t placement_cores_of(const struct platform *platform, unsigned use
     return cores;
 }
 
-/* How many nodes hold the ranks; the platform has cores enough. */
+/* Number of nodes that hold the ranks; the platform has cores enough. */
 static unsigned nodes_for(const struct platform *platform, unsigned ranks)
 {
     uint64_t largest = 1;

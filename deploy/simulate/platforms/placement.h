@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the ranks of a simulated run are: each on a core of its own.
+/* The placement of the ranks of a simulated run: each on a core of its own.
  *
  * Rank 0 is the supermaster, then come the masters, then the workers. The cores are taken node by node: the
  * supermaster, then each master and, behind it, its share of the workers, so that a master is beside its first ones. Of
@@ -11,10 +11,10 @@
 
 struct placement {
     unsigned ranks, masters, workers;
-    unsigned nodes;          /* that are used */
-    unsigned *node_of;       /* [ranks] from 0 among those that are used; owned */
-    unsigned *platform_node; /* [nodes] which of the platform it is; owned */
-    double *speed;           /* [nodes] of its cores; owned */
+    unsigned nodes;          /* nodes that the run uses */
+    unsigned *node_of;       /* [ranks] node of each, from 0 among those that are used; owned */
+    unsigned *platform_node; /* [nodes] number of the node in the platform; owned */
+    double *speed;           /* [nodes] speed of its cores; owned */
 };
 
 /* -1 with one line where the platform has fewer cores than there are ranks, or memory is out. */

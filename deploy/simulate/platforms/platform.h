@@ -29,7 +29,7 @@
 /* Nodes that are alike and follow one another. */
 struct platform_nodes {
     unsigned count, cores;
-    double speed; /* of a core, relative to the one on which the costs of the iterations were measured */
+    double speed; /* speed of a core, relative to the core on which the costs of the iterations were measured */
     unsigned site;
 };
 
@@ -38,12 +38,12 @@ struct platform_link {
     double bytes_per_ns; /* GB/s */
 };
 
-/* How long a rank is busy with what it does beside computing; on a core of speed 1. */
+/* Times for which a rank is busy beside computing; on a core of speed 1. */
 struct platform_service {
-    double event_ns;       /* with any event that it handles */
-    double message_ns;     /* with each message that it sends then */
-    double byte_ns;        /* and with each byte of it */
-    double calculation_ns; /* and with each chunk that it cuts */
+    double event_ns;       /* for any event that the rank handles */
+    double message_ns;     /* for each message that the rank sends then */
+    double byte_ns;        /* for each byte of the message */
+    double calculation_ns; /* for each chunk that the rank cuts */
 };
 
 struct platform {
@@ -51,7 +51,7 @@ struct platform {
     char title[PLATFORM_TITLE_MAX];
     struct platform_nodes group[PLATFORM_GROUPS_MAX];
     unsigned groups;
-    unsigned nodes, sites; /* of all groups */
+    unsigned nodes, sites; /* numbers over all groups */
     uint64_t cores;
     struct platform_link node, network, between_sites;
     struct platform_service service;

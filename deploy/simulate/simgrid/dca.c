@@ -27,9 +27,9 @@ struct seat {
     unsigned w;
     sg_host_t host;
     sg_sem_t wakes;
-    bool waits; /* for that, as nothing is due */
+    bool waits; /* the actor waits for an event, as none is due */
     bool due;
-    enum drawing_event type; /* what is */
+    enum drawing_event type; /* type of the event that is due */
     double bytes;            /* LEAVES, RETURNS: on their way */
     uint64_t answer;         /* RETURNS */
 };
@@ -80,7 +80,7 @@ static void actor_reply(struct dca_run *run, unsigned w, uint64_t counter, doubl
     dca_schedule(run, at_ns, w, DRAWING_RETURNS);
 }
 
-/* Where the worker is with the window, nothing is sent. */
+/* Carries the bytes over the network. Nothing is sent where the worker is on the window's node. */
 static void actor_carry(const struct network *network, const struct seat *seat, bool back)
 {
     sg_host_t first = network->seats[0].host;

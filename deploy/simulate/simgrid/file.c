@@ -88,7 +88,7 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
         return 0;
     }
     if (cores < 1 || !(speed > 0))
-        return 0; /* nothing runs there */
+        return 0; /* no rank runs there */
     if (file->count == 0)
         file->flops_per_ns = speed * 1e-9;
     if (add_host(file, line + length) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where SMPI starts each rank: loads the module of its daemon and runs it. All ranks are in the process that has made
- * the run, which tells this module of it first. */
+/* The module that SMPI starts for each rank: loads the module of the rank's daemon and runs it. All ranks are in the
+ * process that has made the run, which tells this module of it first. */
 #include "deploy/simulate/simgrid/run.h"
 
 #include <dlfcn.h>

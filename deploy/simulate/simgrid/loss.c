@@ -82,7 +82,7 @@ static void wake_others(const struct simulated_run *run)
 void simulated_leave(struct simulated_rank *self)
 {
     struct simulated_run *run = self->run;
-    run->end_ns = simulated_now(); /* each rank says it, the last one last */
+    run->end_ns = simulated_now(); /* each rank notes its end, the last one last */
     run->standings[self->rank].has_left = !self->is_gone;
     if (!simulated_may_fail(run))
         return;

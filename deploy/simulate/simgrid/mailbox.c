@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a simulated rank waits for messages, and in what order it takes them.
+/* The mailbox of a simulated rank: its waiting for messages, and the order in which it takes them.
  *
  * It waits in MPI_Waitany, for a message or an alarm: polling would cost simulated time that no real rank spends, or
  * the simulation real time. SMPI matches a receive with a message when that is sent, and messages take ways of
@@ -216,7 +216,7 @@ bool mailbox_find(struct net *net, MPI_Status *status)
 
 /* --- alarms --- */
 
-/* Another actor of the same rank, which sleeps for it. */
+/* Runs as another actor of the same rank, which sleeps for it. */
 static void give_alarm(int argc, char **argv)
 {
     struct mailbox *mailbox = sg_actor_self_get_data();
@@ -278,7 +278,7 @@ static int add_request(MPI_Request **owners, int count, MPI_Request *request)
     return *request != MPI_REQUEST_NULL ? count + 1 : count;
 }
 
-/* All but the receives. */
+/* Lists all requests but the receives. */
 static int list_others(struct mailbox *mailbox, MPI_Request **owners, int count)
 {
     struct net *net = mailbox->net;

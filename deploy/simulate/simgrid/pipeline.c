@@ -84,7 +84,7 @@ static void simulated_inherit(struct executor *executor, uint64_t at)
 
 static void simulated_release(struct executor *executor, uint64_t at)
 {
-    (void)executor, (void)at; /* what is sent is all ranks' */
+    (void)executor, (void)at; /* the data belong to all ranks */
 }
 
 /* Boundary data that others have kept are as good as what was on its way. */
@@ -134,8 +134,8 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
     return pipeline->work.first + pipeline->work.count == config->first + config->count;
 }
 
-/* All rows take part in each step. One that had not to be waited for begins where the step before it has ended,
- * whatever the worker has done since then. */
+/* Begins a step, in which all rows take part. A step that had not to be waited for begins where the step before it has
+ * ended, whatever the worker has done since then. */
 static void sim_pipeline_begin_step(struct simulated_pipeline *pipeline)
 {
     const struct simulated_work *work = &pipeline->work;

@@ -21,7 +21,7 @@ struct simulated_pipeline {
     struct simulated_halo halos[SIMULATED_BOUNDARIES_MAX]; /* [halo_count] */
     unsigned halo_count;
     uint64_t step, steps; /* steps of the chunk: done, all */
-    double at_ns;         /* when the chunk had come so far */
+    double at_ns;         /* when the chunk had come to `step` */
     double step_ns;       /* time that the running step takes */
     double compute_ns;
     bool in_step;

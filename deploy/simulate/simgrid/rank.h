@@ -17,9 +17,9 @@ struct simulated_rank {
     struct mailbox *mailbox;
     double owed_ns;      /* time that its work takes and has not taken yet, on a core of speed 1 */
     uint64_t owed_at_ns; /* since when */
-    bool computed;       /* and has not looked at its messages since */
-    uint64_t ends_ns;    /* when it fails; NEVER */
-    uint64_t look_ns;    /* when it has to look up from waiting, as a step is about to end; NEVER */
+    bool computed;       /* the rank has computed, and not looked at its messages since */
+    uint64_t ends_ns;    /* when the rank fails; NEVER */
+    uint64_t look_ns;    /* when the rank has to look up from waiting, as a step is about to end; NEVER */
     bool has_failed;     /* at ends_ns */
     bool is_gone;        /* does nothing any more: it has failed, or the supermaster is not there */
     unsigned notices;    /* failures of others that it has learned of, in the order of their times */
@@ -46,7 +46,7 @@ struct simulated_rank *simulated_self(void);
 /* The speed of this rank's core, in flops a nanosecond. */
 double simulated_speed(void);
 
-/* How long the core of this rank takes from now on for what takes so long on one of speed 1. */
+/* Time that the core of this rank takes from now on for what takes `ns` on a core of speed 1. */
 double simulated_core_ns(const struct simulated_rank *self, double ns);
 
 /* Lets the core of this rank be busy for so long, or until the rank fails. */
@@ -75,7 +75,8 @@ void simulated_come(struct simulated_rank *self);
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
 /* Notes that the rank has failed, or that the supermaster has left without it, when that is so. */
 void simulated_note_end(struct simulated_rank *self);
-/* When the rank has to look up next, as it fails, or another has failed, or what it computes is over; NEVER. */
+/* The time at which the rank has to look up next, as it fails, or another has failed, or its computation is over;
+ * NEVER. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
 /* The rank has nothing more to do. Where somebody fails it stays until all others have nothing, either: messages may
  * still be sent to it. */

@@ -15,13 +15,13 @@ struct inbox {
     uint32_t *from; /* [capacity] owned */
     size_t capacity;
     uint64_t sent;
-    uint64_t taken; /* all up to this one are, and maybe some behind */
+    uint64_t taken; /* all messages up to this one are taken, and maybe some behind */
 };
 
 /* A rank's word of itself. */
 struct standing {
-    const void *host; /* where it is: of SimGrid */
-    bool has_left;    /* in order */
+    const void *host; /* SimGrid's host of the rank */
+    bool has_left;    /* the rank has left in order */
 };
 
 struct simulated_run {
@@ -32,7 +32,7 @@ struct simulated_run {
     const double *speeds; /* [workers] as if they were measured; NULL: they are measured */
     const struct costs *costs;
     const struct perturbations *perturbations;
-    const unsigned char *results; /* imagined: as many as go in one part, which nobody writes to; NULL: none */
+    const unsigned char *results; /* imagined results of one part, which nobody writes to; NULL: none */
     unsigned char *boundary;      /* data of one boundary, which all send and receive, and nobody looks at */
     double flops_per_ns;          /* speed 1 of a core */
     const char *folder;           /* with the modules */
@@ -48,7 +48,7 @@ struct simulated_run {
     int status;
     /* --- the result: by the rank that it is about --- */
     uint64_t events;
-    double *busy_ns; /* [1 + masters] of the supermaster and the masters, since the first chunk was assigned */
+    double *busy_ns; /* [1 + masters] busy time of the supermaster and the masters, from the first assignment on */
     uint64_t end_ns; /* when the last rank has left */
     bool is_broken;  /* a line was said */
 };

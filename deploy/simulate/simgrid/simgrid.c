@@ -82,9 +82,9 @@ static int write_files(struct simgrid_job *job, const struct simgrid_config *con
     return 0;
 }
 
-/* How SimGrid is set. Messages take the latency and the bandwidth of their links, as they are said: SMPI's defaults are
- * those of a cluster with TCP over Gigabit Ethernet. Messages leave at once, whether they are waited for or not. Asking
- * MPI something, and work of less than a microsecond, takes what it is said to take. */
+/* Settings of SimGrid. Messages take the latency and the bandwidth of their links, as they are said: SMPI's defaults
+ * are those of a cluster with TCP over Gigabit Ethernet. Messages leave at once, whether they are waited for or not.
+ * Asking MPI something, and work of less than a microsecond, takes what it is said to take. */
 static char *const settings[] = {
     (char[]){"--log=root.thres:error"},
     (char[]){"--cfg=smpi/simulate-computation:no"},

@@ -18,7 +18,7 @@ struct simgrid_config {
      * loads are there from the start. */
     const struct virtual_config *run;
     const struct platform *platform;   /* borrowed */
-    const struct placement *placement; /* where the ranks are; borrowed */
+    const struct placement *placement; /* places of the ranks; borrowed */
     const struct simgrid_file *file;   /* a SimGrid platform that `platform` was read from; NULL: none; borrowed */
     const struct costs *costs;         /* for the iterations on a core of speed 1; borrowed */
     const char *folder;                /* with the modules; borrowed */
@@ -44,7 +44,8 @@ struct simgrid_job;
  * to be released, and `result` has what it came to (status, end_ns, events, supermaster). */
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error);
-/* How long the rank of the supermaster or of a master was busy with messages since the first chunk was assigned. */
+/* Time for which the rank of the supermaster or of a master was busy with messages since the first chunk was
+ * assigned. */
 double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank);
 void simgrid_job_free(struct simgrid_job *simulation);
 

@@ -16,7 +16,7 @@ static struct simulated_work *work_of(struct executor *executor)
     return (struct simulated_work *)executor;
 }
 
-/* How long the worker takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
+/* Time that the worker takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
 static double slowed_ns(const struct simulated_work *work, double from_ns, double ns)
 {
     return perturbed_ns(work->run->perturbations, work->rank, from_ns, ns);
@@ -67,7 +67,7 @@ void simulated_probe(struct executor *executor, struct speed *speed)
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct simulated_work *work = work_of(executor);
-    (void)isolated; /* nothing goes wrong */
+    (void)isolated; /* simulated kernels never crash */
     work->running = true;
     work->first = first;
     work->count = count;
@@ -158,7 +158,7 @@ void simulated_sent(struct executor *executor, const void *data)
 
 void simulated_fini(struct executor *executor)
 {
-    (void)executor; /* nothing is owned */
+    (void)executor; /* the executor owns no memory */
 }
 
 static const struct executor_ops simulated_work_ops = {

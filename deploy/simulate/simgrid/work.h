@@ -26,11 +26,12 @@ struct simulated_work {
 
 /* For the w-th worker. */
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
-/* How long it takes, from `from_ns` on, for one of so many equal parts of the first iterations of the running chunk. */
+/* Time that the worker takes, from `from_ns` on, for one of `parts` equal parts of the first `count` iterations of the
+ * running chunk. */
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);
 /* Computes until then, if that is to come, or until the rank fails. */
 void simulated_compute_until(double at_ns);
-/* Where what has gathered is sent, though the chunk goes on. */
+/* Returns the iteration of the running chunk at which gathered results are sent before its end. */
 uint64_t simulated_next_slice(const struct simulated_work *work);
 /* Puts the results of the chunk that are not sent yet into the event. */
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);

@@ -60,7 +60,7 @@ static void print_reason(void *context, const char *text)
     cluster_in_machine(cluster, true);
 }
 
-/* All machines say their reasons, where there is a trace to show them. */
+/* Has all machines say their reasons, where there is a trace to show them. */
 static void listen_to_reasons(struct virtual_cluster *cluster)
 {
     cluster->reasons = (struct reason_sink){print_reason, cluster};
@@ -188,7 +188,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_PROBE: work_probe(cluster, rank); break;
     case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
-    case ACTION_FORGET: break; /* of workers with threads */
+    case ACTION_FORGET: break; /* only workers with threads forget */
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
     case ACTION_JOURNAL: store_journal(cluster, rank, action); break;
@@ -397,10 +397,10 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
         break;
     case EVENT_RANK_LOST:
         if (faults_has_dropped(cluster, future->rank, future->from))
-            return; /* it knows */
+            return; /* the rank knows that it was dropped */
         if (future->from != cluster->topology.supermaster)
             break;
-        node->gone = true; /* nothing to decide */
+        node->gone = true; /* the rank leaves without its supermaster */
         return;
     case EVENT_LOAD: event.load = (uint16_t)future->done; break;
     case EVENT_PROBED: event.speed = future->data; break;

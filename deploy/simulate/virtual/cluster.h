@@ -72,15 +72,15 @@ struct virtual_config {
     const unsigned *rank_node; /* [ranks] the node of each, from 0, where they are not spread so; borrowed */
     /* the run, whose description the machines borrow */
     struct run_spec spec;
-    /* As on the command line, for who has no complete description: sets the technique of `spec`, and what must not be 0
-     * there to its default. NULL: `spec` is complete. */
+    /* The technique as on the command line, for callers without a complete description: sets the technique of `spec`,
+     * and what must not be 0 there to its default. NULL: `spec` is complete. */
     const char *technique;
     uint64_t first, count;
     uint64_t step_iterations;                     /* iterations of a time step; 0: there is one */
-    bool steps_dependent;                         /* which needs the results of the one before */
-    bool no_speculation, no_isolation, are_tasks; /* as in struct supermaster_config */
+    bool steps_dependent;                         /* a step needs the results of the step before */
+    bool no_speculation, no_isolation, are_tasks; /* members as in struct supermaster_config */
     uint64_t columns;       /* extent of the synchronization dimension; 0: iterations are independent */
-    uint64_t distance;      /* of the dependences along the loop; 0 is taken as 1 */
+    uint64_t distance;      /* distance of the dependences along the loop; 0 is taken as 1 */
     uint64_t reach;         /* a row needs the one before it so far ahead in the other dimension */
     const double *powers;   /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
     bool collect;           /* results are sent and stored, else only digested, */
@@ -95,7 +95,7 @@ struct virtual_config {
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
     uint64_t calculation_ns;    /* the calculation of a chunk takes so long, beside what `spec` adds */
-    double message_ns, byte_ns; /* that a rank needs for each message that it sends, and for each byte of it */
+    double message_ns, byte_ns; /* time of a rank for each message that it sends, and for each byte of it */
     double bytes_per_ns;        /* 0: bytes cost nothing */
     bool in_order;              /* no message overtakes another, though it is shorter */
     const double *speeds;       /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
@@ -103,10 +103,11 @@ struct virtual_config {
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
     /* The same of a range; NULL: they are summed up. */
     double (*costs_ns)(void *context, uint64_t first, uint64_t count);
-    /* How long a message is on its way between two nodes, where not the latency and the bytes above say it. */
+    /* Returns the time that a message is on its way between two nodes, where not the latency and the bytes above say
+     * it. */
     uint64_t (*transfer_ns)(void *context, unsigned from_node, unsigned to_node, uint64_t bytes);
     void *context;
-    /* what happens */
+    /* events of the run */
     uint64_t drain_at_ns; /* a signal reaches `drain_rank`; NEVER or 0: none */
     unsigned drain_rank;
     unsigned slow_worker; /* the one (from 0) that becomes slower at `slow_at_ns` */
@@ -118,12 +119,11 @@ struct virtual_config {
     unsigned fault_count;
     uint64_t fault_seed; /* says which messages of a dead rank arrive, and how late messages are */
     uint64_t jitter_ns;  /* a message takes up to so much longer, behind the one before it */
-    uint64_t last_ns;    /* of a dead rank's messages those arrive that are here so long after its end at
-                            most; 0: twice the latency */
-    uint64_t detect_ns;  /* so long after its end others are told of it */
+    uint64_t last_ns;    /* time after its end in which a dead rank's messages still arrive; 0: twice the latency */
+    uint64_t detect_ns;  /* others are told of a rank's end so long after it */
     bool watch_all;      /* the supermaster is told of all ranks */
     uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
-    /* what becomes of an iteration with the worker of this rank; NULL: they all work */
+    /* Returns the outcome of an iteration with the worker of this rank; NULL: all iterations work. */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
     uint64_t failing_store;   /* the n-th store (from 1) fails; 0: never */
     bool short_writes;        /* and has written the half of it */
@@ -138,26 +138,26 @@ struct virtual_config {
 };
 
 struct virtual_result {
-    int status;                /* of the supermaster, -1 where the run hung, -2 where it was killed */
-    uint64_t end_ns;           /* when the last rank left */
-    uint64_t events;           /* handled */
-    uint64_t executed;         /* iterations computed */
-    uint64_t too_early;        /* chunks begun before all of the time steps before them was done */
-    uint64_t misled;           /* what machines did with boundary data that cannot be; chunks that are too small */
-    uint64_t handed_over;      /* boundary data that were sent, in bytes */
-    uint64_t reused;           /* chunks whose boundary data were not sent: they were with the worker */
-    uint64_t stored_twice;     /* iterations whose record was written more than once */
-    uint64_t wrong;            /* collected records that are not what they should be, of those done */
-    uint64_t journalled_early; /* iterations that were recorded twice or before they were stored, reports
-                                        before what they say was on the disk */
-    const struct ranges *journalled; /* what this run has recorded, until virtual_free() */
+    int status;                      /* status of the supermaster, -1 where the run hung, -2 where it was killed */
+    uint64_t end_ns;                 /* when the last rank left */
+    uint64_t events;                 /* handled */
+    uint64_t executed;               /* iterations computed */
+    uint64_t too_early;              /* chunks begun before all of the time steps before them was done */
+    uint64_t misled;                 /* machines' actions on boundary data that cannot be; chunks that are too small */
+    uint64_t handed_over;            /* boundary data that were sent, in bytes */
+    uint64_t reused;                 /* chunks whose boundary data were not sent: they were with the worker */
+    uint64_t stored_twice;           /* iterations whose record was written more than once */
+    uint64_t wrong;                  /* collected records that are not what they should be, of those done */
+    uint64_t journalled_early;       /* iterations that were recorded twice or before they were stored, reports
+                                              before what they say was on the disk */
+    const struct ranges *journalled; /* ranges that this run has recorded, until virtual_free() */
     uint64_t journalled_digest, journal_writes, syncs;
     unsigned killed;                       /* ranks, by faults and by poison */
     unsigned hits;                         /* faults that came to pass */
     unsigned sent_garbage, drops;          /* messages that were nonsense; ranks that somebody dropped */
     unsigned failed_writes, failed_sends;  /* stores, records and syncs; sends */
     unsigned hung_rank;                    /* status -1: one that had not left */
-    const struct supermaster *supermaster; /* its final state, valid until virtual_free() */
+    const struct supermaster *supermaster; /* the supermaster in its final state, valid until virtual_free() */
 };
 
 struct virtual_cluster;
@@ -169,7 +169,7 @@ void virtual_free(struct virtual_cluster *cluster);
 /* The supermaster as it is, also while the cluster runs: for what `trace` wants to look at. */
 const struct supermaster *virtual_supermaster(const struct virtual_cluster *cluster);
 
-/* How long a rank was busy with events since the first chunk was assigned. */
+/* Time for which a rank was busy with events since the first chunk was assigned. */
 uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank);
 
 /* Runs to the end (or to the limit). */

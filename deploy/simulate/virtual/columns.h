@@ -5,7 +5,7 @@
 
 #include "deploy/simulate/virtual/cluster.h"
 
-/* How far back a row needs others. */
+/* Number of rows before a row that it needs. */
 static inline uint64_t columns_distance(const struct virtual_config *config)
 {
     return config->distance > 0 ? config->distance : 1;

@@ -38,7 +38,7 @@ static void go_down(const struct virtual_config *config, uint64_t column, uint64
     }
 }
 
-/* All records, as one worker computes them; NULL when memory is out. */
+/* Computes all records as one worker would; NULL when memory is out. */
 static uint64_t *compute_serially(const struct virtual_config *config)
 {
     uint64_t *records = calloc(config->count + 1, sizeof *records);

@@ -26,7 +26,7 @@ static uint64_t chance(const struct virtual_cluster *cluster, unsigned rank, uns
     return random_at(cluster->config.fault_seed, (uint64_t)rank << 32 | other) % (most + 1);
 }
 
-/* When the latest message from one to the other arrived, or will. */
+/* Time at which the latest message from one rank to the other arrived, or will arrive. */
 static uint64_t *lane(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const struct topology *topology = &cluster->topology;
@@ -46,7 +46,8 @@ static uint64_t latest_arrival(const struct virtual_cluster *cluster, unsigned f
     return last > cluster->now_ns ? last : cluster->now_ns;
 }
 
-/* When the last message of `rank` arrives that is on its way to `other`; those after `cut_ns` do not. */
+/* Time at which the last message arrives that is on its way from `rank` to `other`; messages after `cut_ns` never
+ * do. */
 static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t cut_ns)
 {
     uint64_t last = cluster->now_ns;
@@ -282,7 +283,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
     if (cluster->config.trace != NULL)
         cluster_print(cluster, other, "!", text);
     cluster->result.drops++;
-    if (other == cluster->topology.supermaster) { /* nothing to decide */
+    if (other == cluster->topology.supermaster) { /* the rank ends without its supermaster */
         faults_kill(cluster, rank);
         return;
     }

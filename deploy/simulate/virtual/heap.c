@@ -117,7 +117,7 @@ void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor)
         struct due *due = &heap->items[i];
         if (due->future->rank == rank && is_of_computing(due->future))
             due->at_ns = due->future->at_ns = now_ns + (uint64_t)((double)(due->at_ns - now_ns) * factor);
-        sift_up(heap, i); /* those before it are a heap */
+        sift_up(heap, i); /* items before this one are a heap */
     }
 }
 
@@ -125,7 +125,7 @@ void heap_fini(struct heap *heap)
 {
     for (size_t i = 0; i < heap->block_count; i++) {
         for (unsigned k = 0; k < HEAP_BLOCK; k++)
-            event_heap_release(&heap->blocks[i][k]); /* of an unused one there is nothing */
+            event_heap_release(&heap->blocks[i][k]); /* unused items have nothing to release */
         free(heap->blocks[i]);
     }
     free(heap->blocks);

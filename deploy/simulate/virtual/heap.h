@@ -12,14 +12,14 @@ struct virtual_fault;
 struct future {
     struct future *next; /* in the queue of a rank that is busy, or among the unused */
     uint64_t at_ns;
-    const struct virtual_fault *fault; /* of the configuration, which this is about; NULL: it is an event */
-    unsigned rank;                     /* to whom */
+    const struct virtual_fault *fault; /* fault of the configuration that this is about; NULL: this is an event */
+    unsigned rank;                     /* receiver */
     unsigned from;                     /* MESSAGE, RANK_LOST; STORED: who sent the results */
     enum event_type type;
     bool wake;           /* the rank is no longer busy: it takes the next event of its queue */
-    bool dropped;        /* it will not happen after all */
+    bool dropped;        /* the event will not happen after all */
     bool lost;           /* STORED; ITERATIONS_FAILED: it ends the process that computes it */
-    bool over;           /* the fault is */
+    bool over;           /* the fault is over */
     bool fenced;         /* not an event: the rank learns that it was dropped */
     size_t size;         /* MESSAGE: of the encoded bytes; STORED: of the data */
     void *data;          /* MESSAGE: data payload; STORED: what is still to be written; PROBED: the speed; owned */
@@ -34,7 +34,7 @@ struct future {
     };
 };
 
-/* When one of them is due. */
+/* The time at which a future is due. */
 struct due {
     uint64_t at_ns, sequence;
     struct future *future;

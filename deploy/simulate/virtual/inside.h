@@ -14,7 +14,7 @@ struct running {
     uint64_t started_ns;
     uint64_t sliced;     /* iterations whose results have left, or that failed */
     bool isolated;       /* in a child process */
-    uint64_t generation; /* of the events that belong to it */
+    uint64_t generation; /* generation of the events that belong to the chunk */
     uint64_t ends_ns;
 };
 
@@ -28,15 +28,15 @@ struct halo {
 
 /* A worker's running chunk in a loop with dependencies. */
 struct pipeline {
-    struct boundaries boundaries; /* of the worker */
+    struct boundaries boundaries; /* the worker's account of boundary data */
     struct halo *received;        /* for chunks that have not begun, and the running one; owned */
-    struct halo *kept;            /* of the running chunk and of finished ones, until they are released; owned */
-    struct halo *saved;           /* of finished chunks, while the loop is quiesced; owned */
-    struct halo *before;          /* of the running chunk; NULL where it is the loop's first */
+    struct halo *kept;            /* halos of the running chunk and of finished ones, until they are released; owned */
+    struct halo *saved;           /* halos of finished chunks, while the loop is quiesced; owned */
+    struct halo *before;          /* halo before the running chunk; NULL where it is the loop's first */
     struct halo *after;           /* likewise; NULL where it is the last */
-    uint64_t *records;            /* [count] of it; owned */
+    uint64_t *records;            /* [count] records of the running chunk; owned */
     uint64_t *window;             /* [distance] the latest values of a column; owned */
-    uint64_t step, steps;         /* of the chunk */
+    uint64_t step, steps;         /* step of the chunk that runs, and number of its steps */
     uint64_t step_ns, mark;
     uint64_t step_ends_ns;
     uint64_t compute_ns;
@@ -47,26 +47,26 @@ struct node {
     struct machine machine;
     unsigned node;
     uint64_t busy_until_ns;
-    uint64_t deadline_ns; /* for which a TIMER is scheduled; NEVER if none */
+    uint64_t deadline_ns; /* time for which a TIMER is scheduled; NEVER if none */
     uint64_t timer_generation;
     uint64_t messages, bytes; /* sent so far */
-    bool synced;              /* by the action before */
+    bool synced;              /* the action before has synced */
     double speed;
     uint64_t slow_at_ns; /* NEVER for most */
     double slow_factor;
-    unsigned worker; /* which it is, where it is one */
+    unsigned worker; /* index of the worker, for a worker */
     struct running running;
-    struct pipeline *pipeline;                /* of cluster->pipelines; NULL where iterations are independent */
-    struct future *queue_first, **queue_last; /* what arrived while it was busy */
+    struct pipeline *pipeline;                /* one of cluster->pipelines; NULL: independent iterations */
+    struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
     unsigned wakes;                           /* scheduled */
     uint64_t handled;                         /* events */
-    uint64_t busy_ns;                         /* with them, since the first chunk was assigned */
+    uint64_t busy_ns;                         /* busy time with events, since the first chunk was assigned */
     double service_factor;                    /* 1 until it is slowed down */
     uint64_t stalled_until_ns;
-    bool sync_failed; /* what it would say next is not so */
+    bool sync_failed; /* the disk failed: the node's next REPORT would say what is not so */
     bool gone;
     bool killed, stopped;
-    bool sends_garbage; /* what it sends next is nonsense */
+    bool sends_garbage; /* the next message that the rank sends is nonsense */
     unsigned dropped;   /* rank that was dropped in this step, or NO_RANK */
 };
 
@@ -78,10 +78,10 @@ struct virtual_cluster {
     struct worker *workers;
     unsigned **master_ranks; /* [masters] ranks of its workers */
     struct node *nodes;      /* [ranks] */
-    struct actions actions;  /* of the step that is running */
-    double sending_ns;       /* what its messages have taken so far */
-    double cutting_ns;       /* and what cutting and assigning the chunks before the latest of them has */
-    bool event_faults;       /* some of the configuration come at an event */
+    struct actions actions;  /* actions of the step that is running */
+    double sending_ns;       /* time for the messages that the step has sent so far */
+    double cutting_ns;       /* time for cutting and assigning the chunks before the latest of them */
+    bool event_faults;       /* some faults of the configuration come at an event */
     struct heap heap;
     uint64_t now_ns;
     uint64_t *output;           /* [count] collected records */
@@ -95,7 +95,7 @@ struct virtual_cluster {
     struct virtual_result result;
     bool out_of_memory;
     unsigned stepping;          /* rank whose machine runs */
-    struct reason_sink reasons; /* where there is a trace: of the rank that is stepping */
+    struct reason_sink reasons; /* sink where there is a trace: for the rank that is stepping */
 };
 
 /* Messages go to and from a master and the supermaster only: each pair of ranks is a lower rank of the tree, one of
@@ -110,7 +110,7 @@ void cluster_schedule(struct virtual_cluster *cluster, const struct future *futu
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Steps a machine with an event, its actions applied in order. `data` is the data payload that came with a message. */
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data);
-/* When the rank is no longer busy it takes the next event of its queue. */
+/* Has a rank that is no longer busy take the next event of its queue. */
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
 /* Around each call of a machine. */
 void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
@@ -181,7 +181,7 @@ bool faults_any(const struct virtual_cluster *cluster);
 void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *fault);
 /* An action that lasts for some time is over. */
 void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fault);
-/* How many of the `count` actions of the event that it handles the rank lives to apply. */
+/* Returns how many of the `count` actions of the event that it handles the rank lives to apply. */
 size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t count);
 /* Lets the faults happen to the rank behind the event that it has handled. */
 void faults_after_event(struct virtual_cluster *cluster, unsigned rank);

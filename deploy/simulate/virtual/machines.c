@@ -12,7 +12,7 @@ static bool machines_is_dependent(const struct virtual_config *config)
     return config->columns > 0;
 }
 
-/* How far back an iteration needs others; 0: they are independent. */
+/* Number of iterations before an iteration that it needs; 0: they are independent. */
 static uint64_t distance_of(const struct virtual_config *config)
 {
     return machines_is_dependent(config) ? columns_distance(config) : 0;

@@ -32,7 +32,7 @@ int perturbations_init(struct perturbations *perturbations, const struct virtual
                        const struct topology *topology, struct error *error);
 void perturbations_fini(struct perturbations *perturbations);
 
-/* How long the rank takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
+/* Time that the rank takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
 double perturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double ns);
-/* How long the rank would have taken at its speed at the start for what it can do in that time. */
+/* Time that the rank would have taken at its speed at the start for what it can do in that time. */
 double unperturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double until_ns);

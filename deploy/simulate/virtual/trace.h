@@ -4,6 +4,6 @@
 
 #include "common/machine/machine.h"
 
-/* Each writes at most `size` bytes, NUL included. */
+/* Writers of texts: at most `size` bytes each, NUL included. */
 void trace_event(const struct event *event, char *text, size_t size);
 void trace_action(const struct action *action, char *text, size_t size);
