@@ -537,7 +537,7 @@ static enum decode_result decode_quiesced(struct message *message, const struct 
     return result;
 }
 
-/* Nobody is wanted where the loop begins again. */
+/* Decodes a RESTART. No worker is wanted where the loop begins again. */
 static enum decode_result decode_restart(struct message *message, const struct header *header,
                                          const unsigned char *bytes, size_t size)
 {

@@ -21,10 +21,10 @@
 #define THREADS_BYTES           40
 #define ITERATIONS_FAILED_BYTES 24
 #define POISON_BYTES            32
-#define SPEED_BYTES             168 /* and 8 for each level */
+#define SPEED_BYTES             168 /* plus 8 for each level */
 #define NEIGHBOUR_BYTES         16
 #define BOUNDARY_BYTES          24
-#define QUIESCED_BYTES          16 /* and 8 for each boundary */
+#define QUIESCED_BYTES          16 /* plus 8 for each boundary */
 #define RESTART_BYTES           16
 
 #define MESSAGE_MAX        4096
@@ -45,7 +45,7 @@
  * times the mean and the cell's mean n times, and n is below 2^LEVELS_MAX. */
 #define SPEED_RATIO_MAX 1e6
 
-/* One process in a load, which is told in parts of LOAD_ONE. */
+/* A process in a load, which is told in parts of LOAD_ONE. */
 #define LOAD_ONE 256u
 
 #define FEEDBACK_MAX   100
@@ -210,7 +210,7 @@ struct neighbour {
 struct boundary {
     uint64_t first;
     uint64_t offset; /* bytes */
-    uint16_t epoch;  /* of the loop in which they were computed: how often it has been quiesced, modulo 2^16 */
+    uint16_t epoch;  /* epoch of the loop when the data were computed, modulo 2^16 */
 };
 
 /* A loop with dependencies stands still, as a worker was lost. */

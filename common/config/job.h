@@ -30,7 +30,7 @@ struct job {
     bool sync_points_given;
     bool thread_technique_given;
     uint64_t first, count;         /* --iterations; count is UINT64_MAX where it was not given */
-    char power_file[JOB_PATH_MAX]; /* or the list, for RUN_POWER_FILE and RUN_POWER_LIST */
+    char power_file[JOB_PATH_MAX]; /* path for RUN_POWER_FILE, list for RUN_POWER_LIST */
     char output[JOB_PATH_MAX];     /* empty: no output */
     char report[JOB_PATH_MAX];     /* empty: no report */
     char costs[JOB_PATH_MAX];      /* --record-costs; empty: they are not recorded */

@@ -29,7 +29,7 @@ enum option_kind {
     OPTION_FLAG,      /* no value: a bool becomes true */
     OPTION_INTEGER,   /* `least` to `most`, or the word `zero`: an unsigned or a uint64_t */
     OPTION_SECONDS,   /* a number from 0 to `most`: a uint64_t of nanoseconds */
-    OPTION_CHOICE,    /* one of the words of `value`: the place of the word among them, as an enum or a bool */
+    OPTION_CHOICE,    /* a word among those of `value`: its place, as an enum or a bool */
     OPTION_WORD,      /* a word of `least` characters: a const char *, borrowed */
     OPTION_PATH,      /* the name of a file: a char [] */
     OPTION_TECHNIQUE, /* a struct sched_spec */
@@ -79,7 +79,7 @@ struct option_section {
 
 struct options {
     const char *usage; /* text that follows "Usage: "; more lines are separated by newlines */
-    const char *about; /* one paragraph */
+    const char *about; /* a paragraph about the program */
     struct option_section sections[OPTIONS_SECTIONS_MAX];
     const char
         *notes; /* paragraphs after the options, separated by newlines, blanks before a first word stay; NULL if none */

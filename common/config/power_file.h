@@ -6,7 +6,7 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* The same from a list "P1,P2,...": a power for each worker in turn. -1 with one line. */
+/* Reads a list "P1,P2,...": a power for each worker in turn. -1 with one line. */
 int power_list_parse(const char *text, unsigned workers, double *powers, struct error *error);
 
 /* Fills powers[i] with the power of rank worker_ranks[i], for all `workers`. -1 with one line (with the line's number,

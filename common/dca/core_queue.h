@@ -38,8 +38,8 @@ struct dca_view {
 
 enum dca_drawn {
     DCA_DRAWN,  /* a chunk */
-    DCA_REFILL, /* this worker must fetch a big chunk: dca_queue_refill() or dca_queue_end() comes next */
-    DCA_WAIT,   /* another worker fetches one */
+    DCA_REFILL, /* the worker must fetch a big chunk: dca_queue_refill() or dca_queue_end() comes next */
+    DCA_WAIT,   /* a big chunk is on its way with another worker */
     DCA_END,    /* no chunk is left */
     DCA_BROKEN, /* the view cannot be prepared: one line in `error` */
 };
@@ -63,5 +63,5 @@ void dca_queue_refill(struct dca_queue *queue, const struct range *chunk);
 /* Ends the queue, as no big chunk is left; the draw must have returned DCA_REFILL. */
 void dca_queue_end(struct dca_queue *queue);
 
-/* Nobody draws from now on, whatever the queue holds. */
+/* Ends all draws from now on, whatever the queue holds. */
 void dca_queue_stop(struct dca_queue *queue);

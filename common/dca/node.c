@@ -50,7 +50,7 @@ static int open_queue(struct share *share, struct node *own)
     int unit, workers;
     MPI_Comm_rank(share->node, &own->index);
     MPI_Comm_size(share->node, &workers);
-    /* one structure more than needed, as the library promises no alignment to a cache line */
+    /* room for two structures, as the library promises no alignment to a cache line */
     MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, share->node, &memory,
                             &own->memory);
     MPI_Win_shared_query(own->memory, 0, &size, &unit, &memory);

@@ -84,7 +84,7 @@ static inline bool share_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* Nobody draws from now on. */
+/* Ends all draws from now on. */
 static inline void share_stop(struct share *share)
 {
     dca_machine_stop(&share->machine, &share->counters);

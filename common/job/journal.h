@@ -17,7 +17,7 @@ enum journal_state {
     JOURNAL_ABSENT,   /* no such file */
     JOURNAL_READABLE, /* `content` has what it says */
     JOURNAL_UNUSABLE, /* not a journal, or nothing in it can be believed: `error` says what */
-    JOURNAL_IN_USE,   /* another run is writing the journal: `error` says so */
+    JOURNAL_IN_USE,   /* the journal is written by another run: `error` says so */
     JOURNAL_FAILED,   /* the journal could not be read: `error` */
 };
 

@@ -24,7 +24,7 @@ void resume_init(struct resume *resume);
  * by resume_end() or resume_give_up() in any case. */
 int resume_look(struct resume *resume, const struct job_setup *plan, bool keeps, struct error *error);
 
-/* Then, whether the output is there that is gone on with, or can be made. -1 with one line. */
+/* Looks, after that, whether the output is there that is gone on with, or can be made. -1 with one line. */
 int resume_check_output(const struct resume *resume, const struct job_setup *plan, struct error *error);
 
 /* Takes of what was found what can be believed and is wanted. `name` stands before a line on standard error about what

@@ -164,7 +164,7 @@ struct action {
         } journal;
         struct {
             unsigned rank;
-            const char *text; /* what the rank did, as in "rank 5 ..."; borrowed for the step */
+            const char *text; /* offence of the rank, as in "rank 5 ..."; borrowed for the step */
         } drop;
         struct {
             int status; /* enum exit_status */

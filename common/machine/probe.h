@@ -15,8 +15,8 @@
 
 /* A probe ends when a level has taken this long. */
 #define PROBE_NS 4000000u
-/* The same where iterations sleep, and are timed by the wall clock: a sleep that ends late by less is made up for
- * within the level, or at least is not all of it. */
+/* Length of a level where iterations sleep, and are timed by the wall clock: a sleep that ends late by less is made up
+ * for within the level, or at least is not all of it. */
 #define PROBE_SLEEPING_NS 20000000u
 /* An iteration that is shorter is not timed within a stretch: reading a clock of the core's own time takes some 300 ns.
  */

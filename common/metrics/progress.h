@@ -12,7 +12,7 @@ struct progress {
     const char *name; /* name of the kernel */
     uint64_t done, total;
     uint64_t resumed; /* iterations of `done` that an earlier run did: they tell nothing about the rate */
-    double elapsed_s; /* since the first assignment; 0 before it */
+    double elapsed_s; /* time since the first assignment; 0 before it */
     unsigned busy, workers;
     bool draining;
 };

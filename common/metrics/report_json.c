@@ -126,7 +126,7 @@ static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
     unsigned long time = seconds < 0 ? 0 : (unsigned long)(seconds < last ? seconds : last);
-    unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* since 0000-03-01 */
+    unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* days since 0000-03-01 */
     unsigned era = days / 146097, of_era = days % 146097;                     /* years of 400 */
     unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     unsigned of_year = of_era - (365 * year + year / 4 - year / 100);

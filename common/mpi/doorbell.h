@@ -14,8 +14,8 @@ struct runtime;
 struct bell {
     _Atomic uint32_t sleeping;
     _Atomic uint32_t left;     /* the rank has ended in order, be it without the others */
-    _Atomic uint32_t reported; /* somebody says, or has said, that it was lost */
-    _Atomic uint32_t fenced;   /* somebody has taken the rank for lost, and it is to leave */
+    _Atomic uint32_t reported; /* the loss of the rank is told, or is being told */
+    _Atomic uint32_t fenced;   /* the rank was taken for lost, and is to leave */
     char pad[48];              /* a cache line each */
 };
 

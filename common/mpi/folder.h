@@ -20,7 +20,7 @@ int folder_bind(const char *folder, unsigned index, struct error *error);
  * says. It goes with munmap(). NULL with one line. */
 void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
 
-/* Nobody finds it any more. */
+/* Removes the name, so that no process finds the memory any more. */
 void folder_unmap_name(const char *folder, bool inside);
 
 /* Sends a byte from the socket `bell` to that of the number. */

@@ -156,7 +156,8 @@ static void free_request(MPI_Request *request)
         MPI_Request_free(request);
 }
 
-/* Nobody will ever read the message to a rank that has ended, though MPI may still hold it: its bytes may change. */
+/* True where the send is over. The message to a rank that has ended is never read, though MPI may still hold it: its
+ * bytes may change. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
     int control, data = 1;
@@ -307,7 +308,7 @@ void net_cancel_inbound(struct net *net, unsigned from)
     net->inbound_count = kept;
 }
 
-/* Nobody knows whether MPI is through with the buffer of one that is being received: it stays MPI's. */
+/* Leaves the buffer of a message that is being received to MPI, which may not be through with it. */
 int net_cancel(struct net *net, unsigned from, struct part *part)
 {
     for (unsigned i = 0; i < net->waiting_count; i++) {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct place {
-    uint64_t host;   /* the same for processes that can share memory: of one kernel, host name and /dev/shm */
-    uint64_t space;  /* the same for processes to which a pid means the same process */
+    uint64_t host;   /* equal for processes that can share memory: of one kernel, host name and /dev/shm */
+    uint64_t space;  /* equal for processes to which a pid means the same process */
     cpu_set_t cores; /* cores on which the process may run */
 };
 

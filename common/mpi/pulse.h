@@ -20,7 +20,7 @@ struct beat {
 struct heartbeat {
     struct runtime *runtime; /* borrowed */
     struct beat *beats;      /* [ranks], owned; NULL: the kernel tells of all */
-    bool is_fenced;          /* somebody has taken this rank for lost */
+    bool is_fenced;          /* this rank was taken for lost */
     unsigned char received;
     MPI_Request receive;
     uint64_t due_ns;

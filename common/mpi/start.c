@@ -145,7 +145,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
         free(runtime);
         return NULL;
     }
-    runtime->world = MPI_COMM_WORLD; /* nobody else talks here: a duplicate would take rounds over all ranks */
+    runtime->world = MPI_COMM_WORLD; /* no other messages are in it: a duplicate would take rounds over all ranks */
     runtime->node = MPI_COMM_NULL;
     if (runtime_meet(runtime, introduction) < 0) {
         fprintf(stderr, "hdss: rank %d: the ranks of this launch are not all of HDSS, or memory is out\n", rank);

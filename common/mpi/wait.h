@@ -21,7 +21,7 @@ struct wait {
     bool work_is_own;       /* the work is done by other threads of this rank, not by a process that wants the core */
     bool cores_are_free;    /* each rank of this node can have a core of its own */
     bool far_peers;         /* messages may come from where no doorbell reaches */
-    bool patient;           /* nobody waits for this rank while it waits */
+    bool patient;           /* no other rank waits for this one while it waits */
     bool drain;             /* a signal asked for it; cleared by the loop */
     uint64_t idle_since_ns; /* NEVER while busy */
     uint64_t nap_ns;        /* next nap, while something is pending or peers are far */

@@ -14,5 +14,5 @@ int program_folder(char folder[PATH_MAX], struct error *error);
 /* The first folder that has the module. -1 with one line that says where it was looked for. */
 int modules_find(const char *name, char folder[PATH_MAX], struct error *error);
 
-/* The same for a program in the folder `own`; "" for one whose folder is not known. */
+/* Finds the module as modules_find() does, for a program in the folder `own`; "" where its folder is not known. */
 int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], struct error *error);

@@ -14,7 +14,7 @@
 /* At any time: every technique whose chunks grow fewer by halves is simulated. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
-/* And however long: together a second or two. */
+/* Limit however long the loop is: together a second or two. */
 #define CHUNKS_MAX 200000
 
 /* A larger machine is simulated as one of so many workers, picked from all of it, with a loop that is as much shorter:

@@ -45,8 +45,8 @@ struct painter {
     png_infop info;
     struct colours colours;
     struct sheet sheet;
-    uint8_t *rgb; /* one row of the picture; in a contact sheet one row of pictures */
-    char *pixels; /* in a contact sheet one row of a picture's elements */
+    uint8_t *rgb; /* row of the picture; in a contact sheet a row of pictures */
+    char *pixels; /* row of a picture's elements, in a contact sheet */
     struct rows *rows;
     struct error *error;
     jmp_buf failed;

@@ -76,7 +76,7 @@ int results_sync(struct results_sink *sink, struct error *error)
 
 int results_close(struct results_sink *sink, struct error *error)
 {
-    return records_close(sink, error); /* both kinds have one open file, and no more */
+    return records_close(sink, error); /* parts have a single open file, too */
 }
 
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,

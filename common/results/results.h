@@ -53,7 +53,7 @@ int results_create(const char *path, const struct hdss_loop *loop, struct error 
 #define RESULTS_ABSENT 2
 int results_find(const char *path, const struct hdss_loop *loop, struct error *error);
 
-/* The same, and nothing is made ready. */
+/* Checks as results_find() does, and makes nothing ready. */
 int results_look(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* True if the file itself, or what is written for it during a run, is there. */

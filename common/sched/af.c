@@ -98,7 +98,7 @@ static double af_weight(const struct sched *sched, unsigned worker)
 
 static void af_again(struct sched *sched)
 {
-    (void)sched; /* this technique keeps all that it learned */
+    (void)sched; /* all that was learned is kept */
 }
 
 const struct technique technique_af = {

@@ -32,7 +32,7 @@ struct awf {
     bool with_wait;
     double restart;
     struct learn_sum speeds; /* sum(1/pi) over the measured workers */
-    double powers;           /* and the sum of their V_j */
+    double powers;           /* sum of the V_j of the measured workers */
     struct awf_worker workers[];
 };
 

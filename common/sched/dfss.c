@@ -41,7 +41,7 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     return floor_real(state[SHARE] * sched->powers[worker]);
 }
 
-/* The same from R alone: a stage hands out its share V times, so it lasts until R has fallen by that. Each takes at
+/* Takes K from R alone: a stage hands out its share V times, so it lasts until R has fallen by that. A stage takes at
  * least 1/alpha of what remains, so that all stages of the longest loop are at most 44 alpha, in all calls together. */
 static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
 {

@@ -111,8 +111,8 @@ static uint64_t next_by_chunk(struct sched *sched, double power)
     return chunk;
 }
 
-/* The same from R alone. u units of power have taken A = N - R = u F - D u (u - 1)/2, so that the level F - D u is
- * sqrt((F + D/2)^2 - 2 D A) - D/2. What the previous chunk was is not known here: carry has no effect. */
+/* Takes K from R alone. u units of power have taken A = N - R = u F - D u (u - 1)/2, so that the level F - D u is
+ * sqrt((F + D/2)^2 - 2 D A) - D/2. The previous chunk is not known here: carry has no effect. */
 static uint64_t dtss_from_rest(struct sched *sched, unsigned worker)
 {
     const double *constant = sched->constant.real;

@@ -64,7 +64,7 @@ static uint64_t fiss_start(const struct sched *sched, uint64_t step)
     return start_within(sched, before + step % sched->workers * fiss_chunk_of_batch(sched, batch));
 }
 
-/* The same by sched->step: nothing depends on what remains. */
+/* Takes K by sched->step: nothing depends on what remains. */
 static uint64_t fiss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

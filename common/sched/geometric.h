@@ -14,7 +14,8 @@ struct geometric;
  * when memory is out. */
 struct geometric *geometric_new(uint64_t iterations, unsigned workers);
 
-/* The same for N = iterations part/parts, a rational number; part <= parts, parts at least 1. */
+/* Prepares for N = iterations part/parts, a rational number; part <= parts, parts at least 1. As geometric_new()
+ * else. */
 struct geometric *geometric_new_part(uint64_t iterations, uint64_t part, uint64_t parts, unsigned workers);
 
 /* ceil(N/P ((P-1)/P)^step), at least 1. */

@@ -51,7 +51,7 @@ struct technique_param {
     const char *fallback;    /* the default in words, for people ("ceil(N/(2P))") */
     double minimum, maximum; /* inclusive; integers up to 2^63 */
     const char *choices;     /* "ceil|floor" */
-    const char *summary;     /* one line with the unit */
+    const char *summary;     /* description in one line, with the unit */
 };
 
 union sched_value {
@@ -106,7 +106,7 @@ struct sched {
     uint64_t min_chunk;
     enum sched_weighting weighting;    /* on top of the technique; not POWER where that is weighted by nature */
     uint64_t remaining;                /* R */
-    uint64_t step;                     /* i, chunks cut so far */
+    uint64_t step;                     /* number of chunks cut so far, i */
     uint64_t formula;                  /* K of the latest chunk, as the technique gave it */
     double *powers;                    /* V_j, owned; NULL where nothing is weighted */
     double power_sum;                  /* V */

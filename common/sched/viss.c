@@ -58,7 +58,7 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
                                    (uint128)(step % sched->workers) * viss_chunk_of_batch(limit, batch));
 }
 
-/* The same by sched->step: nothing depends on what remains. */
+/* Takes K by sched->step: nothing depends on what remains. */
 static uint64_t viss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

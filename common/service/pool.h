@@ -47,8 +47,8 @@ void pool_fini(struct pool *pool);
 /* False when the pool is full (unchanged). */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
 
-/* The same for a loop whose chunks are to be taken in the order in which they were put, whoever asks. No worker gets
- * less than `least` by a split. */
+/* Puts a chunk of a loop whose chunks are to be taken in the order in which they were put, whoever asks. No worker gets
+ * less than `least` by a split. False when the pool is full. */
 bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least);
 
 /* False when the pool is empty. Of another's chunk that is at least twice as large as the latest that was cut for this

@@ -58,7 +58,8 @@ void refills_ask(struct refills *refills, uint64_t now_ns)
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
-/* Nor is it one where a refill was parked and waited for work. How long the first has lasted is not known. */
+/* The time of a refill that was parked is no round trip either, as it waited for work. The time that the first refill
+ * has lasted is not known. */
 void refills_take(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open > 0);

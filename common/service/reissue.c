@@ -81,7 +81,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     bool any = false;
     service_note_standstill(service);
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* nobody would compute it, or it has its own way: see quiesce.c */
+        return false; /* no worker would compute it, or it has its own way: see quiesce.c */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {
@@ -448,7 +448,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->copy_owner == OWNER_UNDECIDED) /* both workers that have the chunk are overdue: one is passed over */
+    if (old->copy_owner == OWNER_UNDECIDED) /* the two workers that have the chunk are overdue: one is passed over */
         other_copy(service, old)->copy_owner = OWNER_OTHER;
     old->copy_owner = copy->copy_owner = OWNER_UNDECIDED;
     old->other_worker = copy_worker;

@@ -474,7 +474,7 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
            range.first, range.first + range.count, isolated ? ", with care" : "");
     assign(service, w, &range, now_ns, actions);
-    service->workers[w].answer.isolated = isolated; /* then it is the only one in there */
+    service->workers[w].answer.isolated = isolated; /* an isolated chunk is alone in its ASSIGN */
     return true;
 }
 
@@ -565,7 +565,7 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
     for (unsigned left = service->waiting_count; left > 0 && service->lease_due_ns <= now_ns; left--) {
         unsigned w = dequeue(service);
         if (service->workers[w].holds == 0 && has_slot(service, w))
-            assign_copy(service, w, now_ns, actions); /* and looks for another one then */
+            assign_copy(service, w, now_ns, actions); /* the next look is for another overdue chunk */
         if (service->workers[w].asks > 0)
             service_enqueue(service, w);
     }
@@ -616,7 +616,7 @@ void service_stored(struct service *service, const struct event *event, struct a
 {
     const struct part *part = &event->part;
     if (part_is_unwanted(part))
-        return; /* nobody wanted it, and nobody waits for it */
+        return; /* dropped results: no worker waits for them */
     assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
     if (event->lost)

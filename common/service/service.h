@@ -26,19 +26,19 @@
 /* Most have few: there is room for so many of each at first, and it doubles where they do not fit. */
 #define GRANTS_LEAST 4
 
-/* Iterations that have taken so many workers down are run in a child process of the next one, */
+/* Deaths of workers from which on iterations are run in a child process. */
 #define ISOLATED_DEATHS 2
-/* and given up when it takes so many down. */
+/* Deaths of workers at which iterations are given up. */
 #define DEATHS_MAX 3
 /* Iterations that failed at one worker wait so long for another. */
 #define ELSEWHERE_NS 1000000000u
-/* A chunk is overdue when it takes so many times as long as the earlier ones of its worker let expect, */
+/* Factor by which an overdue chunk takes longer than the earlier ones of its worker let expect. */
 #define LEASE_FACTOR 10
-/* and never sooner than this: a core that was busy with something else for a moment is no reason. */
+/* The least lease: a core that was busy with something else for a moment is no reason. */
 #define LEASE_MIN_NS 10000000000u
 /* The lease where no chunk was finished yet, so that nothing is known of how long they take. */
 #define LEASE_UNKNOWN_NS 60000000000u
-/* While nobody is idle who could be given one, it is looked for again after this. */
+/* Time between two looks for an overdue chunk, while no worker is idle that could get a copy. */
 #define LEASE_LOOK_NS 100000000u
 /* A worker that has not left so long after it could is taken for lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
@@ -257,7 +257,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
 /* Sends END to every worker; from now on nobody is served. */
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions);
 
-/* The same where no worker is left to be told. */
+/* Ends service as service_end() does, where no worker is left to be told. */
 void service_close(struct service *service, const struct actions *actions);
 
 /* Says whether the owner can get chunks from elsewhere when the pool is empty; at first it can. */

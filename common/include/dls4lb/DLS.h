@@ -80,7 +80,7 @@ typedef struct {
     int timeStep;                 /* loops begun */
     int chunkStart, subChunkSize; /* piece in hand */
     int numChunks;                /* handed to this rank; after DLS_EndLoop(), on the foreman, to all */
-    int itersScheduled;           /* likewise, iterations */
+    int itersScheduled;           /* iterations handed out, counted as in numChunks */
     int myIters;                  /* computed by this rank */
     double workTime;              /* for so many seconds */
     double *stats; /* [3 * commSize] of each rank seconds per iteration, their deviation between pieces, and pieces; on
