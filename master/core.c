@@ -52,7 +52,7 @@ static void on_neighbour(void *owner, const struct neighbour *neighbour)
 static void on_loaded(void *owner, unsigned w)
 {
     struct master *master = owner;
-    (void)w; /* one message tells the loads of all workers whose load has changed */
+    (void)w; /* a single message tells the loads of all workers whose load has changed */
     master->loads_changed = true;
 }
 
@@ -127,7 +127,7 @@ void master_move(struct master *master, enum master_state state)
 
 void master_fatal(struct master *master, unsigned rank, const char *text)
 {
-    error_set(&master->problem, "%s", text); /* one line of text that outlives the step */
+    error_set(&master->problem, "%s", text); /* text that outlives the step, in one line */
     struct message message = fatal_message(rank, master->problem.text);
     actions_send(master->actions, master->config.supermaster, &message);
 }

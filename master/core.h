@@ -10,7 +10,7 @@
 
 /* collect.c */
 void master_note_done(struct master *master, const struct part *part);
-/* The same with a chunk of a loop with dependencies, which may have been done before, other than its neighbours. */
+/* Notes a chunk of a loop with dependencies, which may have been done before, other than its neighbours. */
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 

@@ -44,7 +44,7 @@ struct master {
     struct done_record done[REPORT_MAX];
     unsigned done_count;
     unsigned char *report_records; /* encoded, borrowed by the message of this step; owned */
-    unsigned char *stats_records;  /* likewise */
+    unsigned char *stats_records;  /* encoded, borrowed by the message of this step; owned */
     uint64_t reported_at_ns;
     unsigned reported_busy;
     /* feedback */
@@ -57,7 +57,7 @@ struct master {
     struct refills refills;
     bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
     struct error problem; /* text of a DROP of this step */
-    struct error refusal; /* and of a DROP */
+    struct error refusal; /* text of a DROP of this step */
 };
 
 /* -1 when memory is out. */

@@ -15,7 +15,7 @@
 struct program {
     struct job_setup plan;
     struct error error;
-    const char *failure; /* why the master cannot take part, NULL if it can */
+    const char *failure; /* reason why the master cannot take part, NULL if it can */
     struct runtime *runtime;
     const struct topology *topology;
     unsigned *ranks; /* ranks of its workers */
@@ -23,7 +23,7 @@ struct program {
     struct master master;
     struct results_sink sink;
     bool sink_open;
-    struct error sync_error; /* why results are not on the disk; empty if they are */
+    struct error sync_error; /* reason why results are not on the disk; empty if they are */
 };
 
 static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)

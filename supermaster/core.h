@@ -129,7 +129,7 @@ void supermaster_note_report(struct supermaster *supermaster, unsigned m);
 void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m);
 /* At EVENT_TIMER: dismisses masters that are overdue. */
 void supermaster_look_at_masters(struct supermaster *supermaster);
-/* Somebody waits for work, and none is free. */
+/* Notes that a worker waits for work, and none is free. */
 static inline void supermaster_note_waiting(struct supermaster *supermaster)
 {
     if (supermaster->losses.look_ns == NEVER)

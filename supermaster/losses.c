@@ -265,7 +265,7 @@ static void supermaster_losses_take_news(struct supermaster *supermaster, unsign
         supermaster_receive_iterations_given_up(supermaster, records, count);
 }
 
-/* Nobody is left who could do the rest, and all that was done is known. */
+/* True where no worker is left that could do the rest, and all that was done is known. */
 static bool nobody_is_left(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;

@@ -207,7 +207,7 @@ static char **add_inputs(const struct job_setup *plan, int *argc, char **argv, c
         return NULL;
     char **words = calloc((size_t)*argc + 2, sizeof *words);
     if (words == NULL)
-        return NULL; /* then they do not compare */
+        return NULL; /* without the option the other ranks compare nothing */
     memcpy(words, argv, (size_t)*argc * sizeof *words);
     snprintf(option, 32, "--inputs=%016" PRIx64, plan->loop.inputs);
     words[(*argc)++] = option;

@@ -26,12 +26,12 @@ enum supermaster_state {
 
 struct supermaster_config {
     const struct topology *topology; /* borrowed for the machine's life */
-    const struct run_spec *spec;     /* likewise; min_chunk is not below `distance` */
+    const struct run_spec *spec;     /* borrowed for the machine's life; min_chunk is not below `distance` */
     uint64_t first, count;           /* the loop */
     uint64_t step_iterations;        /* iterations of a time step; 0: there is one */
     bool steps_dependent;            /* a step needs all results of the one before */
     uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
-    uint64_t record_bytes; /* or RECORD_VARIABLE; 0 where results are only digested */
+    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0 where results are only digested */
     bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes */
     bool no_isolation;     /* no iteration is run in a child process */
     bool are_tasks;        /* iterations are called tasks, and count from 1 */
@@ -129,9 +129,9 @@ struct recovery {
     uint64_t next;                    /* the iteration behind all that is cut */
 };
 
-/* The number of failures that are told one by one; */
+/* Number of failures that are told one by one. */
 #define FAILURES_TOLD 20
-/* and so many are kept, those that follow one another at the same rank with the same text as one. */
+/* Number of failures that are kept; those that follow one another at the same rank with the same text count as one. */
 #define FAILURES_KEPT 1000
 
 struct failures {

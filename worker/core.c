@@ -331,7 +331,7 @@ static void worker_expire(struct worker *worker, uint64_t now_ns, struct actions
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
-    error_set(&actions->room.problem, "%s", text); /* one line of text, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", text); /* text in one line, whatever the kernel wrote */
     struct message message = fatal_message(worker->config.rank, actions->room.problem.text);
     send_up(worker, actions, &message);
 }
@@ -419,7 +419,7 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
                               .count = event->chunk.count,
                               .final = event->chunk.final},
     };
-    error_set(&actions->room.problem, "%s", event->text); /* one line of text, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", event->text); /* text in one line, whatever the kernel wrote */
     size_t length = strlen(actions->room.problem.text);
     message.iterations_failed.text = actions->room.problem.text;
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;

@@ -25,7 +25,7 @@ struct program {
     struct worker_options options;
     struct job_setup plan;
     struct error error;
-    const char *failure; /* why the worker cannot compute, NULL if it can */
+    const char *failure; /* reason why the worker cannot compute, NULL if it can */
     struct runtime *runtime;
     const struct topology *topology;
     struct worker worker;

@@ -95,7 +95,7 @@ struct worker {
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
     uint64_t queue_iterations; /* iterations of the chunks in the queue */
-    struct assigned running;   /* its count is 0 before the first chunk */
+    struct assigned running;   /* running chunk; count 0 before the first one */
     uint64_t running_sent;     /* iterations of the running chunk whose results have left, or that failed */
     unsigned asked;            /* chunks asked for and not received */
     uint64_t asked_at_ns;      /* the ask that is being timed; NEVER if none */

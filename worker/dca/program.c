@@ -161,7 +161,7 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
     MPI_Allgather(&levels, sizeof levels, MPI_BYTE, all, sizeof levels, MPI_BYTE, dca->runtime->world);
     *swr = own.swr;
-    MPI_Bcast(swr, 1, MPI_DOUBLE, 0, dca->runtime->world); /* the same for all */
+    MPI_Bcast(swr, 1, MPI_DOUBLE, 0, dca->runtime->world); /* all ranks have the same */
     probe_compare(all, dca->ranks, speeds);
     for (unsigned w = 0; w < dca->ranks; w++)
         speeds[w] = 1 / speeds[w];

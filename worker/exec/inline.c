@@ -169,7 +169,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     assert(count <= chunk->done - chunk->sliced && "what leaves has been computed");
     event->chunk.count = count;
     if (made->variable && exec->config.collect && bytes > buffer->room && reserve_block(exec, buffer, bytes) < 0) {
-        /* nobody will have these iterations from here */
+        /* no other rank gets these iterations from here */
         event->type = EVENT_ITERATIONS_FAILED;
         event->text = exec->error;
         output_take(&made->output, count, exec->config.loop, NULL);

@@ -216,7 +216,7 @@ uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job
     if (!ended || isolated->taken == isolated->share->count)
         return count;
     *failed = true;
-    bool done = atomic_load(&isolated->share->done) > isolated->taken; /* but it could not be taken over */
+    bool done = atomic_load(&isolated->share->done) > isolated->taken; /* done, and could not be taken over */
     *final = !done && !atomic_load(&isolated->share->failed);
     if (done)
         snprintf(error, HDSS_ERROR_MAX, "no memory for what an iteration in a child process yields");

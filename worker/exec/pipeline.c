@@ -94,7 +94,7 @@ static void abandon_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     unsigned char **abandoned =
         grow(pipeline->abandoned, pipeline->abandoned_count, &pipeline->abandoned_room, sizeof *abandoned);
-    if (abandoned == NULL) { /* then it is lost */
+    if (abandoned == NULL) { /* the array is lost */
         pipeline_note_problem(pipeline, "out of memory for boundary data");
     } else {
         pipeline->abandoned = abandoned;

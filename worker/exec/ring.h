@@ -49,7 +49,7 @@ struct ring_measured {
 
 struct ring_slot {
     _Alignas(RING_LINE) _Atomic uint64_t step; /* the next scheduling step */
-    /* the same for as long as somebody may draw */
+    /* equal for as long as any thread may draw */
     _Alignas(RING_LINE) uint64_t first;
     uint64_t count, part_count; /* iterations; of each part but the last */
     unsigned char *records;     /* room for the slot's records; NULL: none */
@@ -209,7 +209,7 @@ static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first
     return true;
 }
 
-/* The same if ring_learns(), where ring_draw() finds every slot dry. */
+/* Draws as ring_draw() does, if ring_learns() and ring_draw() finds every slot dry. */
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end);
 
 /* The thread has taken `time_ns` for so many iterations, which counts from its next draw on. Only if ring_learns(). */

@@ -90,7 +90,7 @@ struct thread_pool {
     /* time */
     uint64_t last_ended_ns; /* when the latest chunk was over */
     double last_later_ns;   /* time in later ones then */
-    bool empty_told;        /* since the latest chunk came */
+    bool empty_told;        /* told since the latest chunk came */
     /* for the main thread */
     int bell;   /* an eventfd */
     bool rests; /* the main thread was blocked when it looked last */

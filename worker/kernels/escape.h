@@ -46,6 +46,6 @@ const struct escape_variant *escape_best(void);
 /* The definition. */
 uint32_t escape_scalar(double cx, double cy, unsigned exponent, uint32_t max_iter);
 
-/* The same from z = x + iy on, with `count` steps done. */
+/* Counts as escape_scalar() does, from z = x + iy on, with `count` steps done. */
 uint32_t escape_scalar_from(double x, double y, double cx, double cy, unsigned exponent, uint32_t count,
                             uint32_t max_iter);

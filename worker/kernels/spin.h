@@ -71,5 +71,5 @@ const struct spin_variant *spin_variants(size_t *count);
 /* The widest that this machine can run. */
 const struct spin_variant *spin_best(void);
 
-/* The same in plain C, a point at a time and all of them. */
+/* Makes the image in plain C, a point at a time, from all points. */
 void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);

@@ -53,7 +53,7 @@ static void spin_arrange_range_of(const float *numbers, size_t count, double *fr
     *to = (double)highest;
 }
 
-/* The same grid for all axes, so that its cells are cubes. */
+/* Makes the keys on a grid that is the same for all axes, so that its cells are cubes. */
 static void spin_arrange_make_keys(const struct spin_cloud *cloud, struct keyed *keyed)
 {
     double from[3], to[3], longest = 0;

@@ -63,7 +63,7 @@ int command_init(struct command *command, const struct command_limits *limits, i
     *command = (struct command){.limits = *limits, .folder = folder, .process = -1};
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
         command->captures[i] = (struct capture){.pipe = -1, .file = -1};
-    signal(SIGCHLD, SIG_DFL); /* where SIGCHLD is ignored the kernel does not keep how a child ended */
+    signal(SIGCHLD, SIG_DFL); /* an ignored SIGCHLD would lose how a child ended */
     command->nothing = open_first_three();
     command->set = epoll_create1(EPOLL_CLOEXEC);
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

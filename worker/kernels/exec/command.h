@@ -25,7 +25,7 @@ struct command_outcome {
     enum command_end end;
     int status, signal; /* exit status; or the signal that ended the process */
     int error;
-    double started_s; /* since 1970 */
+    double started_s; /* seconds since 1970 */
     uint64_t wall_ns, cpu_ns;
     uint64_t peak_kib; /* memory of its largest process. 0: too short-lived to tell, and no more than the worker */
 };
@@ -43,7 +43,7 @@ struct capture {
     char *bytes;      /* owned */
     size_t length, capacity;
     uint64_t received; /* bytes received in all; those above the limit were dropped */
-    int error;         /* why the file could not be written; bytes after that were dropped */
+    int error;         /* errno of the file that could not be written; bytes after that were dropped */
 };
 
 struct command_limits {

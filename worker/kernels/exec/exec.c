@@ -113,7 +113,8 @@ static int read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX]
     return kept.there ? 0 : -1;
 }
 
-/* The same texts are at the same places: of those of another job, which may be gone, nothing is read. */
+/* True if the kept tasks are those of the same texts at the same places: of texts of another job, which may be gone,
+ * nothing is read. */
 static bool is_kept(const union hdss_value *values)
 {
     const struct tasks_source source = source_of(values), *own = &kept.tasks.source;

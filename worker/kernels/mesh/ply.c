@@ -14,7 +14,7 @@ struct ply {
     struct reader *reader;
     struct mesh_builder *builder;
     struct ply_header header;
-    const struct ply_element *element; /* and the number of the item that is being read, for errors */
+    const struct ply_element *element; /* element that is being read, for errors */
     size_t item;
 };
 

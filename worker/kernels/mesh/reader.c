@@ -100,7 +100,7 @@ bool reader_any_word(struct reader *reader, char word[READER_WORD_MAX])
 
 int reader_check_coordinate(const struct reader *reader, double value)
 {
-    if (fabs(value) <= MESH_COORDINATE_MAX) /* and a number at all */
+    if (fabs(value) <= MESH_COORDINATE_MAX) /* a number of that size, and not NaN */
         return 0;
     return reader_refuse(reader, "%g: accepted: a number from %g to %g", value, -MESH_COORDINATE_MAX,
                          MESH_COORDINATE_MAX);
