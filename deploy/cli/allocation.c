@@ -163,7 +163,7 @@ static int64_t ask_slurm(void)
     snprintf(job, sizeof job, "--jobs=%.40s", variable("SLURM_JOB_ID"));
     capture(argv, text, sizeof text);
     text[strcspn(text, BLANKS)] = '\0';
-    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* or UNLIMITED */
+    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* -1 for UNLIMITED, too */
 }
 
 int64_t allocation_seconds_left(void)

@@ -20,17 +20,16 @@ struct launch_plan {
     struct hosts hosts;       /* hosts of the run; none: this machine */
     bool allocated;           /* the hosts are those of a batch job other than Slurm's */
     bool core_reserved;       /* workers leave a core to each master */
-    struct argv slowdowns;    /* one slowdown for all, one for each worker, or none */
+    struct argv slowdowns;    /* slowdown for all, or one for each worker, or none */
     struct argv loads;        /* busy processes beside the workers, in the same form */
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
-    struct argv dca; /* --dca and what goes with it, for every worker; none: a supermaster leads */
-    struct argv job; /* the supermaster's command line, its name first */
-    struct job_setup
-        plan;     /* of `job`, from which it borrows; what it says of the loop is known where check.h has looked */
-    bool checked; /* by check.h */
-    char *shown;  /* text that a dry run shows behind the line; owned */
+    struct argv dca;       /* --dca and what goes with it, for every worker; none: a supermaster leads */
+    struct argv job;       /* the supermaster's command line, its name first */
+    struct job_setup plan; /* made from `job`, from which it borrows; the loop is known after check.h */
+    bool checked;          /* by check.h */
+    char *shown;           /* text that a dry run shows behind the line; owned */
     bool dry_run;
     unsigned restarts;                  /* launches after a failed one, at most */
     char journal[JOB_JOURNAL_PATH_MAX]; /* the job's, with --restarts */

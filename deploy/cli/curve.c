@@ -33,7 +33,7 @@ static void curve_write_group(struct curve *curve)
 {
     if (curve->chunks == 0)
         return;
-    bool rises = curve->group.last > curve->group.first; /* then fewer points do, the other way round */
+    bool rises = curve->group.last > curve->group.first; /* the order that takes fewer points */
     point(curve, curve->group.step, curve->group.first);
     point(curve, curve->group.step, rises ? curve->group.least : curve->group.most);
     point(curve, curve->group.step, rises ? curve->group.most : curve->group.least);

@@ -12,7 +12,7 @@
 enum { CURVE_EXACT_BITS = 11 };
 #define CURVE_EXACT (1u << CURVE_EXACT_BITS)
 
-/* The same for the chunks that a marker may stand on. */
+/* Exactness for the chunks that a marker may stand on, likewise. */
 enum { CURVE_MARK_BITS = 6, CURVE_MARKS = (1 << CURVE_MARK_BITS) + ((64 - CURVE_MARK_BITS) << (CURVE_MARK_BITS - 1)) };
 
 struct curve_mark {
@@ -34,6 +34,6 @@ struct curve {
 /* Chunk i, from 1, reaches from i - 1/2 to i + 1/2 on the x axis. */
 void curve_begin(struct curve *curve, FILE *file);
 void curve_take(struct curve *curve, uint64_t size);
-/* The same as `count` times that, in time that does not grow with the count. */
+/* Takes `size` `count` times, in time that does not grow with the count. */
 void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count);
 void curve_end(struct curve *curve);

@@ -357,7 +357,7 @@ int launch(char *const *argv, struct launch *how)
     if (how->timeout_s > 0)
         child.late_ms = launch_clock_ms() + 1000 * (int64_t)how->timeout_s;
     if (how->log != NULL)
-        fflush(how->log); /* or the child would write it once more */
+        fflush(how->log); /* else the child would write it once more */
     if (launch_start(&child, argv) < 0) {
         fprintf(stderr, "hdss: cannot start %s: %s\n", argv[0], strerror(errno));
         return EXIT_STATUS_FAILED;

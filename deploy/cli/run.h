@@ -9,7 +9,7 @@
  * line. */
 int run_check(int argc, char **argv, struct error *error);
 
-/* The same, and whether the files are right that its kernel reads, where they are on this machine. */
+/* Checks as run_check() does, and whether the files are right that its kernel reads, where they are on this machine. */
 int run_check_inputs(int argc, char **argv, struct error *error);
 
 /* Checks whether one option, which must be of its tables, accepts the value. -1 with one line. */

@@ -309,7 +309,7 @@ int DLS_Terminated(infoDLS *info)
     if (info->comm != MPI_COMM_NULL)
         dls4lb_fetch(info, own);
     else if (info->crew == MPI_COMM_NULL)
-        own->ended = true; /* neither shares the loop nor follows anybody */
+        own->ended = true; /* the rank neither shares the loop nor follows anybody */
     if (info->crew != MPI_COMM_NULL)
         follow(info, own);
     return own->ended;

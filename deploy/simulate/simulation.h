@@ -29,7 +29,7 @@ struct simulation {
     bool dca;                          /* --dca: workers alone, which draw their chunks themselves */
     struct worker_options dca_options; /* options of a worker, of which only --dca has a value */
     const char *platform_name;         /* platform as on the command line: a described one, with changes, or a file */
-    const char *costs_name;            /* likewise: a file or a distribution; NULL: the kernel's model */
+    const char *costs_name;            /* file or distribution of costs; NULL: the kernel's model */
     const char *slowdown_text;         /* slowdowns of the workers; NULL: none */
     const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;

@@ -29,7 +29,7 @@ struct measure_row {
     const char *column; /* column of the table of runs; NULL: the measure follows from others */
     const char *over;   /* the column by which it is divided; NULL: none */
     const char *about;  /* definition, where the title does not say it all; else NULL */
-    int standard;       /* where the file names none */
+    int standard;       /* default where the file names no measure */
 };
 
 extern const struct measure_row measures[MEASURES];

@@ -37,5 +37,5 @@ void summary_set(struct summary_value *value, double *values, unsigned count);
 /* A figure as people write it, with three digits that mean something: "0.0123", "12.3", "1,234". */
 void summary_number(double value, char *text, size_t size);
 
-/* The same of a measure: parts of a hundred have one digit behind the point. */
+/* Writes a figure of a measure as summary_number() does; parts of a hundred have one digit behind the point. */
 void summary_figure(int measure, double value, char *text, size_t size);

@@ -16,7 +16,7 @@ struct simulated_rank {
     struct machine machine; /* the one that is driven */
     struct mailbox *mailbox;
     double owed_ns;      /* time that its work takes and has not taken yet, on a core of speed 1 */
-    uint64_t owed_at_ns; /* since when */
+    uint64_t owed_at_ns; /* time since which the work is owed */
     bool computed;       /* the rank has computed, and not looked at its messages since */
     uint64_t ends_ns;    /* when the rank fails; NEVER */
     uint64_t look_ns;    /* when the rank has to look up from waiting, as a step is about to end; NEVER */

@@ -43,7 +43,7 @@ struct simulated_run {
     struct standing *standings; /* [ranks] */
     /* --- the result: by the supermaster --- */
     struct supermaster *supermaster; /* machine, to be there behind the run */
-    bool supermaster_is_there;       /* and to be released */
+    bool supermaster_is_there;       /* the machine is made, and to be released */
     bool is_over;                    /* the supermaster has left in order */
     int status;
     /* --- the result: by the rank that it is about --- */

@@ -11,7 +11,7 @@ struct sim_setup {
     struct supermaster supermaster;
     struct perturbations perturbations;
     unsigned char *results;  /* see struct simulated_run; owned */
-    unsigned char *boundary; /* likewise */
+    unsigned char *boundary; /* see struct simulated_run; owned */
     double *speeds;          /* [workers] as if they were measured; NULL: they are measured; owned */
 };
 

@@ -83,14 +83,14 @@ struct virtual_config {
     uint64_t distance;      /* distance of the dependences along the loop; 0 is taken as 1 */
     uint64_t reach;         /* a row needs the one before it so far ahead in the other dimension */
     const double *powers;   /* [workers] as from a power file, where they are not measured; NULL: all equal; borrowed */
-    bool collect;           /* results are sent and stored, else only digested, */
-    bool undigested;        /* or not even that */
+    bool collect;           /* results are sent and stored, else only digested */
+    bool undigested;        /* results are not even digested */
     uint64_t phantom_bytes; /* not 0: results of so many bytes an iteration are sent and stored, but there are none */
-    bool variable;          /* and they are variable output: see virtual_length() */
+    bool variable;          /* results are variable output: see virtual_length() */
     uint64_t slice_iterations; /* results go in parts of this many iterations; 0: whole chunks */
     bool journal;              /* committed ranges are recorded, see journalled */
-    bool sync;                 /* and brought to the disk before */
-    const struct ranges *done; /* by an earlier run; borrowed for virtual_new(); NULL: nothing */
+    bool sync;                 /* committed ranges are brought to the disk before that */
+    const struct ranges *done; /* ranges done by an earlier run; borrowed for virtual_new(); NULL: none */
     uint64_t done_digest;
     /* the machine */
     uint64_t latency_ns, remote_latency_ns, service_ns;
@@ -101,7 +101,7 @@ struct virtual_config {
     const double *speeds;       /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
     const double *rank_speeds;  /* [ranks] of what a rank does beside computing; NULL: all 1; borrowed */
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
-    /* The same of a range; NULL: they are summed up. */
+    /* Returns the cost of a range; NULL: the iterations' costs are summed up. */
     double (*costs_ns)(void *context, uint64_t first, uint64_t count);
     /* Returns the time that a message is on its way between two nodes, where not the latency and the bytes above say
      * it. */
@@ -120,15 +120,15 @@ struct virtual_config {
     uint64_t fault_seed; /* says which messages of a dead rank arrive, and how late messages are */
     uint64_t jitter_ns;  /* a message takes up to so much longer, behind the one before it */
     uint64_t last_ns;    /* time after its end in which a dead rank's messages still arrive; 0: twice the latency */
-    uint64_t detect_ns;  /* others are told of a rank's end so long after it */
+    uint64_t detect_ns;  /* time after a rank's end when others are told of it */
     bool watch_all;      /* the supermaster is told of all ranks */
     uint64_t collect_ns; /* results that go by themselves take so much longer than their announcement */
     /* Returns the outcome of an iteration with the worker of this rank; NULL: all iterations work. */
     enum virtual_outcome (*outcome)(void *context, unsigned rank, uint64_t iteration);
     uint64_t failing_store;   /* the n-th store (from 1) fails; 0: never */
-    bool short_writes;        /* and has written the half of it */
-    uint64_t failing_journal; /* the same of recording, of bringing to the disk, and of sending, which ends the */
-    uint64_t failing_sync;    /* whole job */
+    bool short_writes;        /* the failing store has written the half of its bytes */
+    uint64_t failing_journal; /* the n-th recording, bringing to the disk, and sending fails likewise; a failed */
+    uint64_t failing_sync;    /* sending ends the whole job */
     uint64_t failing_send;
     void (*in_machine)(bool inside); /* called around all that the machines do: for having their allocations fail */
     bool unchecked;    /* the invariants of a machine are not checked after each of its steps: it is quicker */

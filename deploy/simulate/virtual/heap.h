@@ -57,7 +57,7 @@ struct future *heap_new(struct heap *heap);
 
 /* Schedules it. -1 when memory is out; it is returned then. */
 int heap_push(struct heap *heap, struct future *future);
-/* The same, where of what comes at one time the lowest `order` is first. */
+/* Schedules an event; of events of one time the one with the lowest `order` comes first. */
 int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order);
 
 /* The earliest; NULL when nothing will happen any more. The caller returns it. */

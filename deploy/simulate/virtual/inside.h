@@ -33,7 +33,7 @@ struct pipeline {
     struct halo *kept;            /* halos of the running chunk and of finished ones, until they are released; owned */
     struct halo *saved;           /* halos of finished chunks, while the loop is quiesced; owned */
     struct halo *before;          /* halo before the running chunk; NULL where it is the loop's first */
-    struct halo *after;           /* likewise; NULL where it is the last */
+    struct halo *after;           /* halo behind the running chunk; NULL where it is the loop's last */
     uint64_t *records;            /* [count] records of the running chunk; owned */
     uint64_t *window;             /* [distance] the latest values of a column; owned */
     uint64_t step, steps;         /* step of the chunk that runs, and number of its steps */
