@@ -29,8 +29,7 @@ struct runtime_ops {
     void (*watch)(struct runtime *runtime, unsigned rank);           /* watches another rank from now on */
     void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns); /* cheap where nothing is due */
     void (*fence)(struct runtime *runtime, unsigned rank);           /* makes a rank leave that is taken for lost */
-    const char *(*fenced)(
-        const struct runtime *runtime); /* reason why this rank was taken for lost; NULL: it was not */
+    const char *(*fenced)(const struct runtime *runtime); /* reason why this rank was taken for lost, or NULL */
     /* Says that this rank goes without the others. */
     void (*abandon)(struct runtime *runtime);
     /* True for one rank of the node: the one to say that the supermaster was lost. */
