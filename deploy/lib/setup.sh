@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What deploy/quickstart and deploy/selftest have in common: to install what is missing and to build.
+# The common part of deploy/quickstart and deploy/selftest: to install what is missing and to build.
 # Sourced after `set -euo pipefail`. Sets root, build and name; prints one short line per step.
 # shellcheck disable=SC2034 # some of the names are for those who source it
 
@@ -10,7 +10,7 @@ build=$(realpath -m "${HDSS_BUILD:-$root/build}")
 log=$(mktemp "${TMPDIR:-/tmp}/hdss-$name.XXXXXX")
 trap 'rm -f "$log"' EXIT
 
-# What the build needs: how to see that it is there, and its packages for apt, dnf and spack.
+# Needs of the build: how to see that it is there, and its packages for apt, dnf and spack.
 needs=(
   "compiler cc             gcc,libc6-dev   gcc                 gcc"
   "command  meson          meson           meson               meson"
@@ -41,7 +41,7 @@ have_compiler() {
   printf '#include <stdio.h>\n' | "${compiler[@]}" -E - >/dev/null 2>&1
 }
 
-# All that a Slurm of one's own is made of.
+# True where all programs of a Slurm of one's own are there.
 have_slurm() {
   local program PATH=$PATH:/usr/sbin:/sbin
   for program in munged slurmctld slurmd sbatch srun; do

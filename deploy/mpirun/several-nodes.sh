@@ -3,7 +3,7 @@
 # A line for several nodes without a batch system, written by hand: a supermaster on the first node, a master on each, and workers. mpirun
 # starts them by ssh, so each node must let this one in without a password, and have the programs at the same place.
 #     several-nodes.sh node1:16,node2:16 [JOB...]       workers on each node, behind its name
-# All of them must be alike; `hdss run --hosts` deals workers out to unequal ones as well.
+# The nodes must be alike; `hdss run --hosts` deals workers out to unequal ones as well.
 # (Debian's packages call the programs hdss-supermaster, hdss-master and hdss-worker.)
 set -euo pipefail
 

@@ -7,7 +7,7 @@
 
 
 def describe(columns, kept=0, skipped=0):
-    """How long the loop is, and what an iteration yields: here an array with a row for each iteration."""
+    """Describes the loop: its length, and the result, here an array with a row for each iteration."""
     if kept == 0:
         return columns  # text, as words() yields it
     return {'iterations': columns, 'dtype': 'float64', 'shape': (kept,)}

@@ -12,7 +12,7 @@ import os
 import traceback
 import zlib
 
-# What HDSS calls a type, and its code in the modules array and struct.
+# Types by their name in HDSS, and their codes in the modules array and struct.
 TYPES = {'uint8': 'B', 'uint16': 'H', 'uint32': 'I', 'uint64': 'Q', 'int32': 'i', 'int64': 'q', 'float32': 'f', 'float64': 'd'}
 FLOATS = ('float32', 'float64')
 KNOWN = ('iterations', 'dtype', 'shape', 'streams', 'waits', 'has_effects')
@@ -21,7 +21,7 @@ ITERATIONS_MAX = 2**63
 
 
 class WrongUse(Exception):
-    """What is wrong with the user's module, in one line."""
+    """An error in the user's module, in one line."""
 
 
 def find(name):
@@ -79,7 +79,7 @@ def failed(item):
 
 
 def to_bytes(value):
-    """What one iteration puts on one stream."""
+    """The bytes that an iteration puts on a stream."""
     if value is None:
         return b''
     if isinstance(value, str):
@@ -91,7 +91,7 @@ def to_bytes(value):
 
 
 class Kernel:
-    """One function; module.c calls the methods."""
+    """A kernel that is one function of the user's; module.c calls the methods."""
 
     def __init__(self, name):
         self.module, self.function = find(name)
@@ -182,7 +182,7 @@ class Kernel:
     def items(self, first, count):
         """(failed, bytes of each stream) of each iteration of a range."""
         result = self.call(first, count)
-        if isinstance(result, (bytes, bytearray, str)):  # of the whole range: it is its first iteration's
+        if isinstance(result, (bytes, bytearray, str)):  # a text for the whole range counts for its first iteration
             return [(False, [to_bytes(result)])] + [(False, [])] * (count - 1)
         result = listed(result)
         if len(result) != count:
@@ -199,7 +199,7 @@ class Kernel:
 
 
 def listed(result):
-    """What a function returned for a range, as a list."""
+    """The result of a function for a range, as a list."""
     try:
         items = iter(result)
     except TypeError:
