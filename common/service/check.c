@@ -58,7 +58,7 @@ static void check_served(const struct service *service, unsigned w)
     assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
 }
 
-/* The queue has those who ask, each once. */
+/* Checks that the queue holds each worker that asks, once. */
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;

@@ -21,7 +21,8 @@ static void order_tell(const struct service *service, unsigned w, const struct n
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
 }
 
-/* The chunk of worker `w` that ends at `end` is assigned: who is behind it may be known. */
+/* Tells worker `w`, whose chunk that ends at `end` is assigned, who computes the chunk behind it; notes the end where
+ * that is not known. */
 static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
 {
     struct neighbour neighbour = {.first = end};
@@ -31,7 +32,7 @@ static void look_behind(struct service *service, unsigned w, uint64_t end, struc
         service_check_memory(service, boundary_list_add(&service->ends, end, w));
 }
 
-/* The chunk of worker `w` that begins at `first` is assigned: who is before it must be told. */
+/* Tells the worker of the chunk before `first` that worker `w` computes the chunk that begins there. */
 static void look_before(struct service *service, unsigned w, uint64_t first, struct actions *actions)
 {
     const struct neighbour neighbour = {first, service->ranks[w]};
@@ -39,9 +40,9 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->first)
         return;
     if (!boundary_list_take(&service->ends, first, &before)) {
-        if (service->ops->neighbour != NULL && !service->out_of_memory) /* else it may not have been noted */
+        if (service->ops->neighbour != NULL && !service->out_of_memory) /* else the end may be missing */
             service->ops->neighbour(service->owner, &neighbour);
-    } else if (before != w) /* else it sees so itself */
+    } else if (before != w) /* a worker sees by itself that both chunks are its own */
         order_tell(service, before, &neighbour, actions);
 }
 

@@ -54,7 +54,7 @@ static void erase(struct poison_set *set, size_t from, size_t to)
     set->count -= to - from;
 }
 
-/* No item goes across `place` from now on. */
+/* Splits the item that goes across `place`, if one does. */
 static int poison_split(struct poison_set *set, uint64_t place)
 {
     size_t i = poison_find(set, place);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops with dependencies: standing still when a worker is lost, and going on. Why that, and from where, is in
- * supermaster/recovery.c.
+/* Loops with dependencies: standing still when a worker is lost, and going on. supermaster/recovery.c says why, and
+ * from where.
  *
- * Between QUIESCE and RESTART nobody is served and nothing is told of neighbours. What a worker had finished arrives
- * ahead of its QUIESCED; what it had not is nobody's any more. */
+ * Between QUIESCE and RESTART nobody is served and no neighbours are told. Chunks that a worker had finished arrive
+ * ahead of its QUIESCED; its other chunks belong to nobody any more. */
 #include "common/service/serving.h"
 
 #include <assert.h>

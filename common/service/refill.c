@@ -6,7 +6,7 @@
 
 #define UNKNOWN UINT64_MAX
 
-/* Taken for the round trip until one is measured. */
+/* The round trip until one is measured. */
 #define ROUND_TRIP_NS 50000
 
 /* A round trip below 1/50 of the time that a refill lasts is not worth holding chunks back for. */
@@ -23,7 +23,7 @@ void refills_init(struct refills *refills, unsigned workers, unsigned chunks)
     };
 }
 
-/* No more than the open refills can bring. */
+/* Sets the low-water mark, to no more than the open refills can bring. */
 static void set_low_water_mark(struct refills *refills)
 {
     refills->low_water_mark = 0;
@@ -34,9 +34,8 @@ static void set_low_water_mark(struct refills *refills)
     refills->low_water_mark = mark < most ? mark : most;
 }
 
-/* Smooths the time between two chunks handed out. That between the first chunks of the workers is none, which come when
- * their ranks have started, perhaps all at once; and requests that have waited together are one with what was before
- * them. */
+/* Smooths the time between two chunks handed out. The times between the first chunks of the workers do not count, as
+ * their ranks may start all at once; and requests that have waited together count as one with the chunk before them. */
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns)
 {
     if (now_ns == refills->gap_started_ns)
@@ -50,7 +49,7 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* The first refill waits for the speeds of all workers: that is no round trip. */
+/* Notes the time of an ask. The first refill waits for the speeds of all workers: that is no round trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < REFILLS_OPEN_MAX);

@@ -18,7 +18,7 @@ void service_check_memory(struct service *service, int result)
     service->news |= SERVICE_NO_MEMORY;
 }
 
-/* Room for one more of `size` bytes; false when memory is out. */
+/* Makes room for one more item of `size` bytes; false when memory is out. */
 static bool reissue_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size)
 {
     void *grown = grow(*items, count, capacity, size);
@@ -131,7 +131,8 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
     return 0;
 }
 
-/* The oldest, and of that no more than the latest chunk that was cut for the worker: it may be the slowest of all. */
+/* Takes the oldest requeued range that worker `w` may get, and of it no more than the latest chunk that was cut for the
+ * worker, which may be the slowest of all. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
@@ -214,9 +215,10 @@ static void leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-/* The iterations that the worker computed when it died are blamed: with threads that may be any chunk that it held.
- * Not so of what others' results count, nor of iterations that depend on one another, which could not be run one by
- * one in a child process. The oldest comes first; returns how many, at least one, which may be empty. */
+/* Blames the iterations that the worker computed when it died: with threads that may be any chunk that it held.
+ * Iterations whose results count from another worker are not blamed, nor iterations that depend on one another, which
+ * could not be run one by one in a child process. The oldest comes first; returns how many ranges there are, at least
+ * one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = running_grant(worker);
@@ -363,9 +365,10 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
 }
 
-/* A worker that computes gives up at once, or after the time that a drain leaves it, but not before its executor
- * looks at the messages: in the middle of an iteration, which is not longer than all of his chunk should take. A
- * drain has not the time to wait for that. Where no chunk was assigned a worker that has not asked may still probe. */
+/* The time until which workers may leave. A worker that computes gives up at once, or after the time that a drain
+ * leaves it, but not before its executor looks at the messages: that may be in the middle of an iteration, which is not
+ * longer than the whole chunk should take. A drain has no time to wait for that. Where no chunk was assigned a worker
+ * that has not asked may still probe. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
@@ -412,7 +415,7 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
     return other_end > end ? other_end : end;
 }
 
-/* Looks through the grants of worker `v` for what worker `w` could have, too. */
+/* Looks through the grants of worker `v` for an overdue one that worker `w` could compute, too. */
 static void look_at_worker(const struct service *service, unsigned v, unsigned w, double mean_ns, struct overdue *least)
 {
     struct served *worker = &service->workers[v];
@@ -498,7 +501,7 @@ bool service_drops(struct service *service, unsigned w, struct grant *grant, uin
 
 /* --- what did not work --- */
 
-/* The beginning of what failed, against all of which the same is held. */
+/* The beginning of the failed iterations, up to where other deaths and failures are known. */
 static struct iterations_failed first_piece(const struct service *service, const struct iterations_failed *failure,
                                             uint64_t first)
 {

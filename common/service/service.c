@@ -89,7 +89,7 @@ unsigned service_find(const struct service *service, unsigned rank)
     return rank_index(service->ranks, service->worker_count, rank);
 }
 
-/* The chunk's usual way is not to be burdened with what hardly ever happens. */
+/* Marks functions for rare events, with which the usual way of a chunk is not to be burdened. */
 #define RARELY __attribute__((noinline, cold))
 
 static struct grant *find_grant(struct served *worker, uint32_t chunk)
@@ -104,8 +104,8 @@ static void release_chunk(struct service *service, struct served *worker)
     service->busy -= worker->holds == 0;
 }
 
-/* In a loop with dependencies a chunk is committed when all of it is stored. Where its worker was lost, or gave it up,
- * it is computed again. */
+/* Commits a chunk of a loop with dependencies when all of it is stored. A chunk whose worker was lost, or gave it up,
+ * is computed again. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
@@ -264,8 +264,8 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
-/* The completions are noted first, so that a technique that learns knows them; the answer goes out before the results
- * are stored, since the worker may be waiting for it. */
+/* Takes a REQUEST. The completions are noted first, so that a technique that learns knows them; the answer goes out
+ * before the results are stored, since the worker may be waiting for it. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
@@ -311,7 +311,8 @@ static int receive_result(struct service *service, unsigned w, const struct mess
     return service_take_part(service, w, grant, result->count, result->digest, message, actions, error);
 }
 
-/* The next iterations of a chunk are over, without a result. The owner serves afterwards. */
+/* Takes an ITERATIONS_FAILED: the next iterations of a chunk are over, without a result. The owner serves
+ * afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
                                      const struct iterations_failed *failure, struct error *error)
 {
@@ -345,7 +346,7 @@ static void service_receive_goodbye(struct service *service, unsigned w, const s
     struct served *worker = &service->workers[w];
     if (worker->gone)
         return;
-    service_drop_unfinished(service, w); /* by a drain, before it began them */
+    service_drop_unfinished(service, w); /* the chunks that a drain kept the worker from beginning */
     service_note_standstill(service);
     worker->gone = true;
     worker->wait_ns += message->goodbye.wait_ns;
@@ -412,7 +413,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  });
 }
 
-/* Workers that are told of a neighbour have their chunks by then. */
+/* Sends the ASSIGNs, then tells of neighbours: workers that are told of one have their chunks by then. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
     for (unsigned i = 0; i < service->answered_count; i++)
@@ -436,7 +437,7 @@ static void send_answers(struct service *service, struct actions *actions)
     service->answered_count = 0;
 }
 
-/* Twice the slots for a worker; false where it has all, or memory is out: it must do without. */
+/* Doubles the slots of a worker; false where it has all, or memory is out: the worker must do without. */
 RARELY static bool widen(struct served *worker)
 {
     uint32_t slots = 2 * worker->slots;
@@ -453,8 +454,8 @@ RARELY static bool widen(struct served *worker)
     return true;
 }
 
-/* True if the worker's next chunk has a slot: not so while storing its results lags GRANTS_MAX chunks behind. Nor is
- * there room behind a chunk that goes alone. */
+/* True if the worker's next chunk has a slot. False while the storing of its results lags GRANTS_MAX chunks behind, and
+ * behind a chunk that goes alone. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -588,7 +589,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
 
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
-    unsigned lagging = 0; /* in a row: those whose turn comes when their results are stored */
+    unsigned lagging = 0; /* waiting workers in a row that have no slot until their results are stored */
     while (service->waiting_count > lagging && service->state != SERVICE_ENDING) {
         unsigned w = service->waiting[service->waiting_first];
         bool has_room = has_slot(service, w);

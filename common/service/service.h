@@ -23,7 +23,7 @@
 
 /* Chunks of one worker that are assigned and not yet stored: those it has and those it tells of together. */
 #define GRANTS_MAX (2 * ASKS_MAX)
-/* Most have few: there is room for so many of each at first, and it doubles where they do not fit. */
+/* Slots of each worker at first. Most workers have few grants; the slots double where they do not fit. */
 #define GRANTS_LEAST 4
 
 /* Deaths of workers from which on iterations are run in a child process. */
