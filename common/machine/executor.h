@@ -29,7 +29,7 @@ struct executor_ops {
     void (*probe)(struct executor *executor, struct speed *speed);
     void (*begin)(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
     void (*set_mark)(struct executor *executor, uint64_t mark);
-    /* Gives up all chunks but the oldest. NULL: there is one at a time. */
+    /* Gives up all chunks but the oldest. NULL: the executor has one chunk at a time. */
     void (*forget)(struct executor *executor);
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
@@ -111,15 +111,15 @@ static inline enum turn executor_advance(struct executor *executor, struct event
     return turn;
 }
 
-/* The message with `data` of an event is through: they may be written to again. */
+/* Tells the executor that the message with `data` of an event is through: the data may be written to again. */
 static inline void executor_sent(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that comes back");
     executor->ops->sent(executor, data);
 }
 
-/* Becomes readable when an executor_advance() that was blocked can go on; -1: nothing does. The same for the life of
- * the executor. */
+/* Returns the descriptor that becomes readable when a blocked executor_advance() can go on; -1: none does. The same for
+ * the life of the executor. */
 static inline int executor_descriptor(const struct executor *executor)
 {
     return executor->ops->descriptor != NULL ? executor->ops->descriptor(executor) : -1;
@@ -148,7 +148,7 @@ static inline void *executor_await_boundary(struct executor *executor, uint64_t 
     return executor->ops->await_boundary(executor, first, offset, bytes);
 }
 
-/* Awaited boundary data have come, in the order in which they were awaited. */
+/* Tells the executor that awaited boundary data have come, in the order in which they were awaited. */
 static inline void executor_boundary_came(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes)
 {
     assert(executor_is_dependent(executor));

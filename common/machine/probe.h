@@ -26,7 +26,7 @@
 #define PROBE_SINGLES 64
 /* The shortest over the longest (swr) is of the first so many: pls is said to time five ([DCA], eq 13). */
 #define PROBE_SWR 5
-/* 0 is for a worker that does not know it. */
+/* The least ratio: 0 means that the worker does not know it. */
 #define PROBE_SWR_MIN 1e-9
 
 struct probe {
@@ -66,7 +66,7 @@ void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns);
  * so, all times of single iterations are forgotten. */
 uint64_t probe_wants_singles(struct probe *probe);
 
-/* The result; `worker` and `round_trip_ns` are the caller's. */
+/* Makes the result; `worker` and `round_trip_ns` are the caller's. */
 void probe_finish(const struct probe *probe, struct speed *speed);
 
 /* The elapsed_ns of a SPEED. */
@@ -75,7 +75,7 @@ struct speed_levels {
     uint64_t elapsed_ns[LEVELS_MAX];
 };
 
-/* Fills mean_s[workers] with the time of an iteration on each worker, in seconds. Each is compared at its own last
- * level with the worker that has the most: one that was disturbed, and has few, does not take the others' precision
- * away. */
+/* Fills mean_s[workers] with the time of an iteration on each worker, in seconds. Each worker is compared at its own
+ * last level with the worker that has the most levels: a disturbed worker, with few levels, does not take the others'
+ * precision away. */
 void probe_compare(const struct speed_levels *levels, unsigned workers, double *mean_s);

@@ -151,13 +151,13 @@ static bool has_fewer(const void *master, const void *other, const void *context
 
 static const struct heap_kind by_load = {sizeof(unsigned), 2, has_fewer};
 
-/* The master at place `i` may stand too far up. */
+/* Moves the master at place `i` down to its place in the heap. */
 static void topology_sift_down(struct queue *queue, unsigned i)
 {
     heap_sift_down(&by_load, queue->load, queue->masters, queue->count, i);
 }
 
-/* The workers in `members`, NULL: all, that have no master yet get one of the queue's, evenly. */
+/* Deals the workers in `members` (NULL: all) that have no master yet evenly to the masters of the queue. */
 static void deal_to(struct topology *topology, struct queue *queue, const unsigned *members, unsigned count,
                     unsigned *load)
 {
@@ -238,7 +238,7 @@ static int deal(struct topology *topology, const struct hello *hellos, const uns
 
 static void sort_by_master(struct topology *topology, unsigned *load)
 {
-    unsigned *next = load; /* is not needed any more */
+    unsigned *next = load; /* `load` is not needed any more */
     for (unsigned m = 0; m < topology->masters; m++) {
         topology->served_first[m + 1] = topology->served_first[m] + load[m];
         next[m] = topology->served_first[m];

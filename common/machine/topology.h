@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* In the place of a rank where there is none. */
+/* Stands for a rank where there is none. */
 #define NO_RANK UINT32_MAX
 
 /* Ranks are those of the launch. Workers and masters are also numbered among themselves, from 0 in rank order; the
