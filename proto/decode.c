@@ -31,7 +31,7 @@ static enum decode_result decode_check_size(size_t size, size_t expected)
     return size < expected ? DECODE_TOO_SHORT : size > expected ? DECODE_TOO_LONG : DECODE_OK;
 }
 
-/* Size, flags allowed, and number and id where they must be zero. */
+/* Checks the size, the flags, and that number and id are zero where they must be. */
 static enum decode_result check_plain(const struct header *header, size_t size, size_t expected, unsigned flags)
 {
     enum decode_result result = decode_check_size(size, expected);
@@ -124,7 +124,7 @@ static enum decode_result decode_speed(struct message *message, const struct hea
     return check_speed(message);
 }
 
-/* A deviation and of how many samples it is: unknown, that is 0, with fewer than two. */
+/* Checks a deviation and its number of samples: with fewer than two it is unknown, that is 0. */
 static enum decode_result check_deviation(const unsigned char *deviation, uint32_t samples)
 {
     if (wire_float_is_bad(deviation))
@@ -281,7 +281,7 @@ static enum decode_result decode_refill(struct message *message, const struct he
     return result;
 }
 
-/* A message that is made of records alone has at least so many. */
+/* Checks the number of records of a message that is made of records alone: at least so many. */
 static enum decode_result decode_check_list(const struct header *header, unsigned least)
 {
     if (header->flags != 0)
@@ -329,7 +329,7 @@ static enum decode_result decode_feedback(struct message *message, const struct 
     return result;
 }
 
-/* The text is printed as one line. */
+/* Checks a text, which is printed as one line. */
 static enum decode_result check_text(const unsigned char *text, unsigned length)
 {
     for (unsigned i = 0; i < length; i++)
@@ -373,7 +373,7 @@ static enum decode_result decode_end(struct message *message, const struct heade
     return check_plain(header, size, HEADER_BYTES, FLAG_DRAIN | FLAG_DEGRADED | FLAG_LATE);
 }
 
-/* A chunk, or none, which is all zeroes. */
+/* Checks the range of a chunk, or of none, which is all zeroes. */
 static enum decode_result check_maybe_chunk(uint64_t first, uint64_t count)
 {
     if (count == 0)
@@ -426,8 +426,8 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
     return check_text(bytes + ITERATIONS_FAILED_BYTES, header->number);
 }
 
-/* Tells figures that cannot be: a single thread is told of only where it shares cores, and cores are shared only where
- * there are fewer than threads. */
+/* True for figures that cannot be: a single thread is told of only where it shares cores, and cores are shared only
+ * where they are fewer than the threads. */
 static bool threads_are_bad(const struct threads *threads)
 {
     if (threads->count == 0 || threads->max_over_mean < 1)
@@ -636,7 +636,7 @@ enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes,
         .pid = wire_get32(bytes + 20),
     };
     if (hello->protocol != PROTOCOL_VERSION)
-        return DECODE_OK; /* the rest may mean something else: only the versions may be looked at */
+        return DECODE_OK; /* in another version the rest may mean something else */
     if (bytes[14] & ~HELLO_FLAG_DCA)
         return DECODE_UNKNOWN_FLAG;
     if (bytes[15] != 0)

@@ -17,7 +17,7 @@ static unsigned char payload_flags(const struct message *message)
     return 0;
 }
 
-/* For a payload that follows by itself, its bytes stand behind the rest. */
+/* Writes the bytes of a payload that follows by itself, behind the rest of the message. */
 static size_t put_payload_bytes(const struct message *message, unsigned char *out)
 {
     if (message->payload != PAYLOAD_DATA)
