@@ -30,14 +30,15 @@ void master_note_done_alone(struct master *master, const struct part *part)
     master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest};
 }
 
-/* Bringing results to the disk takes its time: where they are, a wish for a refill does not wait for it, and they go
- * with a report of their own or with the first wish after a while. */
+/* True if the report takes the stored ranges along. Bringing results to the disk takes its time: with --durability node
+ * a wish for a refill does not wait for it, and the ranges go with a report of their own or with the first wish after a
+ * while. */
 static bool takes_done_along(const struct master *master, bool refill, uint64_t now_ns)
 {
     return !master->config.sync || !refill || now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS;
 }
 
-/* The stored ranges, encoded for the report: so many. */
+/* Encodes the stored ranges for the report; returns how many. */
 static unsigned take_done(struct master *master, uint64_t now_ns)
 {
     unsigned count = master->done_count;

@@ -18,7 +18,7 @@ void master_report(struct master *master, bool refill, uint64_t now_ns);
 int master_feedback_init(struct master *master); /* -1 when memory is out */
 void master_feedback_fini(struct master *master);
 void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback);
-/* Sends what is noted; the message borrows it until the next one. */
+/* Sends the gathered measurements; the messages borrow them until the next ones. */
 void master_send_feedback(struct master *master);
 
 /* loads.c */
@@ -32,9 +32,9 @@ void master_ask_for_refill(struct master *master, uint64_t now_ns);
 /* quiesce.c: only in a loop with dependencies */
 void master_receive_quiesce(struct master *master, const struct quiesce *quiesce);
 void master_receive_restart(struct master *master, const struct restart *restart);
-/* A worker stands still, which the supermaster is told. */
+/* Tells the supermaster that a worker stands still. */
 void master_receive_quiesced(struct master *master, unsigned w, const struct message *message);
-/* Tells the supermaster once all of them do. */
+/* Tells the supermaster once all workers stand still. */
 void master_tell_quiesced(struct master *master, uint64_t now_ns);
 
 /* leave.c */

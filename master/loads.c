@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loads of its workers, for the supermaster, which cuts their chunks: those that have changed go ahead of the next
- * report, and so of the wish for a refill that it may be. Only where the workers tell their loads, --weighting acp. */
+/* Loads of the workers, for the supermaster, which cuts their chunks: loads that have changed go ahead of the next
+ * report, and so of the wish for a refill that it may be. The workers tell their loads with --weighting acp only. */
 #include "master/core.h"
 
 #include <stdlib.h>

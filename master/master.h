@@ -9,7 +9,7 @@
 #include "common/service/service.h"
 #include "common/machine/spread.h"
 
-/* QUIESCED: in a loop with dependencies a worker was lost, and all are quiesced, or are about to. */
+/* QUIESCED: in a loop with dependencies a worker was lost, and all workers are quiesced, or are about to be. */
 enum master_state { MASTER_SERVING, MASTER_QUIESCED, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {
@@ -52,11 +52,11 @@ struct master {
     unsigned *measured;               /* [measured_count] workers with news; owned */
     unsigned measured_count;
     unsigned char *feedback_records; /* encoded, borrowed by the messages of this step; owned */
-    unsigned char *load_records;     /* [workers] likewise */
+    unsigned char *load_records;     /* [workers] encoded, borrowed by the messages of this step; owned */
     bool loads_changed;              /* a worker's load has changed since the loads were told last */
     struct refills refills;
     bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
-    struct error problem; /* text of a DROP of this step */
+    struct error problem; /* text of a FATAL of this step */
     struct error refusal; /* text of a DROP of this step */
 };
 

@@ -87,7 +87,8 @@ static void open_output(struct program *program)
         program->failure = program->error.text;
 }
 
-/* With its last report a master leaves: it says itself what it cannot tell the supermaster any more. */
+/* Says on standard error that results are not on the disk, as a master that has sent its last report cannot tell the
+ * supermaster any more. */
 static int check_sync(struct program *program, int status)
 {
     if (program->sync_error.text[0] == '\0' || program->master.problem.text[0] != '\0')

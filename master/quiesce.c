@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop with dependencies whose worker was lost: all are quiesced, which the supermaster is told when all that they
- * have finished is reported, and go on where it says. */
+/* A loop with dependencies whose worker was lost: all workers are quiesced; the supermaster is told when all that they
+ * have finished is reported, and says where they go on. */
 #include "master/core.h"
 
 void master_receive_quiesce(struct master *master, const struct quiesce *quiesce)

@@ -29,7 +29,7 @@ __attribute__((noinline)) static void measure_and_ask(struct master *master, uin
     master_report(master, true, now_ns);
 }
 
-/* Most steps look at some counters and do nothing. */
+/* Asks for refills where they are due. Most steps look at some counters and do nothing. */
 void master_ask_for_refill(struct master *master, uint64_t now_ns)
 {
     if (gap_is_over(master) || wants_refill(master))
