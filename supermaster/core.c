@@ -28,7 +28,7 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
     state_move(&supermaster_states, &supermaster->state, state, supermaster->actions->event);
 }
 
-/* The one that holds in the ledger what the supermaster's own service hands to worker `w`. */
+/* The holder in the ledger of the chunks that the supermaster's own service hands to worker `w`. */
 static unsigned own_holder(const struct supermaster *supermaster, unsigned w)
 {
     return is_central(supermaster) ? w : supermaster->config.topology->masters;
@@ -117,8 +117,8 @@ static int supermaster_allocate(struct supermaster *supermaster)
     return supermaster_chooser_init(supermaster);
 }
 
-/* The technique's parameters are checked at once, with equal powers and with measured values as they could be, so that
- * a bad one ends the run before it begins. */
+/* Checks the technique's parameters at once, with equal powers and with measured values as they could be, so that a bad
+ * one ends the run before it begins. */
 static int supermaster_check_technique(const struct supermaster *supermaster, struct error *error)
 {
     const struct supermaster_config *config = &supermaster->config;

@@ -10,9 +10,9 @@ static inline bool is_central(const struct supermaster *supermaster)
 }
 
 /* grant.c: cutting chunks */
-/* The next chunk for worker `w`, granted to `holder`; false when nothing is free (or the run has failed). */
+/* Cuts the next chunk for worker `w`, granted to `holder`; false when nothing is free (or the run has failed). */
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
-/* False where they were never handed out. */
+/* Commits a range; false where it was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
 /* timesteps.c: one loop after the other */
@@ -52,8 +52,8 @@ void supermaster_receive_loads(struct supermaster *supermaster, const struct mes
 
 /* gather.c: speeds and powers */
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
-void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: of all that are overdue */
-/* The speed of worker `w` is waited for no longer. */
+void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: waives all overdue speeds */
+/* Goes on without the speed of worker `w`. */
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
 /* Makes the powers and begins to serve, once all speeds are known. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
@@ -62,30 +62,30 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
 
 /* recv_master.c */
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
-/* Notes the ranges cut for master `m` in a loop with dependencies: where chunks of another master end is kept for
- * NEIGHBOURs. */
+/* Notes the range cut for master `m` in a loop with dependencies: the place where chunks of another master end is kept
+ * for NEIGHBOURs. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
-/* Chunks in a refill of master `m`, where there are so many. */
+/* Chunks in a full refill of master `m`. */
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
     return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;
 }
-/* Serves the parked refills of master `m`, and returns how many chunks the refill has. `place`: those that this step
+/* Serves the parked refills of master `m`, and returns how many chunks the refill has. `place`: chunks that this step
  * has sent the master before, whose records are borrowed; there must be room for more. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
-/* Takes the final figures of a worker; those of a rank that is none are dropped. */
+/* Takes the final figures of a worker; figures of a rank that is no worker are dropped. */
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
 /* losses.c: ranks that die, and who goes on with their work */
 int supermaster_losses_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_losses_fini(struct supermaster *supermaster);
-/* The runtime says that a rank is dead. */
+/* Takes the runtime's word that a rank is dead. */
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
-/* Messages from masters about their losses. */
+/* Takes a master's message about a lost worker. */
 void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m, const struct worker_lost *lost);
-/* A worker whose master is lost comes. */
+/* Takes over a worker whose master is lost. */
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
-/* Master `m` has left before the end: its work goes to others. */
+/* Frees the work of master `m`, which has left before the end, for others. */
 void supermaster_master_left(struct supermaster *supermaster, unsigned m);
 /* Has the standing rules look for free work and for a run without workers. */
 static inline void supermaster_recheck(struct supermaster *supermaster)
@@ -93,15 +93,14 @@ static inline void supermaster_recheck(struct supermaster *supermaster)
     supermaster->losses.serve_due = supermaster->losses.look_again = true;
 }
 
-/* The standing rules: the news of the service (a set of enum service_news), work that is free again, the last worker
- * that is lost. */
+/* Applies the standing rules of losses: the news of the service (a set of enum service_news), free work, the loss of
+ * the last worker. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
-/* The standing rules of losses: the news of the service (a set of enum service_news), free work, the loss of the last
- * worker. */
+/* True if a rank of this run was lost. */
 bool supermaster_is_degraded(const struct supermaster *supermaster);
-/* A rank was lost, or may hang. */
+/* True if a rank was lost, or may hang. */
 bool supermaster_is_late(const struct supermaster *supermaster);
-/* At the end: orphans that have not come for long are lost. */
+/* Takes orphans for lost that have not come for long, at the end. */
 void supermaster_expire_orphans(struct supermaster *supermaster);
 
 /* True when every worker is lost, or has left with its master. */
@@ -113,17 +112,17 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
 /* recovery.c: loops with dependencies that lose workers */
 int supermaster_recovery_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_recovery_fini(struct supermaster *supermaster);
-/* The worker of this rank is lost: all are told to quiesce. */
+/* Tells all workers to quiesce, as the worker of this rank is lost. */
 void supermaster_quiesce(struct supermaster *supermaster, unsigned rank);
 void supermaster_receive_quiesced(struct supermaster *supermaster, const struct message *message);
-/* Lets the loop go on where all are quiesced. */
+/* Lets the loop go on where all workers are quiesced. */
 void supermaster_restart_if_due(struct supermaster *supermaster);
-/* The next chunk of a later epoch, of about `want` iterations, which the technique has counted; granted to `holder`
- * unless it is done. False when nothing is free (or the run has failed). */
+/* Cuts the next chunk of a later epoch, of about `want` iterations, which the technique has counted; granted to
+ * `holder` unless it is done. False when nothing is free (or the run has failed). */
 bool supermaster_recut(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
 /* overdue.c: masters whose workers all hang */
-/* Master `m` is about to be granted something; has told of something done; has handed something out again. */
+/* Note that master `m` is about to be granted something; has told of something done; has handed something out again. */
 void supermaster_note_grant(struct supermaster *supermaster, unsigned m);
 void supermaster_note_report(struct supermaster *supermaster, unsigned m);
 void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m);
@@ -136,17 +135,17 @@ static inline void supermaster_note_waiting(struct supermaster *supermaster)
         supermaster->losses.look_ns = supermaster->now_ns + LEASE_MIN_NS;
 }
 
-/* Master `m` was dismissed and has left, and its workers have with it. */
+/* Ends with master `m`, which was dismissed and has left, and its workers with it. */
 void supermaster_let_go(struct supermaster *supermaster, unsigned m);
 /* failures.c: iterations that do not work */
 void supermaster_failures_fini(struct supermaster *supermaster);
-/* A worker that the supermaster serves, or a master, tells of iterations that did not work. */
+/* Notes iterations that failed, as told by a worker that the supermaster serves, or by a master. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
-/* Ranges that have taken too many workers down. */
+/* Takes ranges off the ledger that have taken too many workers down. */
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
                                              unsigned count);
-/* Tells master `m`, which is about to be granted the range, what is held against its iterations. */
+/* Tells master `m`, which is about to be granted the range, the known deaths and failures of its iterations. */
 void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
 
 /* drain.c: the end of the run, for whatever reason */
@@ -155,7 +154,7 @@ void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char
 void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns);
 
 /* core.c */
-/* Messages that masters relay and, in the central topology, workers send themselves. */
+/* Takes messages that masters relay and, in the central topology, workers send themselves. */
 void supermaster_receive_common(struct supermaster *supermaster, const struct message *message);
 /* Drops the sender of this step's message, which cannot be. */
 void supermaster_refuse(struct supermaster *supermaster, const char *text);

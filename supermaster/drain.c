@@ -3,7 +3,8 @@
  * said goodbye. */
 #include "supermaster/core.h"
 
-/* Data may be on their way to workers that have left and will not take them: nobody waits for that. */
+/* True where boundary data may be on their way to workers that have left and will not take them: nobody waits for
+ * them. */
 static bool leaves_boundaries(const struct supermaster *supermaster)
 {
     return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
@@ -46,7 +47,7 @@ static int exit_status(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? EXIT_STATUS_TASKS : EXIT_STATUS_DONE;
 }
 
-/* For workers that the supermaster serves itself. */
+/* Takes the statistics of the workers that the supermaster serves itself. */
 static void take_statistics_from_service(struct supermaster *supermaster)
 {
     struct stats_record record;

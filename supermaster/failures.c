@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations that do not work: the kernel fails at them, or they take workers down. The services try again; here it is
- * noted for people, what is given up leaves the ledger, and masters are told what others have found out. */
+/* Iterations at which the kernel fails, or that take workers down. The services try again; here the failures are noted
+ * for people, given-up iterations leave the ledger, and masters are told what others have found out. */
 #include "supermaster/core.h"
 
 #include "common/util/grow.h"

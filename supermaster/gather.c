@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* A speed is overdue when the run has waited so many times as long as for the latest that came, and so long at least: a
- * worker hangs, and the others do the loop. */
+/* Factor and least time of an overdue speed: the run has waited so many times as long as for the latest that came, and
+ * so long at least. A worker hangs, and the others do the loop. */
 #define SPEED_FACTOR      10
 #define SPEED_PATIENCE_NS 10000000000u
 
@@ -172,7 +172,7 @@ static const struct sched_spec *wanted_technique(struct supermaster *supermaster
     return spec->technique_auto ? supermaster_choose(supermaster) : &spec->technique;
 }
 
-/* About another technique than it was, chosen anew, nothing is known yet. */
+/* Renews the technique. A technique chosen anew has learned nothing yet. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error)
 {
     const struct sched_spec *technique = wanted_technique(supermaster);

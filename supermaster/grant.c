@@ -55,7 +55,8 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
     return granted > 0;
 }
 
-/* A result may come for what was set free again meanwhile. */
+/* Takes off the technique's remaining work what is free no longer: a result may come for work that was set free again.
+ */
 static void claim_what_was_free(struct supermaster *supermaster)
 {
     uint64_t free = supermaster_step_free(supermaster);

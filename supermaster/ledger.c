@@ -85,7 +85,7 @@ int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64
     return 0;
 }
 
-/* Moves what of the range is in `set` to those that have failed. */
+/* Moves the part of the range that is in `set` to the failed iterations. */
 static int fail_part(struct ledger *ledger, struct ranges *set, uint64_t first, uint64_t count)
 {
     for (size_t i = 0; i < ranges_length(set);) {
@@ -126,7 +126,7 @@ static uint64_t overlap(const struct ranges *set, uint64_t first, uint64_t count
     return sum;
 }
 
-/* The result of a range that its sender no longer holds: it may be free again or granted to others. */
+/* Commits the result of a range that its sender no longer holds: the range may be free again or granted to others. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
     uint64_t open = overlap(&ledger->free, first, count);
@@ -155,8 +155,8 @@ static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t fi
     return count <= ranges_total(granted) && ranges_covers(granted, first, count);
 }
 
-/* True if the result is the beginning of what its holder was granted first: so it nearly always is, and then no
- * search is needed. */
+/* True if the result is the beginning of the holder's first granted range: it nearly always is, and then no search is
+ * needed. */
 static bool commit_oldest(struct ranges *granted, uint64_t first, uint64_t count)
 {
     struct range range;
@@ -204,7 +204,7 @@ static const struct ranges *set_of_ledger(const struct ledger *ledger, unsigned 
     return i == 0 ? &ledger->free : i == 1 ? &ledger->failed : &ledger->granted[i - 2];
 }
 
-/* No set behind the i-th has any iteration of it. */
+/* Checks that no set behind the i-th has any iteration of it. */
 static void check_against_later_sets(const struct ledger *ledger, unsigned i)
 {
     const struct ranges *set = set_of_ledger(ledger, i);

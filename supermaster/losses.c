@@ -83,7 +83,7 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
 
 /* --- workers --- */
 
-/* From now on nobody expects anything of the worker. */
+/* Notes that a worker is lost: nobody expects anything of it from now on. */
 static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
@@ -100,7 +100,7 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
                             supermaster_has_no_worker(supermaster) ? 0 : chunks);
 }
 
-/* At the end a worker of a master, or an orphan, that is no more has just left. */
+/* Takes a worker for lost. At the end a worker of a master, or an orphan, that has ended has just left. */
 static void lose_worker(struct supermaster *supermaster, unsigned w)
 {
     struct losses *losses = &supermaster->losses;
@@ -134,7 +134,7 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
 
 /* --- masters --- */
 
-/* The unreported work of a lost master is free again. */
+/* Frees the unreported work of a lost master. */
 static void supermaster_losses_release(struct supermaster *supermaster, unsigned m)
 {
     struct ledger *ledger = &supermaster->ledger;
@@ -190,7 +190,7 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
 
 /* --- orphans --- */
 
-/* True if the results of the chunk that the orphan computes count: nobody else has any of it. */
+/* True if the results of the chunk that the orphan computes count: no other worker has any of it. */
 static bool claim_running(struct supermaster *supermaster, const struct range *running)
 {
     int claimed = supermaster->sched_ready ? ledger_claim(&supermaster->ledger, supermaster->config.topology->masters,
@@ -212,7 +212,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "looks for a new master, which it does not need");
         return;
     }
-    supermaster_losses_lose_master(supermaster, topology->master_of[w]); /* the worker may know it first */
+    supermaster_losses_lose_master(supermaster, topology->master_of[w]); /* the worker may know first */
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;

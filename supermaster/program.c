@@ -24,7 +24,7 @@ struct program {
     bool supermaster_ready;
     unsigned losses_said, failures_said;
     bool failure_said;     /* the reason of the failure is printed */
-    unsigned *costs_ranks; /* [costs_count] of the workers, which write costs; owned */
+    unsigned *costs_ranks; /* [costs_count] ranks of the workers, which write costs; owned */
     unsigned costs_count;
 };
 
@@ -63,7 +63,7 @@ static int init_machine(struct program *program)
     return result;
 }
 
-/* 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
+/* Opens the files. 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
 static int open_files(struct program *program)
 {
     int created = root_create_files(&program->root);
@@ -88,7 +88,7 @@ static double elapsed_s(const struct program *program, uint64_t now_ns)
     return first == NEVER || now_ns < first ? 0 : (double)(now_ns - first) / 1e9;
 }
 
-/* Names who was lost, and what failed, since it was called last. */
+/* Prints the losses and failures that came since the last call. */
 static void print_faults(struct program *program)
 {
     struct error text;
@@ -199,8 +199,8 @@ static int run_dca_loop(struct program *program)
     return dca_program_print_outcome(program, root_finish_output(&program->root, status));
 }
 
-/* The words for the others, who must find the same in the files that the kernel reads. Owned by the caller; NULL where
- * they are as given. */
+/* The words for the other ranks, which must find the same in the files that the kernel reads. Owned by the caller; NULL
+ * where the words stay as given. */
 static char **add_inputs(const struct job_setup *plan, int *argc, char **argv, char option[32])
 {
     if (plan->loop.inputs == 0)
@@ -214,7 +214,7 @@ static char **add_inputs(const struct job_setup *plan, int *argc, char **argv, c
     return words;
 }
 
-/* The topology goes before the costs are there. */
+/* Notes the ranks of the workers, as the topology is released before the costs are there. */
 static void note_costs_ranks(struct program *program)
 {
     const struct topology *topology = program->topology;

@@ -5,10 +5,10 @@
 
 #include <assert.h>
 
-/* A committed range is recorded so much later at most. */
+/* The longest time from a commit to its record. */
 #define RECORD_INTERVAL_NS 50000000u
 
-/* Ranges of a group: those that touch are one, so that there are about as many as chunks are out. */
+/* Ranges of a group. Ranges that touch are one, so that there are about as many as chunks are out. */
 #define RECORD_RANGES 1024
 
 /* The most ranges that one step commits: there is always room for them. */
@@ -37,7 +37,7 @@ void supermaster_record(struct supermaster *supermaster, const struct done_recor
     record->digest += done->digest;
 }
 
-/* The group is borrowed by the action until the step is over, and nothing is committed in between. */
+/* Writes the group, which the action borrows until the step is over; nothing is committed in between. */
 static void record_write_group(struct supermaster *supermaster)
 {
     struct record *record = &supermaster->record;

@@ -121,7 +121,7 @@ static bool all_are_quiesced(const struct supermaster *supermaster)
 
 /* --- going on --- */
 
-/* Work that is not done is free again. */
+/* Frees all work that is not done. */
 static void release_all(struct supermaster *supermaster)
 {
     uint64_t released;
@@ -133,7 +133,7 @@ static void release_all(struct supermaster *supermaster)
     }
 }
 
-/* The last boundary of which there are boundary data that is not behind `first`, and who has them. */
+/* The last boundary, not behind `first`, whose boundary data a worker has, and the rank of that worker. */
 static struct restart find_boundary(const struct supermaster *supermaster, uint64_t first)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -183,7 +183,8 @@ void supermaster_restart_if_due(struct supermaster *supermaster)
 
 /* --- cutting again --- */
 
-/* Chunks of `left` iterations: neither they nor those behind them are fewer than the distance, where all are not. */
+/* The size of the next chunk of `left` iterations: neither it nor the rest is below the distance, unless all of it
+ * is. */
 static uint64_t piece_of(const struct supermaster *supermaster, uint64_t left, uint64_t want)
 {
     uint64_t least = supermaster->config.distance, count = want > least ? want : least;

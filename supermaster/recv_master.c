@@ -9,7 +9,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
 {
     uint64_t end = range->first + range->count;
     if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
-        return; /* the master sees to it itself */
+        return; /* the master tells its own workers of each other */
     if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
 }
@@ -34,7 +34,7 @@ struct master_refill {
     unsigned chunks;
 };
 
-/* The next chunk, for the i-th worker of the master. One that is lost gets none. */
+/* Cuts the next chunk for the i-th worker of the master. A lost worker gets none. */
 static bool master_refill_cut(void *context, unsigned i)
 {
     struct master_refill *refill = context;
@@ -55,8 +55,8 @@ static bool master_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* The oldest refill that is parked: one chunk for each worker of the master, weighted by that worker's power, or as
- * many times that as is wanted. */
+/* Serves the oldest parked refill: one chunk for each worker of the master, weighted by that worker's power, or as many
+ * times that as is wanted. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -81,7 +81,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
     }
-    /* The request was sent by a master that ran dry; what it gets now makes its workers busy again. */
+    /* Counts the master's workers as busy again: it sent the request when it ran dry, and gets chunks now. */
     unsigned busy = supermaster->busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->busy[m] = busy < workers ? busy : workers;
     supermaster->refills += chunks > 0;

@@ -39,7 +39,7 @@ struct supermaster_config {
     bool probe;            /* the workers probe even where `speeds` are given; must be true where they are not */
     bool journal;          /* committed ranges are to be recorded */
     const struct ranges *done; /* ranges done by an earlier run, inside the loop; borrowed during init; NULL: none */
-    uint64_t done_digest;      /* what `done` adds to the checksum */
+    uint64_t done_digest;      /* share of `done` in the checksum */
 };
 
 /* The result of the workers' probes. The iterations' times are relative to the mean of the worker that took them, so

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Up to this many workers and steps together it is kept who was given how much. */
+/* Limit of workers times steps up to which each worker's share of each step is kept. */
 #define SHARES_MAX (1u << 22)
 
 static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
@@ -80,7 +80,7 @@ static void timesteps_end_step(struct supermaster *supermaster)
     steps->began_ns = NEVER;
 }
 
-/* Results that a step needs must be on the disk for whoever reads it there. */
+/* Begins the next step. Results that it needs must be on the disk for the workers that read them there. */
 static void timesteps_begin_step(struct supermaster *supermaster)
 {
     struct error error;
