@@ -49,7 +49,7 @@ static unsigned wants_auto(const struct worker *worker, uint64_t done)
     return wanted > have ? wanted - have : 0;
 }
 
-/* Against the largest chunk of the steps so far. */
+/* Chunks below this part of the largest chunk of the steps so far are small. */
 #define SMALL_PART 2
 
 static bool looks_ahead(const struct worker *worker)

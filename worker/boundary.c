@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* In one message, which is to fit PAYLOAD_MAX. */
+/* The most bytes of one message, which are to fit PAYLOAD_MAX. */
 #define PIECE_MAX (1u << 30)
 
 static struct halo_send *find_halo_send(struct worker *worker, uint64_t boundary_at)
@@ -49,7 +49,7 @@ static bool worker_boundary_is_through(const struct worker *worker, const struct
            halo_send->sent == halo_send->bytes;
 }
 
-/* The latest sends that are through are kept. */
+/* Lets go all sends that are through but the latest. */
 static void worker_boundary_let_go(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -63,7 +63,7 @@ static void worker_boundary_let_go(struct worker *worker, struct actions *action
     }
 }
 
-/* Sends what is complete, and lets go what is over. */
+/* Sends the boundary data that are complete, and lets go the sends that are over. */
 static void send_ready(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
 {
     if (!halo_send->known || halo_send->to == worker->config.rank)
@@ -83,7 +83,8 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         worker_boundary_let_go(worker, actions);
 }
 
-/* The chunk before it may be with this worker, too. False where another was said to be behind that. */
+/* Notes that this worker computes the chunk that begins at `first`, for the case that it has the chunk before, too.
+ * False where another worker was said to compute it. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
     struct halo_send *before = find_halo_send(worker, first);
@@ -105,7 +106,7 @@ int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
     if (end > worker->config.end || count == HALO_SENDS_MAX || (last != NULL && last->boundary_at > chunk->first) ||
         !note_own_successor(worker, chunk->first))
         return -1;
-    if (end < worker->config.end) /* else there is nothing behind it */
+    if (end < worker->config.end) /* behind the last chunk of the loop there is none */
         boundaries->halo_sends[boundaries->halo_send_count++] = (struct halo_send){.boundary_at = end};
     return 0;
 }
@@ -128,7 +129,8 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
     return 0;
 }
 
-/* The record of boundary data for that chunk, from now on at least; NULL where they cannot be so many. */
+/* Returns the record of boundary data for the chunk at `first`, made where it is new; NULL where there cannot be so
+ * many. */
 static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t first, unsigned from)
 {
     struct boundaries *boundaries = worker->config.boundaries;

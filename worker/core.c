@@ -16,7 +16,8 @@
 
 /* Number of echoes that measure the round trip; the first also opens the way and wakes the master. */
 #define ECHOES 3
-/* Should a chunk turn out longer than it was expected to be, the completions before it do not wait for its own. */
+/* The longest time that completions wait for the next one, should its chunk turn out longer than it was expected to
+ * be. */
 #define HOLD_MAX_NS 1000000u
 
 static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING",  "COMPUTING",
@@ -77,8 +78,8 @@ static enum payload payload_kind(const struct chunk_event *chunk)
     return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
 }
 
-/* A request, with what is done: the latest completion in its own fields, which may have the results of `chunk`, the
- * ones before in records. */
+/* Sends a request with the completions: the latest in its own fields, which may have the results of `chunk`, the ones
+ * before in records. */
 static void request(struct worker *worker, unsigned asks, const struct chunk_event *chunk, uint64_t now_ns,
                     struct actions *actions)
 {
@@ -191,8 +192,8 @@ static void take_next(struct worker *worker, uint64_t now_ns, struct actions *ac
     worker_move(worker, WORKER_COMPUTING, actions);
 }
 
-/* A chunk other than a plain one is about to begin: with threads it has begun when it came, and one that depends on
- * the one before it may take over what that has left. */
+/* Begins a chunk other than a plain one: with threads it has begun when it came, and a dependent one may take over the
+ * boundary data of the chunk before. */
 static void run_special(struct worker *worker, uint64_t mark, struct actions *actions)
 {
     if (worker_is_dependent(worker)) {
@@ -269,8 +270,8 @@ static void worker_give_up(struct worker *worker, const char *why, uint64_t now_
     worker_leave(worker, now_ns, actions);
 }
 
-/* With a drain the running chunk is wanted, if it does not take too long; else nothing is. Where it needs others'
- * chunks these may be dropped, and it cannot be waited for. */
+/* Takes END. With a drain the running chunk is wanted, if it does not take too long; else no chunk is. A chunk that
+ * needs others' boundary data cannot be waited for, as those chunks may be dropped. */
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
@@ -304,7 +305,7 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
     }
 }
 
-/* The running chunk is not going to be over. The END, for which it waits, may have come already. */
+/* Notes that the running chunk will never be over. The END, for which it waits, may have come already. */
 static void worker_be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool has_end =
@@ -389,7 +390,7 @@ static uint64_t waited_ns(const struct worker *worker, const struct chunk_event 
     return known ? chunk->began_ns - worker->idle_since_ns : worker->waited_ns;
 }
 
-/* Notes the completion of the running chunk. One with results goes by itself. */
+/* Notes the completion of the running chunk. A completion with results goes by itself. */
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
     if (worker->running.chunk == 0)
@@ -409,7 +410,7 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* Iterations of the running chunk did not work: others may have better luck with it. */
+/* Tells that iterations of the running chunk failed: other workers may have better luck with them. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
     struct message message = {
@@ -477,8 +478,8 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
-/* Threads have nothing to do: asks for a chunk if none is on its way. More than can be asked for at once are not kept.
- */
+/* Asks for a chunk, as threads have nothing to do, if none is on its way. More than can be asked for at once are not
+ * kept. */
 static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool asks =
@@ -489,8 +490,8 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
     request(worker, 1, NULL, now_ns, actions);
 }
 
-/* A chunk that was asked for, that waits, or whose end was not told is the dead master's business: others are given
- * it. The supermaster counts chunks from 1 again; what is left of the running one is its first. */
+/* Forgets the dead master. The chunks that were asked for, that wait, or whose end was not told are given to others.
+ * The supermaster counts chunks from 1 again; the rest of the running one is its first. */
 static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
@@ -512,7 +513,8 @@ static void adopt(const struct worker *worker, struct actions *actions)
     send_up(worker, actions, &message);
 }
 
-/* Goes on with the supermaster. A worker that has been told to end tells it, too, what it is about to finish. */
+/* Goes on with the supermaster. A worker that has been told to end tells the supermaster, too, what it is about to
+ * finish. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)

@@ -9,17 +9,17 @@ static inline bool worker_is_dependent(const struct worker *worker)
     return worker->config.boundaries != NULL;
 }
 
-/* boundary.c: in a loop with dependencies. -1 where it cannot be. */
+/* boundary.c: in a loop with dependencies. -1 where the message cannot be right. */
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk);
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions);
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions);
-/* The running chunk is about to begin; has more boundary data; is finished. */
+/* Note that the running chunk is about to begin; has more boundary data; is finished. */
 void worker_begin_boundary(struct worker *worker, struct actions *actions);
 void worker_note_boundary_ready(struct worker *worker, const struct boundary_ready *ready, struct actions *actions);
 void worker_end_boundary(struct worker *worker, struct actions *actions);
 
-/* From all boundary data only those of finished chunks are kept, of which the supermaster is told; and of these only
- * what the loop goes on from, -1 where there are none of it. */
+/* Quiesces: keeps the boundary data of finished chunks only, and tells the supermaster of them. Restarts: keeps of
+ * these only the boundary from which the loop goes on, -1 where the worker has none there. */
 void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions);
 int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions);
 

@@ -37,7 +37,7 @@ struct program {
         struct pipeline pipeline; /* for loops whose iterations depend on earlier ones */
     };
     struct executor *executor; /* the one above that the plan asks for; NULL where there is no plan */
-    bool is_open;              /* the executor is open */
+    bool is_open;              /* true while the executor is open */
     struct load_meter meter;
     struct effects effects;
     uint64_t processor_ns;             /* processor time before the first chunk; 0 before that */
@@ -59,7 +59,7 @@ static void note_chunk_begins(void *context, uint64_t first, uint64_t count)
     program->timed_count = count;
 }
 
-/* With --record-costs. */
+/* Records the times of a chunk, with --record-costs. */
 static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 {
     struct program *program = context;
@@ -80,7 +80,8 @@ static void write_costs(struct program *program)
 
 /* --- sharing cores --- */
 
-/* Iterations that wait, and the waiting of a worker that is slowed down, leave the cores to others. */
+/* Notes the share of the cores; not where iterations wait, or the worker is slowed down, which leaves the cores to
+ * others. */
 static void note_sharing(void *context)
 {
     struct program *program = context;
@@ -255,7 +256,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
     return drive_executor(program);
 }
 
-/* The load is put on the core before MPI begins: its processes are copies of this one. */
+/* Reads the command line, and puts the load on the core before MPI begins: its processes are copies of this one. */
 static int dca_program_read_command_line(struct program *program, int argc, char **argv)
 {
     int result = worker_options_parse(&program->options, argc, argv, &program->error);

@@ -43,12 +43,13 @@ struct halo_receive {
     unsigned from; /* rank */
 };
 
-/* The number of complete sends that are kept: should who had them be lost, the loop goes on from there. */
+/* The number of complete sends that are kept: if the worker that received them is lost, the loop goes on from there. */
 #define HALO_SENDS_KEPT 2
-/* The slots of chunks that wait, of one that runs and what that has reused, and of one that is finished: as chunks
- * finish in their order, when the next one of this worker does all that was behind the finished one has been sent. */
+/* Slots for the chunks that wait, the running one and the one whose data it has reused, and one that is finished:
+ * chunks finish in their order, so when the next one of this worker does, all data behind the finished one have been
+ * sent. */
 #define HALO_SENDS_MAX (WORKER_QUEUE_MAX + 3 + HALO_SENDS_KEPT)
-/* Data may come before their chunk does. */
+/* Boundary data may come before their chunk does. */
 #define HALO_RECEIVES_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
 
 /* Account of the boundary data of a loop with dependencies: see boundary.c. */
@@ -67,10 +68,10 @@ struct worker_config {
     unsigned supermaster; /* rank that the worker turns to when its master is lost */
     bool probe;           /* a SPEED is wanted */
     bool in_steps;        /* no iteration of a time step begins before the step before it is over */
-    /* The threads' work until the latest EVENT_FINISHED, borrowed; NULL: it has one. With several chunks begin as
-     * they come, and finish in that order. */
+    /* The threads' work until the latest EVENT_FINISHED, borrowed; NULL: the worker has one thread. With several
+     * threads chunks begin as they come, and finish in that order. */
     const struct threads *threads;
-    /* Told instead by a worker of one thread, borrowed: nothing while its `cores` are 0. NULL: never anything. */
+    /* Figures that a worker of one thread tells instead, borrowed; none while `cores` is 0. NULL: never any. */
     const struct threads *alone;
     uint16_t load; /* load of its cores at first, as in a REQUEST; 0: not told */
     /* for loops whose iterations depend on earlier ones; such a worker has one thread */
