@@ -56,8 +56,8 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Boundary data are here, or on their way: then they are received to where the kernel wants them, or, where a QUIESCE
- * has made them late, to nowhere. */
+/* Takes boundary data that are here, or receives them to where the kernel wants them, or, where a QUIESCE has made them
+ * late, to nowhere. */
 static void apply_boundary(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
@@ -82,7 +82,8 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         driver_give_up(driver, "out of memory for boundary data");
 }
 
-/* The loop stands still as a worker was lost. What is still being sent of boundary data is their receivers' to drop. */
+/* Has the loop stand still, as a worker was lost. Boundary data that are still being sent are their receivers' to
+ * drop. */
 static void apply_quiesce(struct driver *driver, const struct action *action)
 {
     driver->runtime->degraded = true;

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Told by the first rank of the node to the others. */
+/* The message of the first rank of a node to the others. */
 struct room {
     char folder[FOLDER_MAX]; /* empty: there is none */
     unsigned char memory_is_inside;

@@ -29,10 +29,10 @@
 
 /* Characters of the boot's number that tell it from others. */
 #define BOOT_LENGTH 8
-/* An empty folder that is so old is nobody's. */
+/* Age in seconds at which an empty folder belongs to nobody. */
 #define EMPTY_MAX_S 600
 
-/* A name as of a socket, that no rank has: it is cleared away with the sockets. */
+/* A name like a socket's that no rank has: it is cleared away with the sockets. */
 #define MEMORY_NAME "4294967295"
 
 _Static_assert(FOLDER_MAX + sizeof "/4294967295" <= sizeof((struct sockaddr_un *)0)->sun_path, "the name of a socket");
@@ -66,14 +66,14 @@ void folder_ring(const char *folder, int bell, unsigned index)
 {
     struct sockaddr_un address;
     socket_address(folder, index, &address);
-    /* A full queue means that it has been rung; a socket that is not there or closed that it has left. */
+    /* a full queue means that the bell has been rung; a missing or closed socket that the rank has left */
     (void)sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address);
 }
 
 /* --- memory --- */
 
-/* In /dev/shm under the folder's own name; a disk would be written to now and then. Where there is none the memory is
- * a file of the folder. */
+/* Makes the path of the memory: in /dev/shm under the folder's own name, as a disk would be written to now and then.
+ * Where there is no /dev/shm the memory is a file of the folder. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -247,7 +247,7 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
     return -1;
 }
 
-/* The folder may be that of the user who has become this one. */
+/* Returns XDG_RUNTIME_DIR if it is this user's: it may be that of the user who has become this one. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");

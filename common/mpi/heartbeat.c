@@ -29,9 +29,10 @@
 #define TAG_HEARTBEAT 3
 
 #define HEARTBEAT_NS 1000000000u
-/* For who has not been heard of yet: it has said hello, but connects to everybody it sends something to, first. */
+/* Heartbeats that a peer may miss before it was heard of: it has said hello, but connects to everybody it sends
+ * something to, first. */
 #define MAY_MISS_AT_START 30
-/* The thread looks so often whether the rank itself does what is due. */
+/* Time between two looks of the thread whether the rank itself does what is due. */
 #define THREAD_LOOK_MS 300
 
 enum { HEARTBEAT, HEARTBEAT_LEAVING, BEAT_FENCED };
@@ -41,7 +42,8 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* No second heartbeat before the first is through: who is dead has one heartbeat, and what it costs, outstanding. */
+/* Sends a heartbeat, but no second one before the first is through: a dead peer has one heartbeat, and what it costs,
+ * outstanding. */
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
@@ -55,7 +57,7 @@ static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned ch
     MPI_Isend(&beat->sent, 1, MPI_BYTE, (int)to, TAG_HEARTBEAT, heartbeat->runtime->world, &beat->request);
 }
 
-/* A peer that beats though it was taken for lost lives after all, and is told. */
+/* Takes a heartbeat. A peer that beats though it was taken for lost lives after all, and is told. */
 static void take_heartbeat(struct heartbeat *heartbeat, unsigned from)
 {
     struct peers *peers = &heartbeat->runtime->peers;

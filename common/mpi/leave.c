@@ -21,7 +21,8 @@ static _Noreturn void exit_failed(struct runtime *runtime)
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* The others took this rank for lost, while it was stopped or cut off or for what it sent, and do without it. */
+/* Ends this rank, which the others took for lost while it was stopped or cut off, or for what it sent, and do
+ * without. */
 static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
 {
     fprintf(stderr, "%s: rank %u: %s, and leaves\n", role_name(runtime->role), runtime->rank, why);
@@ -45,7 +46,8 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* Looks that find nothing before all that a peer has sent counts as taken, and all together: others go on sending. */
+/* Number of looks without a message after which all that a peer has sent counts as taken; and of all looks, as others
+ * go on sending. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 
@@ -59,7 +61,7 @@ static void take_last_messages(struct driver *driver)
     }
 }
 
-/* Data that were to be received from a rank that has ended will not come. */
+/* Gives up data that were to be received from a rank that has ended, as they will not come. */
 static void cancel_data(struct driver *driver, unsigned rank)
 {
     struct event stored = {.type = EVENT_STORED, .lost = true};
@@ -80,7 +82,7 @@ static void deliver_loss(struct driver *driver, unsigned rank)
     cancel_data(driver, rank);
 }
 
-/* A master's workers are its own concern, and the master is theirs, as long as it lives; then the supermaster's. */
+/* Has the workers of a lost master and the supermaster watch each other, as the workers and their master have done. */
 static void watch_orphans(struct runtime *runtime, unsigned master)
 {
     const struct topology *topology = &runtime->topology;

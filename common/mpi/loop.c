@@ -50,8 +50,8 @@ void driver_deliver_stored(struct driver *driver)
 /* Messages that follow one another share one reading of the clock, up to so many. */
 #define CLOCK_MESSAGES 16
 
-/* Reading the clock takes a tenth of a round trip, so no message waits for it: it is read when there is nothing to do,
- * and after what may have taken long. A message's time is some hundred nanoseconds old. */
+/* Reads the clock. That takes a tenth of a round trip, so no message waits for it: it is read when there is nothing to
+ * do, and after what may have taken long. A message's time is some hundred nanoseconds old. */
 static void driver_refresh_clock(struct driver *driver)
 {
     if (!driver->now_is_fresh)
@@ -126,7 +126,7 @@ static bool driver_receive_boundary(struct driver *driver)
 
 /* --- a turn --- */
 
-/* A turn of computing after which messages are looked at before its event is. */
+/* Length of a turn of computing after which messages are looked at before its event is. */
 #define LONG_TURN_NS 2000u
 
 static bool driver_compute(struct driver *driver)
@@ -182,7 +182,8 @@ static void driver_look_at_time(struct driver *driver)
     }
 }
 
-/* A look while waiting. A message that it finds is handled at once: MPI has told of it, and will not tell again. */
+/* Looks for messages while waiting. A message that it finds is handled at once: MPI has told of it, and will not tell
+ * again. */
 static bool receive_while_waiting(void *context)
 {
     struct driver *driver = context;
@@ -266,7 +267,7 @@ static void driver_fini(struct driver *driver)
     free(driver->releases.items);
 }
 
-/* Messages to a rank of another node that was lost, of which nobody tells, stay for ever. */
+/* Time for the last sends: messages to a lost rank of another node, of which nobody tells, stay for ever. */
 #define LAST_SENDS_NS 2000000000u
 
 static bool driver_goes_on(const struct driver *driver)

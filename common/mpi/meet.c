@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Brought by each rank, as bytes in memory: all are of one build. */
+/* What each rank brings, as bytes in memory: all are of one build. */
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
@@ -22,7 +22,7 @@ struct arrival {
     struct place place;
 };
 
-/* Told to all ranks, of each. */
+/* What is told to all ranks of each rank. */
 struct seat {
     unsigned char hello[HELLO_BYTES];
     uint32_t cores;    /* on the rank's node: those that its ranks may run on */

@@ -38,7 +38,7 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
     return 0;
 }
 
-/* Starts the receive again whose bytes were in use: not before its message has been answered. */
+/* Starts the receive again whose bytes were in use, once its message has been answered. */
 static void release_held(struct net *net)
 {
     net->ops->start_receive(net, net->receive_head);
@@ -98,7 +98,7 @@ bool net_can_send(const struct net *net)
     return net->send_count < net->send_capacity;
 }
 
-/* The place in the ring of sends that is `count` behind the first. */
+/* Returns the place in the ring of sends that is `count` behind the first. */
 static unsigned send_place(const struct net *net, unsigned count)
 {
     unsigned place = net->send_first + count;

@@ -93,7 +93,7 @@ static inline bool net_has_arrived(struct net *net, int result, int arrived)
     return false;
 }
 
-/* Room for one more message; false: progress the sends first. */
+/* True if there is room for one more message; false: progress the sends first. */
 bool net_can_send(const struct net *net);
 int net_send(struct net *net, unsigned to, const struct message *message);
 
@@ -104,7 +104,7 @@ bool net_sent(struct net *net, unsigned *to, const void **payload);
 /* Receives a data message. -1 when memory is out. */
 int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes);
 
-/* A data message that has arrived, or NULL; to be given back by net_collected(). */
+/* Returns a data message that has arrived, or NULL; to be given back by net_collected(). */
 struct collect *net_poll_collect(struct net *net);
 int net_collected(struct net *net, struct collect *collect);
 

@@ -21,7 +21,8 @@ struct runtime_ops {
     void (*delay)(struct runtime *runtime, uint64_t ns); /* lets so much pass, see runtime_delay() */
 
     /* --- peers: see peers.h, to which their ends are reported --- */
-    /* Makes what the ranks of a node share. -1 with one line, which is empty where another rank says why. */
+    /* Makes the doorbells that the ranks of a node share. -1 with one line, which is empty where another rank says
+     * why. */
     int (*prepare)(struct runtime *runtime, struct error *error);
     /* Makes the table, and watches all that concern the rank from the start. -1 when memory, files or threads are out.
      */
@@ -38,7 +39,7 @@ struct runtime_ops {
     /* --- messages: for net.c --- */
     unsigned sends; /* control messages on their way out at most; more must wait for the oldest */
     void (*start_receive)(struct net *net, unsigned receive);
-    /* A message of so many bytes is about to be sent; false: it would not arrive, and is not. */
+    /* Tells that a message of so many bytes is about to be sent; false: it would not arrive, and is not sent. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
     /* True where a control message has come: then net->receive_head is its receive. */
     bool (*find_message)(struct net *net, MPI_Status *status);

@@ -49,7 +49,8 @@ static bool real_announce(struct net *net, unsigned to, size_t bytes)
     return true;
 }
 
-/* The receives were started one after another, and MPI matches in that order: only the oldest needs to be looked at. */
+/* Finds a message. The receives were started one after another, and MPI matches in that order: only the oldest needs to
+ * be looked at. */
 static bool real_find_message(struct net *net, MPI_Status *status)
 {
     int arrived, result = MPI_Test(&net->receives[net->receive_head], &arrived, status);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The table in which a rank keeps what it knows of the lives of the others: see peers.c. It knows nothing of MPI. */
+/* The table in which a rank keeps what it knows of the lives of the others: see peers.c. Nothing here knows of MPI. */
 #pragma once
 
 #include <stdbool.h>
 
-/* In the order of what is still exchanged with the peer. */
+/* States, in the order of what is still exchanged with the peer. */
 enum peer_state {
     PEER_UNWATCHED, /* lives, and this rank need not know of its end */
     PEER_WATCHED,   /* lives, and a detector tells of its end */
@@ -43,11 +43,11 @@ struct peers {
 int peers_init(struct peers *peers, unsigned ranks);
 void peers_fini(struct peers *peers);
 
-/* The one way in which a state changes. A move that is not in the table is a defect: it is named, and ends the process.
- * Returns whether the state is another. */
+/* Changes a state; there is no other way. A move that is not in the table is a defect: it is named, and ends the
+ * process. Returns whether the state is another. */
 bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 
-/* A peer that has ended, each once: it is CLOSED then. `in_order`: it has left. */
+/* Takes a peer that has ended, each once: it is CLOSED then. `in_order`: the peer has left. */
 bool peers_take_ended(struct peers *peers, unsigned *rank, bool *in_order);
 
 /* A peer that this rank's machine took for lost, each once: it is LOST then. */

@@ -19,8 +19,8 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* The kernel draws boot_id when it boots. Containers of one kernel have a host name or a /dev/shm of their own; where
- * they have neither, they share memory. */
+/* Makes the key of the host from boot_id, which the kernel draws when it boots. Containers of one kernel have a host
+ * name or a /dev/shm of their own; where they have neither, they share memory. */
 static uint64_t key_of_host(void)
 {
     struct {
@@ -84,8 +84,8 @@ static bool was_launched(const char *process)
     return result;
 }
 
-/* A rank in a pid namespace of its own: the namespace's first process was launched as the rank, or /proc still is that
- * of another namespace. */
+/* True for a rank in a pid namespace of its own: the namespace's first process was launched as the rank, or /proc still
+ * is that of another namespace. */
 static bool is_in_own_space(void)
 {
     char self[32] = "";

@@ -20,7 +20,7 @@ struct beat {
 struct heartbeat {
     struct runtime *runtime; /* borrowed */
     struct beat *beats;      /* [ranks], owned; NULL: the kernel tells of all */
-    bool is_fenced;          /* this rank was taken for lost */
+    bool is_fenced;          /* true where this rank was taken for lost */
     unsigned char received;
     MPI_Request receive;
     uint64_t due_ns;
@@ -35,23 +35,23 @@ struct heartbeat {
 
 /* Begins, after all peers that are watched from the start are. -1 when memory or threads are out. */
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
-/* From now on one thread uses MPI. */
+/* Stops the thread: only the rank's own uses MPI from now on. */
 void heartbeat_stop(struct heartbeat *heartbeat);
 void heartbeat_fini(struct heartbeat *heartbeat);
 
-/* Takes and sends beats when that is due, and reports who has left or is silent; cheap when not. */
+/* Takes and sends beats when that is due, and reports ranks that have left or are silent; cheap when not. */
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns);
-/* The last beats, of a rank that goes without waiting for the others. */
+/* Sends the last beats, for a rank that goes without waiting for the others. */
 void heartbeat_leave(struct heartbeat *heartbeat);
 
-/* A message came from there. */
+/* Notes that a message came from `rank`. */
 static inline void heartbeat_heard(struct heartbeat *heartbeat, unsigned rank)
 {
     if (heartbeat->beats != NULL)
         heartbeat->beats[rank].may_miss = MAY_MISS;
 }
 
-/* Around what may take long and uses no MPI. */
+/* Lets the thread use MPI, around what may take long and uses no MPI. */
 static inline void heartbeat_release(struct heartbeat *heartbeat)
 {
     if (heartbeat->is_on)

@@ -21,7 +21,7 @@ struct effects {
     void (*chunk_begins)(void *context, uint64_t first, uint64_t count);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
     struct load_meter *meter; /* meter of the load that the machine is told; NULL: none is told */
-    /* whoever collects: writes to the output. -1 with one line. */
+    /* A rank that collects: writes to the output. -1 with one line. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
     /* A rank that keeps a journal: records that the ranges are done. -1 with one line. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
@@ -31,8 +31,9 @@ struct effects {
     void (*begun)(void *context);
     /* A worker tells what its threads have done: completes the message. May be NULL. */
     void (*tell)(void *context, struct threads *threads);
-    /* The others are about to be told that a rank was lost, or that they are to leave without waiting for one another:
-     * what there is to say is to be said now, as a launcher may end this rank with the first of them. May be NULL. */
+    /* Called when the others are about to be told that a rank was lost, or that they are to leave without waiting for
+     * one another: the program says now what it has to say, as a launcher may end this rank with the first of them. May
+     * be NULL. */
     void (*parting)(void *context);
     /* about every tick_ns, for a progress line; NULL or 0: never */
     void (*tick)(void *context, uint64_t now_ns);
@@ -87,11 +88,11 @@ void runtime_note_sharing(const struct runtime *runtime, struct threads *threads
 /* Nanoseconds of the clock that events carry. */
 uint64_t runtime_now(void);
 
-/* Lets so much time pass, for --inject-delay: with the core kept busy where each rank has its own, else asleep but for
- * the last moment, as on a machine with a core for each rank the others would not feel it. After runtime_prepare(). */
+/* Lets `ns` pass, for --inject-delay: with the core kept busy where each rank has its own, else asleep but for the last
+ * moment, as on a machine with a core for each rank the others would not feel it. After runtime_prepare(). */
 void runtime_delay(struct runtime *runtime, uint64_t ns);
 
-/* Sleeps so long and some 15 us more, less than the timer's usual slack. */
+/* Sleeps for `ns` and some 15 us more, less than the timer's usual slack. */
 void runtime_nap(struct runtime *runtime, uint64_t ns);
 
 /* The start of this process, on that clock. */
@@ -108,7 +109,7 @@ void runtime_wait(struct runtime *runtime);
 /* True where a rank of the run was lost. */
 bool runtime_is_degraded(const struct runtime *runtime);
 
-/* The machine took a rank for lost whose process may still be there: nobody waits for all from now on. */
+/* Notes that the machine took a rank for lost whose process may still be there: nobody waits for all from now on. */
 void runtime_note_loss(struct runtime *runtime);
 
 /* Finalises MPI and frees everything, once all ranks are through. Where one was lost, that would not end: then MPI is

@@ -59,7 +59,7 @@ void driver_delay(struct driver *driver)
     driver->now_ns = driver->ops->now();
 }
 
-/* Looks between two of which no peer is found to have ended, while there is no room to send. */
+/* Number of looks for room to send between two looks for ended peers. */
 #define LOOKS_PER_END 256
 
 /* Waits for the oldest message to be gone: for ever, if nobody found out that its receiver has ended. */

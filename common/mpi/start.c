@@ -28,8 +28,8 @@ uint64_t runtime_now(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* A sleep ends so much too late or less, in nine of ten cases of a machine that is not overloaded, once the timer's
- * slack is set: 14 to 17 us at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
+/* The lateness of a sleep, at most, in nine of ten cases of a machine that is not overloaded, once the timer's slack is
+ * set: 14 to 17 us at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
 #define SLEEP_LATE_NS 20000u
 
 static void sleep_to_instant(struct runtime *runtime, uint64_t until_ns)
@@ -191,7 +191,7 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
     return 0;
 }
 
-/* The words follow in a message of their own where they do not fit. */
+/* The head of the job. Its words follow in a message of their own where they do not fit. */
 struct job_head {
     uint32_t status, bytes;
     char words[2040];
@@ -284,7 +284,8 @@ bool runtime_is_degraded(const struct runtime *runtime)
     return runtime->degraded;
 }
 
-/* Messages to another node may still be in this process, though MPI has called them sent. */
+/* Time for the last progress: messages to another node may still be in this process, though MPI has called them
+ * sent. */
 #define LAST_PROGRESS_NS 200000000u
 
 static void push_far_messages(struct runtime *runtime)

@@ -22,7 +22,7 @@
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 20000000u
 #define PATIENCE   8
-/* Children of a rank: one for each bit of its number at most. */
+/* The most children of a rank: one for each bit of its number. */
 #define CHILDREN_MAX 32
 
 struct tree {

@@ -7,11 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Collective. `bytes` of each rank, at rank 0 in `all`, in the tree's order. -1 when memory is out. */
+/* Gathers `bytes` of each rank, at rank 0 in `all`, in the tree's order. Collective. -1 when memory is out. */
 int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all);
-/* Collective. `bytes` of the rank `root`, for all. */
+/* Shares `bytes` of the rank `root` with all. Collective. */
 void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes);
-/* From the first rank of a node to the others of it, which hear it. -1 when memory is out. */
+/* Sends data from the first rank of a node to the others of it, which call it to receive them. -1 when memory is
+ * out. */
 int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
 /* Returns when all have called it; false when a peer has ended before. */

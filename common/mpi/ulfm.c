@@ -30,7 +30,7 @@ bool ulfm_is_loss(struct ulfm *ulfm, int result)
     return ulfm->told;
 }
 
-/* The failed ones keep their places in the group: who is new stands behind the others. */
+/* Reports the failed ranks. They keep their places in the group: new ones stand behind the others. */
 static void ulfm_report(struct runtime *runtime, MPI_Group failed, int count)
 {
     MPI_Group all;

@@ -16,17 +16,19 @@
 #define SHARED_SPIN_NS 20000u
 #define NAP_MIN_NS     50000u
 #define NAP_MAX_NS     1000000u
-/* A rank that may be patient naps for a sixteenth of the time that it has waited, where that is longer, up to
- * SLEEP_MAX_NS. A look with TCP costs 20 us of a core and more: hundreds of ranks of one machine that each look once in
- * a millisecond take its cores from those that have something to do. */
+/* Part of the time that it has waited for which a patient rank naps, where that is longer, up to SLEEP_MAX_NS: a
+ * sixteenth. A look with TCP costs 20 us of a core and more: hundreds of ranks of one machine that each look once in a
+ * millisecond take its cores from those that have something to do. */
 #define PATIENCE 16
-/* A sleeper looks up now and then all the same, should a message have been held back in the sender's transport. */
+/* The longest sleep. A sleeper looks up now and then, should a message have been held back in the sender's
+ * transport. */
 #define SLEEP_MAX_NS 20000000u
 #define LOOK_NS      1000000u
 /* Looks at the messages between two readings of the clock, which takes as long as half a look: a message is noticed the
  * sooner, and its time known to some 300 ns. */
 #define SPIN_LOOKS 8
-/* Bytes of the bell that are taken in one turn: whoever rings without end does not keep the rank from its work. */
+/* Bytes of the bell that are taken in one turn: a sender that rings without end does not keep the rank from its
+ * work. */
 #define RINGS_PER_TURN 16
 
 static const int drain_signals[] = {SIGINT, SIGTERM, SIGUSR1};

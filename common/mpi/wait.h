@@ -28,7 +28,7 @@ struct wait {
     uint64_t looked_at_ns;  /* last time at libevent */
 };
 
-/* From now on a signal that asks to drain is remembered until wait_init(), and ends nobody. */
+/* Has a signal that asks to drain remembered from now on until wait_init(); it ends nobody. */
 void wait_catch_early(void);
 
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free);
@@ -54,7 +54,7 @@ static inline void wait_reset(struct wait *wait)
     wait->idle_since_ns = NEVER;
 }
 
-/* Signals and timers without waiting, about once in a millisecond. */
+/* Looks at signals and timers without waiting, about once in a millisecond. */
 void wait_look(struct wait *wait, uint64_t now_ns);
 
 /* Waits as there is nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` looks for a message
@@ -63,6 +63,6 @@ void wait_look(struct wait *wait, uint64_t now_ns);
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 
-/* Gives the core to another rank, if one wants it. Here, as sched.h of the system and that of the techniques do not go
- * together. */
+/* Gives the core to another rank, if one wants it. A function of its own, as sched.h of the system and that of the
+ * techniques do not go together. */
 void wait_yield(void);

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define ASK_EVERY_NS 1000000000u
-/* Files that a process may have open are often limited to 1,024, and MPI has some, too. */
+/* The most pidfds: files that a process may have open are often limited to 1,024, and MPI has some, too. */
 #define PIDFDS_MAX 256
 /* Ends learnt from one look; there may be more looks. */
 #define ENDS_PER_LOOK 16
@@ -40,7 +40,8 @@ static int open_process(int pid)
 #endif
 }
 
-/* The supermaster may have to serve any worker one day; others watch the same peers for all their life. */
+/* True if the rank may ever concern this one: the supermaster may have to serve any worker one day; others watch the
+ * same peers for all their life. */
 static bool may_concern(const struct runtime *runtime, unsigned rank)
 {
     if (rank == runtime->rank || !doorbell_reaches(&runtime->doorbell, rank))

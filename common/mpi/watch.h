@@ -30,14 +30,14 @@ struct watch {
     uint64_t ask_ns;
 };
 
-/* Opens what tells of the ends of peers that may ever be watched here. -1 when memory or files are out. */
+/* Opens the means that tell of the ends of peers that may ever be watched here. -1 when memory or files are out. */
 int watch_init(struct watch *watch, struct runtime *runtime);
 void watch_fini(struct watch *watch);
 
-/* From now on the end of `rank` is reported, if it is one of them. Once for a rank. */
+/* Has the end of `rank` reported from now on, if it can be watched here. Once for a rank. */
 void watch_begin(struct watch *watch, unsigned rank);
 
 /* Reports the ends of which the kernel tells. */
 void watch_look(struct watch *watch);
-/* Asks for those whose end the kernel does not tell, once a second. */
+/* Asks, once a second, for the peers whose end the kernel does not tell. */
 void watch_ask(struct watch *watch, uint64_t now_ns);
