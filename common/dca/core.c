@@ -33,7 +33,7 @@ static int init_sched(struct dca_core *core, const struct dca_config *config, st
     return sched_init(&core->sched, &spec, &config->sched, error);
 }
 
-/* wf's weights sum to P. */
+/* Chooses the weights of the workers; those of wf sum to P. */
 static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;
@@ -110,7 +110,7 @@ void dca_fini(struct dca_core *core)
 
 /* --- what others measured --- */
 
-/* Mixes the words of a record, so that one of which only some words are new does not fit. */
+/* Mixes the words of a record, so that the check of a record of which only some words are new does not fit. */
 static uint64_t check_of(const struct dca_measured *measured)
 {
     uint64_t words[5], check = UINT64_C(0x9e3779b97f4a7c15);

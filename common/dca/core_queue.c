@@ -4,7 +4,7 @@
 
 #include "common/dca/core.h"
 
-/* A longer big chunk comes in pieces, so that a step never runs into the epoch. */
+/* Bits of a step. A longer big chunk comes in pieces, so that a step never runs into the epoch. */
 #define STEP_BITS 40
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 #define REFILLING STEP_MASK

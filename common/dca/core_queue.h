@@ -27,7 +27,7 @@ struct dca_queue {
     _Alignas(64) _Atomic uint64_t rest_first, rest_count; /* rest of a big chunk that is too long, for the refiller */
 };
 
-/* A worker's view of it. */
+/* A worker's view of the queue. */
 struct dca_view {
     struct sched sched; /* the node's technique, for the big chunk of the epoch; owned */
     struct sched_bounds bounds;
@@ -54,7 +54,8 @@ enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, st
 /* True if a draw would return DCA_WAIT, at this moment. */
 bool dca_queue_is_refilling(const struct dca_queue *queue);
 
-/* The rest of the last big chunk, for whoever is to refill; asked before a new one is fetched. False if nothing. */
+/* Takes the rest of the last big chunk, for the worker that is to refill, before it fetches a new one. False where
+ * there is none. */
 bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 
 /* Puts a big chunk into the queue; the draw must have returned DCA_REFILL. */

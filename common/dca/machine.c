@@ -6,10 +6,11 @@
 
 #include <stdio.h>
 
-/* A number this close below a whole number is that number: as in the techniques. */
+/* Distance below a whole number within which a number counts as whole, as in the techniques. */
 #define ROUNDING_GUARD 1e-9
 
-/* A part of a step. Inlined everywhere, so that an action stays in registers: through memory it costs a draw 20 ns. */
+/* Marks parts of a step. They are inlined everywhere, so that an action stays in registers: through memory it costs a
+ * draw 20 ns. */
 #define PART static inline __attribute__((always_inline))
 
 #define STATE(state) (1u << (state))
@@ -133,9 +134,9 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* The size of chunk `step`. Weighted chunks may not add up to N in the closed form's own number of steps; the rest is
- * factored by two then, by what the last draw has told of it: else it would go out in chunks of the last size, which is
- * often 1. */
+/* Returns the size of chunk `step`. Weighted chunks may not add up to N in the closed form's own number of steps; the
+ * rest is factored by two then, by what the last draw has told of it: else it would go out in chunks of the last size,
+ * which is often 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     const struct dca_core *core = machine->core;
@@ -161,7 +162,7 @@ PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state sta
                                .assigns = amount > 0 && counter == dca_first_counter(machine->core)};
 }
 
-/* The first counter tells the step, or how much is left: then nothing is added to it. */
+/* Takes the first counter, which tells the step, or the remaining work: then nothing is added to it. */
 PART struct dca_action dca_fetch_first(struct dca_machine *machine)
 {
     if (machine->core->way == DCA_BY_REMAINING)
@@ -175,7 +176,7 @@ PART struct dca_action dca_end(struct dca_machine *machine)
     return (struct dca_action){.type = DCA_ACTION_END};
 }
 
-/* After START and FINISHED, and for the queue whenever it may have chunks again. */
+/* Begins a draw: after START and FINISHED, and from the queue whenever it may have chunks again. */
 PART struct dca_action dca_begin_draw(struct dca_machine *machine)
 {
     if (machine->stopped)
@@ -191,7 +192,7 @@ PART struct dca_action dca_begin_draw(struct dca_machine *machine)
     return (struct dca_action){.type = DCA_ACTION_EXCHANGE};
 }
 
-/* The counters have given the chunk; count 0: there are none, for ever. */
+/* Takes the chunk that the counters have given; count 0: none is left, for ever. */
 PART struct dca_action dca_take_range(struct dca_machine *machine, const struct range *range, bool calculated)
 {
     if (machine->by_node) {
@@ -205,9 +206,9 @@ PART struct dca_action dca_take_range(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = calculated};
 }
 
-/* [RMA]: draw i, calculate K_i, add it to the start; without weights the steps below S cover the loop. [DCA] section 4,
- * as there for af: read R, calculate K, add it to the start. R may be older than the addition: then K is what was right
- * a moment ago. By place the step says all. */
+/* Takes the answer of the first counter. [RMA]: draw i, calculate K_i, add it to the start; without weights the steps
+ * below S cover the loop. [DCA] section 4, as there for af: read R, calculate K, add it to the start. R may be older
+ * than the addition: then K is what was right a moment ago. By position the step says all. */
 PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
     struct dca_core *core = machine->core;
@@ -227,7 +228,7 @@ PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64
     return action;
 }
 
-/* The start of the loop was `start` when `size` was added to it. */
+/* Takes the answer of the second counter: the start was `start` when `size` was added to it. */
 PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint64_t start)
 {
     const uint64_t iterations = machine->core->iterations;
@@ -240,7 +241,8 @@ PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint6
     return dca_take_range(machine, &chunk, false);
 }
 
-/* The queue has answered. Who is to refill it first takes what is left of a big chunk that was too long at once. */
+/* Takes the queue's answer. The worker that is to refill it first takes the rest of a big chunk that was too long at
+ * once. */
 PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca_drawn result,
                                            const struct range *range)
 {
@@ -257,8 +259,8 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca
     return dca_end(machine);
 }
 
-/* No draw makes the step as large; by remaining it is not used otherwise. What is on its way to this worker it
- * computes. */
+/* Stops the run: no draw makes the step as large as the added amount; by remaining work the counter has no other use.
+ * The worker computes the chunk that is on its way to it. */
 static struct dca_action dca_stop(struct dca_machine *machine)
 {
     const unsigned start = machine->core->way == DCA_BY_REMAINING ? 1u << DCA_START : 0;

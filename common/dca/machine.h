@@ -101,15 +101,15 @@ void dca_machine_init(struct dca_machine *machine, struct dca_core *core, unsign
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event);
 
-/* NULL, or what does not hold. */
+/* Returns NULL, or the invariant that does not hold. */
 const char *dca_machine_check(const struct dca_machine *machine);
 const char *dca_state_name(enum dca_state state);
 
-/* With weighting acp: so many runnable processes, at least 1, compete for this worker's core from now on, itself being
- * one. */
+/* Sets the load, with weighting acp: the number of runnable processes, at least 1, that compete for this worker's core
+ * from now on, itself included. */
 void dca_machine_set_load(struct dca_machine *machine, double load);
 
-/* Takes what was measured of an own chunk, where the technique learns. */
+/* Takes the measurements of an own chunk, where the technique learns. */
 void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint64_t compute_ns, double deviation_ns,
                          unsigned samples);
 
@@ -132,9 +132,9 @@ struct dca_counters {
     uint64_t (*fetch_add)(void *self, enum dca_counter counter, uint64_t amount, bool assigns);
     /* Publishes `own` and fills `all`, one for each worker. Only for techniques that learn. */
     void (*share)(void *self, const struct dca_measured *own, struct dca_measured *all);
-    /* A chunk was calculated: for --inject-delay. NULL: no delay. */
+    /* Called when a chunk was calculated, for --inject-delay. NULL: no delay. */
     void (*calculating)(void *self);
-    /* The node's queue; NULL where there is none. draw() fills `range` as the event has it. */
+    /* Draws from the node's queue; NULL where there is none. Fills `range` as the event has it. */
     enum dca_drawn (*draw)(void *self, struct range *range);
     void (*publish)(void *self, const struct range *big);
     void (*await)(void *self);
@@ -145,8 +145,8 @@ struct dca_counters {
  * none, for ever. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk);
 
-/* STOP: nobody draws from now on. At most once for each rank. */
+/* Stops the run: nobody draws from now on. At most once for each rank. */
 void dca_machine_stop(struct dca_machine *machine, const struct dca_counters *counters);
 
-/* True if somebody has stopped the run. */
+/* True if some rank has stopped the run. */
 bool dca_is_stopped(const struct dca_core *core, const struct dca_counters *counters);

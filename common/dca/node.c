@@ -83,7 +83,7 @@ static void wait_for_refill(void *self)
     struct share *share = ((struct window *)self)->share;
     struct node *own = share->own;
     share->host->pause(share);
-    if (share->rank == 0) /* the other may need it inside MPI for its fetch */
+    if (share->rank == 0) /* other nodes may need rank 0 inside MPI for their fetches */
         transport_rma.serve(share);
     if (share->cores_are_free && own->looks++ < REFILL_LOOKS)
         return;
@@ -93,7 +93,7 @@ static void wait_for_refill(void *self)
         nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
 }
 
-/* With --inject-delay assignment: the queue assigns under a lock. */
+/* Draws from the queue under a lock, with --inject-delay assignment. */
 static enum dca_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
 {
     if (dca_queue_is_refilling(own->queue))
@@ -152,7 +152,7 @@ static uint64_t counter_now(struct share *share)
     return share->counters.fetch_add(share->counters.self, dca_first_counter(&share->core), 0, false);
 }
 
-/* A stop on another node shows in the counter. */
+/* Looks for a stop on another node, which shows in the counter. */
 static void node_look(struct share *share, uint64_t now_ns)
 {
     struct node *own = share->own;

@@ -4,7 +4,7 @@
  * it looks there every --break-after iterations if there are ranks on other nodes. */
 #include "common/dca/share.h"
 
-/* The counters are a cache line apart. */
+/* Words between two counters, which are a cache line apart. */
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))
 
@@ -14,9 +14,11 @@
 #define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
 #define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
 #define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
-/* From the end of a delayed assignment to the begin of the next one, where ranks share cores: a rank wakes up. */
+/* Time from the end of a delayed assignment to the beginning of the next one, where ranks share cores: a rank wakes
+ * up. */
 #define TURN_NS 20000u
-/* The next in turn looks so often, and the time that waking up takes; it leaves its core to the one before. */
+/* Time between two looks of the next in turn, and the time that waking up takes; it leaves its core to the rank before
+ * it. */
 #define LOOK_NAP_NS 1000u
 
 static inline uint64_t fetch_word(struct window *window, MPI_Aint word, uint64_t amount)
@@ -35,8 +37,8 @@ static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount,
     return fetch_word(self, (MPI_Aint)counter * COUNTER_WORDS, amount);
 }
 
-/* The ticket says how many are before this rank, so how long it may sleep. A rank that only yielded its core would come
- * last of all when its turn is there, behind those that have slept. */
+/* Waits for this rank's turn. The ticket says how many ranks are before it, so how long it may sleep. A rank that only
+ * yielded its core would come last of all when its turn is there, behind those that have slept. */
 static void take_turn(struct window *window)
 {
     struct share *share = window->share;
@@ -46,7 +48,7 @@ static void take_turn(struct window *window)
             share->host->nap(share, (ahead - 1) * (share->assignment_ns + TURN_NS) + LOOK_NAP_NS);
 }
 
-/* With --inject-delay assignment. */
+/* Adds to the counter under the lock, with --inject-delay assignment. */
 static uint64_t fetch_add_late(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     struct window *window = self;
@@ -140,7 +142,7 @@ static int rma_open(struct share *share)
     return 0;
 }
 
-/* The commonest draw with no call on the way but MPI's. */
+/* Draws a chunk; the commonest draw makes no call but MPI's. */
 static bool rma_draw(struct share *share, struct range *chunk)
 {
     struct window *window = share->own;
@@ -149,8 +151,9 @@ static bool rma_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* Being inside MPI for a moment is all the others need. A probe that finds a message returns before it has been there,
- * and ranks that have finished send theirs; so it asks for one of this rank to itself, which is never sent. */
+/* Serves the other ranks, which only need this one inside MPI for a moment. A probe that finds a message returns before
+ * it has been there, and ranks that have finished send theirs; so it asks for a message of this rank to itself, which
+ * is never sent. */
 static bool rma_serve(struct share *share)
 {
     int any;

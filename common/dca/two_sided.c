@@ -22,7 +22,7 @@ struct ask {
 
 /* Requests that can be on their way to rank 0 before MPI keeps them itself. */
 #define RECEIVES 8
-/* Looks at an answer before the time is looked at, too, where each rank has its core: some microseconds. */
+/* Number of looks at an answer before the time is looked at, too, where each rank has its core: some microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {
@@ -44,7 +44,7 @@ struct two_sided {
 
 /* --- rank 0 --- */
 
-/* A delayed assignment is that of the first counter: see dca_action. */
+/* Adds to the counter. A delayed assignment is that of the first counter: see dca_action. */
 static uint64_t two_sided_apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;
@@ -79,7 +79,7 @@ static void two_sided_answer(struct two_sided *own, const struct ask *ask, int t
     share->host->sent(share, (unsigned)to);
 }
 
-/* True if the ask is one that a rank sends which has not left. */
+/* True if the ask can be that of a rank that has not left. */
 static bool is_proper(const struct two_sided *own, const struct ask *ask, int bytes, int from)
 {
     if (bytes < (int)ADD_BYTES || from == 0 || own->has_left[from])
@@ -92,7 +92,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, int by
     }
 }
 
-/* The chunks that the failed rank has drawn are with it, and nobody else can have it: the run ends. */
+/* Ends the run: the chunks that the failed rank has drawn are with it, and nobody else can have them. */
 static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);
