@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* MPI counts bytes in an int. */
+/* The most bytes of a record: MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
 
-/* --iterations FIRST:COUNT against the loop. */
+/* Cuts the loop to --iterations FIRST:COUNT. */
 static int cut_loop(struct job_setup *plan, struct error *error)
 {
     const struct job *job = &plan->job;
@@ -45,7 +45,7 @@ static int check_output(struct job_setup *plan, struct error *error)
     return results_check(plan->job.output, &plan->loop, error);
 }
 
-/* A rank that reads another file than the others would do other work. */
+/* Checks the input files: a rank that reads other files than the others would do other work. */
 static int job_setup_check_inputs(const struct job_setup *plan, struct error *error)
 {
     if (!plan->job.inputs_given || plan->job.inputs == plan->loop.inputs)
@@ -56,7 +56,7 @@ static int job_setup_check_inputs(const struct job_setup *plan, struct error *er
                      plan->kernel->name, plan->loop.inputs, plan->job.inputs);
 }
 
-/* Results of a step reach every worker by way of the output. */
+/* Checks a loop of several steps: the results of a step reach every worker by way of the output. */
 static int job_setup_check_steps(struct job_setup *plan, struct error *error)
 {
     plan->step_iterations = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
@@ -73,7 +73,7 @@ static int job_setup_check_steps(struct job_setup *plan, struct error *error)
     return 0;
 }
 
-/* An iteration that is not to be run only to be timed is not probed. */
+/* Checks a kernel with effects: an iteration that is not to be run only to be timed is not probed. */
 static int check_effects(struct job_setup *plan, struct error *error)
 {
     if (!plan->loop.has_effects)
@@ -88,8 +88,8 @@ static int check_effects(struct job_setup *plan, struct error *error)
                      plan->kernel->name);
 }
 
-/* The actions of a kernel with an output of variable length between two iterations is its own business, and so are
- * effects. */
+/* Checks the threads: a kernel with an output of variable length decides itself what it does between two iterations,
+ * and so does one with effects. */
 static int job_setup_check_threads(const struct job_setup *plan, struct error *error)
 {
     const struct hdss_kernel *kernel = plan->kernel;
@@ -117,8 +117,8 @@ static int check_sync_points(const struct job_setup *plan, struct error *error)
     return 0;
 }
 
-/* A run of chunks that build upon one another begins at the beginning, and what it leaves when it ends early is no
- * part of the loop that another could go on behind: the boundary data are gone. */
+/* Checks a loop with dependencies: its run begins at the beginning, and what it leaves when it ends early is no part of
+ * the loop that another could go on behind, as the boundary data are gone. */
 static int job_setup_check_dependencies(struct job_setup *plan, struct error *error)
 {
     struct job *job = &plan->job;

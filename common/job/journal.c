@@ -16,17 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A journal is written anew when it is so many times as long as it need be, and longer than a few hundred groups. */
+/* Factor above its least length at which a journal is written anew, if it is longer than a few hundred groups. */
 #define GROWN_TIMES 4
 #define GROWN_BYTES (256u << 10)
 
 /* --- reading --- */
 
-/* A run that was killed a moment ago holds its lock until the kernel has taken its last process away. */
+/* Time for which a run that was killed a moment ago may hold its lock, until the kernel has taken its last process
+ * away. */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
 
-/* True if somebody else holds the file, and goes on to. A file system without locks has none. */
+/* True if another process holds the file, and goes on to. A file system without locks has none. */
 static bool is_locked(int fd)
 {
     const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
@@ -40,7 +41,7 @@ static bool is_locked(int fd)
     return false;
 }
 
-/* 0 with the whole file in memory, or a journal_state. */
+/* Loads the file. 0 with the whole file in memory, or a journal_state. */
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
@@ -93,7 +94,7 @@ void journal_file_fini(struct journal_file *file)
     *file = (struct journal_file){.fd = -1};
 }
 
-/* The line at `*text`, which goes on to the next; "" behind the last. */
+/* Returns the line at `*text`, which moves on to the next one; "" behind the last. */
 static const char *next_line(const char **text, const char *end)
 {
     const char *line = *text;
@@ -150,7 +151,7 @@ static int journal_make_room(struct journal *journal, size_t ranges)
     return 0;
 }
 
-/* The head, and one record of all that is done. */
+/* Writes the head, and one record of all that is done. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
     size_t ranges = ranges_length(&journal->done), record = ranges > 0 ? journal_record_size(ranges) : 0;
@@ -167,7 +168,7 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
                : 0;
 }
 
-/* Writes it under the temporary name and gives it its own. On failure the old file, if any, is as it was. */
+/* Writes the journal under the temporary name and gives it its own. On failure the old file, if any, is as it was. */
 static int replace(struct journal *journal, struct error *error)
 {
     uint64_t size;
@@ -227,7 +228,7 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
     return result;
 }
 
-/* A record that is not whole, or not known to be on the disk, is taken back: nothing must follow it. */
+/* Takes back a record that is not whole, or not known to be on the disk: nothing must follow it. */
 static int journal_take_back(struct journal *journal, struct error *error)
 {
     journal_fail(journal, "cannot write", error);
@@ -238,7 +239,7 @@ static int journal_take_back(struct journal *journal, struct error *error)
     return -1;
 }
 
-/* journal_append() has made room for the ranges. */
+/* Notes the ranges, for which journal_append() has made room. */
 static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

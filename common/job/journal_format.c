@@ -25,7 +25,7 @@ uint32_t journal_head_put(const struct journal_head *head, unsigned char *out)
     return crc;
 }
 
-/* The CRC of a record of `size` bytes, which are not all of it but its CRC. */
+/* Returns the CRC of a record of `size` bytes without the CRC itself. */
 static uint32_t record_crc(const unsigned char *record, size_t size, uint32_t before)
 {
     return crc32c(crc32c(before, record, CRC_AT), record + DIGEST_AT, size - DIGEST_AT);
@@ -45,7 +45,7 @@ uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t d
     return crc;
 }
 
-/* Takes the head; `*crc` is that for the first record. */
+/* Takes the head; `*crc` receives the value for the first record. */
 static enum journal_decoded take_head(struct journal_content *content, const unsigned char *bytes, size_t size,
                                       uint32_t *crc)
 {
@@ -79,7 +79,8 @@ static bool is_inside(const struct range *loop, const struct range *range)
            range->first - loop->first <= loop->count - range->count;
 }
 
-/* 0, or -1 with the reason: a range that is outside of the loop, or done already, was never written by us. */
+/* Adds the ranges of a record. 0, or -1 with the reason: a range outside of the loop, or done already, was never
+ * written by HDSS. */
 static int add_ranges(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
@@ -96,8 +97,8 @@ static int add_ranges(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
-/* Takes the record at `record`, of which `left` bytes are there. Its size; 0 where it is no good or `reason` says what
- * is wrong with the whole. */
+/* Takes the record at `record`, of which `left` bytes are there. Returns its size; 0 where the record is torn or
+ * `reason` says what is wrong with the whole. */
 static size_t take_record(struct journal_content *content, const unsigned char *record, size_t left, uint32_t *crc,
                           enum journal_decoded *reason)
 {

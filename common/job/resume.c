@@ -77,13 +77,14 @@ static uint64_t percent(const struct journal_content *content)
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
-/* A complete journal is there where something failed, or was killed, at the very end: the final file may be missing. */
+/* True if resuming is worth something: also with a complete journal, as the final file may be missing where something
+ * failed, or was killed, at the very end. */
 static bool is_worth_something(const struct journal_content *content)
 {
     return ranges_total(&content->done) > 0;
 }
 
-/* A run that begins anew leaves alone what could be resumed, unless it is told otherwise. */
+/* Refuses to begin anew where an earlier run could be resumed, unless it is told otherwise. */
 static int check_old(const char *path, const struct job_setup *plan, struct error *error)
 {
     struct journal_file file;
@@ -110,7 +111,7 @@ static int check_old(const char *path, const struct job_setup *plan, struct erro
     return result;
 }
 
-/* With --resume but without a journal: nothing is done, unless an output says otherwise. */
+/* Checks --resume without a journal: nothing is done, unless an output says otherwise. */
 static int check_start(const struct job_setup *plan, const char *path, struct error *error)
 {
     if (!plan->collect || !results_exist(plan->job.output, &plan->loop))
@@ -139,8 +140,8 @@ static int find_sound(const struct journal_content *content, const struct job_se
     return ranges_total(sound) < done;
 }
 
-/* A chunk that is called done and is not there, or not as it was written, is done again. Where nothing at all is
- * there, the run is refused later on. */
+/* Forgets chunks that are called done and are not there, or not as they were written: they are done again. Where
+ * nothing at all is there, the run is refused later on. */
 static int forget_missing(struct resume *resume, const struct job_setup *plan, const char *name, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
