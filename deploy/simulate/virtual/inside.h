@@ -56,7 +56,7 @@ struct node {
     double slow_factor;
     unsigned worker; /* index of the worker, for a worker */
     struct running running;
-    struct pipeline *pipeline;                /* one of cluster->pipelines; NULL: independent iterations */
+    struct pipeline *pipeline;                /* in cluster->pipelines; NULL: independent iterations */
     struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
     unsigned wakes;                           /* scheduled */
     uint64_t handled;                         /* events */
