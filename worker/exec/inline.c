@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Between two looks at the messages. */
+/* Time between two looks at the messages. */
 #define TURN_NS 2000000.0
-/* Records that are digested in less than a microsecond: the clock need not be read again behind them. */
+/* Bytes of records that are digested in less than a microsecond: the clock need not be read again behind them. */
 #define DIGEST_SOON_BYTES 4096
 
 /* --- pieces, which show how iterations differ --- */
@@ -26,8 +26,8 @@ static void begin_spread_piece(struct exec *exec)
     exec->pieces.ns = 0;
 }
 
-/* Ends the running piece where it may end: one that turned out too short goes on, a short rest at the end tells more of
- * the clock than of the kernel and is left out. */
+/* Ends the running piece where it may end: a piece that turned out too short goes on; a short rest at the end is left
+ * out, as it tells more of the clock than of the kernel. */
 static void end_spread_piece(struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -85,7 +85,7 @@ static int run_timed_kernel(struct exec *exec, uint64_t count, void *records)
     return result;
 }
 
-/* Iterations for this turn: no further than the mark, the buffer and TURN_NS allow. */
+/* Returns the iterations for this turn: no further than the mark, the buffer and TURN_NS allow. */
 static uint64_t turn_size(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -132,8 +132,8 @@ static void compute_turn(struct exec *exec)
         exec_look_at_output(exec, iterations, gathered);
     else
         chunk->digest += digest_records(chunk->first + begun, iterations, records, made->bytes);
-    /* Slower is believed at once, faster by a factor at a time, so that one cheap iteration does not make a long turn.
-     */
+    /* a slower time is believed at once, a quicker one by a factor at a time, so that one cheap iteration does not make
+     * a long turn */
     double time = (double)(chunk->compute_ns - before_ns) / (double)iterations, known = exec->iteration_ns;
     time = time < 0.5 ? 0.5 : time;
     exec->iteration_ns = known <= 0 || time > known ? time : time < known / 8 ? known / 8 : time;
@@ -198,8 +198,8 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
     chunk->running = false;
 }
 
-/* A part leaves when it is the last one of the chunk, fills a buffer, or the slice before is long ago. Parts go in
- * order. */
+/* Sends a part that is due: the last one of the chunk, one that fills a buffer, or one after which the slice before is
+ * long ago. Parts go in order. */
 static bool send_due_part(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;

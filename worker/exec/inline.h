@@ -25,7 +25,7 @@
 #include "worker/exec/isolated.h"
 #include "worker/exec/output.h"
 
-/* The wire format of a message may be written into so many bytes before the records. */
+/* Bytes in front of the records into which the wire format of a message may be written. */
 #define EXEC_HEADROOM 64
 #define EXEC_BUFFERS  2
 
@@ -139,7 +139,7 @@ static inline bool exec_is_short(const struct exec *exec, uint64_t count)
     return count <= exec->shorts.count;
 }
 
-/* The first and the last short chunk of a run: see exec_short(). */
+/* Computes the first or the last short chunk of a run: see exec_short(). */
 int exec_short_timed(struct exec *exec, uint64_t first, uint64_t count, uint64_t *digest, uint64_t *compute_ns);
 
 /* Computes a short chunk at once, the one before being over, and adds to `digest` and `compute_ns`: 0 for most chunks,
@@ -157,8 +157,8 @@ static inline int exec_short(struct exec *exec, uint64_t first, uint64_t count, 
     return 0;
 }
 
-/* The caller is going to do something else that may take a while, or is through: ends the run. Returns the time of its
- * chunks. */
+/* Ends the run of short chunks, as the caller is going to do something else that may take a while, or is through.
+ * Returns the time of its chunks. */
 uint64_t exec_pause(struct exec *exec);
 
 /* Times the probe iterations, each computed by one call of `run_one`; see common/machine/probe.h. */

@@ -29,8 +29,8 @@ struct isolated_share {
 
 /* --- in the child --- */
 
-/* The child dies by the signals of a crash, also where the MPI library would catch them, and by no drain: the worker
- * that drains waits for its child. */
+/* Sets the signals of the child: it dies by those of a crash, also where the MPI library would catch them, and by no
+ * drain: the worker that drains waits for its child. */
 static void set_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};

@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-/* More cores than a set of the usual size has. */
+/* The most cores: more than a set of the usual size has. */
 #define CORES_MAX 65536
 
 unsigned openmp_pool_cores(void)
@@ -28,7 +28,7 @@ bool openmp_pool_is_possible(void)
     return true;
 }
 
-/* With fewer threads than asked for (OMP_THREAD_LIMIT) those that are there do it all. */
+/* Runs the pool. Where there are fewer threads than asked for (OMP_THREAD_LIMIT) they do it all. */
 int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)
 {
     int result = 0;

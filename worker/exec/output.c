@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that an empty buffer keeps; more were for an iteration out of the ordinary. */
+/* The most bytes that an empty buffer keeps; more were for an iteration out of the ordinary. */
 #define KEEP_BYTES (4 * (size_t)SLICE_MAX)
 
 /* Makes room for `bytes` more, at the place of what has been taken off where that is enough. */
@@ -44,7 +44,7 @@ static void empty(struct gathered *gathered)
     gathered->from = gathered->to = 0;
 }
 
-/* The first thing that is wrong counts. */
+/* Refuses the output; the first problem counts. */
 static int refuse_output(struct output *output, const char *what)
 {
     if (output->problem[0] == '\0')
@@ -57,7 +57,7 @@ static int refuse_memory(struct output *output)
     return refuse_output(output, "there is no memory for what it yields");
 }
 
-/* Entries of all iterations up to and with this one. */
+/* Makes the entries of all iterations up to and with this one. */
 static int reach(struct output *output, uint64_t iteration)
 {
     size_t entry = block_entry_bytes(output->streams);
@@ -71,7 +71,7 @@ static int reach(struct output *output, uint64_t iteration)
     return 0;
 }
 
-/* The iteration's entry; NULL where it cannot have one now. */
+/* Returns the iteration's entry; NULL where it cannot have one now. */
 static unsigned char *entry_of(struct output *output, uint64_t iteration)
 {
     if (iteration >= output->end || iteration + 1 < output->next) {

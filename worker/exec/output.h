@@ -39,13 +39,13 @@ void output_fini(struct output *output);
 /* Forgets what has gathered; the next iteration is `first`. */
 void output_clear(struct output *output, uint64_t first);
 
-/* The kernel is about to run iterations up to `end`. */
+/* Notes that the kernel is about to run iterations up to `end`. */
 void output_begin(struct output *output, uint64_t end);
 
-/* The kernel has failed: nothing that it put remains. */
+/* Takes back all that the failed kernel put. */
 void output_revert(struct output *output);
 
-/* The kernel has run the range: iterations that put nothing get their entries. -1 when memory is out. */
+/* Ends the range that the kernel has run: iterations that put nothing get their entries. -1 when memory is out. */
 int output_end(struct output *output);
 
 /* Iterations that have gathered. */
@@ -54,7 +54,7 @@ static inline uint64_t output_count(const struct output *output)
     return output->next - output->first;
 }
 
-/* Bytes of the block that they would make. */
+/* Bytes of the block that the gathered iterations would make. */
 static inline size_t output_bytes(const struct output *output)
 {
     size_t bytes = BLOCK_HEAD_BYTES + output->table.to - output->table.from;
@@ -63,9 +63,10 @@ static inline size_t output_bytes(const struct output *output)
     return bytes;
 }
 
-/* The longest run of them that fits into a block, at least one; `*bytes` is the block's size. */
+/* Returns the length of the longest run of gathered iterations that fits into a block, at least one; `*bytes` is the
+ * block's size. */
 uint64_t output_fit(const struct output *output, size_t *bytes);
 
-/* Takes the next `count` off: writes their block to `out` where that is not NULL, and returns their digest. Streams
- * that differ from run to run, as the loop says, are no part of that. */
+/* Takes the next `count` iterations off: writes their block to `out` where that is not NULL, and returns their digest,
+ * without streams that differ from run to run. */
 uint64_t output_take(struct output *output, uint64_t count, const struct hdss_loop *loop, unsigned char *out);

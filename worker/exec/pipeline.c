@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two looks at the messages, unless so few elements of each row take longer: then each row's memory would be
- * left too soon. */
+/* Time between two looks at the messages, unless so few elements of each row take longer: then each row's memory would
+ * be left too soon. */
 #define TURN_NS      4000000.0
 #define ELEMENTS_MIN 256
 
@@ -45,7 +45,7 @@ static void pipeline_note_problem(struct pipeline *pipeline, const char *text)
         snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%s", text);
 }
 
-/* The boundary at an iteration, new if there is none. NULL when memory is out, which is noted. */
+/* Returns the boundary at an iteration, made where it is new. NULL when memory is out, which is noted. */
 static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
 {
     struct halo *boundary_at = pipeline_find_seam(pipeline, at);
@@ -74,7 +74,7 @@ static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
     return boundary_at;
 }
 
-/* The array of the boundary stays for the next one. */
+/* Removes a boundary; its array stays for the next one. */
 static void remove_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     struct halo *last = &pipeline->halos[--pipeline->halo_count], dropped = *boundary_at;
@@ -89,7 +89,7 @@ static void pipeline_drop_seam(struct pipeline *pipeline, uint64_t at)
         remove_halo(pipeline, boundary_at);
 }
 
-/* MPI may still read or write the array of the boundary. */
+/* Removes a boundary whose array MPI may still read or write. */
 static void abandon_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     unsigned char **abandoned =
@@ -217,7 +217,7 @@ static unsigned char *records_of(struct pipeline *pipeline, uint64_t row)
     return buffer_in_use(pipeline)->bytes + EXEC_HEADROOM + row * pipeline->exec.records.bytes;
 }
 
-/* Room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
+/* Makes room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
 static int make_room_for_rows(struct pipeline *pipeline)
 {
     struct pipeline_buffer *buffer = buffer_in_use(pipeline);
@@ -370,7 +370,7 @@ static void pipeline_try_row(void *context, uint64_t iteration)
 
 /* --- events --- */
 
-/* Boundary data that the last row has added are told at the points, and when the chunk is complete; nobody wants those
+/* Tells the boundary data that the last row has added, at the points and when the chunk is complete; nobody wants those
  * of the loop's last chunk. */
 static bool pipeline_tell_edge(struct pipeline *pipeline, struct event *event)
 {
@@ -397,8 +397,8 @@ static bool pipeline_tell_mark(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Rows that are complete leave, up to a slice: none before there is a slice of them, or the last is long ago, or the
- * chunk is complete. */
+/* Has complete rows leave, up to a slice: none before there is a slice of them, or the last is long ago, or the chunk
+ * is complete. */
 static bool tell_rows(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -411,7 +411,8 @@ static bool tell_rows(struct pipeline *pipeline, struct event *event)
         return false;
     if (collect)
         rows = exec_least(rows, most);
-    /* A short part goes in one message with its head, which is written before it: that must be through itself. */
+    /* a short part goes in one message with its head, which is written before the part: the message before must be
+     * through */
     if (rows == 0 || (collect && rows * row_bytes <= INLINE_MAX && chunk->sliced > 0 && buffer->on_way > 0))
         return false;
     const unsigned char *records = records_of(pipeline, chunk->sliced);
@@ -450,7 +451,7 @@ static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *
     return TURN_EVENT;
 }
 
-/* Boundary data go first: somebody may be waiting for them. */
+/* Tells news of the chunk. Boundary data go first: another worker may be waiting for them. */
 static bool tell_chunk(struct pipeline *pipeline, struct event *event)
 {
     return pipeline_tell_edge(pipeline, event) || pipeline_tell_mark(pipeline, event) || tell_rows(pipeline, event);

@@ -11,16 +11,17 @@
 
 #include <assert.h>
 
-/* A call of the kernel takes no longer on purpose: the main thread looks at its messages, all at whether to stop. */
+/* The longest time of a call of the kernel, on purpose: the main thread looks at its messages, all threads whether to
+ * stop. */
 #define PIECE_NS 500000.0
-/* Between two readings of the clock. */
+/* Time between two readings of the clock. */
 #define TICK_NS 100000.0
-/* Steps that a thread draws at once take no longer, or are one. */
+/* The longest time of the steps that a thread draws at once, if they are more than one. */
 #define AHEAD_NS 1000.0
-/* A thread that finds nothing to draw looks on for so long before it sleeps. */
+/* Time for which a thread that finds nothing to draw looks on before it sleeps. */
 #define SPIN_NS 50000u
 
-/* Adds to what only this thread writes, and the main one reads. */
+/* Adds to a sum that only this thread writes, and the main one reads. */
 static void add_own(_Atomic uint64_t *sum, uint64_t more)
 {
     atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
@@ -34,7 +35,7 @@ static uint64_t iterations_in(double time_ns, double iteration_ns)
     return count > 1 ? (uint64_t)count : 1;
 }
 
-/* Reads the clock: what was done since it was read last has taken that long. */
+/* Reads the clock: the work since the last reading has taken that long. */
 static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
@@ -44,7 +45,7 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     if (pool_thread->untimed == 0)
         return now_ns;
     assert(own->slot != NULL && "iterations are of a slot");
-    /* slower is believed at once, faster by a factor at a time */
+    /* a slower time is believed at once, a quicker one by a factor at a time */
     double time = (double)elapsed_ns / (double)pool_thread->untimed, before = pool_thread->iteration_ns;
     time = time < 0.5 ? 0.5 : time;
     pool_thread->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
@@ -99,7 +100,7 @@ static inline void run_iterations(struct thread_pool *pool, struct pool_thread *
         *digest += digest_records(first, count, to, pool->record_bytes);
 }
 
-/* Runs a piece at the beginning of what is drawn. */
+/* Runs a piece at the beginning of the drawn iterations. */
 static inline void run_piece(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
@@ -143,7 +144,7 @@ static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
     }
 }
 
-/* The end has come, or there is something for the main thread to look at. */
+/* True where the end has come, or there is something for the main thread to look at. */
 static inline bool is_called(const struct thread_pool *pool, unsigned thread)
 {
     return ring_is_stopped(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));

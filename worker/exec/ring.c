@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beside one slot for each thread, as many: chunks of one iteration keep all threads busy. */
+/* Slots besides one for each thread: chunks of one iteration keep all threads busy. */
 #define SPARE_SLOTS 8
-/* Added to the step of a slot that is closed: no draw adds as much. */
+/* Value that is added to the step of a slot to close it: no draw adds as much. */
 #define CLOSED (UINT64_C(1) << 62)
 
 /* --- set-up --- */
@@ -95,7 +95,7 @@ void ring_fini(struct ring *ring)
     ring->slots = 0;
 }
 
-/* Threads that draw meanwhile change what is read here, but none of what is asserted. */
+/* Checks the ring. Threads that draw meanwhile change the values that are read here, but nothing that is asserted. */
 void ring_check(const struct ring *ring)
 {
     const uint64_t oldest = atomic_load(&ring->oldest), begun = ring_begun(ring);
@@ -149,7 +149,7 @@ static void describe_slot(struct ring_slot *slot, const struct range *chunk, uin
     }
 }
 
-/* Wakes as many of those that sleep as there is something for. */
+/* Wakes as many of the sleeping threads as there is something for. */
 static void wake_threads(struct ring *ring, uint64_t chunks)
 {
     unsigned asleep = atomic_load(&ring->asleep);

@@ -111,16 +111,16 @@ void ring_check(const struct ring *ring);
 
 /* --- for the owner --- */
 
-/* The slot that begins next, if it is out of use and no thread is at it; else NULL. */
+/* Returns the slot that begins next, if it is out of use and no thread is at it; else NULL. */
 struct ring_slot *ring_free_slot(struct ring *ring);
 
-/* Begins it with the iterations of `chunk`, at least one. Parts are as small as RING_PARTS allow, and have `part_most`
- * iterations at most (0: no limit), of which `chunk` has no more than RING_PARTS times as many. -1 with one line, and
- * nothing has begun. */
+/* Begins the next slot with the iterations of `chunk`, at least one. Parts are as small as RING_PARTS allow, and have
+ * `part_most` iterations at most (0: no limit), of which `chunk` has no more than RING_PARTS times as many. -1 with one
+ * line, and nothing has begun. */
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error);
 
-/* Begins the chunk with nothing to draw: its iterations are done elsewhere. */
+/* Begins the next slot with nothing to draw: the iterations of the chunk are done elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
 /* True when no thread but the first, the owner's, is at any slot, not even one out of use; else `notify` comes when one
@@ -133,7 +133,7 @@ void ring_close_slot(struct ring *ring, uint64_t number);
 /* Puts all slots before `number` out of use. */
 void ring_release(struct ring *ring, uint64_t number);
 
-/* No thread draws from now on, and those that sleep wake. */
+/* Stops the ring: no thread draws from now on, and those that sleep wake. */
 void ring_stop(struct ring *ring);
 
 static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t number)
@@ -192,10 +192,10 @@ static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint
     return true;
 }
 
-/* Draws a step of the slot, and more of them ahead where that may be. False: it is dry. */
+/* Draws a step of the slot, and more of them ahead where that may be. False: the slot is dry. */
 bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step);
 
-/* Draws iterations `*first` to `*end` - 1 from the slot that the thread is at. False: it is dry. */
+/* Draws iterations `*first` to `*end` - 1 from the slot that the thread is at. False: the slot is dry. */
 static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)
 {
     struct ring_thread *own = &ring->thread[thread];
@@ -212,16 +212,17 @@ static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first
 /* Draws as ring_draw() does, if ring_learns() and ring_draw() finds every slot dry. */
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end);
 
-/* The thread has taken `time_ns` for so many iterations, which counts from its next draw on. Only if ring_learns(). */
+/* Notes that the thread has taken `time_ns` for so many iterations, which counts from its next draw on. Only if
+ * ring_learns(). */
 void ring_learn(struct ring *ring, unsigned thread, uint64_t iterations, uint64_t time_ns);
 
-/* The part of `iteration`, which has been drawn, is the thread's from now on; what it did of another is told. */
+/* Moves the thread to the part of `iteration`, which it has drawn, and tells what it did of another part. */
 void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint64_t now_ns);
 
 /* Tells what the thread has done. */
 void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns);
 
-/* The part that the thread is at has failed. */
+/* Notes that the part that the thread is at has failed. */
 static inline void ring_fail(struct ring_thread *own)
 {
     atomic_store_explicit(&own->part->failed, true, memory_order_relaxed); /* the telling orders it */

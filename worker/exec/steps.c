@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Digested-only results are made in a buffer that stays in the cache. */
+/* Bytes of the buffer for results that are only digested: it stays in the cache. */
 #define SCRATCH_BYTES (256u << 10)
-/* Sleeps shorter than this are put off: the timer is not that precise. */
+/* The shortest sleep, below which sleeps are put off: the timer is not that precise. */
 #define WAIT_MIN_NS 200000.0
 
 static int allocate_buffers(struct exec *exec)

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-/* Results leave after this time of computing, be the buffer full or not. */
+/* Computing time after which results leave, be the buffer full or not. */
 #define SLICE_NS 1000000000u
 
 /* --- inline.c --- */
@@ -21,10 +21,10 @@ static inline struct exec *exec_of(struct executor *executor)
 /* Runs the kernel, without a look at the time. */
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
 
-/* The next part that leaves: its iterations, and their bytes. */
+/* Returns the iterations of the next part that leaves, and their bytes. */
 uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
 
-/* The part leaves, and the last one of the chunk ends it. */
+/* Sends the part; the last one of the chunk ends it. */
 void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes);
 
 /* --- timestep.c --- */
@@ -55,28 +55,29 @@ void exec_fini(struct executor *executor);
 /* Stops the program where an invariant does not hold. */
 void exec_check(const struct executor *executor);
 
-/* The clock of the real work: a sleeping kernel is timed by the wall, a computing one by the core, which others may
- * share. */
+/* Returns the clock of the real work: a sleeping kernel is timed by the wall, a computing one by the core, which others
+ * may share. */
 clockid_t exec_work_clock(const struct exec *exec);
 
-/* Pays what is owed to the slowdown, by real waiting; a short rest is carried over unless the chunk is at its end. */
+/* Pays the time that is owed to the slowdown, by real waiting; a short rest is carried over unless the chunk is at its
+ * end. */
 void exec_pay_waiting(double *waiting_ns, bool at_end);
 
-/* Has the kernel put what so many iterations yield. HDSS_WAIT where it has not got so far. */
+/* Has the kernel put the output of `count` iterations. HDSS_WAIT where it has not got so far. */
 int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count);
 
-/* Variable output of `count` iterations has been put since there were `before` bytes. Where nothing is collected it has
- * served its purpose with its digest. */
+/* Looks at the variable output of `count` iterations, put since there were `before` bytes. Where nothing is collected
+ * it has served its purpose with its digest. */
 void exec_look_at_output(struct exec *exec, uint64_t count, size_t before);
 
-/* Has a child process compute, and takes over what it has done since. */
+/* Has a child process compute, and takes over what it has done since the last call. */
 void exec_compute_in_child(struct exec *exec);
 
-/* An iteration has failed: what was done before it goes first. */
+/* Tells that an iteration has failed; results before it go first. */
 void exec_tell_failure(struct exec *exec, struct event *event);
 
-/* The kernel waits. What was done before leaves all the same, when it is time; not where the one that waits has put
- * something already. */
+/* Ends the turn of a kernel that waits. Results before it leave all the same, when it is time; not where the waiting
+ * iteration has put something already. */
 enum turn exec_wait_turn(struct exec *exec, struct event *event);
 
 /* --- all --- */
@@ -91,8 +92,8 @@ static inline uint64_t exec_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Iterations for which there is room. Of variable output that is what they took before: more than a slice of it does no
- * harm. */
+/* Returns the number of iterations for which there is room. Of variable output that is an estimate by earlier ones:
+ * more than a slice of it does no harm. */
 static inline uint64_t exec_room(const struct exec *exec)
 {
     if (!exec->records.variable)

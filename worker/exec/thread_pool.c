@@ -14,11 +14,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Between two looks at the messages. */
+/* Time between two looks at the messages. */
 #define TURN_NS 2000000u
-/* Records that are only digested are made in a buffer that stays in the cache. */
+/* Bytes of the buffer for records that are only digested: it stays in the cache. */
 #define SCRATCH_BYTES (256u << 10)
-/* Collected records of one slot, and of all slots, take no more; a single record may be longer. */
+/* The most bytes of collected records of one slot, and of all slots; a single record may be longer. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
 
@@ -176,7 +176,7 @@ void thread_pool_add_spread(struct thread_pool *pool, const struct ring_slot *sl
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Takes what the threads have done so far: what is over has been counted before it was told. */
+/* Takes the figures of the threads so far: work that is over has been counted before it was told. */
 static void take_team_figures(struct thread_pool *pool)
 {
     struct stats stats;
@@ -255,7 +255,7 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
     return !pool->has_problem;
 }
 
-/* The kernel goes to the chunk's time step when nothing of another one is computed any more. False: not now. */
+/* Brings the kernel to the chunk's time step when nothing of another step is computed any more. False: not now. */
 static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk *chunk)
 {
     uint64_t first = chunk->first + chunk->given;
@@ -271,7 +271,7 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     return false;
 }
 
-/* Begins what has come, as far as there is room. */
+/* Begins the chunks that have come, as far as there is room. */
 static void fill_slots(struct thread_pool *pool)
 {
     while (pool->begun < pool->chunk_count && !pool->has_problem) {
@@ -357,7 +357,7 @@ static struct ready look_at_parts(const struct thread_pool *pool, struct ring_sl
     return ready;
 }
 
-/* The oldest chunk is over, of which the event has the last part. */
+/* Ends the oldest chunk, the last part of which is in the event. */
 static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint64_t ended_ns)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -411,8 +411,8 @@ static void note_told(struct thread_pool *pool, struct event *event, uint64_t co
     end_oldest_slot(pool);
 }
 
-/* Puts the records into the event. What goes within a message is written behind others that may be on their way: it
- * gets a place of its own. False: that is taken. */
+/* Puts the records into the event. Records that go within a message are written behind others that may be on their way:
+ * they get a place of their own. False: that place is taken. */
 static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -454,7 +454,7 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
 
 /* --- what the main thread does alone --- */
 
-/* Begins what is next of the oldest slot, if it is for the main thread alone. */
+/* Begins the next iterations of the oldest slot, if it is for the main thread alone. */
 static bool begin_alone(struct thread_pool *pool)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -469,7 +469,8 @@ static bool begin_alone(struct thread_pool *pool)
     return true;
 }
 
-/* An iteration that fails is told by itself, so the last part of what is run alone may have nothing in it. */
+/* Advances the chunk that the main thread runs alone. An iteration that fails is told by itself, so the last part may
+ * have nothing in it. */
 static enum turn advance_alone(struct thread_pool *pool, struct event *event)
 {
     *event = (struct event){0};

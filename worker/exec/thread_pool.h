@@ -121,5 +121,5 @@ static inline bool thread_pool_has_work(const struct thread_pool *pool)
 void thread_pool_add_spread(struct thread_pool *pool, const struct ring_slot *slot, uint64_t iterations,
                             double elapsed_ns);
 
-/* Computes until `until_ns`, or there is nothing to draw. Whether it did anything. */
+/* Computes until `until_ns`, or until there is nothing to draw. Returns whether it did anything. */
 bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_ns);

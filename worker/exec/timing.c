@@ -9,13 +9,13 @@
 
 #include <assert.h>
 
-/* An iteration as long as this needs no warming up. */
+/* Time of an iteration from which on no warming up is needed. */
 #define PROBE_LONG_NS 50000000u
-/* A chunk that takes less is short: timing it, which takes some 70 ns, would cost a third of it or more. */
+/* Time below which a chunk is short: timing it, which takes some 70 ns, would cost a third of it or more. */
 #define SHORT_NS 200.0
-/* Between two short chunks no more time may pass than so, else timing them hardly matters. */
+/* The longest time between two short chunks, above which timing them hardly matters. */
 #define SHORT_GAP_NS 400.0
-/* Chunks are believed to be short after so many short ones in a row that were timed one by one. */
+/* Number of short chunks in a row, timed one by one, after which chunks are believed to be short. */
 #define SHORT_CALM 32
 /* Chunks in a run, least and most: the readings of the clock are some 1 ns of each then. They change at random, so that
  * a loop whose costs come back after so many iterations does not have the same one timed each time. */
@@ -46,7 +46,7 @@ static void begin_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_began_ns = now_ns;
 }
 
-/* Chunks are timed by themselves again. */
+/* Has chunks timed by themselves again. */
 static void doubt_shorts(struct exec *exec)
 {
     exec->shorts.count = 0;
@@ -157,7 +157,7 @@ static uint64_t time_probes(const struct prober *prober, struct probe *probe, ui
     return (uint64_t)((double)((each ? last : clock_ns(clock)) - began) * exec->config.slowdown);
 }
 
-/* Time of one short probe iteration by itself: what is left without the reading of the clock. */
+/* Returns the time of one short probe iteration by itself, without the reading of the clock. */
 static double time_single(const struct prober *prober, const struct probe *probe, uint64_t k)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC), empty = clock_ns(CLOCK_MONOTONIC);
@@ -166,8 +166,8 @@ static double time_single(const struct prober *prober, const struct probe *probe
     return time > 0 ? time * prober->exec->config.slowdown : 0;
 }
 
-/* Short ones by the quicker clock, and the lesser of two times, in case the core was taken away or the cache was cold.
- */
+/* Times short iterations by the quicker clock, and takes the lesser of two times, in case the core was taken away or
+ * the cache was cold. */
 static void time_singles(const struct prober *prober, struct probe *probe)
 {
     const double short_ns = PROBE_SHORT_NS * prober->exec->config.slowdown;
@@ -186,9 +186,9 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
     if (exec->config.loop->waits)
         probe.enough_ns = PROBE_SLEEPING_NS;
-    /* The first one warms up caches, pages and the core's clock, unless it is so long that this does not matter. What
-     * sleeps needs no warming up, and may make up for a sleep that lasted too long by the next ones: those would take
-     * no time if the first did not count. */
+    /* the first iteration warms up caches, pages and the core's clock, unless it is so long that this does not matter.
+     * A kernel that sleeps needs no warming up, and may make up for a sleep that lasted too long by the next ones:
+     * those would take no time if the first did not count */
     uint64_t elapsed = time_probes(&prober, &probe, 1);
     if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);
