@@ -18,7 +18,7 @@ int dca_check_loop(const struct job_setup *plan, struct error *error)
     return 0;
 }
 
-/* By a core that nobody draws from. */
+/* Tries the technique with a core that nobody draws from. */
 static int try_big_technique(const struct job_setup *plan, unsigned drawers, bool *learns, struct error *error)
 {
     struct dca_core core;

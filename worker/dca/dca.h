@@ -46,12 +46,12 @@ struct dca {
 /* Ends the run here with root.error, and for all. */
 void dca_fail(struct dca *dca);
 
-/* The transports' knowledge of this rank, and how it waits: after runtime_group(). */
+/* Tells the transport of this rank, and of its way to wait: after runtime_group(). */
 void dca_begin_sharing(struct dca *dca, const struct transport *transport);
-/* Collective. -1 with one line. */
+/* Opens the transport. Collective. -1 with one line. */
 int dca_open_transport(struct dca *dca);
 
-/* The following call may take a while and is not the kernel's. */
+/* Tells the executor that the following call may take a while and is not the kernel's. */
 static inline void dca_pause(struct dca *dca)
 {
     dca->figures.compute_ns += exec_pause(&dca->exec);

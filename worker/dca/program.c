@@ -22,8 +22,8 @@
 
 /* --- agreeing --- */
 
-/* The worst status of all ranks, which wait for one another asleep. The lowest rank that has it says why: root.error.
- */
+/* Returns the worst status of all ranks, which wait for one another asleep. The lowest rank that has it says why:
+ * root.error. */
 static int agree(struct dca *dca, int status)
 {
     struct {
@@ -149,7 +149,7 @@ static int dca_program_open_kernel(struct dca *dca)
     return root_open_sink(root) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Fills speeds[ranks] from everybody's probe. */
+/* Fills speeds[ranks] from the probes of all ranks. */
 static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
 {
     struct speed own = {0};
@@ -169,7 +169,7 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     return 0;
 }
 
-/* A node's speed is that of its workers together. */
+/* Sums the speeds by node: a node's speed is that of its workers together. */
 static unsigned dca_program_sum_by_node(const struct dca *dca, double *speeds)
 {
     const struct topology *topology = dca->topology;
@@ -432,7 +432,7 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
     return busy_start(dca->options.worker.load, &root->error); /* before MPI begins: copies of this process */
 }
 
-/* Kernels that are loaded may; the built-in ones do not. */
+/* True where the kernel may have threads of its own: loaded kernels may, the built-in ones do not. */
 static bool may_have_threads(const struct dca *dca)
 {
     const struct hdss_kernel *kernel = dca->root.plan.kernel;

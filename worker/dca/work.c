@@ -10,11 +10,11 @@
 #include "worker/dca/dca.h"
 #include "common/metrics/progress.h"
 
-/* Computed since the last look at the clock, and chunks, after which to look again. */
+/* Computing time, and chunks, since the last look at the clock, after which to look again. */
 #define LOOK_COMPUTE_NS 200000u
 #define LOOK_CHUNKS     512u
-/* Computing without a look at the others' requests, where --break-after does not say it: about two round trips between
- * nodes, and a hundred times what the look costs. */
+/* Computing time without a look at the others' requests, where --break-after does not say it: about two round trips
+ * between nodes, and a hundred times what the look costs. */
 #define BREAK_NS 50000.0
 #define TICK_NS  200000000u
 
@@ -176,7 +176,7 @@ static uint64_t next_break(const struct dca *dca, uint64_t done)
 
 /* --- computing --- */
 
-/* Takes results that have gathered: the latest that the executor has handed over. */
+/* Stores the gathered results: the latest that the executor has handed over. */
 static void dca_work_store(struct dca *dca, const struct chunk_event *chunk)
 {
     struct root *root = &dca->root;
@@ -203,7 +203,7 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
         dca->figures.finish_ns = runtime_now() - dca->start_ns;
 }
 
-/* True if the chunk is over. */
+/* Handles an event of the executor. True if the chunk is over. */
 static bool dca_work_handle(struct dca *dca, const struct event *event)
 {
     switch (event->type) {
@@ -229,7 +229,7 @@ static void look_around(struct dca *dca, uint64_t compute_ns)
         dca->share.transport->serve(&dca->share);
 }
 
-/* A chunk that is known to be short; nobody waits for it to break off. */
+/* Runs a chunk that is known to be short; nobody waits for it to break off. */
 static void run_short(struct dca *dca, const struct range *chunk)
 {
     uint64_t compute_ns = 0;
@@ -254,7 +254,8 @@ static bool poll_nothing(void *context)
     return false;
 }
 
-/* The kernel waits. Who serves others looks up again soon; nobody else has anything to look for but signals. */
+/* Time after which a rank that serves others looks up while its kernel waits; other ranks have nothing to look for but
+ * signals. */
 #define LOOK_UP_NS 1000000u
 
 static void await_work(struct dca *dca)
