@@ -7,18 +7,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Simulating may take this share of the loop's own time, at about SIMULATED_CHUNK_S for a chunk of one candidate. */
+/* Share of the loop's own time that simulating may take, at about SIMULATED_CHUNK_S for a chunk of one candidate. */
 #define TIME_SHARE        0.01
 #define SIMULATED_CHUNK_S 0.5e-6
 
-/* At any time: every technique whose chunks grow fewer by halves is simulated. */
+/* Chunks that may be simulated at any time: every technique whose chunks grow fewer by halves is. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
 /* Limit however long the loop is: together a second or two. */
 #define CHUNKS_MAX 200000
 
-/* A larger machine is simulated as one of so many workers, picked from all of it, with a loop that is as much shorter:
- * what decides is how many iterations there are for each worker, how unequal they are, and how busy the masters. */
+/* Workers of the machine as which a larger one is simulated, picked from all of it, with a loop that is as much
+ * shorter: what decides is how many iterations there are for each worker, how unequal they are, and how busy the
+ * masters. */
 #define WORKERS_MAX 512
 
 static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)
@@ -55,7 +56,7 @@ static void give_known_values(struct sched_spec *spec, const struct predict_loop
     }
 }
 
-/* A technique that draws its chunks by lot is there for comparison. */
+/* True for a technique that can be chosen: one that draws its chunks by lot is there for comparison. */
 static bool is_candidate(const struct technique *technique)
 {
     return strcmp(technique->name, "rnd") != 0;
@@ -121,7 +122,7 @@ static void pick_workers(const struct predict_loop *loop, const struct predict_l
     }
 }
 
-/* A worker at random out of every P/WORKERS_MAX neighbours, so that a pattern in their order cannot hide. */
+/* Takes a worker at random out of every P/WORKERS_MAX neighbours, so that a pattern in their order cannot hide. */
 static void choose_take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
 {
     double part = (double)loop->workers / WORKERS_MAX;

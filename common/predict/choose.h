@@ -20,7 +20,7 @@ struct choice {
     unsigned times;  /* number of decisions so far */
 };
 
-/* A difference in predicted time smaller than this is none. */
+/* Least difference in predicted time that counts. */
 #define CHOICE_MARGIN 0.005
 
 /* Decides. `fallback` is kept unless another is predicted to be faster by more than CHOICE_MARGIN; a technique that

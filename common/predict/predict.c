@@ -19,16 +19,16 @@
  * react (static) would seem perfect. */
 #define SPEED_UNCERTAINTY 0.02
 
-/* A loop is simulated so many times; with many workers fewer, as one run is an average in itself. */
+/* Number of simulations of a loop; with many workers fewer, as one run is an average in itself. */
 #define RUNS         8
 #define RUNS_MANY    2
 #define WORKERS_MANY 64
 
-/* A master is busy with a request for this part of a round trip: a message has two ends on the way there and two on the
- * way back, and one of the four is the master's sending. */
+/* Part of a round trip for which a master is busy with a request: a message has two ends on the way there and two on
+ * the way back, and one of the four is the master's sending. */
 #define BUSY_SHARE 0.25
 
-/* Asking ahead leaves a worker this many round trips before its running chunk ends. */
+/* Round trips before the end of its running chunk at which a worker asks ahead. */
 #define LEAD_ROUND_TRIPS 2
 
 /* The pieces in which a chunk is timed for its spread. */
@@ -137,7 +137,7 @@ static unsigned served_count(const struct simulation *simulation, unsigned m)
     return simulation->first_served[m + 1] - simulation->first_served[m];
 }
 
-/* The next chunk is asked for before the running one ends. */
+/* True if workers ask for the next chunk before the running one ends. */
 static bool asks_ahead(const struct simulation *simulation)
 {
     return simulation->loop->spec->ask_ahead != ASK_AHEAD_OFF;
@@ -223,7 +223,7 @@ static bool asks_before(const void *worker, const void *other, const void *conte
 
 static const struct heap_kind by_asking = {sizeof(unsigned), 2, asks_before};
 
-/* The worker at the top has a later time now. */
+/* Moves the worker at the top, which has a later time now, to its place in the heap. */
 static void sift_first(struct simulation *simulation)
 {
     heap_sift_down(&by_asking, simulation->clients, simulation->heap, simulation->heap_count, 0);
@@ -261,7 +261,8 @@ static bool predict_refill_cut(void *context, unsigned i)
     return predict_cut(simulation, &simulation->handlers[refill->m], w);
 }
 
-/* A chunk for each worker of the master, or several; in the central topology one for who asks. */
+/* Refills a master: a chunk for each of its workers, or several; in the central topology one for the worker that
+ * asks. */
 static void predict_refill(struct simulation *simulation, unsigned m, unsigned w)
 {
     struct predicted_refill refill = {simulation, m};
@@ -271,7 +272,7 @@ static void predict_refill(struct simulation *simulation, unsigned m, unsigned w
         refill_cut(served_count(simulation, m), predict_refill_size(simulation, m), predict_refill_cut, &refill);
 }
 
-/* The next chunk of worker `w` and when it has it; false when nothing is left. */
+/* Hands out the next chunk of worker `w`, and tells when it has it; false when nothing is left. */
 static bool predict_hand_out(struct simulation *simulation, unsigned w, struct range *range, double *has_at)
 {
     double trip = simulation->loop->round_trip_s;
@@ -341,7 +342,8 @@ static void predict_run_chunk(struct simulation *simulation, unsigned w, const s
     client->asks_at = fmax(begins_at, client->ends_at - lead);
 }
 
-/* A worker that asks ahead has its running chunk still to finish: it can tell of the one before. */
+/* Tells the technique what the worker has measured. A worker that asks ahead has its running chunk still to finish: it
+ * can tell of the one before. */
 static void predict_tell(struct simulation *simulation, unsigned w)
 {
     struct client *client = &simulation->clients[w];
@@ -354,7 +356,7 @@ static void predict_tell(struct simulation *simulation, unsigned w)
     }
 }
 
-/* The next request. */
+/* Serves the next request. */
 static void serve_next(struct simulation *simulation, double *last)
 {
     unsigned w = simulation->heap[0];
