@@ -24,7 +24,7 @@ static json_t *real(double value)
     return json_real(isfinite(value) ? value : 0);
 }
 
-/* A file name may be no UTF-8, which JSON cannot hold. */
+/* Makes a string; a file name may be no UTF-8, which JSON cannot hold. */
 static json_t *string(const char *text)
 {
     json_t *value = json_string(text);
@@ -88,7 +88,7 @@ static json_t *technique_params(const struct sched_spec *spec)
     return object;
 }
 
-/* The measured values instead. */
+/* Lists the values that were measured instead of given. */
 static json_t *technique_measured(const struct report *report)
 {
     json_t *object = json_object();
@@ -121,7 +121,7 @@ static json_t *technique_of(const struct report *report)
     return object;
 }
 
-/* ISO 8601. The years are counted from March here, so that a leap day is the last of its year. */
+/* Formats the time by ISO 8601. The years are counted from March here, so that a leap day is the last of its year. */
 static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
@@ -152,7 +152,7 @@ static void set_figures(json_t *object, const struct report *report)
                                   real(report->imbalance.cov)));
 }
 
-/* Beside the imbalance of the workers that of the threads within a worker. */
+/* Sets the imbalance of the threads within a worker, beside that of the workers. */
 static void set_thread_level(json_t *object, const struct report *report)
 {
     if (report->thread_technique == NULL)
@@ -196,7 +196,7 @@ static void set_counters(json_t *object, const struct report *report)
                                   integer(faults->resumed_iterations)));
 }
 
-/* [first, count] each. */
+/* Lists the ranges as [first, count] each. */
 static json_t *list_ranges(const struct range *ranges, size_t count)
 {
     json_t *array = json_array();
@@ -287,7 +287,7 @@ static json_t *make_worker(const struct report_worker *worker)
     return object;
 }
 
-/* In each step: what was cut for each worker, in the order of worker_stats. */
+/* Makes a step: what was cut in it for each worker, in the order of worker_stats. */
 static json_t *make_step(const struct report *report, const struct report_step *step)
 {
     json_t *object = json_pack("{s:o, s:o}", "elapsed_s", real(step->elapsed_s), "chunks", integer(step->chunks));
@@ -300,7 +300,8 @@ static json_t *make_step(const struct report *report, const struct report_step *
     return object;
 }
 
-/* 15 digits read well (0.1 stays 0.1) and are enough for a time; a kernel's parameter must come back as it was. */
+/* Returns the digits that are needed: 15 read well (0.1 stays 0.1) and are enough for a time; a kernel's parameter must
+ * come back as it was. */
 static int digits_needed(const struct report *report)
 {
     const struct hdss_param *params = report->kernel->params;

@@ -210,7 +210,7 @@ static void add_threads(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-/* Says of what efficiency and overhead are, where there are fewer cores than could compute at once. */
+/* Says whether efficiency and overhead are of cores or of workers, where there are fewer cores than could compute. */
 static void add_sharing(struct text *text, const struct report *report)
 {
     bool few = report->cores > 0 && report->workers > report->cores;
@@ -323,7 +323,7 @@ static void add_reasons(struct text *text, const struct report *report)
     }
 }
 
-/* The first few of the ranges; the report has all. */
+/* Adds the first few of the ranges; the report has all. */
 static void summary_add_ranges(struct text *text, const char *title, const struct range *ranges, size_t count,
                                bool are_tasks)
 {
