@@ -30,7 +30,7 @@ static int job_take_iterations(void *target, const char *value, struct error *er
     return 0;
 }
 
-/* Longer than a second helps no study. */
+/* The longest delay: more than a second helps no study. */
 #define DELAY_MAX_US 1e6
 
 static int take_inject_delay(void *target, const char *value, struct error *error)
@@ -111,7 +111,8 @@ static int take_overwrite(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* True if it is a number of bytes, and whether the kernel has the parameter, is said with the other parameters. */
+/* Takes --max-output. The checks of the parameters say whether it is a number of bytes, and whether the kernel has the
+ * parameter. */
 static int take_max_output(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -274,7 +275,7 @@ static int add_param(struct job *job, const char *word, struct error *error)
     return 0;
 }
 
-/* The first operand is the kernel, the others are its parameters. */
+/* Takes an operand: the first is the kernel, the others are its parameters. */
 static int take_operand(void *target, const char *word, struct error *error)
 {
     struct job *job = target;
@@ -303,7 +304,7 @@ static int job_check_technique(const struct job *job, struct error *error)
     return 0;
 }
 
-/* The values that are not given and would be measured: "mu=, sigma=". */
+/* Lists the values that are not given and would be measured: "mu=, sigma=". */
 static void list_measured(const struct sched_spec *spec, char *text, size_t size)
 {
     size_t length = 0;
@@ -313,8 +314,8 @@ static void list_measured(const struct sched_spec *spec, char *text, size_t size
             length += (size_t)snprintf(text + length, size - length, "%s%s=", length > 0 ? ", " : "", params[i].name);
 }
 
-/* Threads draw the scheduling steps of a chunk, from which its closed form makes their iterations, with nothing
- * measured; a technique that has none is drawn as it goes. */
+/* Checks the threads' technique. Threads draw the scheduling steps of a chunk, from which its closed form makes their
+ * iterations, with nothing measured; a technique that has none is drawn as it goes. */
 static int check_thread_technique(const struct job *job, struct error *error)
 {
     struct sched sched;

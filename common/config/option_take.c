@@ -22,7 +22,7 @@ int option_choice(const char *choices, const char *value)
     }
 }
 
-/* Large powers of two are written as such: 2^63. */
+/* Writes a bound; large powers of two as such: 2^63. */
 static void write_bound(uint64_t bound, char text[24])
 {
     unsigned exponent = 0;
@@ -54,7 +54,7 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
     return text;
 }
 
-/* Into a bool, an unsigned (which an enum is as well) or a uint64_t, as the size of the member says. */
+/* Puts a number into a bool, an unsigned (which an enum is as well) or a uint64_t, as the size of the member says. */
 static void put_number(const struct option_row *row, unsigned char *member, uint64_t number)
 {
     const bool truth = number != 0;

@@ -29,7 +29,7 @@ void options_reader_init(struct options_reader *reader, const struct options *op
     *reader = (struct options_reader){.options = options, .argc = argc, .argv = argv, .at = 1};
 }
 
-/* A row by its name (of `length`) or, with length 0, by its letter. */
+/* Returns a row by its name (of `length`) or, with length 0, by its letter. */
 static const struct option_row *options_find_row(const struct options *options, const char *name, size_t length,
                                                  char letter)
 {
@@ -60,13 +60,13 @@ static int unknown_option(const struct options *options, const char *word, size_
     return error_set(error, "unknown option %s; --help shows what there is", name);
 }
 
-/* A marker of ours, which cannot be meant as a value. */
+/* True for an option of the table, which cannot be meant as a value. */
 static bool is_option(const struct options *options, const char *word)
 {
     return strncmp(word, "--", 2) == 0 && options_find_row(options, word + 2, strcspn(word + 2, "="), 0) != NULL;
 }
 
-/* The value of the option just read: after '=', or the next word. */
+/* Takes the value of the option just read: after '=', or the next word. */
 static int options_take_value(struct options_reader *reader, const char *after, struct options_word *word,
                               struct error *error)
 {

@@ -8,7 +8,7 @@
 
 enum { WIDTH = 79, SUMMARY_COLUMN = 25 };
 
-/* A paragraph (up to a newline or the end), broken between words; the first line begins at `column`, the others at
+/* Adds a paragraph (up to a newline or the end), broken between words; the first line begins at `column`, the others at
  * `indent`, or with the blanks before the first word, which stay. Returns where the next paragraph begins. */
 static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
 {
@@ -62,7 +62,7 @@ static void add_usage(struct text *text, const char *usage)
     }
 }
 
-/* Paragraphs with an empty line between them; those that are indented are lines of one example. */
+/* Adds paragraphs with an empty line between them; indented ones are lines of one example. */
 static void add_notes(struct text *text, const char *notes)
 {
     bool was_indented = false;

@@ -30,7 +30,7 @@ static void params_append(char *text, size_t size, const char *part, size_t leng
     snprintf(text + used, size - used, "%.*s", (int)length, part);
 }
 
-/* "row|column" as "row, column". */
+/* Appends the choices "row|column" as "row, column". */
 static void params_append_choices(char *text, size_t size, const char *choices)
 {
     while (*choices != '\0') {
@@ -44,7 +44,7 @@ static void params_append_choices(char *text, size_t size, const char *choices)
     }
 }
 
-/* A bound as people write it, and as the parser reads it: large powers of two and ten as such. */
+/* Appends a bound as people write it, and as the parser reads it: large powers of two and ten as such. */
 static void append_bound(char *text, size_t size, double bound)
 {
     char number[40];
@@ -178,7 +178,7 @@ bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_
     return false;
 }
 
-/* A name that is misspelt would be noticed only when a run is to be resumed. */
+/* Checks the names in `manner`: a misspelt one would be noticed only when a run is to be resumed. */
 static int check_manner(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     unsigned found = 0, named = kernel->manner != NULL;
@@ -191,7 +191,7 @@ static int check_manner(const char *name, const struct hdss_kernel *kernel, stru
                : error_set(error, "kernel %.200s: its manner '%.60s' names what is no parameter", name, kernel->manner);
 }
 
-/* An entry of a foreign table. */
+/* Checks a table, which may be a foreign one, entry by entry. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     union hdss_value value;
@@ -283,7 +283,7 @@ static int check_records(const struct hdss_kernel *kernel, const struct hdss_loo
     return 0;
 }
 
-/* Endings are parts of names, and no two streams share a file. */
+/* True where the endings can be parts of names, and no two streams share a file. */
 static bool streams_are_sound(const struct hdss_loop *loop)
 {
     for (unsigned i = 0; i < loop->streams; i++) {
@@ -311,7 +311,7 @@ static int check_streams(const struct hdss_kernel *kernel, const struct hdss_loo
     return 0;
 }
 
-/* Records of a step are read as they lie in the file. */
+/* Checks a loop of several steps, whose records are read as they lie in the file. */
 static int params_check_steps(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     if (loop->steps <= 1)
@@ -321,10 +321,11 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
     return error_set(error, "%s: the kernel describes no time steps it could have", kernel->name);
 }
 
-/* Boundary data of a chunk for the next: as much as a message may have is plenty. */
+/* The most bytes of boundary data of a chunk for the next: as much as a message may have is plenty. */
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
-/* The last row of a chunk is complete when the first row is N * reach elements ahead: the product must fit 64 bits. */
+/* True where dependencies can be computed. The last row of a chunk is complete when the first row is N * reach elements
+ * ahead: the product must fit 64 bits. */
 static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;

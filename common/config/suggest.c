@@ -35,7 +35,7 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* A name further away than a third of the word (and one letter) is a guess, not a slip. */
+    /* a name further away than a third of the word (and one letter) is a guess, not a slip */
     *nearest = (struct suggestion){.word = word, .distance = (unsigned)(strlen(word) / 3) + 2};
 }
 
