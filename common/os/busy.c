@@ -51,7 +51,7 @@ static uint64_t place_among_children(void)
     return older > 0 ? (uint64_t)older : 0;
 }
 
-/* The how many-th of its node this rank is, as the launchers tell it; that of Open MPI 5 does not where it is kept from
+/* The place of this rank among the ranks of its node, as launchers tell it; Open MPI 5 does not where it is kept from
  * the component of PMIx that crashes it. */
 static uint64_t place_on_node(void)
 {

@@ -57,7 +57,8 @@ char *file_read(const char *path, struct error *error)
     return text;
 }
 
-/* A device, a pipe or what a link leads to is written as it is; another file by way of a temporary name. */
+/* Makes the name under which a file is written: its own for a device, a pipe or a link, else a temporary one. Owned by
+ * the caller; NULL when memory is out. */
 static char *temporary_name(const char *path)
 {
     struct stat status;
@@ -66,8 +67,8 @@ static char *temporary_name(const char *path)
     return asprintf(&name, in_place ? "%s" : "%s.tmp", path) < 0 ? NULL : name;
 }
 
-/* The temporary file is a new one: what somebody else has put there under its name, a link above all, is not written.
- * `mode` is for a file that is written in place. */
+/* Opens the file. A temporary file is a new one: a file that somebody else has put there under its name, a link above
+ * all, is not written. `mode` is for a file that is written in place. */
 static FILE *open_named(const char *name, const char *path, const char *mode)
 {
     if (strcmp(name, path) == 0)
@@ -101,7 +102,7 @@ int file_write(const char *path, const char *text, size_t length, struct error *
     return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
 }
 
-/* The folder part of a path: all up to the last slash, with it where it is all there is; "." without one. */
+/* Returns the folder part of a path: all up to the last slash, with it where it is all there is; "." without one. */
 static void files_folder_of(const char *path, char folder[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');

@@ -90,7 +90,7 @@ static void load_end(struct load_meter *meter)
     meter->sum.wait_ns += since(now.wait_ns, meter->began.wait_ns);
 }
 
-/* Makes a new load of what was measured, if it is of so much time. */
+/* Makes a new load of the measured times, if they span `least_ns` at least. */
 static bool load_conclude(struct load_meter *meter, uint64_t least_ns)
 {
     if (meter->sum.run_ns + meter->sum.wait_ns < least_ns)
