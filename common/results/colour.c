@@ -40,7 +40,7 @@ static uint64_t sign_shift(enum hdss_type type)
     return type == HDSS_INT32 || type == HDSS_INT64 ? (uint64_t)1 << 63 : 0;
 }
 
-/* The i-th value; signed ones are shifted so that their order is that of unsigned ones. */
+/* Returns the i-th value; signed ones are shifted so that their order is that of unsigned ones. */
 static uint64_t integer_at(enum hdss_type type, const void *row, uint64_t i)
 {
     switch (type) {
@@ -87,7 +87,7 @@ void colours_fini(struct colours *colours)
     free(colours->bins);
 }
 
-/* Black, or not computed: no colour of the map. */
+/* True for a value that is drawn black, or as not computed: it has no colour of the map. */
 static bool is_special(const struct colours *colours, uint64_t value)
 {
     return colours->has_full && (value == colours->full || value == colours->nothing);

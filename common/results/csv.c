@@ -11,7 +11,7 @@
 
 #define VALUE_TEXT_MAX 40
 
-/* %g with the fewest digits that give the value back. */
+/* Writes a real with %g and the fewest digits that give the value back. */
 static size_t csv_file_real_text(double value, int least, int most, char text[VALUE_TEXT_MAX])
 {
     size_t length = 0;
@@ -73,7 +73,7 @@ static void put_row(FILE *out, enum hdss_type type, const void *row, uint64_t co
     }
 }
 
-/* Write errors are found by the caller, on closing. */
+/* Writes the table. The caller finds write errors, on closing. */
 static int csv_convert(FILE *out, const char *path, struct rows *rows, struct error *error)
 {
     (void)path;

@@ -104,7 +104,7 @@ bool parts_begun(const char *path)
     return access(file_in(path, RUN_FILE, file), F_OK) == 0;
 }
 
-/* "12-0" */
+/* True for the name of a part, like "12-0". */
 static bool is_part_name(const char *name)
 {
     size_t run = strspn(name, "0123456789"), rank = name[run] == '-' ? strspn(name + run + 1, "0123456789") : 0;
@@ -163,7 +163,7 @@ static int parts_write_run(const char *path, unsigned streams, uint32_t run, str
     return result < 0 && (errno == ENOSPC || errno == EDQUOT) ? RESULTS_NO_ROOM : result;
 }
 
-/* 0, RESULTS_ABSENT, or -1 with one line. */
+/* Reads the number of the run. 0, RESULTS_ABSENT, or -1 with one line. */
 static int parts_read_run(const char *path, unsigned streams, uint32_t *run, struct error *error)
 {
     char file[PATH_MAX];
@@ -246,7 +246,7 @@ static int parts_refuse_write(const struct results_sink *sink, struct error *err
     return error_set(error, "%.200s: cannot write: %s", sink->path, strerror(errno));
 }
 
-/* Head and block in one call, where the system takes them so. */
+/* Appends head and block, in one call where the system takes them so. */
 static int parts_append(struct results_sink *sink, unsigned char *head, const void *bytes, uint64_t size)
 {
     const struct iovec both[] = {{head, PART_HEAD_BYTES}, {(void *)bytes, size}};

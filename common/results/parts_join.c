@@ -106,7 +106,7 @@ static int close_stream(struct join *join, unsigned s, struct error *error)
     return result;
 }
 
-/* The files take their places when all of them are made. */
+/* Ends the joining: the files take their places when all of them are made. */
 static int parts_join_end(struct join *join, int result, struct error *error)
 {
     for (unsigned s = 0; s < join->loop->streams; s++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking through the parts that an earlier run has left, before it is resumed: whether all is there that is called
- * done, and what of it failed. */
+/* Looking through the parts that an earlier run has left, before it is resumed: for the iterations that are called done
+ * and are not there, and for those that failed. */
 #include "common/results/parts.h"
 #include "common/util/digest.h"
 
@@ -12,8 +12,8 @@ struct look {
     uint64_t digest; /* sum over what is found */
 };
 
-/* The streams of iteration `i` of the block, which begin at `at`: goes on behind them, and returns the digest of those
- * that are part of the checksum. */
+/* Takes the streams of iteration `i` of the block, which begin at `at`: goes on behind them, and returns the digest of
+ * the streams that are part of the checksum. */
 static uint64_t parts_look_take_streams(const struct look *look, uint64_t iteration, const struct block *block,
                                         uint32_t i, const unsigned char *at[HDSS_STREAMS_MAX])
 {

@@ -89,7 +89,7 @@ static int add_entry(struct sweep *sweep, const struct entry *entry)
     return 0;
 }
 
-/* Entries up to the first that is torn. One that is beyond the loop is no entry of it. */
+/* Reads the heads of entries up to the first that is torn. Entries beyond the loop are left out. */
 static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
 {
     unsigned char head[PART_HEAD_BYTES];
@@ -193,7 +193,7 @@ static size_t range_behind(const struct ranges *set, uint64_t iteration)
     return low;
 }
 
-/* Notes what of the entry nobody has covered yet. */
+/* Notes the iterations of the entry that no other has covered yet. */
 static int add_uncovered(struct sweep *sweep, const struct entry *entry, struct ranges *covered)
 {
     const uint64_t end = entry->head.first + entry->head.count;
@@ -245,7 +245,7 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
     return good < 0 ? -1 : 0;
 }
 
-/* Entries that overlap, be it by way of others, from the i-th on. */
+/* Returns the number of entries that overlap, be it by way of others, from the i-th on. */
 static size_t group_size(const struct sweep *sweep, size_t i)
 {
     uint64_t end = 0;

@@ -65,8 +65,8 @@ static void png_writer_on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
-/* A full disk shows in the stream's error flag, which the caller looks at; the picture is not worth a second message.
- */
+/* Writes bytes to the stream. A full disk shows in its error flag, which the caller looks at; the picture is not worth
+ * a second message. */
 static void on_write(png_structp png, png_bytep bytes, size_t length)
 {
     fwrite(bytes, 1, length, png_get_io_ptr(png));
@@ -90,7 +90,7 @@ static int see_rows(struct painter *painter, void (*see)(struct colours *, const
     return 0;
 }
 
-/* Black and white, as the elements are. */
+/* True for a picture in black and white, as the elements are. */
 static bool is_bilevel(const struct hdss_loop *loop)
 {
     return loop->is_bilevel && loop->type == HDSS_UINT8 && loop->dims == 2;
@@ -148,7 +148,7 @@ static int paint_rows(struct painter *painter, FILE *out)
     return 0;
 }
 
-/* Paints a row of pictures, `count` of them, into the buffer. What a record holds need not be a picture. */
+/* Paints a row of pictures, `count` of them, into the buffer. A record need not hold a picture. */
 static int paint_pictures(struct painter *painter, struct sheet_source *source, uint64_t count)
 {
     const struct sheet *sheet = &painter->sheet;

@@ -35,13 +35,14 @@ static const struct results_format *format_of(const char *path)
     return NULL;
 }
 
-/* FILE, or FILE.records where the final file is made at the end. */
+/* Makes the name of the written file: FILE, or FILE.records where the final file is made at the end. */
 static void written_path(const char *path, const struct results_format *format, char written[PATH_MAX])
 {
     snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");
 }
 
-/* A link that the user names is followed; one that stands where we chose the name was not put there by the user. */
+/* Returns O_NOFOLLOW where links are not followed. A link that the user names is followed; one that stands where HDSS
+ * chose the name was not put there by the user. */
 static int link_flag(const struct results_format *format)
 {
     return format->convert != NULL ? O_NOFOLLOW : 0;
@@ -212,7 +213,7 @@ int records_open(struct results_sink *sink, const char *path, const struct hdss_
     return -1;
 }
 
-/* Tiles first .. first + count - 1, all of one row of tiles: line after line, so that a line is one write. */
+/* Writes tiles first .. first + count - 1, all of one row of tiles: line after line, so that a line is one write. */
 static int write_tiles(struct results_sink *sink, uint64_t first, uint64_t count, const char *records)
 {
     const struct hdss_loop *loop = &sink->loop;
@@ -261,7 +262,7 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
     return status < 0 ? records_refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
 }
 
-/* The file is opened each time: over a network that is what has another node's writes seen. */
+/* Reads records. The file is opened each time: over a network that makes another node's writes seen. */
 int records_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
                  struct error *error)
 {
@@ -323,7 +324,7 @@ static int convert_to(FILE *out, const struct conversion *conversion, struct row
     return status;
 }
 
-/* Makes `partial` from the records, and of it the final file by renaming it. */
+/* Makes `partial` from the records, and the final file by renaming it. */
 static int records_convert_all(const struct conversion *conversion, struct rows *rows, struct error *error)
 {
     FILE *out = partial_open(&conversion->partial);
