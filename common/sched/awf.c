@@ -53,8 +53,8 @@ int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, str
     return 0;
 }
 
-/* Workers not measured are taken to have the speed of the measured ones in proportion to their power, which is what the
- * factor powers/V says. */
+/* Returns the weight of a worker. Workers not measured are taken to have the speed of the measured ones in proportion
+ * to their power, which is what the factor powers/V says. */
 double awf_weight(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -124,7 +124,7 @@ uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)
     return (uint64_t)ceil_real(share * awf_weight(sched, worker));
 }
 
-/* The batches are counted on: the first of this time step is another one than the last. */
+/* Goes on counting batches: the first of this time step is another one than the last. */
 void awf_again(struct sched *sched)
 {
     struct awf *awf = sched->own;
