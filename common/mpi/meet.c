@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What each rank brings, as bytes in memory: all are of one build. */
+/* The contribution of each rank, as bytes in memory: all are of one build. */
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
@@ -22,7 +22,7 @@ struct arrival {
     struct place place;
 };
 
-/* What is told to all ranks of each rank. */
+/* The news of each rank for all ranks. */
 struct seat {
     unsigned char hello[HELLO_BYTES];
     uint32_t cores;    /* on the rank's node: those that its ranks may run on */
