@@ -132,7 +132,7 @@ int parts_list(const char *folder, struct part_file **files, size_t *count)
         result = grown == NULL ? -1 : 0;
         *files = grown != NULL ? grown : *files;
         if (result == 0)
-            snprintf((*files)[(*count)++].name, PART_NAME_MAX, "%s", item->d_name);
+            strcpy((*files)[(*count)++].name, item->d_name); /* is_part_name() has looked at its length */
     }
     closedir(dir);
     if (*count > 0)
