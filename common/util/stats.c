@@ -20,23 +20,6 @@ void stats_add(struct stats *stats, double value)
     stats->maximum = fmax(stats->maximum, value);
 }
 
-void stats_merge(struct stats *stats, const struct stats *other)
-{
-    if (other->count == 0)
-        return;
-    if (stats->count == 0) {
-        *stats = *other;
-        return;
-    }
-    double a = (double)stats->count, b = (double)other->count, distance = other->mean - stats->mean;
-    stats->m2 += other->m2 + distance * distance * a * b / (a + b);
-    stats->mean += distance * b / (a + b);
-    stats->count += other->count;
-    stats->sum += other->sum;
-    stats->minimum = fmin(stats->minimum, other->minimum);
-    stats->maximum = fmax(stats->maximum, other->maximum);
-}
-
 double stats_deviation(const struct stats *stats)
 {
     return stats->count < 2 ? 0 : sqrt(stats->m2 / (double)stats->count);

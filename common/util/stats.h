@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running statistics in one pass (Welford 1962; the merge is Chan, Golub and LeVeque 1979). */
+/* Running statistics in one pass (Welford 1962). */
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +14,6 @@ struct stats {
 
 void stats_init(struct stats *stats);
 void stats_add(struct stats *stats, double value);
-void stats_merge(struct stats *stats, const struct stats *other);
 
 /* Population standard deviation; 0 for fewer than two values. */
 double stats_deviation(const struct stats *stats);
