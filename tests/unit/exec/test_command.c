@@ -201,19 +201,6 @@ START_TEST(who_does_not_listen_is_killed)
 }
 END_TEST
 
-START_TEST(a_command_can_be_stopped)
-{
-    open_command(&no_limits);
-    start((const char *[]){"/bin/sleep", "1000", NULL});
-    command_stop(&command);
-    wait_for_end();
-    ck_assert_int_eq(command.outcome.end, COMMAND_STOPPED);
-    ck_assert_int_eq(command.outcome.signal, SIGTERM);
-    command_stop(&command); /* nothing runs */
-    command_fini(&command);
-}
-END_TEST
-
 START_TEST(who_is_left_in_the_background_ends_with_the_command)
 {
     open_command(&no_limits);
@@ -417,7 +404,6 @@ int main(void)
     tcase_add_test(all, much_output_arrives_whole);
     tcase_add_test(all, a_time_limit_ends_the_whole_group);
     tcase_add_test(all, who_does_not_listen_is_killed);
-    tcase_add_test(all, a_command_can_be_stopped);
     tcase_add_test(all, who_is_left_in_the_background_ends_with_the_command);
     tcase_add_test(all, a_child_inherits_three_descriptors_and_no_more);
     tcase_add_test(all, signals_are_as_by_default);

@@ -336,21 +336,6 @@ static void command_finish(struct command *command)
     command->state = COMMAND_IDLE;
 }
 
-static void end_group(struct command *command, enum command_end end, uint64_t now_ns)
-{
-    kill(-command->pid, SIGTERM);
-    command->state = COMMAND_STOPPING;
-    command->outcome.end = end;
-    command->deadline_ns = now_ns + command->limits.grace_ns;
-    set_timer(command);
-}
-
-void command_stop(struct command *command)
-{
-    if (command->state == COMMAND_RUNNING && command->pid > 0)
-        end_group(command, COMMAND_STOPPED, clock_ns(CLOCK_MONOTONIC));
-}
-
 /* --- while it runs --- */
 
 static bool command_has_ended(const struct command *command)
@@ -376,8 +361,13 @@ static void deadline_passed(struct command *command, uint64_t now_ns)
 {
     switch (command->state) {
     case COMMAND_RUNNING:
-        if (command->pid > 0)
-            end_group(command, COMMAND_TIMED_OUT, now_ns);
+        if (command->pid > 0) {
+            kill(-command->pid, SIGTERM);
+            command->state = COMMAND_STOPPING;
+            command->outcome.end = COMMAND_TIMED_OUT;
+            command->deadline_ns = now_ns + command->limits.grace_ns;
+            set_timer(command);
+        }
         break;
     case COMMAND_STOPPING:
         kill(-command->pid, SIGKILL);

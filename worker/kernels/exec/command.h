@@ -85,9 +85,6 @@ void command_start(struct command *command, const struct spawn *spawn, const cha
 /* Deals with what has happened. Whether the command is over: then its outcome and its captures say how. */
 bool command_advance(struct command *command);
 
-/* Has the process group end: SIGTERM, and SIGKILL after the time of grace. */
-void command_stop(struct command *command);
-
 /* Readable when there is something for command_advance(). */
 static inline int command_descriptor(const struct command *command)
 {

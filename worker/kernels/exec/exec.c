@@ -471,7 +471,6 @@ static const char *end_text(const struct exec_kernel *k)
     case COMMAND_ENDED:
         return outcome->signal != 0 ? "signal" : outcome->status == 0 && has_lost_output(k) ? "not-kept" : "exit";
     case COMMAND_TIMED_OUT: return "timeout";
-    case COMMAND_STOPPED: return "stopped";
     case COMMAND_NOT_STARTED: return "not-started";
     }
     return "";
