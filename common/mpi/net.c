@@ -205,6 +205,26 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     return 0;
 }
 
+/* Room for one more item in a ring of `count`, the first at *first, with room for *capacity of `size` bytes each.
+ * Returns the ring, perhaps elsewhere and its first item at 0; NULL when memory is out, and all is as it was. */
+static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *capacity, size_t size)
+{
+    if (count < *capacity)
+        return ring;
+    unsigned char *grown = malloc((2 * *capacity + 8) * size);
+    if (grown == NULL)
+        return NULL;
+    if (count > 0) { /* the ring is full: its items are those up to its end, then those in front of the first */
+        const size_t to_end = (count - *first) * size;
+        memcpy(grown, (unsigned char *)ring + *first * size, to_end);
+        memcpy(grown + to_end, ring, *first * size);
+    }
+    free(ring);
+    *first = 0;
+    *capacity = 2 * *capacity + 8;
+    return grown;
+}
+
 int net_collect(struct net *net, const struct part *part, unsigned from, uint64_t bytes)
 {
     const struct collect wanted = {.part = *part, .from = from, .bytes = bytes};
@@ -212,17 +232,11 @@ int net_collect(struct net *net, const struct part *part, unsigned from, uint64_
     for (unsigned i = 0; net->waiting_count == 0 && i < COLLECTS_MAX; i++)
         if (!net->collects[i].active)
             return start_collect(net, &net->collects[i], &wanted);
-    if (net->waiting_count == net->waiting_capacity) {
-        struct collect *grown = malloc(2 * net->waiting_capacity * sizeof *grown);
-        if (grown == NULL)
-            return -1;
-        for (unsigned i = 0; i < net->waiting_count; i++)
-            grown[i] = net->waiting[(net->waiting_first + i) % net->waiting_capacity];
-        free(net->waiting);
-        net->waiting = grown;
-        net->waiting_first = 0;
-        net->waiting_capacity *= 2;
-    }
+    struct collect *waiting =
+        grow_ring(net->waiting, net->waiting_count, &net->waiting_first, &net->waiting_capacity, sizeof *waiting);
+    if (waiting == NULL)
+        return -1;
+    net->waiting = waiting;
     net->waiting[(net->waiting_first + net->waiting_count++) % net->waiting_capacity] = wanted;
     return 0;
 }
@@ -255,18 +269,11 @@ int net_collected(struct net *net, struct collect *collect)
 
 int net_await(struct net *net, const struct inbound *wanted, void *room)
 {
-    if (net->inbound_count == net->inbound_capacity) {
-        unsigned capacity = 2 * net->inbound_capacity + 8;
-        struct inbound *grown = malloc(capacity * sizeof *grown);
-        if (grown == NULL)
-            return -1;
-        for (unsigned i = 0; i < net->inbound_count; i++)
-            grown[i] = net->inbound[(net->inbound_first + i) % net->inbound_capacity];
-        free(net->inbound);
-        net->inbound = grown;
-        net->inbound_first = 0;
-        net->inbound_capacity = capacity;
-    }
+    struct inbound *ring =
+        grow_ring(net->inbound, net->inbound_count, &net->inbound_first, &net->inbound_capacity, sizeof *ring);
+    if (ring == NULL)
+        return -1;
+    net->inbound = ring;
     struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
     *inbound = *wanted;
     MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, (int)wanted->from, TAG_DATA, net->comm, &inbound->request);
