@@ -5,7 +5,6 @@
 #include "common/util/number.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,12 +35,12 @@ static void write_bound(uint64_t bound, char text[24])
 
 const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEPTED_MAX])
 {
-    char least[24], most[24];
+    char least[NUMBER_BOUND_MAX], most[NUMBER_BOUND_MAX];
     size_t used = 0;
     if (row->accepted != NULL)
         return row->accepted;
-    write_bound(row->least, least);
-    write_bound(row->most, most);
+    number_bound_text((double)row->least, least); /* integers up to 2^53, and powers of two: a double has them */
+    number_bound_text((double)row->most, most);
     switch (row->kind) {
     case OPTION_INTEGER: snprintf(text, OPTION_ACCEPTED_MAX, "an integer from %s to %s", least, most); break;
     case OPTION_SECONDS: snprintf(text, OPTION_ACCEPTED_MAX, "a number of seconds from 0 to %s", most); break;

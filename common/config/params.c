@@ -7,7 +7,6 @@
 #include "common/config/suggest.h"
 #include "common/util/number.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +60,9 @@ static void append_bound(char *text, size_t size, double bound)
 
 static void bounds_text(const struct hdss_param *param, const char *kind, char *text, size_t size)
 {
-    snprintf(text, size, "%s from ", kind);
-    append_bound(text, size, param->minimum);
-    params_append(text, size, " to ", 4);
-    append_bound(text, size, param->maximum);
+    char minimum[NUMBER_BOUND_MAX], maximum[NUMBER_BOUND_MAX];
+    snprintf(text, size, "%s from %s to %s", kind, number_bound_text(param->minimum, minimum),
+             number_bound_text(param->maximum, maximum));
 }
 
 const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size)

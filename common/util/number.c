@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,4 +81,17 @@ int number_parse_real(const char *text, double *value)
         return -1;
     *value = result;
     return 0;
+}
+
+const char *number_bound_text(double bound, char text[NUMBER_BOUND_MAX])
+{
+    int exponent;
+    double power = 1e6;
+    snprintf(text, NUMBER_BOUND_MAX, fabs(bound) < 0x1p63 && bound == rint(bound) ? "%.0f" : "%g", bound);
+    if (bound >= 0x1p20 && frexp(bound, &exponent) == 0.5)
+        snprintf(text, NUMBER_BOUND_MAX, "2^%d", exponent - 1);
+    for (int digits = 6; power <= bound && digits <= 18; digits++, power *= 10)
+        if (power == bound)
+            snprintf(text, NUMBER_BOUND_MAX, "1e%d", digits);
+    return text;
 }

@@ -13,3 +13,7 @@ int number_parse_i64(const char *text, int64_t *value);
 
 /* Finite decimal number. -1 for nan, inf, hexadecimal, an empty text or trailing characters. */
 int number_parse_real(const char *text, double *value);
+
+/* A bound as people write it, and as the functions above read it: large powers of two and ten as such, 2^20 and 1e6. */
+#define NUMBER_BOUND_MAX 40
+const char *number_bound_text(double bound, char text[NUMBER_BOUND_MAX]);

@@ -156,8 +156,8 @@ static const struct {
     {"--report a.json --journal a.json toy", "--journal names the same file as --report, a.json"},
     {"--journal= toy", "--journal: the file name is empty"},
     {"--durability disk toy", "--durability 'disk': accepted: process, node"},
-    {"--drain-time -1 toy", "--drain-time '-1': accepted: a number of seconds from 0 to 1000000"},
-    {"--drain-time long toy", "--drain-time 'long': accepted: a number of seconds from 0 to 1000000"},
+    {"--drain-time -1 toy", "--drain-time '-1': accepted: a number of seconds from 0 to 1e6"},
+    {"--drain-time long toy", "--drain-time 'long': accepted: a number of seconds from 0 to 1e6"},
 };
 
 START_TEST(a_journal_has_a_name)

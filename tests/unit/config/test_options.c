@@ -229,9 +229,9 @@ END_TEST
 static const struct {
     const char *option, *value, *text;
 } unfit[] = {
-    {"narrow", "1", "--narrow '1': accepted: an integer from 2 to 1048576"},
-    {"narrow", "1048577", "--narrow '1048577': accepted: an integer from 2 to 1048576"},
-    {"narrow", "auto", "--narrow 'auto': accepted: an integer from 2 to 1048576"},
+    {"narrow", "1", "--narrow '1': accepted: an integer from 2 to 2^20"},
+    {"narrow", "1048577", "--narrow '1048577': accepted: an integer from 2 to 2^20"},
+    {"narrow", "auto", "--narrow 'auto': accepted: an integer from 2 to 2^20"},
     {"wide", "0", "--wide '0': accepted: auto, a number"},
     {"large", "-1", "--large '-1': accepted: an integer from 0 to 2^24"},
     {"time", "101", "--time '101': accepted: a number of seconds from 0 to 100"},

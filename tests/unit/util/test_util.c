@@ -162,6 +162,20 @@ START_TEST(digest_depends_on_place_but_not_on_the_cut)
 }
 END_TEST
 
+START_TEST(bounds_are_written_as_people_do)
+{
+    const struct {
+        double bound;
+        const char *text;
+    } cases[] = {{0, "0"},           {-3, "-3"},       {0.25, "0.25"},       {1024, "1024"},
+                 {999999, "999999"}, {1e6, "1e6"},     {1000001, "1000001"}, {1e18, "1e18"},
+                 {0x1p19, "524288"}, {0x1p20, "2^20"}, {0x1p63, "2^63"},     {1e300, "1e+300"}};
+    char text[NUMBER_BOUND_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(number_bound_text(cases[i].bound, text), cases[i].text);
+}
+END_TEST
+
 START_TEST(numbers_are_strict)
 {
     uint64_t u = 77;
@@ -263,6 +277,7 @@ int main(void)
     tcase_add_test(all, random_gives_the_published_vectors);
     tcase_add_test(all, random_stays_in_its_interval);
     tcase_add_test(all, digest_depends_on_place_but_not_on_the_cut);
+    tcase_add_test(all, bounds_are_written_as_people_do);
     tcase_add_test(all, numbers_are_strict);
     tcase_add_test(all, lists_are_read_word_by_word);
     tcase_add_test(all, errors_are_one_line);
