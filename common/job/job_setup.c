@@ -62,11 +62,8 @@ static int job_setup_check_steps(struct job_setup *plan, struct error *error)
     plan->step_iterations = plan->loop.steps > 1 ? plan->loop.iterations / plan->loop.steps : plan->loop.iterations;
     if (!job_setup_has_dependent_steps(plan))
         return 0;
-    if (plan->first > 0)
-        return error_set(error,
-                         "--iterations %" PRIu64 ":%" PRIu64 ": the time steps of %s build upon one another; "
-                         "accepted is 0:COUNT",
-                         plan->first, plan->count, plan->kernel->name);
+    if (job_setup_check_first(plan, "the time steps of", "build upon one another", error) < 0)
+        return -1;
     if (plan->job.output[0] == '\0')
         return error_set(error, "%s: its time steps read what those before have yielded: give --output FILE",
                          plan->kernel->name);
@@ -126,11 +123,8 @@ static int job_setup_check_dependencies(struct job_setup *plan, struct error *er
         return -1;
     if (!job_setup_is_dependent(plan))
         return 0;
-    if (plan->first > 0)
-        return error_set(error,
-                         "--iterations %" PRIu64 ":%" PRIu64 ": each iteration of %s needs those before it; accepted "
-                         "is 0:COUNT",
-                         plan->first, plan->count, plan->kernel->name);
+    if (job_setup_check_first(plan, "each iteration of", "needs those before it", error) < 0)
+        return -1;
     if (job_resumes(job) || job->journal[0] != '\0')
         return error_set(error, "%s: the iterations of %s depend on one another: such a run keeps no journal",
                          job_resumes(job) ? "--resume" : "--journal", plan->kernel->name);
