@@ -3,6 +3,7 @@
  * queues of nodes in memory, and at each moment any of them may come next.
  *
  *   seeds-dca FIRST COUNT    runs so many of them, TAP on standard output
+ *   seeds-dca kept FILE      runs those that the file lists, one a line: each of them failed once
  *   seeds-dca SEED           runs one and prints each event with its action
  *
  * An access happens at one random moment and its answer comes at another one, other workers' accesses in between; who
@@ -370,25 +371,55 @@ static const char *run(uint64_t seed, bool trace)
     return wrong;
 }
 
-static int run_many(uint64_t first, uint64_t count)
+/* Runs one of many: says so where it fails. */
+static bool run_quietly(uint64_t seed)
 {
-    uint64_t failed = 0;
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        const char *wrong = run(seed, false);
-        if (wrong != NULL)
-            printf("# seed %" PRIu64 ": %s\n", seed, wrong);
-        failed += wrong != NULL;
-    }
-    printf("# %" PRIu64 " chunks, %" PRIu64 " refills, %" PRIu64 " waits for one, %" PRIu64 " stops, %" PRIu64
-           " exchanges; by place %" PRIu64 ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
-           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.by_way[DCA_BY_POSITION],
-           tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
+    const char *wrong = run(seed, false);
+    if (wrong != NULL)
+        printf("# seed %" PRIu64 ": %s\n", seed, wrong);
+    return wrong == NULL;
+}
+
+static int finish(uint64_t failed, uint64_t count)
+{
     printf("%sok 1 - %" PRIu64 " of %" PRIu64 " seeds failed\n1..1\n", failed > 0 ? "not " : "", failed, count);
     return failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static int run_many(uint64_t first, uint64_t count)
+{
+    uint64_t failed = 0;
+    for (uint64_t seed = first; seed < first + count; seed++)
+        failed += !run_quietly(seed);
+    printf("# %" PRIu64 " chunks, %" PRIu64 " refills, %" PRIu64 " waits for one, %" PRIu64 " stops, %" PRIu64
+           " exchanges; by place %" PRIu64 ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
+           tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.by_way[DCA_BY_POSITION],
+           tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
+    return finish(failed, count);
+}
+
+static int run_kept(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    uint64_t seed, failed = 0, count = 0;
+    char line[200];
+    if (file == NULL) {
+        fprintf(stderr, "seeds-dca: cannot read %s\n", path);
+        return EXIT_FAILURE;
+    }
+    while (fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "%" SCNu64, &seed) == 1) {
+            count++;
+            failed += !run_quietly(seed);
+        }
+    fclose(file);
+    return finish(failed, count);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "kept") == 0)
+        return run_kept(argv[2]);
     if (argc == 3)
         return run_many(strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10));
     if (argc == 2) {
@@ -396,6 +427,6 @@ int main(int argc, char **argv)
         printf("seed %s: %s\n", argv[1], wrong != NULL ? wrong : "all as it should be");
         return wrong != NULL ? EXIT_FAILURE : EXIT_SUCCESS;
     }
-    fprintf(stderr, "usage: seeds-dca FIRST COUNT | SEED\n");
+    fprintf(stderr, "usage: seeds-dca FIRST COUNT | kept FILE | SEED\n");
     return EXIT_FAILURE;
 }
