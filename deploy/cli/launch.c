@@ -163,10 +163,13 @@ static int launch_start(struct child *child, char *const *argv)
     return child->pid < 0 ? -1 : 0;
 }
 
-/* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. */
+/* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. A launcher passes it on to
+ * those that it has started: before the run has begun all ranks must be there, afterwards some may have been lost. */
 static void look_ready(struct child *child)
 {
-    if (!ready_for(child->pid, child->how->rank_depth, SIGUSR1) && launch_clock_ms() < child->ready_by_ms)
+    const struct launch *how = child->how;
+    const unsigned ranks = how->reports && !how->remote && !child->watch.begun ? how->ranks : 1;
+    if (!ready_for(child->pid, how->rank_depth, ranks, SIGUSR1) && launch_clock_ms() < child->ready_by_ms)
         return;
     kill(child->pid, SIGUSR1);
     child->drain_waits = false;

@@ -65,19 +65,43 @@ static bool visit_ranks(pid_t launcher, unsigned depth, visitor *visit, void *co
     return visit_all(launcher, visit_below, &below);
 }
 
-static bool catches(pid_t pid, int signal_number)
+/* Of /proc/PID/status: the signals that a process catches, and who has started it. False when it has gone. */
+static bool read_status(pid_t pid, unsigned long long *caught, pid_t *parent)
 {
     char path[64], line[256];
-    unsigned long long mask = 0;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     FILE *file = fopen(path, "r");
     if (file == NULL)
         return false;
+    *caught = 0;
+    *parent = 0;
     while (fgets(line, sizeof line, file) != NULL)
         if (strncmp(line, "SigCgt:", 7) == 0)
-            mask = strtoull(line + 7, NULL, 16);
+            *caught = strtoull(line + 7, NULL, 16);
+        else if (strncmp(line, "PPid:", 5) == 0)
+            *parent = (pid_t)strtol(line + 5, NULL, 10);
     fclose(file);
-    return mask >> (signal_number - 1) & 1;
+    return true;
+}
+
+static size_t read_command_line(pid_t pid, char *line, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    FILE *file = fopen(path, "r");
+    size_t length = file != NULL ? fread(line, 1, size, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    return length;
+}
+
+/* A process that was forked and runs no program of its own yet still has the command line and the handlers of the one
+ * that has forked it. Its own program begins without any. */
+static bool is_copy_of(pid_t pid, pid_t parent)
+{
+    char own[1024], before[1024];
+    const size_t length = read_command_line(pid, own, sizeof own);
+    return length == read_command_line(parent, before, sizeof before) && memcmp(own, before, length) == 0;
 }
 
 struct catching {
@@ -88,15 +112,20 @@ struct catching {
 static bool visit_catching(pid_t child, void *context)
 {
     struct catching *catching = context;
+    unsigned long long caught;
+    pid_t parent;
     catching->ranks++;
-    return catches(child, catching->signal_number);
+    return read_status(child, &caught, &parent) && (caught >> (catching->signal_number - 1) & 1) != 0 &&
+           !is_copy_of(child, parent);
 }
 
-bool ready_for(pid_t launcher, unsigned depth, int signal_number)
+bool ready_for(pid_t launcher, unsigned depth, unsigned ranks, int signal_number)
 {
     struct catching catching = {.signal_number = signal_number};
-    return catches(launcher, signal_number) && visit_ranks(launcher, depth, visit_catching, &catching) &&
-           catching.ranks > 0;
+    unsigned long long caught;
+    pid_t parent;
+    return read_status(launcher, &caught, &parent) && (caught >> (signal_number - 1) & 1) != 0 &&
+           visit_ranks(launcher, depth, visit_catching, &catching) && catching.ranks >= ranks;
 }
 
 bool has_ended(pid_t pid)

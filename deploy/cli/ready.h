@@ -7,9 +7,9 @@
 
 /* The ranks of a launcher are its children (depth 1), or the children of those (depth 2): see dialect.h.
  *
- * True when `launcher` and all of its ranks, of which there must be one, catch the signal: a signal to the launcher
- * would reach ranks that know what to do with it. */
-bool ready_for(pid_t launcher, unsigned depth, int signal_number);
+ * True when `launcher` and all of its ranks, of which there must be at least `ranks`, catch the signal: a signal to the
+ * launcher would reach ranks that know what to do with it. */
+bool ready_for(pid_t launcher, unsigned depth, unsigned ranks, int signal_number);
 
 /* True if the process does not run any more, be it that nobody has asked after it yet. */
 bool has_ended(pid_t pid);

@@ -343,7 +343,7 @@ static int run_once(struct launch_plan *launch_plan, struct launch *how, struct 
         how->survives = launch_plan->survives;
         how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
-        how->ranks = 1 + launch_plan->masters + launch_plan->workers;
+        how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
         status = launch_plan->dry_run ? EXIT_STATUS_DONE : launch(line.items, how);
         restore_tasks(tasks);
     }

@@ -70,6 +70,27 @@ def test_interrupting_hdss_run_drains():
         os.remove('out.bin')
 
 
+def children(pid):
+    """Of the main thread, at once: what is between a fork and the program that follows lasts a millisecond."""
+    try:
+        with open(f'/proc/{pid}/task/{pid}/children') as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def test_interrupting_hdss_run_drains_while_it_starts():
+    """A rank that mpirun has just forked still has mpirun's handlers, and another one may be there without its own."""
+    command = [HDSS, 'run', '--workers', '3', *LONG]
+    for ranks in (1, 1, 1, 1, 1, 1, 2, 2, 3, 4):
+        process = start(command)
+        while process.poll() is None and not any(len(children(pid)) >= ranks for pid in children(process.pid)):
+            pass
+        process.send_signal(signal.SIGINT)
+        result = finish(process)
+        assert result.status == 4 and 'lost' not in result.err, (ranks, str(result))
+
+
 def test_a_second_signal_changes_nothing():
     # Long iterations: three of four workers compute on while the fourth has left already.
     process = start(job(1, 4, ['--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic',
