@@ -21,18 +21,6 @@ int option_choice(const char *choices, const char *value)
     }
 }
 
-/* Writes a bound; large powers of two as such: 2^63. */
-static void write_bound(uint64_t bound, char text[24])
-{
-    unsigned exponent = 0;
-    while (bound >> exponent > 1)
-        exponent++;
-    if (exponent >= 24 && bound == UINT64_C(1) << exponent)
-        snprintf(text, 24, "2^%u", exponent);
-    else
-        snprintf(text, 24, "%" PRIu64, bound);
-}
-
 const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEPTED_MAX])
 {
     char least[NUMBER_BOUND_MAX], most[NUMBER_BOUND_MAX];

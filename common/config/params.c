@@ -43,21 +43,6 @@ static void params_append_choices(char *text, size_t size, const char *choices)
     }
 }
 
-/* Appends a bound as people write it, and as the parser reads it: large powers of two and ten as such. */
-static void append_bound(char *text, size_t size, double bound)
-{
-    char number[40];
-    int exponent;
-    double power = 1e6;
-    snprintf(number, sizeof number, fabs(bound) < 0x1p63 && bound == rint(bound) ? "%.0f" : "%g", bound);
-    if (bound >= 0x1p20 && frexp(bound, &exponent) == 0.5)
-        snprintf(number, sizeof number, "2^%d", exponent - 1);
-    for (int digits = 6; power <= bound && digits <= 18; digits++, power *= 10)
-        if (power == bound)
-            snprintf(number, sizeof number, "1e%d", digits);
-    params_append(text, size, number, strlen(number));
-}
-
 static void bounds_text(const struct hdss_param *param, const char *kind, char *text, size_t size)
 {
     char minimum[NUMBER_BOUND_MAX], maximum[NUMBER_BOUND_MAX];

@@ -56,6 +56,16 @@ static int job_setup_check_inputs(const struct job_setup *plan, struct error *er
                      plan->kernel->name, plan->loop.inputs, plan->job.inputs);
 }
 
+/* Refuses a loop that builds upon earlier results and does not begin at iteration 0. The error tells of "`what` KERNEL
+ * `does`". */
+static int job_setup_check_first(const struct job_setup *plan, const char *what, const char *does, struct error *error)
+{
+    if (plan->first == 0)
+        return 0;
+    return error_set(error, "--iterations %" PRIu64 ":%" PRIu64 ": %s %s %s; accepted is 0:COUNT", plan->first,
+                     plan->count, what, plan->kernel->name, does);
+}
+
 /* Checks a loop of several steps: the results of a step reach every worker by way of the output. */
 static int job_setup_check_steps(struct job_setup *plan, struct error *error)
 {

@@ -17,7 +17,6 @@
 enum command_end {
     COMMAND_ENDED,       /* ended by itself, or by a signal of somebody else */
     COMMAND_TIMED_OUT,   /* the time limit was over */
-    COMMAND_STOPPED,     /* ended by command_stop() */
     COMMAND_NOT_STARTED, /* `error` says why; status is what a shell would say: 127, or 126 where it is there */
 };
 
