@@ -3,10 +3,12 @@
 #include "deploy/simulate/dca/run.h"
 #include "deploy/simulate/virtual/heap.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct virtual_drawing {
     struct heap heap;
+    uint64_t now_ns;
     bool out_of_memory;
 };
 
@@ -52,6 +54,8 @@ static bool virtual_run_drawing(struct dca_run *run, struct virtual_drawing *own
     while (!own->out_of_memory && (future = heap_pop(&own->heap)) != NULL) {
         const unsigned w = future->rank;
         const enum drawing_event type = (enum drawing_event)future->done;
+        assert(future->at_ns >= own->now_ns && "virtual time never goes back");
+        own->now_ns = future->at_ns;
         heap_return(&own->heap, future);
         if ((type == DRAWING_LOOKS ? run->look_ns : run->workers[w].due_ns) >= run->fails_ns)
             return true;

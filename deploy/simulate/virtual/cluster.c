@@ -73,6 +73,7 @@ static void listen_to_reasons(struct virtual_cluster *cluster)
 
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future)
 {
+    assert(future->at_ns >= cluster->now_ns && "nothing is scheduled for the past");
     struct future *copy = heap_new(&cluster->heap);
     if (copy != NULL)
         *copy = *future;
@@ -531,6 +532,7 @@ struct virtual_result virtual_run(struct virtual_cluster *cluster)
     listen_to_reasons(cluster);
     schedule_beginning(cluster);
     while (!cluster->out_of_memory && (future = heap_pop(&cluster->heap)) != NULL && future->at_ns <= limit) {
+        assert(future->at_ns >= cluster->now_ns && "virtual time never goes back");
         cluster->now_ns = future->at_ns;
         prefetch_next(cluster);
         happen(cluster, future);

@@ -87,9 +87,11 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
         node->pipeline->mark = mark;
     if (mark == 0 || is_dependent(cluster))
         return;
+    /* A worker that was busy with the mark before may be past this one. */
     uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, mark);
+    at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns;
     cluster_schedule(cluster, &(struct future){
-                                  .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
+                                  .at_ns = at_ns > cluster->now_ns ? at_ns : cluster->now_ns,
                                   .rank = rank,
                                   .type = EVENT_MARK,
                                   .generation = running->generation,
