@@ -9,6 +9,7 @@
 #include "tests/lib/suite.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const techniques[] = {"static", "ss", "css:chunk=7", "gss", "tss", "fac2", "dtss", "dfss", "dgss"};
@@ -341,6 +342,46 @@ static double ten_us(void *context, uint64_t iteration)
 }
 
 /* A round trip to the supermaster takes four chunks: one refill at a time would keep the workers waiting. */
+static double costs_nothing(void *context, uint64_t iteration)
+{
+    (void)context, (void)iteration;
+    return 0;
+}
+
+/* The nanoseconds between RUN and FINISHED, of the first chunk and of the last. */
+static void note_chunk_ns(void *context, const char *line)
+{
+    double *noted = context, now_us = strtod(line, NULL);
+    if (strstr(line, "> run #") != NULL)
+        noted[2] = now_us;
+    if (strstr(line, "< finished") != NULL)
+        noted[noted[0] > 0] = 1000 * (now_us - noted[2]);
+}
+
+/* The first call is cold, and so is one that comes long after the one before. */
+START_TEST(iterations_that_cost_nothing_take_a_worker_its_time)
+{
+    const uint64_t latencies_ns[] = {2000, 2000000};
+    for (unsigned i = 0; i < 2; i++) {
+        struct virtual_config config = cluster_plain(0, 1, "css:chunk=10", 100);
+        struct virtual_result result;
+        double noted[3] = {0};
+        config.spec.ask_ahead = ASK_AHEAD_OFF;
+        config.latency_ns = latencies_ns[i];
+        config.cost_ns = costs_nothing;
+        config.call_ns = 3000;
+        config.cold_ns = 25000;
+        config.iteration_ns = 200;
+        config.trace = note_chunk_ns;
+        config.trace_context = noted;
+        virtual_free(cluster_ran(&config, &result));
+        ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
+        ck_assert_double_eq_tol(noted[0], 25000 + 10 * 200, 2);
+        ck_assert_double_eq_tol(noted[1], (i == 0 ? 3000 : 25000) + 10 * 200, 2);
+    }
+}
+END_TEST
+
 START_TEST(short_chunks_far_from_the_supermaster_keep_workers_busy)
 {
     const struct virtual_config config = {
@@ -509,6 +550,7 @@ int main(void)
     tcase_add_test(all, losses_are_survived_and_counted);
     tcase_add_test(all, faster_workers_get_larger_chunks);
     tcase_add_test(all, asking_ahead_hides_the_network);
+    tcase_add_test(all, iterations_that_cost_nothing_take_a_worker_its_time);
     tcase_add_test(all, short_chunks_far_from_the_supermaster_keep_workers_busy);
     tcase_add_test(all, workers_and_masters_beyond_the_limits_of_one_message);
     tcase_add_test(all, trace_central);

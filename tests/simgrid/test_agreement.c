@@ -19,6 +19,8 @@ static const struct both_case cases[] = {
     {"two-sites", "fac2", SCHED_WEIGHTING_NONE, 4, 120, 40000, "uniform:mean=10000,cov=0.2", false, 0},
     {"ranger", "af", SCHED_WEIGHTING_NONE, 2, 24, 20000, "normal:mean=1000,cov=0.3", true, 0},
     {"ranger", "awf-b", SCHED_WEIGHTING_NONE, 0, 24, 20000, "normal:mean=1000,cov=0.3", true, 0},
+    {"cluster", "css:chunk=20000", SCHED_WEIGHTING_NONE, 0, 8, 8000000, "constant:mean=0", false, 0},
+    {"cluster", "fac2", SCHED_WEIGHTING_NONE, 0, 16, 20000, "bimodal:mean=100,spread=1", true, 0},
     {"cluster", "static", SCHED_WEIGHTING_NONE, 0, 24, 24, "constant:mean=2000", false, 1000000},
     {"cluster", "static", SCHED_WEIGHTING_NONE, 2, 24, 24, "constant:mean=2000", false, 1000000},
 };

@@ -85,7 +85,7 @@ def test_costs_of_a_file():
     with open('costs', 'w') as file:
         file.write('# first count us\n0 100 1000\n100 900 10\n')
     figures, _ = simulate(['--workers', 2, '--costs', './costs', 'synthetic', 'iterations=1000'])
-    assert abs(figures['compute_s'] - 0.109) < 1e-6, figures['compute_s']
+    assert abs(figures['compute_s'] - 0.109) < 1e-5, figures['compute_s']  # and some calls of the kernel
 
 
 def test_costs_that_a_run_has_recorded():

@@ -65,7 +65,7 @@ static uint64_t coordinator_stride(const struct dca_run *run)
 {
     const struct range *chunk = &run->workers[0].machine.chunk;
     double iteration_ns =
-        dca_compute_ns(run, 0, run->coordinator->resumed_ns, chunk->first, chunk->count) / (double)chunk->count;
+        dca_compute_ns(run, 0, run->coordinator->resumed_ns, 0, chunk->first, chunk->count) / (double)chunk->count;
     uint64_t asked = run->simulation->dca_options.break_after;
     double in_turn = iteration_ns > 0 ? TURN_NS / iteration_ns : 1e9;
     double in_time = asked > 0 ? (double)asked : iteration_ns > 0 ? BREAK_NS / iteration_ns : 1e9;
@@ -77,8 +77,9 @@ static uint64_t coordinator_stride(const struct dca_run *run)
 static double coordinator_done_ns(const struct dca_run *run, uint64_t done)
 {
     const struct coordinator *own = run->coordinator;
-    return own->resumed_ns +
-           dca_compute_ns(run, 0, own->resumed_ns, run->workers[0].machine.chunk.first + own->done, done - own->done);
+    const struct drawing_worker *worker = &run->workers[0];
+    return own->resumed_ns + dca_compute_ns(run, 0, own->resumed_ns, worker->call_ns,
+                                            worker->machine.chunk.first + own->done, done - own->done);
 }
 
 /* Iterations that are done at the first look that is not before `at_ns`; all of them: the look comes when the chunk is

@@ -53,7 +53,9 @@ static void drawing_compute(struct dca_run *run, unsigned w, double at_ns)
 {
     struct drawing_worker *worker = &run->workers[w];
     const struct range *chunk = &worker->machine.chunk;
-    worker->compute_ns = dca_compute_ns(run, w, at_ns, chunk->first, chunk->count);
+    worker->call_ns = virtual_call_ns(&run->given.config, worker->began_ns, at_ns);
+    worker->began_ns = at_ns;
+    worker->compute_ns = dca_compute_ns(run, w, at_ns, worker->call_ns, chunk->first, chunk->count);
     run->first_ns = run->first_ns < 0 || at_ns < run->first_ns ? at_ns : run->first_ns;
     dca_schedule(run, at_ns + worker->compute_ns, w, DRAWING_FINISHES);
 }
@@ -87,11 +89,12 @@ static void drawing_measure(struct dca_run *run, unsigned w, double began_ns)
     struct drawing_worker *worker = &run->workers[w];
     const struct range *chunk = &worker->machine.chunk;
     struct spread spread = {0};
-    double iteration_ns = worker->compute_ns / (double)chunk->count, at_ns = began_ns;
+    double iteration_ns = worker->compute_ns / (double)chunk->count, at_ns = began_ns, call_ns = worker->call_ns;
     for (uint64_t done = 0, piece; done < chunk->count; done += piece) {
         piece = spread_piece(chunk->count, chunk->count - done, iteration_ns);
-        double piece_ns = dca_compute_ns(run, w, at_ns, chunk->first + done, piece);
+        double piece_ns = dca_compute_ns(run, w, at_ns, call_ns, chunk->first + done, piece);
         spread_add(&spread, piece, piece_ns);
+        call_ns = 0;
         at_ns += piece_ns;
     }
     dca_machine_measure(&worker->machine, chunk->count, (uint64_t)worker->compute_ns, spread_deviation_ns(&spread),
@@ -194,6 +197,7 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
         const unsigned node = simulation->placement.node_of[w], drawer = by_node ? node : w;
         const double power = powers != NULL ? powers[drawer] : 1;
         dca_machine_init(&run->workers[w].machine, &run->core, drawer, power, by_node);
+        run->workers[w].began_ns = -1;
         run->rows[w] = (struct report_worker){.rank = w, .node = node, .power = power};
         if (job->spec.weighting == SCHED_WEIGHTING_ACP) {
             dca_machine_set_load(&run->workers[w].machine, simulation->worker_loads[w]);

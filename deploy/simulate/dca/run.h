@@ -31,10 +31,12 @@ enum drawing_event {
 struct drawing_worker {
     struct dca_machine machine;
     struct dca_action access; /* FETCH_ADD or EXCHANGE that is under way */
-    double way_ns;            /* way from the worker to the counters */
-    double due_ns;            /* time of the event that is scheduled for the worker */
-    double compute_ns;        /* time for the chunk that the worker computes */
-    unsigned behind;          /* worker that waits behind this one for the queue of their node */
+    double way_ns;            /* from it to the counters */
+    double due_ns;            /* of the event that is scheduled for it */
+    double compute_ns;        /* of the chunk that it computes */
+    double call_ns;           /* of the kernel for it, beside the costs of its iterations */
+    double began_ns;          /* its computing; below 0: there was none yet */
+    unsigned behind;          /* who waits behind it for the queue of its node */
 };
 
 struct dca_run;
@@ -151,13 +153,14 @@ static inline const struct platform_link *dca_link(const struct dca_run *run, un
     return platform_link_between(&run->simulation->platform, node[node_of[0]], node[node_of[w]]);
 }
 
-/* Computing of the iterations, counted from the loop's beginning, from `from_ns` on. */
-static inline double dca_compute_ns(const struct dca_run *run, unsigned w, double from_ns, uint64_t first,
-                                    uint64_t count)
+/* Computing of the iterations, counted from the loop's beginning, from `from_ns` on, by a call of the kernel that costs
+ * `call_ns` beside them. */
+static inline double dca_compute_ns(const struct dca_run *run, unsigned w, double from_ns, double call_ns,
+                                    uint64_t first, uint64_t count)
 {
     const struct simulation *simulation = run->simulation;
-    double alone_ns =
-        simulation_cost_ns(simulation, simulation->plan.first + first, count) / simulation->worker_speeds[w];
+    double cost_ns = simulation_cost_ns(simulation, simulation->plan.first + first, count);
+    double alone_ns = (call_ns + virtual_cost_ns(&run->given.config, cost_ns, count)) / simulation->worker_speeds[w];
     return perturbed_ns(&run->perturbations, w, from_ns, alone_ns * simulation->worker_loads[w]);
 }
 

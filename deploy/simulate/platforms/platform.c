@@ -136,16 +136,18 @@ static int take_service(struct platform *platform, const struct statement *state
     const struct {
         const char *name;
         double *value, most;
-    } known[] = {{"event", &service->event_ns, TIME_NS_MAX},
-                 {"message", &service->message_ns, TIME_NS_MAX},
-                 {"byte", &service->byte_ns, BYTE_NS_MAX},
-                 {"calculation", &service->calculation_ns, TIME_NS_MAX}};
+    } known[] = {
+        {"event", &service->event_ns, TIME_NS_MAX},        {"message", &service->message_ns, TIME_NS_MAX},
+        {"byte", &service->byte_ns, BYTE_NS_MAX},          {"calculation", &service->calculation_ns, TIME_NS_MAX},
+        {"call", &service->call_ns, TIME_NS_MAX},          {"cold", &service->cold_ns, TIME_NS_MAX},
+        {"iteration", &service->iteration_ns, TIME_NS_MAX}};
+    const unsigned all = sizeof known / sizeof *known;
     for (unsigned i = 0; i < statement->count; i++) {
         unsigned k = 0;
-        while (k < 4 && strcmp(statement->key[i], known[k].name) != 0)
+        while (k < all && strcmp(statement->key[i], known[k].name) != 0)
             k++;
-        if (k == 4)
-            return unknown_key(statement, i, "event=, message=, byte=, calculation=", error);
+        if (k == all)
+            return unknown_key(statement, i, "event=, message=, byte=, calculation=, call=, cold=, iteration=", error);
         if (parse_quantity(statement->value[i], times, known[k].value) < 0 || *known[k].value > known[k].most)
             return platform_refuse(statement, i,
                                    known[k].most < TIME_NS_MAX ? "a time with its unit, ns, us, ms or s, up to 1us"
@@ -251,7 +253,8 @@ static int platform_complete(struct platform *platform, unsigned line, struct er
 int platform_parse(struct platform *platform, const char *text, struct error *error)
 {
     struct statement statement = {.line = 0};
-    *platform = (struct platform){.groups = 0};
+    *platform = (struct platform){
+        .service = {.call_ns = PLATFORM_CALL_NS, .cold_ns = PLATFORM_COLD_NS, .iteration_ns = PLATFORM_ITERATION_NS}};
     for (; *text != '\0'; text += *text == '\n') {
         statement.line++;
         if (!platform_take_title(platform, text)) {

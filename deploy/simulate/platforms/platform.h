@@ -11,6 +11,7 @@
  *     network latency=2.3us bandwidth=1GB/s   between two nodes of a site
  *     sites   latency=8ms   bandwidth=1.2GB/s between two sites
  *     service event=700ns message=300ns byte=0.1ns calculation=20ns     how long a daemon is busy
+ *     service call=30ns cold=250ns iteration=2.5ns                      and a worker beside the costs
  *
  * Pure: the text comes in as a string. */
 #pragma once
@@ -38,12 +39,21 @@ struct platform_link {
     double bytes_per_ns; /* GB/s */
 };
 
-/* Times for which a rank is busy beside computing; on a core of speed 1. */
+/* Costs of iterations that cost nothing, where the platform does not say them: measured by
+ * tests/bench/free_iterations.c on an AMD EPYC. */
+#define PLATFORM_CALL_NS      30.0
+#define PLATFORM_COLD_NS      250.0
+#define PLATFORM_ITERATION_NS 2.5
+
+/* How long a rank is busy with what it does beside computing; on a core of speed 1. */
 struct platform_service {
-    double event_ns;       /* for any event that the rank handles */
-    double message_ns;     /* for each message that the rank sends then */
-    double byte_ns;        /* for each byte of the message */
-    double calculation_ns; /* for each chunk that the rank cuts */
+    double event_ns;       /* with any event that it handles */
+    double message_ns;     /* with each message that it sends then */
+    double byte_ns;        /* and with each byte of it */
+    double calculation_ns; /* and with each chunk that it cuts */
+    double call_ns;        /* a worker with a call of the kernel, beside the costs of the iterations */
+    double cold_ns;        /* the same where its core has done something else for a while */
+    double iteration_ns;   /* an iteration takes at least */
 };
 
 struct platform {

@@ -110,6 +110,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     simulated_begin(executor, first, count, mark, isolated);
     pipeline->work.started_ns = simulated_now();
+    pipeline->work.call_ns = config_of(pipeline)->call_ns; /* each step */
     pipeline->at_ns = (double)pipeline->work.started_ns;
     pipeline->compute_ns = 0;
     pipeline->step = 0;

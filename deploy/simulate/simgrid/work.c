@@ -24,7 +24,8 @@ static double slowed_ns(const struct simulated_work *work, double from_ns, doubl
 
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts)
 {
-    double core_ns = costs_ns(work->run->costs, work->first, count) / work->speed;
+    double cost_ns = virtual_cost_ns(work->run->config, costs_ns(work->run->costs, work->first, count), count);
+    double core_ns = (cost_ns + work->call_ns * (double)parts) / work->speed;
     return slowed_ns(work, from_ns, core_ns * work->load / (double)parts);
 }
 
@@ -52,8 +53,8 @@ void simulated_probe(struct executor *executor, struct speed *speed)
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double sum_ns = 0;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {
-            double cost_ns = costs_ns(work->run->costs, probe_iteration(&probe, k), 1) / work->speed;
-            double iteration_ns = slowed_ns(work, began_ns + all_ns, cost_ns);
+            double cost_ns = virtual_probed_ns(config, costs_ns(work->run->costs, probe_iteration(&probe, k), 1));
+            double iteration_ns = slowed_ns(work, began_ns + all_ns, cost_ns / work->speed);
             probe_add_single(&probe, k, iteration_ns);
             sum_ns += iteration_ns;
             all_ns += iteration_ns;
@@ -67,13 +68,15 @@ void simulated_probe(struct executor *executor, struct speed *speed)
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct simulated_work *work = work_of(executor);
-    (void)isolated; /* simulated kernels never crash */
+    (void)isolated; /* nothing goes wrong */
+    const double before_ns = work->count > 0 ? (double)work->started_ns : -1;
     work->running = true;
     work->first = first;
     work->count = count;
     work->done = work->sliced = 0;
     work->mark = mark;
     work->started_ns = simulated_now() + (uint64_t)simulated_core_ns(simulated_self(), simulated_self()->owed_ns);
+    work->call_ns = virtual_call_ns(work->run->config, before_ns, (double)work->started_ns);
 }
 
 void simulated_set_mark(struct executor *executor, uint64_t mark)

@@ -12,6 +12,9 @@
  * takes as many times as long as there are runnable ones, itself being one; weighted by acp it is told of it at that
  * moment.
  *
+ * A chunk takes one call of the kernel, and so does each step of a chunk with dependencies; what a worker needs for it
+ * is there where iterations cost nothing, too.
+ *
  * Dependencies: where the loop has a synchronization dimension, a row (iteration) needs the one before it and the one
  * `distance` before it, at the same place of that dimension. The values are really computed, and travel over the
  * boundaries between chunks as the boundary data that the machines send: a record is made of all values of its row, so
@@ -97,9 +100,12 @@ struct virtual_config {
     uint64_t calculation_ns;    /* the calculation of a chunk takes so long, beside what `spec` adds */
     double message_ns, byte_ns; /* time of a rank for each message that it sends, and for each byte of it */
     double bytes_per_ns;        /* 0: bytes cost nothing */
-    bool in_order;              /* no message overtakes another, though it is shorter */
-    const double *speeds;       /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
-    const double *rank_speeds;  /* [ranks] of what a rank does beside computing; NULL: all 1; borrowed */
+    /* Beside the costs of iterations, at speed 1: a call of the kernel; one that is cold: see virtual_call_ns(). */
+    double call_ns, cold_ns;
+    double iteration_ns;       /* an iteration costs at least */
+    bool in_order;             /* no message overtakes another, though it is shorter */
+    const double *speeds;      /* [workers] of the workers, 1 = nominal; NULL: all 1; borrowed for the run */
+    const double *rank_speeds; /* [ranks] of what a rank does beside computing; NULL: all 1; borrowed */
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
     /* Returns the cost of a range; NULL: the iterations' costs are summed up. */
     double (*costs_ns)(void *context, uint64_t first, uint64_t count);
@@ -161,6 +167,30 @@ struct virtual_result {
 };
 
 struct virtual_cluster;
+
+/* A core that has not called the kernel for so long has its caches full of other things. */
+#define COLD_AFTER_NS 1e6
+
+/* What the clock sees of a call of the kernel at `now_ns`, beside the costs of its iterations, the one before having
+ * begun at `before_ns`; below 0: there was none. At speed 1. */
+static inline double virtual_call_ns(const struct virtual_config *config, double before_ns, double now_ns)
+{
+    return before_ns < 0 || now_ns - before_ns >= COLD_AFTER_NS ? config->cold_ns : config->call_ns;
+}
+
+/* What `count` iterations take that cost `cost_ns` together by themselves. At speed 1. */
+static inline double virtual_cost_ns(const struct virtual_config *config, double cost_ns, uint64_t count)
+{
+    double least_ns = config->iteration_ns * (double)count;
+    return cost_ns > least_ns ? cost_ns : least_ns;
+}
+
+/* The same of one that is probed: it is a call of its own, and the probe reads the clock, the half of a call, once for
+ * many of them. */
+static inline double virtual_probed_ns(const struct virtual_config *config, double cost_ns)
+{
+    return virtual_cost_ns(config, cost_ns, 1) + config->call_ns / 2;
+}
 
 /* NULL with one line in `error` when the configuration cannot run. */
 struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error);

@@ -149,7 +149,9 @@ static void virtual_dependent_begin_step(struct virtual_cluster *cluster, unsign
     pipeline->waits = !virtual_dependent_may_begin(cluster, node);
     if (pipeline->waits)
         return;
-    pipeline->step_ns = work_ns(cluster, node, cluster->now_ns, running->first, running->count) / pipeline->steps;
+    const double calls_ns = cluster->config.call_ns * (double)pipeline->steps;
+    pipeline->step_ns =
+        work_ns(cluster, node, cluster->now_ns, calls_ns, running->first, running->count) / pipeline->steps;
     pipeline->step_ends_ns = cluster->now_ns + pipeline->step_ns;
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = pipeline->step_ends_ns,

@@ -12,6 +12,7 @@
 struct running {
     uint64_t first, count;
     uint64_t started_ns;
+    double call_ns;      /* of the kernel, beside the costs of the iterations */
     uint64_t sliced;     /* iterations whose results have left, or that failed */
     bool isolated;       /* in a child process */
     uint64_t generation; /* generation of the events that belong to the chunk */
@@ -125,9 +126,10 @@ void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *s
 
 /* The chunk begins so long after the step. */
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns);
-/* Time that the worker needs from `started_ns` on for `count` iterations. */
-uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
-                 uint64_t count);
+/* Time that the worker needs from `started_ns` on for `count` iterations, and for calls of the kernel that cost
+ * `calls_ns` beside them. */
+uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double calls_ns,
+                 uint64_t first, uint64_t count);
 /* Iterations after which results leave; 0: all at the end. */
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);

@@ -15,12 +15,13 @@ static double iteration_cost(const struct virtual_cluster *cluster, uint64_t ite
 
 static double range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
 {
-    if (cluster->config.costs_ns != NULL)
-        return cluster->config.costs_ns(cluster->config.context, first, count);
+    const struct virtual_config *config = &cluster->config;
+    if (config->costs_ns != NULL)
+        return virtual_cost_ns(config, config->costs_ns(config->context, first, count), count);
     double sum = 0;
     for (uint64_t i = first; i < first + count; i++)
         sum += iteration_cost(cluster, i);
-    return sum;
+    return virtual_cost_ns(config, sum, count);
 }
 
 /* Time of its core that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
@@ -56,10 +57,17 @@ static double time_of(const struct virtual_cluster *cluster, const struct node *
     return cluster->config.load_count > 0 ? share_of_core(cluster, node->worker, started_ns, time) : time;
 }
 
-uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, uint64_t first,
-                 uint64_t count)
+uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double calls_ns,
+                 uint64_t first, uint64_t count)
 {
-    return (uint64_t)time_of(cluster, node, started_ns, range_cost(cluster, first, count));
+    return (uint64_t)time_of(cluster, node, started_ns, calls_ns + range_cost(cluster, first, count));
+}
+
+/* When so many iterations of the running chunk are done, if nothing slows it down. */
+static uint64_t running_done_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t done)
+{
+    const struct running *running = &node->running;
+    return running->started_ns + work_ns(cluster, node, running->started_ns, running->call_ns, running->first, done);
 }
 
 static uint16_t to_wire(double load)
@@ -88,7 +96,7 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
     if (mark == 0 || is_dependent(cluster))
         return;
     /* A worker that was busy with the mark before may be past this one. */
-    uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, mark);
+    uint64_t at_ns = running_done_ns(cluster, node, mark);
     at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns;
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = at_ns > cluster->now_ns ? at_ns : cluster->now_ns,
@@ -116,7 +124,7 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
         if (outcome == VIRTUAL_WORKS)
             continue;
         bool kills = outcome == VIRTUAL_CRASHES;
-        uint64_t at_ns = running->started_ns + work_ns(cluster, node, running->started_ns, running->first, i + 1);
+        uint64_t at_ns = running_done_ns(cluster, node, i + 1);
         cluster_schedule(cluster, &(struct future){
                                       .at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns,
                                       .rank = rank,
@@ -159,21 +167,23 @@ void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct act
         return;
     }
     cluster->result.too_early += !is_in_time(cluster, action->run.first);
+    const double before_ns = node->running.generation > 0 ? (double)node->running.started_ns : -1;
     node->running = (struct running){
         .first = action->run.first,
         .count = count,
         .started_ns = begins_ns,
-        .ends_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, count),
+        .call_ns = virtual_call_ns(&cluster->config, before_ns, (double)begins_ns),
         .isolated = action->run.isolated,
         .generation = node->running.generation + 1,
     };
+    node->running.ends_ns = running_done_ns(cluster, node, count);
     struct future future = {.rank = rank, .generation = node->running.generation};
     work_mark(cluster, rank, action->run.mark);
     schedule_failures(cluster, rank);
     for (uint64_t done = slice; slice > 0 && done < count; done += slice) {
         future.type = EVENT_SLICE;
         future.done = done;
-        future.at_ns = begins_ns + work_ns(cluster, node, begins_ns, action->run.first, done);
+        future.at_ns = running_done_ns(cluster, node, done);
         cluster_schedule(cluster, &future);
     }
     future.type = EVENT_FINISHED;
@@ -191,7 +201,7 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
     for (uint64_t count; (count = probe_next(&probe)) > 0;) {
         double began = core_time_of(node, cluster->now_ns, cost), last = began;
         for (uint64_t k = probe.done; k < probe.done + count; k++) {
-            cost += iteration_cost(cluster, probe_iteration(&probe, k));
+            cost += virtual_probed_ns(&cluster->config, iteration_cost(cluster, probe_iteration(&probe, k)));
             double now = core_time_of(node, cluster->now_ns, cost);
             probe_add_single(&probe, k, now - last);
             last = now;
@@ -211,7 +221,7 @@ void work_time_pieces(const struct virtual_cluster *cluster, const struct node *
 {
     const struct running *running = &node->running;
     struct spread spread = {0};
-    double iteration_ns = (double)chunk->compute_ns / (double)running->count, cost = 0, before = 0;
+    double iteration_ns = (double)chunk->compute_ns / (double)running->count, cost = running->call_ns, before = 0;
     for (uint64_t done = 0, piece; done < running->count; done += piece) {
         piece = spread_piece(running->count, running->count - done, iteration_ns);
         if (cluster->config.costs_ns != NULL)

@@ -20,7 +20,7 @@ static const char small[] = "title Two kinds of node # of a test\n"
                             "node latency=500ns bandwidth=2GB/s\n"
                             "network latency=1.5us bandwidth=500MB/s\n"
                             "sites latency=2ms bandwidth=1GB/s\n"
-                            "service event=100ns message=50ns byte=0.5ns calculation=7ns";
+                            "service event=100ns message=50ns byte=0.5ns calculation=7ns call=40ns";
 
 START_TEST(test_platform_is_read)
 {
@@ -38,6 +38,9 @@ START_TEST(test_platform_is_read)
     ck_assert_double_eq_tol(platform_link_between(&p, 0, 1)->bytes_per_ns, 0.5, 1e-12);
     ck_assert_double_eq_tol(platform_link_between(&p, 0, 5)->latency_ns, 2e6, 1e-9);
     ck_assert_double_eq_tol(p.service.byte_ns, 0.5, 1e-12);
+    ck_assert_double_eq_tol(p.service.call_ns, 40, 1e-12);
+    ck_assert_double_eq(p.service.cold_ns, PLATFORM_COLD_NS); /* not said: as measured */
+    ck_assert_double_eq(p.service.iteration_ns, PLATFORM_ITERATION_NS);
 }
 END_TEST
 
@@ -62,6 +65,9 @@ static const struct {
     {"node latency=1us bandwidth=0GB/s\n",
      "line 1: bandwidth=0GB/s: accepted: a number with its unit, kB/s, MB/s or GB/s, from 1kB/s to 1e9GB/s"},
     {"node latency=1us\n", "line 1: node: bandwidth= is missing"},
+    {"service calls=1ns\n",
+     "line 1: 'calls' is not a word of service; accepted: event=, message=, byte=, calculation=, "
+     "call=, cold=, iteration="},
     {"service event=fast\n", "line 1: event=fast: accepted: a time with its unit, ns, us, ms or s, up to 60s"},
     {"<platform version=\"4.1\">\n",
      "line 1: '<platform' begins no statement; accepted: title, nodes, node, network, sites, service"},
