@@ -72,8 +72,11 @@ struct report_simulation {
     const char *platform; /* name of the platform, or of its file */
     unsigned nodes;       /* nodes of the platform */
     const char *costs;    /* a file or a distribution, or "model" */
-    /* Shares of the loop time for which the daemon was busy with events, for the masters that of the busiest one; below
-     * 0 where they are not known. */
+    uint64_t seed;        /* of the order of what comes at one moment; 0: it is fixed */
+    unsigned repetitions; /* with other seeds, of which this is the run of the median loop time; 0: there were none */
+    double least_s, median_s, most_s; /* of their loop times */
+    /* The share of the loop time for which they were busy with events, of the masters the one that was so most; below 0
+     * where that is not known. */
     double supermaster_busy, master_busy;
 };
 

@@ -228,6 +228,14 @@ static void set_simulated(json_t *object, const struct report_simulation *simula
     json_t *facts =
         json_pack("{s:s, s:o, s:o, s:o}", "backend", simulated->backend, "platform", string(simulated->platform),
                   "platform_nodes", integer(simulated->nodes), "costs", string(simulated->costs));
+    if (simulated->seed > 0)
+        json_object_set_new(facts, "seed", integer(simulated->seed));
+    if (simulated->repetitions > 0) {
+        json_object_set_new(facts, "repetitions", integer(simulated->repetitions));
+        json_object_set_new(facts, "elapsed_s",
+                            json_pack("{s:o, s:o, s:o}", "least", real(simulated->least_s), "median",
+                                      real(simulated->median_s), "most", real(simulated->most_s)));
+    }
     if (simulated->supermaster_busy >= 0)
         json_object_set_new(facts, "supermaster_busy", real(simulated->supermaster_busy));
     if (simulated->master_busy >= 0)

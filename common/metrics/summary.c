@@ -84,6 +84,16 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
     bool model = strcmp(simulated->costs, "model") == 0;
     text_add(text, "  simulated    platform %s, backend %s; costs %s%s\n", simulated->platform, simulated->backend,
              model ? "by the kernel's model" : "of ", model ? "" : simulated->costs);
+    if (simulated->seed > 0)
+        text_add(text, "  order        seed %" PRIu64, simulated->seed);
+    if (simulated->repetitions > 0) {
+        char least[HUMAN_MAX], median[HUMAN_MAX], most[HUMAN_MAX];
+        text_add(text, "; of %u the least %s, the median %s, the most %s", simulated->repetitions,
+                 human_duration(least, simulated->least_s), human_duration(median, simulated->median_s),
+                 human_duration(most, simulated->most_s));
+    }
+    if (simulated->seed > 0)
+        text_add(text, "\n");
     if (simulated->supermaster_busy >= 0)
         text_add(text, "  busy         supermaster %.1f %% of the time", 100 * simulated->supermaster_busy);
     if (simulated->master_busy >= 0)

@@ -54,9 +54,7 @@ static int simulate_command_run(struct simulation *simulation, char **argv, stru
         return run_simgrid(argv, error);
     if (simulation_prepare(simulation, NULL, NULL, error) < 0)
         return -1;
-    if (simulation->dca)
-        return simulation_run_dca(simulation, HDSS_VERSION, error);
-    return simulation_run_virtual(simulation, HDSS_VERSION, error);
+    return simulation_run_orders(simulation, HDSS_VERSION, error);
 }
 
 int simulate_check(int argc, char **argv, struct error *error)

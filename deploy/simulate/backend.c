@@ -97,6 +97,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .cold_ns = service->cold_ns,
         .iteration_ns = service->iteration_ns,
         .in_order = true,
+        .order_seed = simulation->order,
         .speeds = simulation->worker_speeds,
         .rank_speeds = simulation->rank_speeds,
         .detect_ns = DETECT_NS,

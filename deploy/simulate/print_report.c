@@ -34,10 +34,19 @@ static double print_report_share(const struct report *report, double busy_s)
 
 int simulation_print_report(const struct simulation *simulation, struct report *report, int status)
 {
+    if (simulation->elapsed_s != NULL) {
+        *simulation->elapsed_s = report->elapsed_s;
+        return status;
+    }
     const struct report_simulation simulated = {
         .backend = simulation->backend == SIMULATION_VIRTUAL ? "virtual" : "simgrid",
         .platform = simulation->platform.name,
         .nodes = simulation->platform.nodes,
+        .seed = simulation->order,
+        .repetitions = simulation->repetitions,
+        .least_s = simulation->range.least_s,
+        .median_s = simulation->range.median_s,
+        .most_s = simulation->range.most_s,
         .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
         .supermaster_busy = print_report_share(report, simulation->supermaster_busy_s),
         .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->master_busy_s) : -1,

@@ -63,6 +63,11 @@ static const struct option_row simulation_rows[] = {
     {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
      "node N becomes X times slower S seconds after the start, or from S to E with N:X@S-E",
      TAKES_WORD(struct simulation, slow_text)},
+    {"seed", 0, "N", NULL, "shuffle what comes at one moment (default: its order is fixed)",
+     TAKES_INTEGER(struct simulation, seed, 1, UINT32_MAX)},
+    {"repetitions", 0, "R", NULL,
+     "run it with R such orders, seeds N, N + 1, ...: the median run, and the range of all",
+     TAKES_INTEGER(struct simulation, repetitions, 1, SIMULATION_REPETITIONS_MAX)},
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
     {NULL},
@@ -350,6 +355,9 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
         return error_set(error, "--%s: a simulated run has nothing to go on from", simulation->refused->name);
     if (worker_options_check(&simulation->dca_options, error) < 0)
         return -1;
+    if (simulation->backend == SIMULATION_SIMGRID && (simulation->seed > 0 || simulation->repetitions > 0))
+        return error_set(error, "--%s: SimGrid has an order of its own; accepted: with --backend virtual",
+                         simulation->seed > 0 ? "seed" : "repetitions");
     if (simulation->dca && simulation->masters > 0)
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation_check_dca(simulation, error) < 0)

@@ -10,7 +10,8 @@
 #include "deploy/simulate/platforms/placement.h"
 #include "deploy/simulate/platforms/platform.h"
 
-#define SIMULATION_NODES_MAX 1024 /* nodes that are slowed down or fail */
+#define SIMULATION_NODES_MAX       1024 /* that are slowed down or fail */
+#define SIMULATION_REPETITIONS_MAX 1000000
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
@@ -20,6 +21,11 @@ struct simulation_event {
     double factor; /* the node becomes that many times slower; 0: it fails */
     uint64_t at_ns;
     uint64_t until_ns; /* when the node has its speed again; UINT64_MAX: never */
+};
+
+/* The loop times of the repetitions. */
+struct simulation_range {
+    double least_s, median_s, most_s;
 };
 
 struct simulation {
@@ -33,6 +39,8 @@ struct simulation {
     const char *slowdown_text;         /* slowdowns of the workers; NULL: none */
     const char *load_text;             /* busy processes beside the workers; NULL: none */
     const char *slow_text, *fail_text;
+    uint64_t seed;        /* of the order of what comes at one moment; 0: it is fixed */
+    unsigned repetitions; /* with as many seeds from there on; 0: one run */
     /* An option that is given and is not simulated; NULL: there is none. */
     const struct option_row *refused;
     char **words; /* [word_count] the job's command line, the first is a program's name; borrowed, the list is owned */
@@ -47,7 +55,12 @@ struct simulation {
     double *rank_speeds;             /* [ranks] of what else it does; owned */
     struct simulation_event *events; /* [event_count] owned */
     unsigned event_count;
-    /* Noted by the run: how long the supermaster and the busiest master were busy with events; below 0: not known. */
+    /* of the run at hand */
+    uint64_t order;    /* its seed; 0: the fixed one */
+    double *elapsed_s; /* where the loop time is noted instead of being shown; NULL: it is shown; borrowed */
+    struct simulation_range range;
+    /* Noted by the run: how long the supermaster and the busiest master were busy with events; below
+     * 0: not known. */
     double supermaster_busy_s, master_busy_s;
 };
 
@@ -86,3 +99,7 @@ static inline double simulation_cost_ns(const struct simulation *simulation, uin
  * exit_status; -1 with one line where it cannot run. */
 int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
+
+/* The same in as many orders as are asked for: the summary and the report are those of the run whose loop time is the
+ * median, with the range of all. */
+int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error);

@@ -342,6 +342,53 @@ static double ten_us(void *context, uint64_t iteration)
 }
 
 /* A round trip to the supermaster takes four chunks: one refill at a time would keep the workers waiting. */
+struct order_trace {
+    uint64_t digest, last_us;
+};
+
+static void digest_order_trace(void *context, const char *line)
+{
+    struct order_trace *trace = context;
+    for (const char *c = line; *c != '\0'; c++)
+        trace->digest = (trace->digest ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    uint64_t now_us = strtoull(line, NULL, 10);
+    ck_assert_uint_ge(now_us, trace->last_us);
+    trace->last_us = now_us;
+}
+
+static uint64_t run_in_order(uint64_t seed, unsigned masters)
+{
+    struct virtual_config config = cluster_plain(masters, 6, "fac2", 300);
+    struct order_trace trace = {0};
+    struct virtual_result result;
+    config.in_order = true;
+    config.collect = true;
+    config.order_seed = seed;
+    config.call_ns = 30;
+    config.cold_ns = 250;
+    config.trace = digest_order_trace;
+    config.trace_context = &trace;
+    struct virtual_cluster *cluster = cluster_ran(&config, &result);
+    ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
+    ck_assert_uint_eq(result.executed, 300);
+    ck_assert_uint_eq(result.stored_twice + result.wrong, 0);
+    virtual_free(cluster);
+    return trace.digest;
+}
+
+START_TEST(a_seed_shuffles_what_comes_at_one_moment)
+{
+    for (unsigned masters = 0; masters <= 2; masters++) {
+        const uint64_t fixed = run_in_order(0, masters);
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            const uint64_t digest = run_in_order(seed, masters);
+            ck_assert(digest == run_in_order(seed, masters));
+            ck_assert(digest != fixed && digest != run_in_order(seed + 20, masters));
+        }
+    }
+}
+END_TEST
+
 static double costs_nothing(void *context, uint64_t iteration)
 {
     (void)context, (void)iteration;
@@ -550,6 +597,7 @@ int main(void)
     tcase_add_test(all, losses_are_survived_and_counted);
     tcase_add_test(all, faster_workers_get_larger_chunks);
     tcase_add_test(all, asking_ahead_hides_the_network);
+    tcase_add_test(all, a_seed_shuffles_what_comes_at_one_moment);
     tcase_add_test(all, iterations_that_cost_nothing_take_a_worker_its_time);
     tcase_add_test(all, short_chunks_far_from_the_supermaster_keep_workers_busy);
     tcase_add_test(all, workers_and_masters_beyond_the_limits_of_one_message);

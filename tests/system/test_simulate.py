@@ -81,6 +81,26 @@ def test_masters_of_many_workers_do_not_hoard():
         assert figures['efficiency'] > 0.97, (workers, figures['efficiency'])
 
 
+def test_orders_of_what_comes_at_one_moment():
+    """Where iterations are free or long it is decided by a moment who has which; one order says little, and the fixed one is like the others."""
+    job = ['--workers', 8, '--power', 'equal', 'synthetic', 'iterations=512', 'mean=10000', 'mode=sleep', 'distribution=bimodal', 'spread=1']
+    fixed, _ = simulate(['--technique', 'fac2', *job])
+    assert 'seed' not in fixed['simulated']
+    times = [simulate(['--technique', 'fac2', '--seed', seed, *job])[0]['elapsed_s'] for seed in range(3, 12)]
+    all_of_them, result = simulate(['--technique', 'fac2', '--seed', 3, '--repetitions', 9, *job])
+    simulated = all_of_them['simulated']
+    assert simulated['repetitions'] == 9 and 3 <= simulated['seed'] < 12, simulated
+    assert simulated['elapsed_s'] == {'least': min(times), 'median': sorted(times)[4], 'most': max(times)}, (simulated, times)
+    assert all_of_them['elapsed_s'] == sorted(times)[4] and len(set(times)) > 2, times
+    assert f"order        seed {simulated['seed']}; of 9 the least" in result.out, result.out
+    assert min(times) * 0.8 < fixed['elapsed_s'] < max(times) * 1.2, (times, fixed['elapsed_s'])
+    for mode in ('rma', 'two-sided', 'node'):
+        once, again = (simulate(['--dca', mode, '--seed', 5, '--technique', 'fac2', *job])[0] for _ in range(2))
+        assert once == again and once['done'] == 512, mode
+    refuses(['--backend', 'simgrid', '--seed', '2', *LOOP], '--seed')
+    refuses(['--repetitions', '0', *LOOP], '--repetitions')
+
+
 def test_costs_of_a_file():
     with open('costs', 'w') as file:
         file.write('# first count us\n0 100 1000\n100 900 10\n')

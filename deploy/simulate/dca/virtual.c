@@ -2,22 +2,24 @@
 /* Workers alone in virtual time: see run.h. A message takes the latency of its link. */
 #include "deploy/simulate/dca/run.h"
 #include "deploy/simulate/virtual/heap.h"
+#include "common/util/random.h"
 
 #include <assert.h>
 #include <math.h>
 
 struct virtual_drawing {
     struct heap heap;
-    uint64_t now_ns;
+    uint64_t now_ns, ways;
     bool out_of_memory;
 };
 
 /* The heap counts whole nanoseconds; what comes within the same one is ordered by the rest of the time in 2^-36 ns, by
- * worker, and by type. */
-static uint64_t virtual_order(double at_ns, unsigned w, enum drawing_event type)
+ * worker or, where a seed shuffles it, by a draw for each, and by type. */
+static uint64_t virtual_order(uint64_t seed, double at_ns, unsigned w, enum drawing_event type)
 {
     const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
-    return rest << 26 | (uint64_t)w << 2 | type;
+    const uint64_t among = seed == 0 ? w : random_at(random_at(seed, (uint64_t)at_ns), w) >> 40;
+    return rest << 26 | among << 2 | type;
 }
 
 static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type)
@@ -29,20 +31,30 @@ static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum
         return;
     }
     *future = (struct future){.at_ns = (uint64_t)at_ns, .rank = w, .done = type};
-    own->out_of_memory |= heap_push_ordered(&own->heap, future, virtual_order(at_ns, w, type)) < 0;
+    own->out_of_memory |=
+        heap_push_ordered(&own->heap, future, virtual_order(run->simulation->order, at_ns, w, type)) < 0;
+}
+
+/* A seed makes it up to half as long again, or as much shorter. */
+static double virtual_way_ns(struct dca_run *run, unsigned w)
+{
+    struct virtual_drawing *own = run->context;
+    const uint64_t seed = run->simulation->order;
+    const double way_ns = run->workers[w].way_ns;
+    return seed == 0 ? way_ns : way_ns * (0.5 + random_to_uniform(random_at(seed + 1, own->ways++)));
 }
 
 static void virtual_ask(struct dca_run *run, unsigned w, double at_ns, double bytes)
 {
     (void)bytes;
-    dca_schedule(run, at_ns + run->workers[w].way_ns, w, DRAWING_ARRIVES);
+    dca_schedule(run, at_ns + virtual_way_ns(run, w), w, DRAWING_ARRIVES);
 }
 
 /* Delivers the answer at once, as nothing else happens to the worker until it arrives. */
 static void virtual_reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
 {
     (void)bytes;
-    dca_deliver(run, w, counter, at_ns + run->workers[w].way_ns);
+    dca_deliver(run, w, counter, at_ns + virtual_way_ns(run, w));
 }
 
 /* Until nothing is left to happen; true: a node has failed before. */

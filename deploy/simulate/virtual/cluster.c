@@ -2,6 +2,7 @@
 /* The virtual cluster: see cluster.h. Here events go into the machines and their actions are applied. */
 #include "deploy/simulate/virtual/inside.h"
 #include "deploy/simulate/virtual/trace.h"
+#include "common/util/random.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #define NS_PER_HOUR 3600000000000u
+/* The futures of a run that are told apart where they are shuffled. */
+#define SEQUENCE_BITS 40
 
 /* --- the trace --- */
 
@@ -71,13 +74,26 @@ static void listen_to_reasons(struct virtual_cluster *cluster)
 
 /* --- effects --- */
 
+/* The place of a future among those of the same moment. A shuffle keeps the order of the messages of one sender, and of
+ * what else one rank is to handle, whose moment may be put off later. */
+static uint64_t cluster_order(struct virtual_cluster *cluster, const struct future *future)
+{
+    const uint64_t sequence = cluster->heap.sequence++, seed = cluster->config.order_seed;
+    if (seed == 0)
+        return sequence;
+    bool is_message = future->type == EVENT_MESSAGE && !future->wake && !future->fenced && future->fault == NULL;
+    uint64_t drawn =
+        is_message ? random_at(random_at(seed, future->at_ns), future->from) : random_at(seed, future->rank);
+    return drawn << SEQUENCE_BITS | (sequence & ((UINT64_C(1) << SEQUENCE_BITS) - 1));
+}
+
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future)
 {
     assert(future->at_ns >= cluster->now_ns && "nothing is scheduled for the past");
     struct future *copy = heap_new(&cluster->heap);
     if (copy != NULL)
         *copy = *future;
-    if (copy == NULL || heap_push(&cluster->heap, copy) < 0)
+    if (copy == NULL || heap_push_ordered(&cluster->heap, copy, cluster_order(cluster, copy)) < 0)
         cluster->out_of_memory = true;
 }
 
@@ -100,6 +116,17 @@ static uint64_t cluster_transfer_ns(const struct virtual_cluster *cluster, unsig
     bool near = from_node == to_node;
     uint64_t latency = near || config->remote_latency_ns == 0 ? config->latency_ns : config->remote_latency_ns;
     return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
+}
+
+/* By how much the seed of the order changes the way of the message that is sent: up to half of the latency more or
+ * less, so that of two that cross within it either may be the first. May be below 0, modulo 2^64. */
+static uint64_t cluster_shuffled_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to)
+{
+    const uint64_t seed = cluster->config.order_seed;
+    if (seed == 0)
+        return 0;
+    uint64_t latency_ns = cluster_transfer_ns(cluster, from, to, 0);
+    return random_at(seed + 1, cluster->sends) % (latency_ns + 1) - latency_ns / 2;
 }
 
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
@@ -142,8 +169,8 @@ static void cluster_send_message(struct virtual_cluster *cluster, unsigned from,
         size = faults_send_garbage(cluster, from, to, bytes, size);
     cluster->cutting_ns = cutting_ns(config, action->send.calculations, action->send.assignments);
     cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
-    uint64_t delay_ns =
-        cluster_so_far_ns(cluster, from) + cluster_transfer_ns(cluster, from, to, size + message->payload_bytes);
+    uint64_t delay_ns = cluster_so_far_ns(cluster, from) + cluster_shuffled_ns(cluster, from, to) +
+                        cluster_transfer_ns(cluster, from, to, size + message->payload_bytes);
     struct future future = {
         .at_ns = faults_arrival(cluster, from, to, delay_ns),
         .rank = to,

@@ -124,6 +124,7 @@ struct virtual_config {
     const struct virtual_fault *faults; /* [fault_count] borrowed */
     unsigned fault_count;
     uint64_t fault_seed; /* says which messages of a dead rank arrive, and how late messages are */
+    uint64_t order_seed; /* shuffles what comes at one moment, or within the latency; 0: in the order of its causes */
     uint64_t jitter_ns;  /* a message takes up to so much longer, behind the one before it */
     uint64_t last_ns;    /* time after its end in which a dead rank's messages still arrive; 0: twice the latency */
     uint64_t detect_ns;  /* time after a rank's end when others are told of it */
