@@ -209,7 +209,8 @@ SIMULATED = {
     "gap": b"\0\0\x030 2 1\n3 1 1\n", "end": b"\0\xff\xff0 2^63 1\n2^63 9223372036854775807 2\n", "few": b"\0\0\x051\n", "mixed": b"\0\0\x020 1 5\n7\n",
     "negative": b"\0\0\x01-1\n", "many": b"\0\0\x011e13\n", "none": b"\0\0\0", "word": b"\0\0\x01x\n", "two": b"\0\0\x011 2\n", "long": b"\0\0\x01" + b"1" * 99,
     "constant": b"\x01\0\x09constant:mean=5", "uniform": b"\x01\x03\x09uniform:cov=0.5,seed=3", "normal": b"\x01\0\x09normal:cov=10",
-    "exponential": b"\x01\xff\xffexponential", "gamma": b"\x01\0\x09gamma:cov=10,mean=1e12", "bimodal": b"\x01\0\x09bimodal:spread=1",
+    "exponential": b"\x01\xff\xffexponential", "gamma": b"\x01\0\x09gamma:cov=10,mean=1e12", "pareto": b"\x01\0\x09pareto:alpha=1.05,mean=1e12",
+    "lognormal": b"\x01\0\x09lognormal:cov=10", "phases": b"\x01\0\x09phases:phases=3,spread=1", "bimodal": b"\x01\0\x09bimodal:spread=1",
     "increasing": b"\x01\x09\xc8increasing:spread=1", "decreasing": b"\x01\xff\x01decreasing:spread=0.2", "unknown": b"\x01\0\x01cauchy", "cov": b"\x01\0\x01bimodal:cov=1",
     "cut": b"\x01\0\x01constant:mean=" + b"0" * 60 + b"1e3",
 }

@@ -242,6 +242,11 @@ static const struct {
     {"bimodal:mean=8,spread=0.5", 8, 4},
     {"increasing:mean=6,spread=1", 6, 6 / 1.7320508},
     {"decreasing:mean=6,spread=0.5", 6, 3 / 1.7320508},
+    {"lognormal:mean=20,cov=1", 20, 20},
+    {"lognormal:mean=20", 20, 6},
+    {"pareto:mean=30,alpha=6", 30, 30 / 4.8989795},
+    {"phases:mean=4,spread=1", 4, 4},
+    {"phases:mean=4,phases=10,spread=0.25", 4, 1},
 };
 
 START_TEST(test_distributions)
@@ -260,11 +265,34 @@ START_TEST(test_distributions)
 }
 END_TEST
 
+/* Half of all costs are below the least times 2^(1 / alpha), and the tail is as heavy as it is said to be. */
+START_TEST(test_tail_of_pareto)
+{
+    enum { COUNT = 200000 };
+    struct costs *costs = costs_distributed("pareto:mean=30,alpha=1.5", 5, COUNT, &error);
+    ck_assert_msg(costs != NULL, "%s", error.text);
+    unsigned below = 0, far = 0;
+    for (unsigned i = 0; i < COUNT; i++) {
+        double cost_ns = costs_ns(costs, 5 + i, 1);
+        ck_assert_double_ge(cost_ns, 10000 * (1 - 1e-6));
+        below += cost_ns < 10000 * pow(2, 1 / 1.5);
+        far += cost_ns > 100 * 10000;
+    }
+    ck_assert_double_eq_tol((double)below / COUNT, 0.5, 0.01);
+    ck_assert_double_eq_tol((double)far / COUNT, pow(100, -1.5), 2e-4);
+    costs_free(costs);
+}
+END_TEST
+
 static const struct {
     const char *spec, *error;
 } bad_distributions[] = {
     {"weibull", "distribution 'weibull' is unknown; accepted: constant, uniform, normal, exponential, gamma, bimodal, "
-                "increasing, decreasing"},
+                "increasing, decreasing, lognormal, pareto, phases"},
+    {"pareto:alpha=1", "distribution: 'alpha=1': accepted: a number from 1.05 to 100"},
+    {"phases:phases=0", "distribution: 'phases=0': accepted: an integer from 1 to 1000000"},
+    {"phases:alpha=3", "distribution: 'alpha=3' is no parameter of phases; accepted: mean=US, spread=, phases=, seed="},
+    {"lognormal:spread=1", "distribution: 'spread=1' is no parameter of lognormal; accepted: mean=US, cov=, seed="},
     {"normal:sigma=2", "distribution: 'sigma=2' is no parameter of normal; accepted: mean=US, cov=, seed="},
     {"constant:cov=1", "distribution: 'cov=1' is no parameter of constant; accepted: mean=US, seed="},
     {"bimodal:spread=2", "distribution: 'spread=2': accepted: a number from 0 to 1"},
@@ -296,6 +324,7 @@ int main(void)
     tcase_add_test(tcase, test_costs_of_files);
     tcase_add_loop_test(tcase, test_bad_costs_are_refused, 0, COUNT_OF(bad_costs));
     tcase_add_loop_test(tcase, test_distributions, 0, COUNT_OF(distributions));
+    tcase_add_test(tcase, test_tail_of_pareto);
     tcase_add_loop_test(tcase, test_bad_distributions_are_refused, 0, COUNT_OF(bad_distributions));
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -37,13 +37,15 @@ struct costs *costs_constant(double cost_ns);
  * [first, first + count). NULL with one line where it does not or is no such file; that has the number of the line. */
 struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, struct error *error);
 
-#define COSTS_DISTRIBUTIONS "constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing"
+#define COSTS_DISTRIBUTIONS                                                                                            \
+    "constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing, lognormal, pareto, phases"
 
 /* True if the text begins with the name of a distribution. */
 bool costs_is_distribution(const char *spec);
 
 /* From a distribution, `name` or `name:param=value,..`, one of COSTS_DISTRIBUTIONS, with mean= (us), cov= (uniform,
- * normal, gamma: standard deviation over mean), spread= (bimodal, increasing, decreasing: relative to the mean, 0 to 1)
- * and seed=. The cost of an iteration depends on nothing but its index, the parameters and, where the costs grow or
- * shrink, on the range. NULL with one line. */
+ * normal, gamma, lognormal: standard deviation over mean), spread= (bimodal, increasing, decreasing, phases: relative
+ * to the mean, 0 to 1), alpha= (pareto: its index, above 1), phases= (phases: how many parts are cheap and costly in
+ * turn) and seed=. The cost of an iteration depends on nothing but its index, the parameters and, where the costs grow
+ * or shrink or have phases, on the range. NULL with one line. */
 struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error);

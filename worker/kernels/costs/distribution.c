@@ -13,11 +13,13 @@
 #include <string.h>
 
 #define TWO_PI 6.283185307179586
+/* The longest iteration of a heavy tail: that of a file of costs. */
+#define TAIL_MAX_NS 1e15
 
 struct distribution {
-    double mean_ns, cov, spread;
-    uint64_t seed;
-    uint64_t first, count; /* the loop, for distributions that grow or shrink along it */
+    double mean_ns, cov, spread, alpha;
+    uint64_t seed, phases;
+    uint64_t first, count; /* of the loop, for those that grow or shrink */
 };
 
 static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)
@@ -78,6 +80,21 @@ static double gamma_cost(void *context, uint64_t i)
     return d->mean_ns / shape * boost * gamma_of(&random, shape < 1 ? shape + 1 : shape);
 }
 
+static double lognormal(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    double variance = log(1 + d->cov * d->cov);
+    return d->mean_ns * exp(sqrt(variance) * standard_normal(uniform_at(d, i, 0), uniform_at(d, i, 1)) - variance / 2);
+}
+
+/* The least cost is mean (alpha - 1) / alpha; with an alpha up to 2 the deviation is infinite. */
+static double pareto(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    double least_ns = d->mean_ns * (d->alpha - 1) / d->alpha;
+    return fmin(TAIL_MAX_NS, least_ns * pow(1 - uniform_at(d, i, 0), -1 / d->alpha));
+}
+
 static double bimodal(void *context, uint64_t i)
 {
     const struct distribution *d = context;
@@ -96,13 +113,21 @@ static double decreasing(void *context, uint64_t i)
     return d->mean_ns * (1 - d->spread * distribution_ramp(d, i));
 }
 
+/* Parts of one length, cheap and costly in turn; the mean is that of a whole number of pairs. */
+static double in_phases(void *context, uint64_t i)
+{
+    const struct distribution *d = context;
+    uint64_t phase = (uint64_t)((unsigned __int128)(i - d->first) * d->phases / d->count);
+    return d->mean_ns * (phase % 2 == 0 ? 1 - d->spread : 1 + d->spread);
+}
+
 /* --- its text --- */
 
 struct kind {
     const char *name;
     double (*cost_ns)(void *context, uint64_t iteration); /* NULL: all alike */
     double cov_max;                                       /* 0: it has none */
-    bool spreads;
+    bool spreads, has_alpha, has_phases;
 };
 
 static const struct kind kinds[] = {
@@ -114,8 +139,12 @@ static const struct kind kinds[] = {
     {"bimodal", bimodal, 0, true},
     {"increasing", increasing, 0, true},
     {"decreasing", decreasing, 0, true},
+    {"lognormal", lognormal, 10, false},
+    {"pareto", pareto, 0, false, .has_alpha = true},
+    {"phases", in_phases, 0, true, .has_phases = true},
 };
-#define KINDS (sizeof kinds / sizeof *kinds)
+#define PHASES_MAX 1000000
+#define KINDS      (sizeof kinds / sizeof *kinds)
 
 static const struct kind *find_kind(const char *name, size_t length)
 {
@@ -147,12 +176,19 @@ static int take_param(struct distribution *d, const struct kind *kind, const cha
         return take_real(word, word + 4, 0.001, kind->cov_max, 1, &d->cov, error);
     if (strncmp(word, "spread=", 7) == 0 && kind->spreads)
         return take_real(word, word + 7, 0, 1, 1, &d->spread, error);
+    if (strncmp(word, "alpha=", 6) == 0 && kind->has_alpha)
+        return take_real(word, word + 6, 1.05, 100, 1, &d->alpha, error);
+    if (strncmp(word, "phases=", 7) == 0 && kind->has_phases)
+        return number_parse_u64(word + 7, &d->phases) == 0 && d->phases >= 1 && d->phases <= PHASES_MAX
+                   ? 0
+                   : error_set(error, "distribution: '%s': accepted: an integer from 1 to %d", word, PHASES_MAX);
     if (strncmp(word, "seed=", 5) == 0)
         return number_parse_u64(word + 5, &d->seed) == 0
                    ? 0
                    : error_set(error, "distribution: '%s': accepted: an integer from 0", word);
-    return error_set(error, "distribution: '%s' is no parameter of %s; accepted: mean=US%s%s, seed=", word, kind->name,
-                     kind->cov_max > 0 ? ", cov=" : "", kind->spreads ? ", spread=" : "");
+    return error_set(error, "distribution: '%s' is no parameter of %s; accepted: mean=US%s%s%s%s, seed=", word,
+                     kind->name, kind->cov_max > 0 ? ", cov=" : "", kind->spreads ? ", spread=" : "",
+                     kind->has_alpha ? ", alpha=" : "", kind->has_phases ? ", phases=" : "");
 }
 
 static int distribution_take_params(struct distribution *d, const struct kind *kind, const char *text,
@@ -183,7 +219,14 @@ static struct costs *of_kind(const struct kind *kind, const struct distribution 
 
 struct costs *costs_distributed(const char *spec, uint64_t first, uint64_t count, struct error *error)
 {
-    struct distribution d = {.mean_ns = 1e6, .cov = 0.3, .spread = 0.5, .seed = 1, .first = first, .count = count};
+    struct distribution d = {.mean_ns = 1e6,
+                             .cov = 0.3,
+                             .spread = 0.5,
+                             .alpha = 1.5,
+                             .phases = 4,
+                             .seed = 1,
+                             .first = first,
+                             .count = count};
     size_t length = strcspn(spec, ":");
     const struct kind *kind = find_kind(spec, length);
     if (kind == NULL) {
