@@ -119,4 +119,5 @@ def main():
     conclude(errors)
 
 
-main()
+if __name__ == '__main__':
+    main()
