@@ -8,9 +8,11 @@ usage: regret.py BUILD [OPTION]...            the corpus by hdss simulate, a tab
 A variant is a technique (--techniques) with a setting (--setting, options for hdss). A loop has a distribution of costs, a number of
 iterations, workers, masters and a machine. W is its work in seconds of a worker of power 1, P the power of all workers, m the longest
 iteration on its worker. No schedule takes less than max(W / P, m); one that lets nobody idle while an iteration waits takes at most
-W / P + m (Graham 1966), and what its messages cost. The table has time / max(W / P, m), time / (W / P + m), the ratio to the same
-technique with the setting --reference, and, of several variants, the ratio to the best of them: median, 90th percentile, and the worst
-with the number of its loop, by which --only runs it alone.
+W / P + m (Graham 1966), and what its messages cost. Where powers differ and a report leaves open which worker had that iteration, the first
+has the least that m can be, the second the most. The time is that from the first assignment to the last commit, without the start.
+
+The table has time / max(W / P, m), time / (W / P + m), the ratio to the same technique with the setting --reference, and, of several
+variants, the ratio to the best of them: median, 90th percentile, and the worst with the number of its loop, by which --only runs it alone.
 
 Loop N is the same in every run with the same --seed, whatever --count and --only say. What is simulated is not influenced by load on the
 machine. Exit status 1 when a run has failed or a bound is exceeded; bounds are for all variants but those of the reference, where there is
@@ -315,17 +317,33 @@ def show_worst(rows, variants, count, seed, machine):
         print(flush=True)
 
 
+def show_groups(rows, variants, key):
+    """Median and worst of both bounds for each value of a column."""
+    values = sorted({row[key] for row in rows}, key=lambda value: KINDS.index(value) if key == 'kind' else str(value).zfill(9))
+    print(f'| {key} | loops | ' + ' | '.join(f'{variant}: {RATIOS[ratio]}: median, worst' for variant in variants for ratio in ('of_bound', 'of_list'))
+          + ' |')
+    print('|---' * (2 + 2 * len(variants)) + '|')
+    for value in values:
+        group = [row for row in rows if row[key] == value]
+        found = [summary(of_variant(group, variant), ratio) for variant in variants for ratio in ('of_bound', 'of_list')]
+        cells = ['' if one is None else f'{one[0]:.3f}, {one[2]:.3f}' for one in found]
+        print(f'| {value} | {len({row["loop"] for row in group})} | {" | ".join(cells)} |')
+    print(flush=True)
+
+
 def judge(rows, variants, arguments):
     """Prints failed runs and exceeded bounds; True where there are none."""
     wrong = [f'{row["technique"]}, {row["setting"]}: loop {row["loop"]} failed: {row["failure"]}' for row in rows if row['failure']]
     bounded = [variant for variant in variants if variant.setting != arguments.reference] or variants
     for variant in bounded:
         for key, place, bound in (('of_bound', 0, arguments.bound_median), ('of_list', 2, arguments.bound_worst),
-                                  ('of_reference', 2, arguments.bound_reference)):
+                                  ('of_reference', 2, arguments.bound_reference), ('error_size', 0, arguments.bound_error_median),
+                                  ('error_size', 2, arguments.bound_error_worst)):
             found = summary(of_variant(rows, variant), key)
             if bound is not None and found is not None and found[place] > bound:
                 where = f' (loop {found[3]})' if place == 2 else ''
-                wrong.append(f'{variant}: {RATIOS[key]}, {"worst" if place == 2 else "median"}: {found[place]:.3f}{where} exceeds {bound}')
+                wrong.append(f'{variant}: {RATIOS.get(key, "error of the simulation in %")}, {"worst" if place == 2 else "median"}: '
+                             f'{found[place]:.3f}{where} exceeds {bound}')
     print('\n'.join(wrong) + '\n' * bool(wrong), end='', flush=True)
     return not wrong
 
@@ -350,6 +368,8 @@ def simulated(hdss, numbers, variants, arguments):
             rows += of_loop
     show(rows, variants, arguments.reference)
     show_worst(rows, variants, arguments.worst, arguments.seed, arguments.machine)
+    if arguments.by:
+        show_groups(rows, variants, arguments.by)
     return rows
 
 
@@ -387,19 +407,20 @@ def real(hdss, numbers, variants, arguments):
                     continue
                 middle = sorted(measured, key=lambda one: one['elapsed_s'])[runs // 2]
                 row, guess = row_of(loop, variant, middle), ratios(loop, virtual)
-                row.update(simulated_s=guess['time_s'], simulated_of_bound=guess['of_bound'], error=error_of(guess['time_s'], row['time_s']))
+                error = error_of(guess['time_s'], row['time_s'])
+                row.update(simulated_s=guess['time_s'], simulated_of_bound=guess['of_bound'], error_size=abs(error))
                 of_loop.append(row)
                 print(f'| {loop.number} | {loop} | {variant.technique} | {variant.setting} | {row["time_s"]:.4f} | {guess["time_s"]:.4f} | '
-                      f'{row["error"]:+.1f} | {row["of_bound"]:.3f}, {row["of_list"]:.3f} | {guess["of_bound"]:.3f}, {guess["of_list"]:.3f} | '
+                      f'{error:+.1f} | {row["of_bound"]:.3f}, {row["of_list"]:.3f} | {guess["of_bound"]:.3f}, {guess["of_list"]:.3f} | '
                       f'{row["chunks"]}, {virtual["chunks"]} |', flush=True)
             compare(of_loop, arguments.reference)
             rows += of_loop
     print()
     show(rows, variants, arguments.reference)
     for variant in variants:
-        errors = [abs(row['error']) for row in of_variant(rows, variant) if not row['failure']]
+        errors = summary(of_variant(rows, variant), 'error_size')
         if errors:
-            print(f'{variant}: simulated against real: median error {statistics.median(errors):.1f} %, largest {max(errors):.1f} %')
+            print('{}: simulated against real: error in %: median {:.1f}, 90 % {:.1f}, largest {:.1f} (loop {})'.format(variant, *errors))
     print(flush=True)
     return rows
 
@@ -480,10 +501,13 @@ def parse():
                         'HDSS_BENCH_RUNS times each (1)')
     parser.add_argument('--jobs', type=int, default=1, help='so many loops are simulated at a time (default: 1)')
     parser.add_argument('--worst', metavar='N', type=int, default=0, help='name the N worst loops of each variant as well')
+    parser.add_argument('--by', choices=['kind', 'machine', 'masters'], help='a second table, by kind of costs, machine or number of masters')
     parser.add_argument('--csv', metavar='FILE', help='write all rows')
     parser.add_argument('--bound-median', metavar='X', type=float, help='for the median of time / max(W/P, m)')
     parser.add_argument('--bound-worst', metavar='X', type=float, help='for the worst of time / (W/P + m)')
     parser.add_argument('--bound-reference', metavar='X', type=float, help='for the worst ratio to the reference')
+    parser.add_argument('--bound-error-median', metavar='X', type=float, help='--real: for the median error of the simulation, in %%')
+    parser.add_argument('--bound-error-worst', metavar='X', type=float, help='--real: for the largest one, in %%')
     parser.add_argument('--self-test', action='store_true', help="the script's own arithmetic")
     arguments = parser.parse_args()
     if arguments.build is None and not arguments.self_test:
