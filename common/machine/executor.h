@@ -31,6 +31,7 @@ struct executor_ops {
     void (*set_mark)(struct executor *executor, uint64_t mark);
     /* Gives up all chunks but the oldest. NULL: the executor has one chunk at a time. */
     void (*forget)(struct executor *executor);
+    struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks are not cut */
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
     int (*descriptor)(const struct executor *executor); /* NULL: there is none */
@@ -96,6 +97,14 @@ static inline void executor_forget(struct executor *executor)
 {
     assert(executor->ops->forget != NULL && "several chunks run with several threads only");
     executor->ops->forget(executor);
+}
+
+/* Gives up iterations that have not begun: of the newest chunk that has some, at its end, the share that recall_share()
+ * says for one holder and `waiting` others. Returns them; the count is 0 where all has begun. A chunk of which they are
+ * all is forgotten; the running one keeps at least one iteration, so that its FINISHED follows. */
+static inline struct range executor_cut(struct executor *executor, unsigned waiting)
+{
+    return executor->ops->cut != NULL ? executor->ops->cut(executor, waiting) : (struct range){0};
 }
 
 /* Computes for a turn of a few milliseconds at most (one iteration at least). The event of TURN_EVENT is MARK, SLICE,

@@ -113,6 +113,7 @@ void event_write_name(const void *event, char *text, size_t size)
         [EVENT_SLICE] = "SLICE",
         [EVENT_ITERATIONS_FAILED] = "ITERATIONS_FAILED",
         [EVENT_BOUNDARY_READY] = "BOUNDARY_READY",
+        [EVENT_CUT] = "CUT",
         [EVENT_DRY] = "DRY",
         [EVENT_FINISHED] = "FINISHED",
         [EVENT_TIMER] = "TIMER",

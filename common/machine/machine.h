@@ -39,7 +39,9 @@ enum event_type {
     EVENT_ITERATIONS_FAILED, /* the next iterations of the running chunk, `chunk`.count of them, did not work: `text`
                       says why. All results before them have left; the chunk goes on behind them */
     EVENT_BOUNDARY_READY, /* more boundary data of the running chunk are complete: `ready`. In a loop with dependencies
-                             only, and not of its last chunk; those of the whole chunk are told before FINISHED */
+                   only, and not of its last chunk; those of the whole chunk are told before FINISHED */
+    EVENT_CUT,            /* the answer to CUT: `cut` is what the executor will not compute, the end of a chunk that it
+                   has; its count is 0 where all has begun. No other event comes between */
     EVENT_DRY,            /* a thread of this worker finds nothing to compute in the chunks that run */
     EVENT_FINISHED,       /* the running chunk is over: `chunk`, in which there may be nothing left */
     EVENT_TIMER,          /* the deadline has passed */
@@ -63,6 +65,19 @@ struct chunk_event {
     uint32_t samples;    /* pieces of the chunk that were timed; with fewer than two the deviation is 0 */
 };
 
+/* For the `waiting` of a recall: all that has not begun is wanted. */
+#define RECALL_ALL UINT32_MAX
+
+/* How many of so many iterations that have not begun their holder gives up, where `holders` workers share them and
+ * `waiting` others have nothing to do: as many as belong to those if all take the same number, rounded up. */
+static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned waiting)
+{
+    if (waiting == RECALL_ALL || unbegun == 0)
+        return unbegun;
+    unsigned __int128 all = (unsigned __int128)unbegun * waiting, workers = (uint64_t)holders + waiting;
+    return (uint64_t)((all + workers - 1) / workers);
+}
+
 /* Boundary data that the running chunk hands to the chunk behind it. */
 struct boundary_ready {
     uint64_t boundary_at; /* iteration at which the chunk behind begins: behind the last one of the running chunk */
@@ -84,6 +99,7 @@ struct event {
         const struct speed *speed; /* borrowed for the step */
         struct chunk_event chunk;
         struct boundary_ready ready;
+        struct range cut;
         uint16_t load; /* load, as in a REQUEST, at least LOAD_ONE */
     };
 };
@@ -100,6 +116,8 @@ enum action_type {
     ACTION_PROBE, /* time the kernel's probe iterations */
     ACTION_RUN,   /* begin to compute the chunk `run`; with threads also while others run: the running chunk is then the
                      oldest of them, which the events tell of */
+    ACTION_CUT,   /* give up iterations that have not begun, from the end of the newest chunk that has some: the share
+                   that recall_share() says for `cut.waiting`. EVENT_CUT follows before any other event */
     ACTION_FORGET,  /* give up the chunks that run, but for the oldest */
     ACTION_MARK,    /* tell when the running chunk has done `run.mark` iterations */
     ACTION_STORE,   /* write store.data, it is valid during this step only, to its place */
@@ -138,6 +156,9 @@ struct action {
             uint64_t mark; /* iterations after which to tell; 0: not at all */
             bool isolated; /* in a child process: iterations that end it fail, and for good */
         } run;
+        struct {
+            unsigned waiting; /* workers that wait; RECALL_ALL: nothing is to begin any more */
+        } cut;
         struct {
             struct part part;
             unsigned from;

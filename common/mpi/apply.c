@@ -107,6 +107,10 @@ void driver_apply(void *self, const struct action *action)
             effects->chunk_begins(effects->context, action->run.first, action->run.count);
         executor_begin(executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
         break;
+    case ACTION_CUT:
+        driver->outcome.cut = executor_cut(executor, action->cut.waiting);
+        driver->outcome.has_cut = true; /* told behind the step */
+        break;
     case ACTION_FORGET: executor_forget(executor); break;
     case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;
     case ACTION_STORE: driver_store(driver, &action->store.part, action->store.data, action->store.bytes); break;

@@ -42,6 +42,8 @@ struct releases {
 /* The rest of a step: its actions leave it to be done behind them. */
 struct outcome {
     bool wants_probe;
+    bool has_cut; /* the executor has answered a CUT with `cut` */
+    struct range cut;
     struct error problem; /* the first one; empty where there is none */
     bool sync_failed;     /* the SEND that comes next is left out, as it says what is not so */
 };

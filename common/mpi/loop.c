@@ -18,6 +18,11 @@ void driver_step(struct driver *driver, struct event *event)
         driver->outcome.wants_probe = false;
         driver_probe(driver);
     }
+    if (driver->outcome.has_cut) {
+        struct event told = {.type = EVENT_CUT, .cut = driver->outcome.cut};
+        driver->outcome.has_cut = false;
+        driver_step(driver, &told);
+    }
     if (driver->outcome.problem.text[0] != '\0') {
         const struct error problem = driver->outcome.problem;
         struct event told = {.type = EVENT_FATAL, .text = problem.text};

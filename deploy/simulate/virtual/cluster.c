@@ -216,6 +216,10 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_PROBE: work_probe(cluster, rank); break;
     case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
+    case ACTION_CUT:
+        cluster->cut = work_cut(cluster, rank, action->cut.waiting);
+        cluster->has_cut = true;
+        break;
     case ACTION_FORGET: break; /* only workers with threads forget */
     case ACTION_STORE: store_part(cluster, rank, action, action->store.data); break;
     case ACTION_COLLECT: store_part(cluster, rank, action, data); break;
@@ -263,6 +267,17 @@ static uint64_t service_ns(const struct virtual_cluster *cluster, const struct n
 
 static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank);
 
+/* The answer to a CUT of the step comes before anything else. */
+static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
+{
+    const struct event event = {.type = EVENT_CUT, .now_ns = cluster->now_ns, .cut = cluster->cut};
+    if (!cluster->has_cut)
+        return;
+    cluster->has_cut = false;
+    if (!cluster->nodes[rank].gone)
+        cluster_step(cluster, rank, &event, NULL);
+}
+
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data)
 {
     struct node *node = &cluster->nodes[rank];
@@ -294,6 +309,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
         node->busy_ns += busy_ns;
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
+    cluster_tell_cut(cluster, rank);
     cluster_lose_dropped(cluster, rank);
 }
 
@@ -380,10 +396,17 @@ static void deliver_failure(struct virtual_cluster *cluster, const struct future
     cluster_step(cluster, future->rank, event, NULL);
 }
 
+/* True if the event lies behind what is left of a chunk that was cut. The last results go with its FINISHED. */
+static bool is_cut_off(const struct running *running, const struct future *future)
+{
+    bool is_slice = future->type == EVENT_SLICE;
+    return future->done > running->count || (is_slice && future->done == running->count);
+}
+
 static void deliver_chunk_event(struct virtual_cluster *cluster, const struct future *future, struct event *event)
 {
     struct node *node = &cluster->nodes[future->rank];
-    if (future->generation != node->running.generation)
+    if (future->generation != node->running.generation || is_cut_off(&node->running, future))
         return;
     event->chunk.done = future->done;
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;

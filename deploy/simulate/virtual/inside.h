@@ -95,7 +95,9 @@ struct virtual_cluster {
     struct ranges journalled;
     struct virtual_result result;
     bool out_of_memory;
-    unsigned stepping;          /* rank whose machine runs */
+    unsigned stepping; /* rank whose machine runs */
+    bool has_cut;      /* that rank has cut its chunk in this step, and is to be told of `cut` */
+    struct range cut;
     struct reason_sink reasons; /* sink where there is a trace: for the rank that is stepping */
 };
 
@@ -133,6 +135,8 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
 /* Iterations after which results leave; 0: all at the end. */
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
+/* Gives up what recall_share() says of the running chunk's iterations that have not begun, and returns them. */
+struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
 void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
 /* The samples from timing a chunk in pieces. */

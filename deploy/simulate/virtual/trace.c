@@ -130,6 +130,9 @@ void trace_event(const struct event *event, char *text, size_t size)
         break;
     case EVENT_PROBED: snprintf(text, size, "probed levels=%u", event->speed->levels); break;
     case EVENT_MARK: snprintf(text, size, "mark at %" PRIu64, event->chunk.done); break;
+    case EVENT_CUT:
+        snprintf(text, size, "cut [%" PRIu64 ", %" PRIu64 ")", event->cut.first, event->cut.first + event->cut.count);
+        break;
     case EVENT_DRY: snprintf(text, size, "dry"); break;
     case EVENT_BOUNDARY_READY:
         snprintf(text, size, "boundary ready %" PRIu64 " bytes=%" PRIu64, event->ready.boundary_at, event->ready.bytes);
@@ -162,6 +165,7 @@ void trace_action(const struct action *action, char *text, size_t size)
                  action->run.isolated ? " isolated" : "");
         break;
     case ACTION_MARK: snprintf(text, size, "mark=%" PRIu64, action->run.mark); break;
+    case ACTION_CUT: snprintf(text, size, "cut for %" PRIu32 " that wait", action->cut.waiting); break;
     case ACTION_FORGET: snprintf(text, size, "forget"); break;
     case ACTION_STORE:
     case ACTION_COLLECT:

@@ -108,6 +108,39 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
                               });
 }
 
+/* How many iterations of the running chunk have begun: the last of them runs. */
+static uint64_t begun_iterations(const struct virtual_cluster *cluster, const struct node *node)
+{
+    const struct running *running = &node->running;
+    uint64_t over = 0, not_over = running->count;
+    if (cluster->now_ns <= running->started_ns)
+        return 1;
+    while (not_over - over > 1) { /* so many are over, and so many are not */
+        uint64_t middle = over + (not_over - over) / 2;
+        *(running_done_ns(cluster, node, middle) <= cluster->now_ns ? &over : &not_over) = middle;
+    }
+    return over + 1;
+}
+
+struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting)
+{
+    struct node *node = &cluster->nodes[rank];
+    struct running *running = &node->running;
+    uint64_t given = recall_share(running->count - begun_iterations(cluster, node), 1, waiting);
+    const struct range cut = {running->first + running->count - given, given};
+    if (given == 0)
+        return cut;
+    running->count -= given;
+    uint64_t ends_ns = running_done_ns(cluster, node, running->count);
+    running->ends_ns = ends_ns > cluster->now_ns ? ends_ns : cluster->now_ns;
+    cluster_schedule(cluster, &(struct future){.at_ns = running->ends_ns,
+                                               .rank = rank,
+                                               .type = EVENT_FINISHED,
+                                               .generation = running->generation,
+                                               .done = running->count});
+    return cut;
+}
+
 static enum virtual_outcome outcome_of(const struct virtual_cluster *cluster, unsigned rank, uint64_t iteration)
 {
     const struct virtual_config *config = &cluster->config;
