@@ -352,15 +352,28 @@ static enum decode_result decode_fatal(struct message *message, const struct hea
     return check_text(bytes + HEADER_BYTES, header->number);
 }
 
-static enum decode_result decode_echo(struct message *message, const struct header *header, size_t size)
+/* A message of nothing but its header, with an id. */
+static enum decode_result check_bare(const struct header *header, size_t size)
 {
     enum decode_result result = decode_check_size(size, HEADER_BYTES);
     if (result != DECODE_OK)
         return result;
-    message->echo.id = header->id;
     if (header->flags != 0)
         return DECODE_UNKNOWN_FLAG;
     return header->number != 0 ? DECODE_NOT_ZERO : DECODE_OK;
+}
+
+static enum decode_result decode_echo(struct message *message, const struct header *header, size_t size)
+{
+    message->echo.id = header->id;
+    return check_bare(header, size);
+}
+
+static enum decode_result decode_recall(struct message *message, const struct header *header, size_t size)
+{
+    enum decode_result result = check_bare(header, size);
+    message->recall.waiting = header->id;
+    return result == DECODE_OK && header->id == 0 ? DECODE_OUT_OF_RANGE : result;
 }
 
 static enum decode_result decode_end(struct message *message, const struct header *header, size_t size)
@@ -554,16 +567,18 @@ static enum decode_result decode_recovery_counts(struct message *message, const 
 {
     enum decode_result result = check_plain(header, size, RECOVERY_COUNTS_BYTES, 0);
     if (result == DECODE_OK)
-        message->recovery_counts = (struct recovery_counts){wire_get64(bytes + 8), wire_get64(bytes + 16)};
+        message->recovery_counts = (struct recovery_counts){wire_get64(bytes + 8), wire_get64(bytes + 16),
+                                                            wire_get64(bytes + 24), wire_get64(bytes + 32)};
     return result;
 }
 
-static enum decode_result decode_iterations_given_up(struct message *message, const struct header *header,
-                                                     const unsigned char *bytes, size_t size)
+/* ITERATIONS_GIVEN_UP and RETURNED: ranges, `least` to `most` of them. */
+static enum decode_result decode_ranges(struct message *message, const struct header *header,
+                                        const unsigned char *bytes, size_t size, unsigned least, unsigned most)
 {
-    enum decode_result result = decode_check_list(header, 1);
+    enum decode_result result = decode_check_list(header, least);
     if (result == DECODE_OK)
-        result = decode_records(message, header, bytes, size, GIVEN_UP_MAX, ASSIGN_RECORD_BYTES);
+        result = decode_records(message, header, bytes, size, most, ASSIGN_RECORD_BYTES);
     for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++) {
         uint64_t first, count;
         assign_record_get(message->records, i, &first, &count);
@@ -604,7 +619,7 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_WORKER_LOST: return decode_worker_lost(message, &header, bytes, size);
     case MESSAGE_THREADS: return decode_threads(message, &header, bytes, size);
     case MESSAGE_RECOVERY_COUNTS: return decode_recovery_counts(message, &header, bytes, size);
-    case MESSAGE_ITERATIONS_GIVEN_UP: return decode_iterations_given_up(message, &header, bytes, size);
+    case MESSAGE_ITERATIONS_GIVEN_UP: return decode_ranges(message, &header, bytes, size, 1, GIVEN_UP_MAX);
     case MESSAGE_ITERATIONS_FAILED: return decode_iterations_failed(message, &header, bytes, size);
     case MESSAGE_POISON: return decode_poison(message, &header, bytes, size);
     case MESSAGE_LOADS: return decode_loads(message, &header, bytes, size);
@@ -613,6 +628,8 @@ enum decode_result message_decode(struct message *message, const unsigned char *
     case MESSAGE_QUIESCE: return decode_quiesce(message, &header, size);
     case MESSAGE_QUIESCED: return decode_quiesced(message, &header, bytes, size);
     case MESSAGE_RESTART: return decode_restart(message, &header, bytes, size);
+    case MESSAGE_RECALL: return decode_recall(message, &header, size);
+    case MESSAGE_RETURNED: return decode_ranges(message, &header, bytes, size, 0, RETURNED_MAX);
     }
     return DECODE_UNKNOWN_TYPE;
 }
@@ -668,6 +685,8 @@ const char *message_name(enum message_type type)
     case MESSAGE_ITERATIONS_FAILED: return "ITERATIONS_FAILED";
     case MESSAGE_POISON: return "POISON";
     case MESSAGE_LOADS: return "LOADS";
+    case MESSAGE_RECALL: return "RECALL";
+    case MESSAGE_RETURNED: return "RETURNED";
     case MESSAGE_NEIGHBOUR: return "NEIGHBOUR";
     case MESSAGE_BOUNDARY: return "BOUNDARY";
     case MESSAGE_QUIESCE: return "QUIESCE";

@@ -91,6 +91,16 @@ static size_t encode_pair(enum message_type type, uint64_t first, uint64_t secon
     return HEADER_BYTES + 16;
 }
 
+static size_t encode_recovery_counts(const struct recovery_counts *counts, unsigned char *out)
+{
+    put_header(out, MESSAGE_RECOVERY_COUNTS, 0, 0, 0);
+    wire_put64(out + 8, counts->reissued);
+    wire_put64(out + 16, counts->duplicates);
+    wire_put64(out + 24, counts->recalls);
+    wire_put64(out + 32, counts->recalled);
+    return RECOVERY_COUNTS_BYTES;
+}
+
 static size_t encode_threads(const struct threads *threads, unsigned char *out)
 {
     put_header(out, MESSAGE_THREADS, 0, threads->count, threads->worker);
@@ -211,9 +221,7 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
     case MESSAGE_ADOPT: return encode_pair(MESSAGE_ADOPT, message->adopt.first, message->adopt.count, out);
     case MESSAGE_WORKER_LOST: return encode_worker_lost(&message->worker_lost, out);
     case MESSAGE_THREADS: return encode_threads(&message->threads, out);
-    case MESSAGE_RECOVERY_COUNTS:
-        return encode_pair(MESSAGE_RECOVERY_COUNTS, message->recovery_counts.reissued,
-                           message->recovery_counts.duplicates, out);
+    case MESSAGE_RECOVERY_COUNTS: return encode_recovery_counts(&message->recovery_counts, out);
     case MESSAGE_ITERATIONS_GIVEN_UP: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     case MESSAGE_ITERATIONS_FAILED: return encode_iterations_failed(&message->iterations_failed, out);
     case MESSAGE_POISON: return encode_poison(&message->poison, out);
@@ -225,6 +233,8 @@ size_t message_encode_fixed(const struct message *message, unsigned char *out)
         return HEADER_BYTES;
     case MESSAGE_QUIESCED: return encode_quiesced(message, out);
     case MESSAGE_RESTART: return encode_restart(&message->restart, out);
+    case MESSAGE_RECALL: put_header(out, MESSAGE_RECALL, 0, 0, message->recall.waiting); return HEADER_BYTES;
+    case MESSAGE_RETURNED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     }
     return 0;
 }
@@ -244,6 +254,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_END:
     case MESSAGE_ECHO:
     case MESSAGE_QUIESCE:
+    case MESSAGE_RECALL:
     case MESSAGE_DRAIN: return HEADER_BYTES;
     case MESSAGE_GOODBYE: return GOODBYE_BYTES;
     case MESSAGE_REPORT: return HEADER_BYTES + message->record_count * DONE_RECORD_BYTES;
@@ -263,6 +274,7 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_BOUNDARY: return BOUNDARY_BYTES + data_bytes(message);
     case MESSAGE_QUIESCED: return QUIESCED_BYTES + message->record_count * BOUNDARY_RECORD_BYTES;
     case MESSAGE_RESTART: return RESTART_BYTES;
+    case MESSAGE_RETURNED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     }
     return 0;
 }

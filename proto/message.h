@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 11
+#define PROTOCOL_VERSION 12
 
 #define HEADER_BYTES            8
 #define HELLO_BYTES             24
@@ -17,7 +17,7 @@
 #define GOODBYE_BYTES           32
 #define ADOPT_BYTES             24
 #define WORKER_LOST_BYTES       32
-#define RECOVERY_COUNTS_BYTES   24
+#define RECOVERY_COUNTS_BYTES   40
 #define THREADS_BYTES           40
 #define ITERATIONS_FAILED_BYTES 24
 #define POISON_BYTES            32
@@ -51,6 +51,7 @@
 #define FEEDBACK_MAX   100
 #define LOADS_MAX      400
 #define GIVEN_UP_MAX   200
+#define RETURNED_MAX   200
 #define TEXT_MAX       400
 #define BOUNDARIES_MAX 64
 
@@ -96,7 +97,12 @@ enum message_type {
     MESSAGE_ITERATIONS_GIVEN_UP = 0x28,
     MESSAGE_POISON = 0x29,
     MESSAGE_LOADS = 0x2a,
+    MESSAGE_RECALL = 0x2b,
+    MESSAGE_RETURNED = 0x2c,
 };
+
+/* For the `waiting` of a RECALL: nothing is to begin any more. */
+#define RECALL_ALL UINT32_MAX
 
 /* Chunks are numbered from 1; 0 is none. */
 static inline uint32_t chunk_number_after(uint32_t chunk)
@@ -196,6 +202,13 @@ struct poison {
 
 struct recovery_counts {
     uint64_t reissued, duplicates;
+    uint64_t recalls, recalled; /* recalls that brought something, and iterations that they brought */
+};
+
+/* Work that has not begun is wanted, for `waiting` workers that have none: downwards from the receiver, upwards from
+ * others. */
+struct recall {
+    uint32_t waiting; /* at least 1; RECALL_ALL: all of it */
 };
 
 /* The worker that computes the chunk that begins at `first`, in a loop with dependencies; `first` is not the loop's
@@ -233,8 +246,8 @@ struct restart {
     uint64_t first; /* iteration behind the boundary; 0: the loop begins again, and there is no such worker */
 };
 
-/* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP and LOADS end in `record_count`
- * records at message.records: see record.h.
+/* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED end in
+ * `record_count` records at message.records: see record.h.
  */
 struct report_head {
     bool refill;
@@ -280,6 +293,7 @@ struct message {
         struct quiesce quiesce;
         struct quiesced quiesced;
         struct restart restart;
+        struct recall recall;
         struct report_head report;
         struct refill_head refill;
         struct fatal fatal;

@@ -65,9 +65,6 @@ struct chunk_event {
     uint32_t samples;    /* pieces of the chunk that were timed; with fewer than two the deviation is 0 */
 };
 
-/* For the `waiting` of a recall: all that has not begun is wanted. */
-#define RECALL_ALL UINT32_MAX
-
 /* How many of so many iterations that have not begun their holder gives up, where `holders` workers share them and
  * `waiting` others have nothing to do: as many as belong to those if all take the same number, rounded up. */
 static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned waiting)

@@ -56,6 +56,7 @@ static size_t rewrite_records(const struct message *message, unsigned char *agai
     case MESSAGE_STATS: SAME_AGAIN(stats, message, again) return message->record_count * STATS_RECORD_BYTES;
     case MESSAGE_FEEDBACK: SAME_AGAIN(feedback, message, again) return message->record_count * FEEDBACK_RECORD_BYTES;
     case MESSAGE_LOADS: SAME_AGAIN(load, message, again) return message->record_count * LOAD_RECORD_BYTES;
+    case MESSAGE_RETURNED:
     case MESSAGE_ITERATIONS_GIVEN_UP: check_chunks(message, again); return message->record_count * ASSIGN_RECORD_BYTES;
     default: return 0;
     }

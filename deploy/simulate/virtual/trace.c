@@ -33,6 +33,16 @@ static void trace_request(const struct message *message, char *text, size_t size
         snprintf(text, size, "REQUEST asks=%u", request->asks);
 }
 
+/* The first range that is returned, and how many more there are. */
+static void trace_returned(const struct message *message, char *text, size_t size)
+{
+    uint64_t first = 0, count = 0;
+    if (message->record_count > 0)
+        assign_record_get(message->records, 0, &first, &count);
+    snprintf(text, size, "RETURNED [%" PRIu64 ", %" PRIu64 ") and %u more", first, first + count,
+             message->record_count > 0 ? message->record_count - 1 : 0);
+}
+
 static void trace_message(const struct message *message, char *text, size_t size)
 {
     char more[30];
@@ -108,6 +118,8 @@ static void trace_message(const struct message *message, char *text, size_t size
         snprintf(text, size, "RESTART %u %" PRIu64 " rank=%" PRIu32, message->restart.epoch, message->restart.first,
                  message->restart.rank);
         break;
+    case MESSAGE_RECALL: snprintf(text, size, "RECALL waiting=%" PRIu32, message->recall.waiting); break;
+    case MESSAGE_RETURNED: trace_returned(message, text, size); break;
     default: snprintf(text, size, "%s", message_name(message->type));
     }
 }

@@ -152,7 +152,13 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
           .iterations_failed = {UINT32_MAX, UINT64_MAX - 1, 1, true, text, TEXT_MAX}}},
         {"POISON, deaths", {.type = MESSAGE_POISON, .poison = {0, UINT64_MAX, UINT32_MAX, 0, 0}}},
         {"POISON, failures", {.type = MESSAGE_POISON, .poison = {UINT64_MAX - 1, 1, 0, UINT32_MAX, UINT32_MAX - 1}}},
-        {"RECOVERY_COUNTS", {.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = {UINT64_MAX, UINT64_MAX - 1}}},
+        {"RECOVERY_COUNTS",
+         {.type = MESSAGE_RECOVERY_COUNTS,
+          .recovery_counts = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3}}},
+        {"RECALL", {.type = MESSAGE_RECALL, .recall = {1}}},
+        {"RECALL of all", {.type = MESSAGE_RECALL, .recall = {RECALL_ALL}}},
+        {"RETURNED, nothing", {.type = MESSAGE_RETURNED}},
+        {"RETURNED, RETURNED_MAX ranges", records_of(MESSAGE_RETURNED, failed_records, RETURNED_MAX)},
         {"ITERATIONS_GIVEN_UP, one range", records_of(MESSAGE_ITERATIONS_GIVEN_UP, failed_records, 1)},
         {"ITERATIONS_GIVEN_UP, FAILED_MAX ranges",
          records_of(MESSAGE_ITERATIONS_GIVEN_UP, failed_records, GIVEN_UP_MAX)},
@@ -304,7 +310,11 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_RECOVERY_COUNTS:
         ck_assert_uint_eq(got->recovery_counts.reissued, want->recovery_counts.reissued);
         ck_assert_uint_eq(got->recovery_counts.duplicates, want->recovery_counts.duplicates);
+        ck_assert_uint_eq(got->recovery_counts.recalls, want->recovery_counts.recalls);
+        ck_assert_uint_eq(got->recovery_counts.recalled, want->recovery_counts.recalled);
         break;
+    case MESSAGE_RECALL: ck_assert_uint_eq(got->recall.waiting, want->recall.waiting); break;
+    case MESSAGE_RETURNED:
     case MESSAGE_ITERATIONS_GIVEN_UP: assert_same_records(got, want, ASSIGN_RECORD_BYTES); break;
     case MESSAGE_THREADS:
         ck_assert_uint_eq(got->threads.worker, want->threads.worker);

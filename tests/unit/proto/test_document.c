@@ -124,7 +124,11 @@ static const struct {
     {"ITERATIONS_FAILED FINAL in chunk 3, [5, 6), \"no\"",
      {.type = MESSAGE_ITERATIONS_FAILED, .iterations_failed = {3, 5, 1, true, "no", 2}}},
     {"POISON [5, 7), 2 deaths, 1 failure at rank 4", {.type = MESSAGE_POISON, .poison = {5, 2, 2, 1, 4}}},
-    {"RECOVERY_COUNTS, 3 chunks again, 1 result dropped", {.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = {3, 1}}},
+    {"RECOVERY_COUNTS, 3 chunks again, 1 result dropped, 2 recalls of 9 iterations",
+     {.type = MESSAGE_RECOVERY_COUNTS, .recovery_counts = {3, 1, 2, 9}}},
+    {"RECALL for 3 that wait", {.type = MESSAGE_RECALL, .recall = {3}}},
+    {"RETURNED nothing", {.type = MESSAGE_RETURNED}},
+    {"RETURNED [2, 5)", {.type = MESSAGE_RETURNED, .records = assign_records, .record_count = 1}},
     {"ITERATIONS_GIVEN_UP [2, 5)", {.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = assign_records, .record_count = 1}},
     {"GOODBYE, 10 messages, 560 bytes, waited 7 ns", {.type = MESSAGE_GOODBYE, .goodbye = {10, 560, 7}}},
     {"THREADS, 4 of rank 5, max 1.25, cov 0.5, 90 chunks",
@@ -248,6 +252,7 @@ static const struct {
     {"`SPEED_MEAN_MIN_NS`", SPEED_MEAN_MIN_NS},
     {"`SPEED_RATIO_MAX`", SPEED_RATIO_MAX},
     {"`GIVEN_UP_MAX`", GIVEN_UP_MAX},
+    {"`RETURNED_MAX`", RETURNED_MAX},
     {"`PAYLOAD_MAX`", PAYLOAD_MAX},
     {"`LOADS_MAX`", LOADS_MAX},
     {"`LOAD_ONE`", LOAD_ONE},
@@ -314,6 +319,8 @@ static const struct {
     {MESSAGE_ITERATIONS_GIVEN_UP, "ITERATIONS_GIVEN_UP", HEADER_BYTES, ASSIGN_RECORD_BYTES},
     {MESSAGE_POISON, "POISON", POISON_BYTES, 0},
     {MESSAGE_LOADS, "LOADS", HEADER_BYTES, LOAD_RECORD_BYTES},
+    {MESSAGE_RECALL, "RECALL", HEADER_BYTES, 0},
+    {MESSAGE_RETURNED, "RETURNED", HEADER_BYTES, ASSIGN_RECORD_BYTES},
 };
 
 START_TEST(every_message_has_the_type_and_size_of_the_document)
